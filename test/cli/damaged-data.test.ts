@@ -81,10 +81,13 @@ async function served() {
 }
 
 /** Uploads with an idempotency key; resolves to the status and the ID. */
-async function post({url, key}: {url: string; key: string}): Promise<{status: number; id: string}> {
+async function post(
+  {url, key}: {url: string; key: string},
+  name: string,
+): Promise<{status: number; id: string}> {
   const response = await fetch(`${url}/v1/media/upload`, {
     method: 'POST',
-    headers: {Authorization: `Bearer ${key}`, 'Content-Type': 'image/png', 'Idempotency-Key': '"one"'},
+    headers: {Authorization: `Bearer ${key}`, 'Content-Type': 'image/png', 'Idempotency-Key': `"${name}"`},
     body: await readFile(photo),
   });
   const {id} = (await response.json()) as {id: string};
@@ -102,7 +105,7 @@ describe('a record in the data directory of media serve', () => {
     createdAt: '2026-01-01T00:00:00.000Z',
   });
 
-  it.each<[string, (id: string) => unknown, string]>([
+  const damages: [string, (id: string) => unknown, string][] = [
     ['a number', () => 17, 'it is not a JSON object'],
     ['an array', () => [], 'it is not a JSON object'],
     ['another version', id => ({...good(id), version: '1'}), 'its field "version" is wrong'],
@@ -117,64 +120,80 @@ describe('a record in the data directory of media serve', () => {
     ['half a width', id => ({...good(id), width: 0.5}), 'its field "width" is wrong'],
     ['a text for its duration', id => ({...good(id), duration: '1'}), 'its field "duration" is wrong'],
     ['no content type', id => ({...good(id), contentType: undefined}), 'its field "contentType" is wrong'],
-  ])('%s: 500, a sentence of the service, and the file stays as it is', async (_name, damaged, how) => {
+  ];
+
+  it('damaged in ten ways: 500, a sentence of the service, and the file stays as it is', async () => {
     const service = await served();
-    const {id} = await post(service);
-    const path = join(box.directory, 'kept/records', `${id}.json`);
-    const before = await readFile(path, 'utf8');
-    const text = JSON.stringify(damaged(id));
-    await writeFile(path, text);
+    const whole: string[] = [];
+    for (const [name, damaged, how] of damages) {
+      const said = service.complaints().length;
+      const {id} = await post(service, name);
+      const path = join(box.directory, 'kept/records', `${id}.json`);
+      const before = await readFile(path, 'utf8');
+      const text = JSON.stringify(damaged(id));
+      await writeFile(path, text);
 
-    const response = await fetch(`${service.url}/files/${id}`);
-    expect({status: response.status, body: await response.json()}).toEqual({
-      status: 500,
-      body: {code: 500, message: 'Internal error.'},
-    });
-    const sentence = `media: ${path} is damaged: ${how}.\n  Restore it from a backup, or move it away: its upload then counts as not stored.\n`;
-    await eventually(() => service.complaints().length === 1);
-    expect(service.complaints()).toEqual([sentence]);
+      const response = await fetch(`${service.url}/files/${id}`);
+      expect({status: response.status, body: await response.json()}, name).toEqual({
+        status: 500,
+        body: {code: 500, message: 'Internal error.'},
+      });
+      const sentence = `media: ${path} is damaged: ${how}.\n  Restore it from a backup, or move it away: its upload then counts as not stored.\n`;
+      await eventually(() => service.complaints().length === said + 1);
+      expect(service.complaints()[said]).toBe(sentence);
 
-    const list = await box.run(['graphql', '{mediaList{nodes{id}}}'], {env: service.env});
-    expect({exitCode: list.exitCode, ...JSON.parse(list.stdout)}).toEqual({
-      exitCode: 0,
-      data: {mediaList: {nodes: []}},
-    });
-    await eventually(() => service.complaints().length === 2);
-    expect((await post(service)).status).toBe(500);
-    expect(await readFile(path, 'utf8')).toBe(text);
+      const list = await box.run(['graphql', '{mediaList{nodes{id}}}'], {env: service.env});
+      expect({exitCode: list.exitCode, ...JSON.parse(list.stdout)}, name).toEqual({
+        exitCode: 0,
+        data: {mediaList: {nodes: whole.map(id => ({id})).reverse()}},
+      });
+      await eventually(() => service.complaints().length === said + 2);
+      expect((await post(service, name)).status, name).toBe(500);
+      expect(await readFile(path, 'utf8')).toBe(text);
+      await eventually(() => service.complaints().length === said + 3);
 
-    await writeFile(path, before);
-    expect(await post(service)).toEqual({status: 200, id});
-    expect(await readFile(join(box.directory, 'kept/files', id))).toEqual(await readFile(photo));
+      await writeFile(path, before);
+      expect(await post(service, name)).toEqual({status: 200, id});
+      expect(await readFile(join(box.directory, 'kept/files', id))).toEqual(await readFile(photo));
+      whole.push(id);
+    }
   });
 });
 
 describe('the entry of an idempotency key in the data directory of media serve', () => {
-  it.each([
+  const damages = [
     ['a number', '17', 'it is not a JSON object'],
     ['a text that was cut', '{"id":"m_', 'it is not a JSON object'],
     ['a path for an ID', '{"id":"../keys","fingerprint":"x"}', 'its field "id" is wrong'],
     ['no fingerprint', `{"id":"m_${'0'.repeat(29)}"}`, 'its field "fingerprint" is wrong'],
-  ])('%s: 500, a sentence of the service, and nothing is stored twice', async (_name, text, how) => {
+  ] as const;
+
+  it('damaged in four ways: 500, a sentence of the service, and nothing is stored twice', async () => {
     const service = await served();
-    const {id} = await post(service);
     const directory = join(box.directory, 'kept/idempotency');
-    const [name = ''] = await readdir(directory);
-    const path = join(directory, name);
-    const before = await readFile(path, 'utf8');
-    await writeFile(path, text);
+    const known: string[] = [];
+    const stored: string[] = [];
+    for (const [name, text, how] of damages) {
+      const {id} = await post(service, name);
+      stored.push(id);
+      const [entry = ''] = (await readdir(directory)).filter(one => !known.includes(one));
+      known.push(entry);
+      const path = join(directory, entry);
+      const before = await readFile(path, 'utf8');
+      await writeFile(path, text);
 
-    expect((await post(service)).status).toBe(500);
-    await eventually(() => service.complaints().length === 1);
-    expect(service.complaints()).toEqual([
-      `media: ${path} is damaged: ${how}.\n  Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored again.\n`,
-    ]);
-    expect(await readFile(path, 'utf8')).toBe(text);
-    expect(await readdir(join(box.directory, 'kept/files'))).toEqual([id]);
-    expect(await readdir(join(box.directory, 'kept/temporary'))).toEqual([]);
+      expect((await post(service, name)).status, name).toBe(500);
+      await eventually(() => service.complaints().length === stored.length);
+      expect(service.complaints().at(-1)).toBe(
+        `media: ${path} is damaged: ${how}.\n  Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored again.\n`,
+      );
+      expect(await readFile(path, 'utf8')).toBe(text);
+      expect((await readdir(join(box.directory, 'kept/files'))).sort()).toEqual(stored.toSorted());
+      expect(await readdir(join(box.directory, 'kept/temporary'))).toEqual([]);
 
-    await writeFile(path, before);
-    expect(await post(service)).toEqual({status: 200, id});
+      await writeFile(path, before);
+      expect(await post(service, name)).toEqual({status: 200, id});
+    }
   });
 });
 

@@ -87,7 +87,7 @@ describe('a process ends with', () => {
 
   test('1: the only file refused', async () => {
     const {url} = await scriptedServer(...answers(415));
-    expect(await (await sandboxFor(url)).start(['upload', photo])).toMatchObject({exitCode: 1, stdout: ''});
+    expect(await (await sandboxFor(url)).run(['upload', photo])).toMatchObject({exitCode: 1, stdout: ''});
   });
 
   test.each([
@@ -96,44 +96,44 @@ describe('a process ends with', () => {
     [['upload', photo, '--no-such-flag']],
     [['nonsense']],
   ])('2: %j', async parameters => {
-    const {exitCode, stdout} = await (await sandbox()).start(parameters);
+    const {exitCode, stdout} = await (await sandbox()).run(parameters);
     expect({exitCode, stdout}).toEqual({exitCode: 2, stdout: ''});
   });
 
   test('3: one uploaded, one refused', async () => {
     const {url} = await scriptedServer(...answers(200, 415));
-    expect(await (await sandboxFor(url)).start(['upload', '-c', '1', photo, jpg])).toMatchObject({
+    expect(await (await sandboxFor(url)).run(['upload', '-c', '1', photo, jpg])).toMatchObject({
       exitCode: 3,
     });
   });
 
   test('3: one missing, one uploaded', async () => {
     const {url} = await scriptedServer(...answers(200));
-    expect(await (await sandboxFor(url)).start(['upload', 'missing.png', photo])).toMatchObject({
+    expect(await (await sandboxFor(url)).run(['upload', 'missing.png', photo])).toMatchObject({
       exitCode: 3,
     });
   });
 
   test('4: nothing configured', async () => {
-    expect(await (await sandbox()).start(['upload', photo])).toMatchObject({exitCode: 4, stdout: ''});
+    expect(await (await sandbox()).run(['upload', photo])).toMatchObject({exitCode: 4, stdout: ''});
   });
 
   test('4: one uploaded, then 401', async () => {
     const {url} = await scriptedServer(...answers(200, 401));
-    expect(await (await sandboxFor(url)).start(['upload', '-c', '1', photo, jpg, gif])).toMatchObject({
+    expect(await (await sandboxFor(url)).run(['upload', '-c', '1', photo, jpg, gif])).toMatchObject({
       exitCode: 4,
     });
   });
 
   test('5: one unknown, then 401', async () => {
     const {url} = await scriptedServer(...answers(500, 401));
-    expect(await (await sandboxFor(url)).start(['upload', '-c', '1', photo, jpg])).toMatchObject({
+    expect(await (await sandboxFor(url)).run(['upload', '-c', '1', photo, jpg])).toMatchObject({
       exitCode: 5,
     });
   });
 
   test('6: nothing listens', async () => {
-    const {exitCode} = await (await sandboxFor(await deadUrl())).start(['upload', photo, '--retries', '0']);
+    const {exitCode} = await (await sandboxFor(await deadUrl())).run(['upload', photo, '--retries', '0']);
     expect(exitCode).toBe(6);
   });
 

@@ -99,14 +99,9 @@ describe('media upload on a terminal', () => {
     expect(drawn.join('\n')).toMatch(/long-\S*…\S*-\d+\.png {2}/);
   });
 
-  it.each([
-    ['NO_COLOR=1', [], {NO_COLOR: '1'}],
-    ['FORCE_COLOR=0', [], {FORCE_COLOR: '0'}],
-  ])('%s: no colour in spinner, table and failures', async (_name, parameters, env) => {
+  it('NO_COLOR=1: no colour in spinner, table and failures', async () => {
     const {box, release} = await slowService();
-    const terminal = onTerminal(box, ['upload', photo, 'gone.png', ...parameters], {
-      env: env as Record<string, string>,
-    });
+    const terminal = onTerminal(box, ['upload', photo, 'gone.png'], {env: {NO_COLOR: '1'}});
     await terminal.shows(spinner);
     release();
     expect(await terminal.end).toMatchObject({exitCode: 3});
@@ -125,12 +120,13 @@ describe('media upload on a terminal', () => {
       [],
     );
     expect(terminal.output()).toContain('\u001b[1mfile\u001b[22m ');
+    expect(terminal.output()).toContain('\u001b[32muploaded\u001b[39m');
+    expect(terminal.output()).toContain('\u001b[31mfailed\u001b[39m');
     expect(terminal.output()).toContain('\u001b[31mmedia:\u001b[39m');
   });
 
   it.each([
     ['TERM=dumb', {env: {TERM: 'dumb'}}],
-    ['CI=true', {env: {CI: 'true'}}],
     ['a terminal of no width', {shell: 'stty cols 0 rows 0; exec "$@"'}],
     ['--quiet', {parameters: ['--quiet']}],
     ['--no-progress', {parameters: ['--no-progress']}],
@@ -140,7 +136,7 @@ describe('media upload on a terminal', () => {
       const {sandbox, service} = await connectedSandbox();
       const terminal = onTerminal(
         sandbox,
-        ['upload', photo, fixture('clip.mp4'), ...(options.parameters ?? [])],
+        ['upload', photo, fixture('photo.gif'), ...(options.parameters ?? [])],
         options,
       );
       expect(await terminal.end).toMatchObject({exitCode: 0});
@@ -154,7 +150,7 @@ describe('media upload on a terminal', () => {
 
   it('LC_ALL=C: spinner and table in ASCII alone', async () => {
     const {box, release} = await slowService();
-    const terminal = onTerminal(box, ['upload', photo, fixture('clip.mp4')], {
+    const terminal = onTerminal(box, ['upload', photo, fixture('photo.gif')], {
       columns: 300,
       env: {LC_ALL: 'C', NO_COLOR: '1'},
     });
@@ -214,7 +210,7 @@ describe('a terminal that is resized during a run', () => {
     const {box, release} = await slowService();
     const name = `${'long-'.repeat(30)}.png`;
     await copyFile(photo, join(box.directory, name));
-    const terminal = onTerminal(box, ['upload', name, fixture('clip.mp4')], {columns: 120});
+    const terminal = onTerminal(box, ['upload', name, fixture('photo.gif')], {columns: 120});
     await terminal.shows('waiting for the response');
     const before = terminal.output().length;
     await execa('stty', ['-F', terminal.pty, 'cols', '80']);
@@ -239,29 +235,16 @@ describe('a terminal that is resized during a run', () => {
   });
 });
 
-describe('statuses in tables', () => {
-  it.each([100, 20])('%i columns: uploaded green, failed red; without colour neither', async columns => {
-    const {sandbox} = await connectedSandbox();
-    const shell = 'exec "$@" 2> /dev/null';
-    const colored = onTerminal(sandbox, ['upload', photo, 'gone.png'], {columns, shell});
-    await colored.end;
-    expect(colored.output()).toContain('\u001b[32muploaded\u001b[39m');
-    expect(colored.output()).toContain('\u001b[31mfailed\u001b[39m');
-    const plain = onTerminal(sandbox, ['upload', photo, 'gone.png'], {columns, shell, env: {NO_COLOR: '1'}});
-    await plain.end;
-    expect(plain.output()).not.toMatch(style);
-  });
-});
-
 describe('a URL that is longer than the terminal', () => {
-  it.each([80, 40])('%i columns: whole in one piece, in the table of several and of one', async columns => {
+  it('40 columns: whole in one piece, in the table of several and of one', async () => {
+    const columns = 40;
     const url = `https://cdn.example/${'a-long-way/'.repeat(20)}photo.png?signature=abc`;
     const {url: base} = await scriptedServer(async connection => {
       await connection.request();
       connection.answer(200, JSON.stringify({id: 'm_1', urls: [{variant: 'PUBLIC', url}], fileUrl: url}));
     });
     const box = await sandbox({MEDIA_BASE_URL: base, MEDIA_API_KEY: 'mk_some-key-for-tests'});
-    for (const inputs of [[photo], [photo, fixture('clip.mp4')]]) {
+    for (const inputs of [[photo], [photo, fixture('photo.gif')]]) {
       const terminal = onTerminal(box, ['upload', ...inputs], {columns, shell: 'exec "$@" 2> /dev/null'});
       expect(await terminal.end).toMatchObject({exitCode: 0});
       const shown = stripVTControlCharacters(terminal.output());
@@ -276,11 +259,12 @@ describe('tables on narrow terminals', () => {
   const longName = 'a long name of a photo from last summer, 夏の写真 🏖️.png';
 
   // Random widths: test/output/output-property.test.ts.
-  it.each([120, 40, 20])('%i columns: no line is longer but a URL, nothing is left out', async columns => {
+  it('40 columns: no line is longer but a URL, nothing is left out', async () => {
+    const columns = 40;
     const {sandbox, service} = await connectedSandbox();
     await copyFile(photo, join(sandbox.directory, longName));
     const shell = 'exec "$@" 2> /dev/null';
-    const several = onTerminal(sandbox, ['upload', longName, fixture('clip.mp4'), 'gone.png'], {
+    const several = onTerminal(sandbox, ['upload', longName, fixture('photo.gif'), 'gone.png'], {
       columns,
       shell,
     });
@@ -300,7 +284,7 @@ describe('tables on narrow terminals', () => {
     const flat = (text: string) => stripVTControlCharacters(text).replace(/[│\s]/g, '');
     for (const {id, fileUrl} of records.slice(0, 2)) {
       expect(stripVTControlCharacters(several.output())).toContain(fileUrl);
-      if (columns >= 40) expect(stripVTControlCharacters(several.output())).toContain(id);
+      expect(stripVTControlCharacters(several.output())).toContain(id);
     }
     expect(flat(several.output())).toContain('file_missing');
     expect(stripVTControlCharacters(one.output())).toContain(records[2]?.fileUrl);
@@ -408,14 +392,9 @@ describe('media login on a terminal', () => {
     expect(await terminal.end).toMatchObject({exitCode: 0});
   });
 
-  it.each([
-    ['NO_COLOR=1', [], {NO_COLOR: '1'}],
-    ['FORCE_COLOR=0', [], {FORCE_COLOR: '0'}],
-  ])('%s: questions without colour', async (_name, parameters, env) => {
+  it('NO_COLOR=1: questions without colour', async () => {
     const box = await sandbox();
-    const terminal = onTerminal(box, ['login', '--no-verify', ...parameters], {
-      env: env as Record<string, string>,
-    });
+    const terminal = onTerminal(box, ['login', '--no-verify'], {env: {NO_COLOR: '1'}});
     await terminal.shows('Base URL of the service');
     terminal.write('https://one.example\r');
     await terminal.shows('API key for');
