@@ -1,4 +1,4 @@
-import {type DocumentKind, endOfName} from './scan/reference.ts';
+import {type DocumentKind, endOfName, wholeFrontMatter} from './scan/reference.ts';
 import type {ScanRequest} from './scan/scan.ts';
 
 /** Elements with an attribute or a content that counts; `{` begins an attribute in MDX. */
@@ -12,7 +12,6 @@ const mentionsMedia = new RegExp(endOfName, 'i');
 /** A link or definition whose line has such a name; the line of a quote may end before it. No character is looked at twice. */
 const linkToMedia = new RegExp(`\\][(:][\\s>]*(?![\\s>])(?:(?!\\][(:])[^\\n\\r])*${endOfName}`, 'i');
 const otherNames = /<a[\s/{]|\{[{%]/i;
-const wholeFrontMatter = /^\ufeff?(---|\+\+\+)[\s\S]*?[\n\r]\1[\t ]*(?![^\n\r])/;
 const cssFunctions = /(?:url|src|image-set)\(/i;
 
 /** Whether a document may hold a reference, or a name of media that is left alone: a search of its text, which spares most documents a parser. */

@@ -43,6 +43,9 @@ export function namesLocalMedia(text: string): boolean {
   return endsAsMedia.test(text) && isPath(text);
 }
 
+/** YAML or TOML at the beginning of a document; in those of Jekyll and Hugo, HTML stands only behind it. */
+export const wholeFrontMatter = /^\ufeff?(---|\+\+\+)[\t ]*[\r\n](?:[\s\S]*?[\r\n])?\1[\t ]*(?![^\r\n])/;
+
 /** What to look for besides what is always looked for. */
 export interface ScanOptions {
   /** Whether links to media count. */

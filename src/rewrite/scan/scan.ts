@@ -11,6 +11,7 @@ import {
   namesLocalMedia,
   type Reference,
   type ScanOptions,
+  wholeFrontMatter,
 } from './reference.ts';
 
 export interface ScanRequest {
@@ -35,9 +36,6 @@ export type ScanAnswer = Scanned | {failure: string};
 
 /** What tells the thread of a Scanner from any other. */
 export const scanThread = 'scan documents';
-
-/** In documents of Jekyll and Hugo, which are HTML only behind it. */
-const frontMatter = /^\ufeff?(---|\+\+\+)[\t ]*[\r\n](?:[\s\S]*?[\r\n])?\1[\t ]*(?![^\r\n])/;
 
 if (workerData === scanThread)
   parentPort?.on('message', async (request: ScanRequest) => parentPort?.postMessage(await answerTo(request)));
@@ -72,7 +70,7 @@ export async function scanDocument(kind: DocumentKind, text: string, options: Sc
 async function parsed(kind: DocumentKind, text: string, options: ScanOptions): Promise<Scanned> {
   if (kind === 'css') return {references: cssReferences(text)};
   if (kind !== 'html') return markdownReferences(kind, text, options);
-  const [head = ''] = frontMatter.exec(text) ?? [];
+  const [head = ''] = wholeFrontMatter.exec(text) ?? [];
   const {references, ...notes} = await markdownReferences('markdown', head, options);
   const html = new HtmlScanner(options, reference => references.push(reference));
   html.scan(text.slice(head.length), head.length);
