@@ -142,6 +142,7 @@ describe('the comment', () => {
       for (const element of (row ?? []).flatMap(({elements}) => elements))
         expect(element).toMatch(/^(td|code|a href=https?:|img src=https?:)/);
     },
+    50,
   );
 
   it.each([
