@@ -82,7 +82,7 @@ test('a response that has begun: the last chunk is not released', async () => {
   expect({status: answer.status, isReleased}).toEqual({status: 413, isReleased: false});
 });
 
-test('requests with one signal leave nothing behind on it', async () => {
+test('requests with one signal leave nothing behind on it, and no timer', async () => {
   const listeners = new Set<() => void>();
   const signal: StopSignal = {
     aborted: false,
@@ -102,7 +102,40 @@ test('requests with one signal leave nothing behind on it', async () => {
   await expect(connection.request(post({signal, path: '/broken'}))).rejects.toThrow();
   const refusing = new Connection(new URL(await deadUrl()), options);
   await expect(refusing.request(post({signal}))).rejects.toThrow('refused');
-  expect(listeners.size).toBe(0);
+  const server = createServer((_request, response) => void response.end()).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const timers = new Set<() => void>();
+  const after = (ms: number, action: () => void) => {
+    const cancel = systemClock.after(ms, action);
+    timers.add(cancel);
+    return () => {
+      timers.delete(cancel);
+      cancel();
+    };
+  };
+  const counting = {...options, clock: {...systemClock, after}};
+  await sendHead({method: 'GET', url, headers: {}, waitMs: 600_000, signal}, counting);
+  expect({listeners: listeners.size, timers: timers.size}).toEqual({listeners: 0, timers: 0});
+});
+
+test('a 100 that was not asked for, before each response on one connection: dropped', async () => {
+  let connections = 0;
+  const connection = await connectionTo(
+    createNetServer(socket => {
+      connections += 1;
+      socket
+        .on('error', () => {})
+        .on('data', () => {
+          socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        });
+    }),
+  );
+  const get: HttpRequest = {method: 'GET', path: '/', headers: {}};
+  for (let request = 0; request < 3; request += 1)
+    expect((await connection.request(get)).body.toString()).toBe('ok');
+  expect(connections).toBe(1);
 });
 
 const text = 'Größe: 1';
