@@ -1,4 +1,5 @@
-import {copyFile, mkdir, readdir, symlink, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {eventually} from '../support/eventually.ts';
@@ -73,4 +74,34 @@ it('media serve --seed with junk in the directory, twice at once: the same media
       ...{parameters, stdout: '', exitCode},
     });
   }
+});
+
+it('requests for thumbnails of a seed, at once and later: each picture is opened once, also one that breaks off', async () => {
+  const box = await sandbox();
+  const [sharp, opened] = [join(box.directory, 'sharp.cjs'), join(box.directory, 'opened')];
+  const real = createRequire(import.meta.url).resolve('sharp');
+  await writeFile(
+    sharp,
+    `module.exports = (...input) => {
+      require('node:fs').appendFileSync(${JSON.stringify(opened)}, '.');
+      return require(${JSON.stringify(real)})(...input);
+    };`,
+  );
+  box.env['MEDIA_SHARP'] = sharp;
+  await mkdir(join(box.directory, 'seed'));
+  for (const name of ['photo.png', 'truncated.png'])
+    await copyFile(fixture(name), join(box.directory, 'seed', name));
+  const {url, key} = await serve(box, '--ephemeral', '--seed', 'seed');
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: {Authorization: `Bearer ${key}`, 'Content-Type': 'application/json'},
+    body: '{"query": "{mediaList {nodes {thumbnailUrl}}}"}',
+  });
+  const {data} = (await response.json()) as {data: {mediaList: {nodes: {thumbnailUrl: string}[]}}};
+  const urls = data.mediaList.nodes.map(({thumbnailUrl}) => thumbnailUrl);
+  const get = async (thumbnail: string) => (await fetch(thumbnail)).headers.get('content-type');
+  const types = await Promise.all([...urls, ...urls].map(get));
+  types.push(...(await Promise.all(urls.map(get))));
+  expect(types.sort()).toEqual([...Array(3).fill('image/png'), ...Array(3).fill('image/webp')]);
+  expect(await readFile(opened, 'utf8')).toBe('..');
 });
