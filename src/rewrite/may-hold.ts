@@ -7,7 +7,6 @@ const elements = /<(?:(?:embed|image|img|input|link|meta|object|source|video)[\s
 const styleAttribute = /style[\s>]*=/i;
 const markdownImage = /!\[/;
 const links = /\]\(|\]:|<a[\s/{]/i;
-const frontMatter = /^\ufeff?(?:---|\+\+\+)/;
 const mentionsMedia = new RegExp(endOfName, 'i');
 /** A link or definition whose line has such a name; the line of a quote may end before it. No character is looked at twice. */
 const linkToMedia = new RegExp(`\\][(:][\\s>]*(?![\\s>])(?:(?!\\][(:])[^\\n\\r])*${endOfName}`, 'i');
@@ -20,7 +19,7 @@ export function mayHoldReference({kind, text, options}: ScanRequest): boolean {
   const patterns = [elements, styleAttribute];
   if (kind !== 'html') patterns.push(markdownImage);
   if (options.links) patterns.push(links);
-  if (options.frontMatter.length > 0) patterns.push(frontMatter);
+  if (options.frontMatter.length > 0) patterns.push(wholeFrontMatter);
   if (patterns.some(pattern => pattern.test(text)) || mayLeaveAlone(kind, text)) return true;
   const lowerCase = options.attributes.length > 0 ? text.toLowerCase() : '';
   return options.attributes.some(name => lowerCase.includes(name));

@@ -71,7 +71,8 @@ async function parsed(kind: DocumentKind, text: string, options: ScanOptions): P
   if (kind === 'css') return {references: cssReferences(text)};
   if (kind !== 'html') return markdownReferences(kind, text, options);
   const [head = ''] = wholeFrontMatter.exec(text) ?? [];
-  const {references, ...notes} = await markdownReferences('markdown', head, options);
+  const {references, ...notes}: Scanned =
+    head === '' ? {references: []} : await markdownReferences('markdown', head, options);
   const html = new HtmlScanner(options, reference => references.push(reference));
   html.scan(text.slice(head.length), head.length);
   return {...notes, references};
