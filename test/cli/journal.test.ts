@@ -276,6 +276,26 @@ describe('media journal check', () => {
     expect(await readdir(one.directory)).toContain('all');
   });
 
+  it('two folders with files of the same relative path: each file is listed and counted', async () => {
+    const one = await bench();
+    await files(one, {'one/a.png': '', 'one/b.png': contentOf('b.png'), 'two/a.png': '', 'two/b.png': 'x'});
+    await journalOf(one, 'j', {'a.png': ['failed'], 'b.png': ['done', 'med_1']});
+    const empty = (folder: string) =>
+      `refused   a.png  ${folder}/a.png is empty: there is nothing to upload.\n`;
+    const other = 'missing   b.png  only stored with different content\n';
+    expect(await media(one, 'check', 'j', '--', 'one', 'two')).toMatchObject({
+      exitCode: 1,
+      stdout: `${empty('one')}${empty('two')}${other}`,
+      stderr: expect.stringContaining('1 of 4 inputs is recorded exactly once: 1 missing, 2 refused.\n'),
+    });
+    // What the journal itself says of a path stands for one of its files.
+    expect(await media(one, 'merge', '-o', 'all', 'j', '--', 'one', 'two')).toMatchObject({
+      exitCode: 1,
+      stdout: `missing   a.png  the service refused it\n${empty('two')}${other}`,
+      stderr: expect.stringContaining('1 of 4 inputs is recorded exactly once: 2 missing, 1 refused.\n'),
+    });
+  });
+
   it('renamed, copied, named in another way: its content has its record', async () => {
     const one = await bench();
     await files(one, {'in/a.png': 'content', 'in/copy.png': 'content', '-b': 'other'});

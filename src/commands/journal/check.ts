@@ -6,6 +6,7 @@ import {
   type JournalReader,
   JournalSet,
   journalCodes,
+  type PathKey,
   pathKey,
   readJournals,
   refuseOtherStore,
@@ -51,10 +52,17 @@ export async function mergeJournals(
   const {inputs, filesFrom = []} = options;
   const readers = await readJournals(options.files, host, {paths: true});
   const journals = new JournalSet(readers);
-  for await (const verdict of journals.proveAll()) await tally.add(verdict);
-  if (inputs.length + filesFrom.length > 0)
-    for await (const verdict of proveInputs(journals, options, host))
-      if (verdict.status !== 'once') await tally.add(verdict);
+  const listed = new Set<PathKey>();
+  for await (const verdict of journals.proveAll()) {
+    await tally.add(verdict);
+    if (verdict.status !== 'once') listed.add(verdict.path);
+  }
+  if (inputs.length + filesFrom.length > 0) {
+    for await (const verdict of proveInputs(journals, options, host)) {
+      // A path of the journals is listed already; another root may have a second one.
+      if (verdict.status !== 'once' && !listed.delete(verdict.path)) await tally.add(verdict);
+    }
+  }
   const counts = await tally.end();
   if (counts.all === counts.once) await writeMerged(options.output, readers, host);
   return conclude(counts, report, `${adviceFor(counts)}${options.output} was not written.`);

@@ -41,7 +41,6 @@ export type ProofCounts = Record<Verdict['status'] | 'all' | 'elsewhere', number
 export class ProofTally {
   readonly #lines: Lines;
   readonly #json: boolean;
-  readonly #printed = new Set<PathKey>();
   readonly #counts = {all: 0, elsewhere: 0, once: 0, missing: 0, doubled: 0, unknown: 0, refused: 0};
 
   constructor(stdout: Stdout, json: boolean) {
@@ -50,12 +49,10 @@ export class ProofTally {
   }
 
   async add({status, path, reason, ids, isElsewhere}: Verdict): Promise<void> {
-    if (this.#printed.has(path)) return;
     this.#counts.all += 1;
     this.#counts[status] += 1;
     if (isElsewhere) this.#counts.elsewhere += 1;
     if (status === 'once') return;
-    this.#printed.add(path);
     await this.#lines.add(
       this.#json
         ? jsonLine<JournalCheckLine>({...fileFields(path), status, reason, ids})
