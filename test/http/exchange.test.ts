@@ -1,13 +1,12 @@
 import {once} from 'node:events';
 import {createServer, type RequestListener} from 'node:http';
-import {type AddressInfo, createServer as createNetServer, type Server} from 'node:net';
-import {Worker} from 'node:worker_threads';
+import {type AddressInfo, createServer as createNetServer, type Server, type Socket} from 'node:net';
 import {brotliCompressSync, deflateSync, gzipSync} from 'node:zlib';
 import {expect, onTestFinished, test} from 'vitest';
 import {nextTurn, type StopSignal, systemClock} from '../../src/host.ts';
-import {Connection, type HttpRequest, sendHead} from '../../src/http/http.ts';
+import {type Body, Connection, type HttpRequest, sendHead} from '../../src/http/http.ts';
 import {deadUrl} from '../service/support.ts';
-import {patienceMs} from '../support/patience.ts';
+import {threadedServer} from '../support/threaded-server.ts';
 
 const options = {clock: systemClock, env: {}, userAgent: 'media/test'};
 
@@ -38,6 +37,12 @@ function post(changes: Partial<HttpRequest> = {}): HttpRequest {
     body: {length: 4, content: Buffer.from('body')},
     ...changes,
   };
+}
+
+/** A body of four bytes, and whether its last bytes were released. */
+function released({content}: Pick<Body, 'content'>) {
+  const calls: string[] = [];
+  return {calls, body: {length: 4, content, release: () => void calls.push('released')}};
 }
 
 async function turns(count: number): Promise<void> {
@@ -100,8 +105,6 @@ test('requests with one signal leave nothing behind on it, and no timer', async 
   await connection.request(post({signal}));
   expect(await connection.request(post({signal, path: '/long'}))).toMatchObject({truncated: true});
   await expect(connection.request(post({signal, path: '/broken'}))).rejects.toThrow();
-  const refusing = new Connection(new URL(await deadUrl()), options);
-  await expect(refusing.request(post({signal}))).rejects.toThrow('refused');
   const server = createServer((_request, response) => void response.end()).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
@@ -116,6 +119,12 @@ test('requests with one signal leave nothing behind on it, and no timer', async 
     };
   };
   const counting = {...options, clock: {...systemClock, after}};
+  const dead = new URL(await deadUrl());
+  await expect(new Connection(dead, counting).request(post({signal}))).rejects.toThrow('refused');
+  await expect(
+    sendHead({method: 'GET', url: dead, headers: {}, waitMs: 1, signal}, counting),
+  ).rejects.toThrow();
+  expect({listeners: listeners.size, timers: timers.size}).toEqual({listeners: 0, timers: 0});
   await sendHead({method: 'GET', url, headers: {}, waitMs: 600_000, signal}, counting);
   expect({listeners: listeners.size, timers: timers.size}).toEqual({listeners: 0, timers: 0});
 });
@@ -177,88 +186,144 @@ test('an endless response: cut off, and the connection is closed', async () => {
   await closed;
 });
 
-/** A server in another thread, so that it closes its first connection after a response while this one is blocked. */
-const closingServer = `
-const {createServer} = require('node:net');
-const {parentPort, workerData: steps} = require('node:worker_threads');
-let connections = 0;
-const server = createServer(socket => {
-  connections += 1;
-  const isFirst = connections === 1;
-  const close = () => {
-    Atomics.wait(steps, 0, 0);
-    socket.end(() => {
-      Atomics.store(steps, 1, 1);
-      Atomics.notify(steps, 1);
-    });
-  };
-  socket.on('error', () => {});
-  socket.on('data', () => {
-    socket.write('HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok');
-    if (isFirst) setImmediate(close);
-  });
-});
-server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
-`;
-
 test('a connection that is closed after a request while this process is busy: the next one goes over another', async () => {
-  const steps = new Int32Array(new SharedArrayBuffer(8));
-  const worker = new Worker(closingServer, {eval: true, workerData: steps});
-  onTestFinished(async () => {
-    await worker.terminate();
-  });
-  const [port] = (await once(worker, 'message')) as [number];
+  const {port, allow, waitFor} = await threadedServer(`socket => {
+    const isFirst = !server.isUsed;
+    server.isUsed = true;
+    const close = () => {
+      allowed(0);
+      socket.end(() => done(1));
+    };
+    socket.on('data', () => {
+      socket.write('HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok');
+      if (isFirst) setImmediate(close);
+    });
+  }`);
   const connection = connectionAt(port);
   await connection.request(post());
-  Atomics.store(steps, 0, 1);
-  Atomics.notify(steps, 0);
-  Atomics.wait(steps, 1, 0, patienceMs);
-  let releases = 0;
-  const body = {
-    length: 4,
-    content: Buffer.from('body'),
-    release() {
-      releases += 1;
-    },
-  };
+  allow(0);
+  waitFor(1);
+  const {body, calls} = released({content: Buffer.from('body')});
   expect(await connection.request(post({body}))).toMatchObject({status: 200});
-  expect(releases).toBe(1);
+  expect(calls).toEqual(['released']);
 });
 
-/** Speaks as soon as it has accepted a connection. */
-const rudeServer = `
-const {createServer} = require('node:net');
-const {parentPort, workerData: steps} = require('node:worker_threads');
-const server = createServer(socket => {
-  socket.on('error', () => {}).write('SSH-2.0-OpenSSH_9.6\\r\\n', () => {
-    Atomics.store(steps, 0, 1);
-    Atomics.notify(steps, 0);
-  });
-});
-server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
-`;
-
-test('a service that speaks before it is asked: not_http, with what it said, and nothing is sent', async () => {
-  const steps = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(rudeServer, {eval: true, workerData: steps});
-  onTestFinished(async () => {
-    await worker.terminate();
-  });
-  const [port] = (await once(worker, 'message')) as [number];
-  let isReleased = false;
-  const body = {
-    length: 4,
-    content: Buffer.from('body'),
-    release() {
-      isReleased = true;
-    },
-  };
+test('a service that speaks before it is asked: not_http, with what it said, nothing is sent, and it is left', async () => {
+  const {port, waitFor} = await threadedServer(`socket => {
+    socket.write('SSH-2.0-OpenSSH_9.6\\r\\n', () => done(0));
+    socket.resume().on('close', () => done(1));
+  }`);
+  const {body, calls} = released({content: Buffer.from('body')});
   const answer = connectionAt(port).request(post({body}));
   // It has spoken before this process learns that the connection is open.
-  queueMicrotask(() => queueMicrotask(() => process.nextTick(() => Atomics.wait(steps, 0, 0, patienceMs))));
+  queueMicrotask(() => queueMicrotask(() => process.nextTick(() => waitFor(0))));
   await expect(answer).rejects.toMatchObject({
     code: 'not_http',
     message: `127.0.0.1:${port} sent data before it received a request: "SSH-2.0-OpenSSH_9.6".`,
   });
-  expect(isReleased).toBe(false);
+  expect(calls).toEqual([]);
+  waitFor(1);
+});
+
+test('a refusal that comes while this process is busy, before the last chunk: that chunk is not released', async () => {
+  const {port, allow, waitFor} = await threadedServer(`socket => {
+    socket.once('data', () => {
+      allowed(0);
+      socket.end('HTTP/1.1 413 No\\r\\nContent-Length: 2\\r\\n\\r\\nNo', () => done(1));
+    });
+  }`);
+  const {body, calls} = released({
+    async *content() {
+      yield Buffer.from('bod');
+      allow(0);
+      waitFor(1);
+      yield Buffer.from('y');
+    },
+  });
+  expect(await connectionAt(port).request(post({body}))).toMatchObject({status: 413});
+  expect(calls).toEqual([]);
+});
+
+test('a connection that is lost before the last chunk: that chunk is not released', async () => {
+  const connection = await connectionTo(
+    createNetServer(socket => socket.once('data', () => socket.destroy())),
+  );
+  let [fail, end] = [() => {}, () => {}];
+  const [failed, ended] = [
+    new Promise<void>(resolve => {
+      fail = resolve;
+    }),
+    new Promise<void>(resolve => {
+      end = resolve;
+    }),
+  ];
+  const {body, calls} = released({
+    async *content() {
+      try {
+        yield Buffer.from('bod');
+        await failed;
+        yield Buffer.from('y');
+      } finally {
+        end();
+      }
+    },
+  });
+  await expect(connection.request(post({body}))).rejects.toThrow();
+  fail();
+  await ended;
+  expect(calls).toEqual([]);
+});
+
+test('a request that was aborted before: rejected, and no connection is opened for it', async () => {
+  let connections = 0;
+  const server = createServer((_request, response) => void response.end());
+  server.on('connection', () => {
+    connections += 1;
+  });
+  const connection = await connectionTo(server);
+  const reason = new Error('Stopped.');
+  await expect(connection.request(post({signal: AbortSignal.abort(reason)}))).rejects.toBe(reason);
+  expect(await connection.request(post())).toMatchObject({status: 200});
+  expect(connections).toBe(1);
+});
+
+test('a request that is aborted right before it is written to an open connection: rejected, not released', async () => {
+  const connection = await answering((request, response) => {
+    request.resume().on('end', () => response.end());
+  });
+  await connection.request(post());
+  const controller = new AbortController();
+  const reason = new Error('Stopped.');
+  const {signal} = controller;
+  const listen = signal.addEventListener.bind(signal);
+  signal.addEventListener = (type: string, listener: () => void) => {
+    listen(type, listener);
+    queueMicrotask(() => controller.abort(reason));
+  };
+  const {body, calls} = released({
+    async *content() {
+      yield Buffer.from('body');
+    },
+  });
+  await expect(connection.request(post({signal, body}))).rejects.toBe(reason);
+  expect(calls).toEqual([]);
+});
+
+test('a connection that is destroyed while a proxy is silent: closed at once', async () => {
+  const proxy = createNetServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void proxy.close());
+  await once(proxy, 'listening');
+  const env = {HTTP_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`};
+  const connection = new Connection(new URL('http://media.invalid'), {
+    ...options,
+    env,
+    connectTimeoutMs: 600_000,
+  });
+  const answer = connection.request(post()).catch(error => error);
+  const [socket] = (await once(proxy, 'connection')) as [Socket];
+  await once(socket, 'data');
+  const closed = once(socket, 'close');
+  await connection.destroy();
+  await closed;
+  expect(await answer).toBeInstanceOf(Error);
 });

@@ -104,3 +104,12 @@ test('a connection that is closed before the body is ready: it is released on an
   expect(calls).toEqual(['asked', 'released']);
   expect(received.map(text => text.split('POST / HTTP/1.1').length - 1)).toEqual([1, 1]);
 });
+
+test('a connection that was closed meanwhile: the body is not taken for one that may be sent at once', async () => {
+  const {sockets, send} = await served();
+  await send({});
+  await new Promise(resolve => sockets[0]?.once('close', resolve).end());
+  const {body, calls} = whole(async () => {});
+  expect(await send(body)).toMatchObject({status: 200});
+  expect(calls).toEqual(['in chunks', 'released']);
+});
