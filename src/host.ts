@@ -27,6 +27,8 @@ export interface Clock {
   now(): number;
   /** Milliseconds on a clock that never jumps; only differences are meaningful. */
   monotonic(): number;
+  /** Milliseconds that this process has waited for events; only differences are meaningful. */
+  idle(): number;
   /** Calls `action` once after `ms` milliseconds; returns the function that cancels it. */
   after(ms: number, action: () => void): () => void;
   /** Calls `action` every `ms` milliseconds until the returned function is called; never keeps the process alive. */
@@ -96,6 +98,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   // performance.now() would load another module.
   monotonic: () => Number(process.hrtime.bigint()) / 1e6,
+  idle: () => performance.eventLoopUtilization().idle,
   after(ms, action) {
     const timer = setTimeout(action, Math.min(ms, 2 ** 31 - 1));
     return () => clearTimeout(timer);

@@ -44,14 +44,18 @@ const firstPause = 4;
 /** One failure per round is tolerated, and this many at once after as many rounds without one. */
 const mostTolerated = 3;
 
+/** The part of a round that this process has to be idle for: one that is busy is no faster with more files at a time. */
+const leastIdle = 0.1;
+
 /** With this many bytes in progress, more than any line holds, more than `safeConcurrency` files gain nothing. */
 const enoughBytes = 64 * 1024 * 1024;
 
-/** The files and bytes that were stored in a round, and how long it took. */
+/** The files and bytes that were stored in a round, how long it took, and how long this process waited for events. */
 interface Round {
   readonly files: number;
   readonly bytes: number;
   readonly ms: number;
+  readonly idleMs: number;
 }
 
 /** A raise of the limit whose gain is yet to be measured: the limit before it, and the last round with that limit. */
@@ -65,7 +69,7 @@ interface Trial {
  * increase, and multiplicative decrease when there were too many (RFC 5681). Since a response is slow for many reasons, the sign
  * that the line or the service is full is that of BBR (Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016): the
  * throughput of a round does not grow with the limit. A raise is kept if the throughput grows by half of it or more. Then the
- * limit rests, and a raise by a quarter is tried after a pause.
+ * limit rests, and a raise by a quarter is tried after a pause. While this process is the bottleneck, nothing is raised.
  *
  * A broken request halves the limit, or takes the last raise back, once a round (as in RFC 6582). A refusal lowers it to the
  * number of files in progress that were not refused, which is what the service takes.
@@ -73,20 +77,20 @@ interface Trial {
 export class AdaptiveConcurrency implements Concurrency {
   readonly most: number;
   onRise = () => {};
-  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #clock: Pick<Clock, 'monotonic' | 'idle'>;
   readonly #waiting: {size: number; begin: (end: EndAttempt) => void}[] = [];
   readonly #inProgress = {files: 0, bytes: 0};
   #limit: number;
   #isSlowStart = true;
   #trial: Trial | undefined;
   #pause = firstPause;
-  #round = {files: 0, bytes: 0, began: 0};
+  #round = {files: 0, bytes: 0, began: 0, idle: 0};
   /** The attempts that were begun so far, and those that were at the last decrease: the failures of these are part of it. */
   #begun = 0;
   #begunAtDecrease = 0;
   #tolerated = mostTolerated;
 
-  constructor(clock: Pick<Clock, 'monotonic'>, most: number) {
+  constructor(clock: Pick<Clock, 'monotonic' | 'idle'>, most: number) {
     this.#clock = clock;
     this.most = most;
     this.#limit = Math.min(initialLimit, most);
@@ -139,18 +143,21 @@ export class AdaptiveConcurrency implements Concurrency {
   }
 
   #beginRound(): void {
-    this.#round = {files: 0, bytes: 0, began: this.#clock.monotonic()};
+    this.#round = {files: 0, bytes: 0, began: this.#clock.monotonic(), idle: this.#clock.idle()};
   }
 
   #endRound(): void {
-    const {files, bytes, began} = this.#round;
-    const round = {files, bytes, ms: Math.max(1, this.#clock.monotonic() - began)};
+    const {files, bytes, began, idle} = this.#round;
+    const ms = Math.max(1, this.#clock.monotonic() - began);
+    const round = {files, bytes, ms, idleMs: this.#clock.idle() - idle};
     if (this.#trial === undefined) this.#raise(round);
     else this.#judge(this.#trial, round);
     this.#beginRound();
   }
 
   #raise(before: Round): void {
+    this.#trial = undefined;
+    if (before.idleMs < leastIdle * before.ms) return;
     const limitBefore = this.#limit;
     const step = this.#isSlowStart ? slowStartStep : probeStep;
     this.#limit = Math.min(this.most, Math.max(limitBefore + 1, Math.floor(limitBefore * step)));

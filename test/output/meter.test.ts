@@ -13,6 +13,7 @@ function manualClock(): Clock & {pass(ms: number): void} {
   return {
     now: unused,
     monotonic: () => now,
+    idle: unused,
     after: unused,
     every: unused,
     sleep: unused,

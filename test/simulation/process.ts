@@ -155,6 +155,7 @@ export class Process {
     return {
       now: () => world.now + world.clockOffset,
       monotonic: () => world.now,
+      idle: () => world.now,
       after,
       every(ms, action) {
         let cancel = () => {};

@@ -23,6 +23,10 @@ export class ManualClock implements Clock {
     return this.#time;
   }
 
+  idle(): number {
+    return this.#time;
+  }
+
   after(ms: number, action: () => void): () => void {
     const timer = {at: this.#time + ms + this.#late(), action};
     this.#timers.add(timer);
