@@ -2,6 +2,9 @@ import {MediaError} from '../errors.ts';
 import type {Clock, TerminalOutput} from '../host.ts';
 import {systemCode, systemReason} from '../lib/system-code.ts';
 
+/** How long a run that is stopped waits for a reader of its output that reads nothing, in milliseconds. */
+const readerPatienceMs = 50;
+
 /** Standard output that survives its reader: EPIPE ends it silently, any other error is kept in `failure`. */
 export class Stdout {
   readonly stream: TerminalOutput;
@@ -38,7 +41,7 @@ export class Stdout {
   }
 
   /** From now on, drops all output once the reader has read nothing for `ms` milliseconds. */
-  hurry(clock: Clock, ms: number): void {
+  hurry(clock: Clock, ms = readerPatienceMs): void {
     this.#patience = {clock, ms};
     for (const done of this.#waiting) this.#limit(done);
   }

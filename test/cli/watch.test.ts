@@ -1,3 +1,4 @@
+import {spawn} from 'node:child_process';
 import {
   appendFile,
   copyFile,
@@ -11,11 +12,11 @@ import {
 } from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect} from 'vitest';
-import {waitingTest as test} from '../support/after-test.ts';
+import {afterTest, waitingTest as test} from '../support/after-test.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {markdown} from '../support/examples.ts';
-import {fixture} from '../support/media.ts';
+import {fixture, mediaCommand} from '../support/media.ts';
 import {Watching} from '../support/watching.ts';
 
 async function machine() {
@@ -96,6 +97,23 @@ test('many files at once, killed on the way and started again: each stored once 
   expect(records).toHaveLength(count);
   expect(new Set(records.map(({sha256}) => sha256)).size).toBe(count);
   expect(again.stderr).toBe('');
+});
+
+test('a reader of the output that does not read: SIGTERM ends the watch all the same', async () => {
+  const {box, path, service} = await machine();
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
+    await writeFile(
+      path(`in/${name}.png`),
+      `${await readFile(fixture('photo.png'), 'latin1')}${name}`,
+      'latin1',
+    );
+  const wide = ['--template', `{file}${'x'.repeat(100_000)}\\n`, '--settle', '20ms'];
+  const [program, ...words] = mediaCommand;
+  const watch = spawn(program, [...words, 'watch', 'in', ...wide], {cwd: box.directory, env: box.env});
+  afterTest(() => void watch.kill('SIGKILL'));
+  await eventually(async () => (await service.records()).length === 6);
+  watch.kill('SIGTERM');
+  expect(await eventually(() => watch.signalCode ?? watch.exitCode ?? undefined)).toBe('SIGTERM');
 });
 
 test('a file that grows after its upload: uploaded again; a key that is revoked meanwhile: the file waits', async () => {

@@ -17,9 +17,6 @@ import {refuseTwoJournals} from './memory.ts';
 import {closeResources, openResources, transferOptions} from './resources.ts';
 import {DryRunTotals, refuseNothing, Tally, unfollowedText} from './tally.ts';
 
-/** How long a stopping run waits for a reader of its output that reads nothing, in milliseconds. */
-const readerPatienceMs = 50;
-
 /** One run of `media upload`: opens the service, sends the sources, prints the results, handles signals. */
 export class UploadRun {
   readonly #options: UploadFlags;
@@ -94,7 +91,7 @@ export class UploadRun {
 
   #end(why: MediaError): void {
     const {host, stdout} = this.#invocation;
-    stdout.hurry(host.clock, readerPatienceMs);
+    stdout.hurry(host.clock);
     this.#stop.abort(why);
     this.#cancelQuit();
     const count = () => this.#tally.total + this.#tally.leftOut;

@@ -78,7 +78,7 @@ async function runWatch(
   invocation: Invocation,
   directories: string[],
 ): Promise<ExitStatus> {
-  const {host} = invocation;
+  const {host, stdout} = invocation;
   if (flags.delete && flags.geotags === 'strip')
     throw new MediaError('usage', '--delete and --geotags strip were given together.', {
       hint: 'The file is the only copy with its location. To keep it elsewhere: --move-to DIRECTORY',
@@ -111,6 +111,8 @@ async function runWatch(
   try {
     return await Promise.race([signal.received, watching.failed]);
   } finally {
+    // What nobody reads is not waited for.
+    stdout.hurry(host.clock);
     feed.close();
     await watching.close();
     const why = new MediaError('interrupted', 'media watch was stopped.');

@@ -118,6 +118,8 @@ export class Disposals {
       typeof disposal === 'object'
         ? await place(file.path, handle, {...disposal, relative: file.relative}, files)
         : undefined;
+    if (typeof disposal === 'object' && placed === undefined)
+      return {kept: `It is below ${disposal.moveTo} already.`};
     let removed: 'deleted' | Untouched = 'changed';
     try {
       removed = await remove(file, handle, placed, files);

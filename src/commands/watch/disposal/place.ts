@@ -1,7 +1,7 @@
-import {createHash} from 'node:crypto';
+import {createHash, randomUUID} from 'node:crypto';
 import {type BigIntStats, constants} from 'node:fs';
 import type {FileHandle} from 'node:fs/promises';
-import {basename, dirname, extname, join, normalize} from 'node:path';
+import {dirname, extname, join, normalize, sep} from 'node:path';
 import {isWithoutHardLinks, makeDirectory, renameDurably, syncDirectory} from '../../../lib/files/durable.ts';
 import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {systemCode} from '../../../lib/system-code.ts';
@@ -12,15 +12,19 @@ export interface Placed {
   isCopy: boolean;
 }
 
-/** Gives an open file a second place below a directory, with a number if its name is taken; overwrites nothing. */
+/**
+ * Gives an open file a second place below a directory, with a number if its name is taken; overwrites nothing. Undefined if the file
+ * is below that directory already, by another path.
+ */
 export async function place(
   path: string,
   handle: FileHandle,
   {moveTo, relative}: {moveTo: string; relative: string},
   files: FileSystem,
-): Promise<Placed> {
+): Promise<Placed | undefined> {
   const to = join(moveTo, relative);
   await makeDirectory(dirname(to), undefined, files);
+  if (await isBelowAlready(path, {moveTo, relative}, files)) return undefined;
   for (let number = 0, isCopy = false; ; ) {
     const target = number === 0 ? to : numbered(to, number);
     try {
@@ -44,6 +48,23 @@ export async function place(
   }
 }
 
+/** A link or a mount may lead from one directory to the other: then the name in the target is the file's only one. */
+async function isBelowAlready(
+  path: string,
+  {moveTo, relative}: {moveTo: string; relative: string},
+  files: FileSystem,
+): Promise<boolean> {
+  const inodeOf = async (directory: string) => {
+    const {dev, ino} = await files.stat(directory, {bigint: true});
+    // Some network file systems number nothing.
+    return ino === 0n ? directory : `${dev}:${ino}`;
+  };
+  const own = [];
+  for (let at = dirname(path), left = relative.split(sep).length; left > 0; at = dirname(at), left -= 1)
+    own.push(await inodeOf(at));
+  return own.includes(await inodeOf(moveTo)) || own[0] === (await inodeOf(dirname(join(moveTo, relative))));
+}
+
 /** Makes a new name and its directories durable: a power cut must not lose them and keep that the old name is gone. */
 async function syncNames(target: string, moveTo: string, files: FileSystem): Promise<void> {
   const last = dirname(normalize(moveTo));
@@ -61,9 +82,10 @@ async function isFileOf(handle: FileHandle, there: BigIntStats): Promise<boolean
 /** Copies a file durably, with its times and mode, under a temporary name, then gives it its own, which is reserved until then. */
 async function copy(path: string, handle: FileHandle, target: string, files: FileSystem): Promise<void> {
   await (await files.open(target, 'wx', 0o600)).close();
-  const temporary = join(dirname(target), `.${basename(target)}.part`);
+  // Not a name that somebody else may have used: what is there could be lost, or lead to another file.
+  const temporary = join(dirname(target), `.media-${randomUUID()}.part`);
   try {
-    await files.copyFile(path, temporary, constants.COPYFILE_FICLONE);
+    await files.copyFile(path, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     const {atimeMs, mtimeMs} = await handle.stat();
     await files.utimes(temporary, atimeMs / 1000, mtimeMs / 1000);
     const copied = await files.open(temporary, 'r');
