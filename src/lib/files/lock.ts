@@ -185,7 +185,8 @@ class LockAttempt {
   }
 
   async #look(path: string): Promise<Found | undefined> {
-    const there = await this.#files.stat(path, {bigint: true}).catch(() => undefined);
+    // Not stat: a link that leads nowhere has to be waited for, too.
+    const there = await this.#files.lstat(path, {bigint: true}).catch(() => undefined);
     if (there === undefined) return undefined;
     const holder = await holderOf(this.#files, path);
     let state = holder === undefined ? 'unknown' : stateOf(holder, this.#host);

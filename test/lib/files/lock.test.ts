@@ -1,10 +1,10 @@
 import {writeFileSync} from 'node:fs';
-import {readdir, readFile, rm, stat, utimes, writeFile} from 'node:fs/promises';
+import {readdir, readFile, rm, stat, symlink, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {type Host, systemHost} from '../../../src/host.ts';
 import {type Holder, holderHere} from '../../../src/lib/files/holder.ts';
-import {LockHeld, withLock} from '../../../src/lib/files/lock.ts';
+import {acquireLock, LockHeld, withLock} from '../../../src/lib/files/lock.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
 const deadProcess = 2 ** 30;
@@ -87,6 +87,14 @@ describe('withLock', () => {
     const taken = withLock(path, host({isProcessAlive, clock}), async () => 'done');
     await expect(taken).rejects.toBeInstanceOf(LockHeld);
     expect(await readFile(path, 'utf8')).toBe(others);
+  });
+
+  it('a link that leads nowhere: waited for like an unknown holder, not forever', async () => {
+    const {directory, path} = await lockFile();
+    await symlink('/nonexistent', path);
+    await expect(acquireLock(path, host(), {patienceMs: 1})).rejects.toBeInstanceOf(LockHeld);
+    await (await acquireLock(path, host(), {isGone: true})).release();
+    expect(await readdir(directory)).toEqual([]);
   });
 
   it('a living holder: waited for', async () => {
