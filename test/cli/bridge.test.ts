@@ -232,6 +232,7 @@ test('--root and a secret: links that lead out and other secrets are refused', a
     expect((await upload(url, [inside], headers)).status).toBe(200);
   expect((await upload(`${url}?a=1&secret=open+sesame`, [inside])).status).toBe(200);
   expect((await upload(inUrl, [path('gone.png')])).status).toBe(400);
+  expect((await upload(`${url}?secret=open+sesam`, [inside])).status).toBe(401);
   await eventually(() => /gone\.png could not be read/.test(stderr()));
   expect(stderr()).not.toMatch(/open.sesam/);
 });

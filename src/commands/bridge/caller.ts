@@ -39,13 +39,18 @@ export function refuseStrangers(
   if (secret === undefined) return;
   const given =
     authorization === undefined
-      ? String(header ?? new URLSearchParams(query).get('secret') ?? '')
-      : (/^Bearer +(.+)$/i.exec(authorization)?.[1] ?? '');
-  if (!isSameSecret(given, secret))
+      ? [header ?? inQuery(query), header ?? inQuery(query.replaceAll('+', '%2B'))]
+      : [/^Bearer +(.+)$/i.exec(authorization)?.[1]];
+  if (!given.some(one => isSameSecret(String(one ?? ''), secret)))
     throw new BridgeRefusal(
       401,
       'The secret is missing or wrong: send it as "Authorization: Bearer SECRET", or as ?secret=SECRET in the URL.',
     );
+}
+
+/** A plus sign is a space to forms, and itself to people who write a URL. */
+function inQuery(query: string): string | null {
+  return new URLSearchParams(query).get('secret');
 }
 
 /** Rejects with a refusal unless a process of this user opened the connection. */

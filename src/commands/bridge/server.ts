@@ -63,7 +63,8 @@ async function answer(
   {secret, user, upload}: BridgeServerOptions,
 ): Promise<unknown> {
   const {method = '', url = '', headers} = request;
-  const [path = '', query = ''] = url.split('?', 2);
+  const [path = '', ...parts] = url.split('?');
+  const query = parts.join('?');
   if (method === 'OPTIONS') return undefined;
   if (path === '/heartbeat' && ['GET', 'POST'].includes(method)) return 'alive';
   if (path !== '/upload' && path !== '/heartbeat')
