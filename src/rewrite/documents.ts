@@ -16,7 +16,7 @@ const kinds: Record<string, DocumentKind> = {
   mdx: 'mdx',
   html: 'html',
   htm: 'html',
-  xhtml: 'html',
+  xhtml: 'xhtml',
   css: 'css',
 };
 
@@ -38,14 +38,18 @@ function kindOf(name: string): DocumentKind | undefined {
 
 /**
  * The documents that files and directories stand for, in byte order; hidden names and node_modules in directories are
- * left out. Rejects if one is missing, is no document, or if a directory has none.
+ * left out, and so is the directory `except`. Rejects if one is missing, is no document, or if a directory has none.
  */
-export async function* findDocuments(inputs: readonly string[], cwd: string): AsyncGenerator<DocumentFile> {
+export async function* findDocuments(
+  inputs: readonly string[],
+  cwd: string,
+  except?: string,
+): AsyncGenerator<DocumentFile> {
   for (const input of inputs) {
     const path = typedPath(cwd, input);
     if ((await namedStat(input, path)).isDirectory()) {
       let isEmpty = true;
-      for await (const document of walk(input, path, '')) {
+      for await (const document of walk(input, path, '', except)) {
         isEmpty = false;
         yield document;
       }
@@ -64,7 +68,12 @@ export async function* findDocuments(inputs: readonly string[], cwd: string): As
   }
 }
 
-async function* walk(name: string, path: string, place: string): AsyncGenerator<DocumentFile> {
+async function* walk(
+  name: string,
+  path: string,
+  place: string,
+  except: string | undefined,
+): AsyncGenerator<DocumentFile> {
   const entries = await readdir(path, {withFileTypes: true}).catch(
     failed('file_unreadable', `${name} could not be read`),
   );
@@ -73,7 +82,8 @@ async function* walk(name: string, path: string, place: string): AsyncGenerator<
     const [childName, childPath, childPlace] = [name, path, place].map(parent => join(parent, entry.name));
     if (childName === undefined || childPath === undefined || childPlace === undefined) continue;
     const kind = kindOf(entry.name);
-    if (entry.isDirectory()) yield* walk(childName, childPath, childPlace);
+    if (childPath === except) continue;
+    if (entry.isDirectory()) yield* walk(childName, childPath, childPlace, except);
     else if (kind !== undefined && (await isFile(entry, childPath)))
       yield {name: childName, path: childPath, place: childPlace, kind};
   }

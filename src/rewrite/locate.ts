@@ -67,11 +67,16 @@ export class Locator {
   async #locate(target: string, context: Reference['context'], document: string): Promise<Located> {
     const root = await this.#rootOf(dirname(document));
     const isWiki = context === 'wiki';
-    const spellings = isWiki ? [target] : spellingsOf(target);
-    const paths = spellings.flatMap(spelling => this.#pathsOf(spelling, document, root));
-    const found = await this.#firstOf(isWiki ? [...paths, join(root, target)] : paths, root);
-    if (typeof found === 'object') return found;
     const vault = ancestorWith('.obsidian', dirname(document)) ?? (isWiki ? root : undefined);
+    const spellings = isWiki ? [target] : spellingsOf(target);
+    const paths = spellings.flatMap(spelling => [
+      // Obsidian looks from the top of the vault first.
+      ...(vault === undefined || spelling.startsWith('.') ? [] : [join(vault, spelling)]),
+      ...this.#pathsOf(spelling, document, root),
+    ]);
+    const isShown = (path: string) => !isWiki || vault === undefined || isBelow(path, vault);
+    const found = await this.#firstOf(paths.filter(isShown), root);
+    if (typeof found === 'object') return found;
     const named = vault === undefined ? [] : await this.#nearestNamed(spellings, vault);
     if (named.length > 1) return {candidates: named};
     return (await this.#firstOf(named, root)) ?? found;

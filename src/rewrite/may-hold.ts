@@ -17,7 +17,7 @@ const cssFunctions = /(?:url|src|image-set)\(/i;
 export function mayHoldReference({kind, text, options}: ScanRequest): boolean {
   if (kind === 'css') return cssFunctions.test(text);
   const patterns = [elements, styleAttribute];
-  if (kind !== 'html') patterns.push(markdownImage);
+  if (kind !== 'html' && kind !== 'xhtml') patterns.push(markdownImage);
   if (options.links) patterns.push(links);
   if (options.frontMatter.length > 0) patterns.push(wholeFrontMatter);
   if (patterns.some(pattern => pattern.test(text)) || mayLeaveAlone(kind, text)) return true;

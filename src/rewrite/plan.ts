@@ -8,7 +8,7 @@ import {filesIn} from '../sources/open/file.ts';
 import {decodeDocument, placesIn} from './document-text.ts';
 import {type DocumentFile, readDocument} from './documents.ts';
 import {Locator, type ProjectFile, type RewritePlaces, withoutQuery} from './locate.ts';
-import type {Reference, ScanOptions} from './scan/reference.ts';
+import type {DocumentKind, Reference, ScanOptions} from './scan/reference.ts';
 import type {Scanned} from './scan/scan.ts';
 import {Scanner} from './scanner.ts';
 
@@ -82,6 +82,11 @@ function badFrontMatter({document: {name}, badFrontMatter: reason}: DocumentPlan
   return new MediaError('file_unreadable', sentence, {hint: 'Correct it, or leave out --front-matter.'});
 }
 
+function dialectOf(projectFiles: readonly ProjectFile[]): DocumentKind {
+  if (projectFiles.some(file => file.startsWith('mkdocs'))) return 'mkdocs';
+  return projectFiles.includes('.obsidian') ? 'obsidian' : 'markdown';
+}
+
 /** What is left of a plan without the documents that refer to something that cannot be uploaded. */
 export function withoutProblems(plan: RewritePlan): RewritePlan {
   const documents = plan.documents.filter(({references}) => references.every(({problem}) => !problem));
@@ -112,8 +117,7 @@ class Planner {
   async plan(document: DocumentFile): Promise<DocumentPlan> {
     const {name} = document;
     const projectFiles = this.#locator.projectFilesOf(document.path);
-    const isMkdocs = projectFiles.some(file => file.startsWith('mkdocs'));
-    const kind = isMkdocs && document.kind === 'markdown' ? 'mkdocs' : document.kind;
+    const kind = document.kind === 'markdown' ? dialectOf(projectFiles) : document.kind;
     const bytes = await readDocument(document);
     const {text} = decodeDocument(bytes, name);
     const placeOf = placesIn(text);

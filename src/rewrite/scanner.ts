@@ -9,8 +9,9 @@ import {mayHoldReference} from './may-hold.ts';
 import type {ScanAnswer, Scanned, ScanRequest} from './scan/scan.ts';
 
 const limits = {
-  /** The longest document for this thread: it takes 3 s at most, and starting the other thread 0.1 s. */
+  /** The longest document for this thread, and the longest in MDX: it takes 3 s at most, and starting the other thread 0.1 s. */
   lengthHere: 16 * 1024,
+  mdxLengthHere: 4 * 1024,
   /** Processor time for a longer document, for all those together that are too complex, and for each once that is used up. */
   processorMs: 10_000,
   togetherMs: 60_000,
@@ -32,14 +33,14 @@ export class Scanner {
 
   /** What is in the document of this name; rejects with `document_too_complex`. */
   async scan(name: string, request: ScanRequest): Promise<Scanned> {
-    const {lengthHere, processorMs, togetherMs, remainingMs} = this.#limits;
+    const {lengthHere, mdxLengthHere, processorMs, togetherMs, remainingMs} = this.#limits;
     if (!mayHoldReference(request)) return {references: []};
     const {answerTo, scanThread} = await import('./scan/scan.ts');
     const isLate = this.#lostMs >= togetherMs;
     const {processorTime} = systemHost();
     const start = processorTime();
     const answer =
-      request.text.length <= lengthHere
+      request.text.length <= (request.kind === 'mdx' ? mdxLengthHere : lengthHere)
         ? await answerTo(request)
         : await this.#ask(request, scanThread, isLate ? remainingMs : processorMs);
     if (answer !== undefined && 'references' in answer) return answer;

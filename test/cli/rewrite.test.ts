@@ -128,6 +128,12 @@ describe('the modes', () => {
     expect(await text('out/deep/b.md')).toBe(`![x](${(await urls())('photo.png')})`);
     expect(await text('out/c.css')).toBe('/* nothing */');
     expect(await text('a.md')).toBe(document);
+    // What it wrote into one of its directories is no document of the next run.
+    for (let run = 0; run < 2; run += 1)
+      expect(await rewrite('--out-dir', './docs/out/', '--root', '.', 'docs')).toMatchObject({
+        stdout: 'docs/c.css: 0 URLs\ndocs/deep/b.md: 1 URL\n',
+        exitCode: 0,
+      });
   });
 
   test.each([

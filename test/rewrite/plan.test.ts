@@ -84,6 +84,27 @@ describe('planRewrite', () => {
     ]);
   });
 
+  it('an Obsidian vault in a git work tree: from its top first, never by ![[ ]] outside of it; comments are none', async () => {
+    const directory = await directoryWith({
+      '.git/a.md': '',
+      'logo.png': 'photo.png',
+      'vault/.obsidian/app.md': '',
+      'vault/notes/a.md':
+        '![[logo.png]] ![](logo.png) ![[../../logo.png]] ![](../../logo.png) ![](/assets/logo.png) ![[/assets/logo.png]]\n' +
+        '![[pic.png]] ![[PIC.png]] ![](pic.png) ![[./pic.png]] %% ![[gone.png]] %% `%%` ![](pic.png) `%%` ![](pic.png)\n\n' +
+        '%%\n![[gone.png]]\n\n![](gone.png)\n%%\n\n![](pic.png)\n\n    %%\n\n100 %% ![[pic.png]]\n',
+      'vault/assets/logo.png': 'photo.png',
+      'vault/pic.png': 'photo.png',
+      'vault/notes/pic.png': 'photo.png',
+    });
+    const {documents} = await planOf(directory, 'vault/notes/a.md');
+    const [logo, top] = ['vault/assets/logo.png', 'vault/pic.png'];
+    expect(documents[0]?.references.map(({file, problem}) => file ?? problem?.message)).toEqual([
+      ...[logo, logo, '../../logo.png does not exist.', 'logo.png', logo, logo],
+      ...[top, top, top, 'vault/notes/pic.png', top, top, top, top],
+    ]);
+  });
+
   it('a file that only its name finds, outside of a vault: missing in a link, found in ![[ ]]', async () => {
     const directory = await directoryWith({
       'docs/a.md': '![](x.png) ![[X.png]]',

@@ -222,6 +222,11 @@ const mdxRows: readonly Row[] = [
 
 const mkdocsRows: readonly Row[] = [
   [
+    'types of blocks in any letters',
+    '!!! größe\n\n    ![a](a.png)\n\n??? примечание "Т"\n\n    ![b](b.png)\n',
+    `!!! größe\n\n    ![a](${u}/0)\n\n??? примечание "Т"\n\n    ![b](${u}/1)\n`,
+  ],
+  [
     'definitions in a block, and in a paragraph',
     '!!! note\n\n    ![a][x]\n\n    [x]: a.png\n\nText ![a][y]\n[y]: <b.png>\n',
     `!!! note\n\n    ![a][x]\n\n    [x]: ${u}/0\n\nText ![a][y]\n[y]: <${u}/1>\n`,
@@ -253,7 +258,20 @@ const mkdocsRows: readonly Row[] = [
   ],
 ];
 
+const xhtmlRows: readonly Row[] = [
+  [
+    'elements that are empty',
+    '<head><title/><script src="x.js"/><style/></head><body><img src="a.png"/></body>',
+    `<head><title/><script src="x.js"/><style/></head><body><img src="${u}/0"/></body>`,
+  ],
+];
+
 const htmlRows: readonly Row[] = [
+  [
+    'empty elements in SVG, and text elements after it',
+    '<svg><title/><style/><image href="a.png"/><style>x{fill:url(b.png)}</style></svg><title><img src="x.png"></title><script src=x /><img src="x.png">',
+    `<svg><title/><style/><image href="${u}/0"/><style>x{fill:url(${u}/1)}</style></svg><title><img src="x.png"></title><script src=x /><img src="x.png">`,
+  ],
   ...['---\n---\n', '---\r\nimage: <img src="a.png">\r\n--- \t\r\n', '\ufeff+++\r+++\r'].map(
     (start): Row => [
       `behind front matter: ${JSON.stringify(start)}`,
@@ -370,6 +388,7 @@ describe.each<[DocumentKind, readonly Row[]]>([
   ['mdx', mdxRows],
   ['mkdocs', mkdocsRows],
   ['html', htmlRows],
+  ['xhtml', xhtmlRows],
   ['css', cssRows],
 ])('%s', (kind, rows) => {
   it.each(rows.map(row => ({row, name: row[0]})))(

@@ -1,4 +1,4 @@
-import {join} from 'node:path';
+import {join, resolve} from 'node:path';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
@@ -62,11 +62,12 @@ export class RewriteRun {
   }
 
   async #plan(): Promise<RewritePlan> {
-    const {root, links = false, attribute = [], frontMatter = [], inputs, once} = this.#options;
+    const {root, links = false, attribute = [], frontMatter = [], inputs, once, outDir} = this.#options;
     const cwd = this.#invocation.host.cwd();
     const publicDirectories = (this.#options.static ?? []).map(directory => typedPath(cwd, directory));
     const documents: DocumentFile[] = [];
-    for await (const document of findDocuments(inputs, cwd)) documents.push(document);
+    const mirror = outDir === undefined ? undefined : resolve(typedPath(cwd, outDir));
+    for await (const document of findDocuments(inputs, cwd, mirror)) documents.push(document);
     await this.#refusePlaces(documents);
     return planRewrite(documents, {
       cwd,

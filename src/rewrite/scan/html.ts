@@ -31,28 +31,35 @@ const socialImages = new Set([
 export class HtmlScanner {
   readonly #options: ScanOptions;
   readonly #add: (reference: Reference) => void;
+  readonly #isXml: boolean;
   /** How many audio elements are open. */
   #audio = 0;
 
-  constructor(options: ScanOptions, add: (reference: Reference) => void) {
+  constructor(options: ScanOptions, add: (reference: Reference) => void, isXml = false) {
     this.#options = options;
     this.#add = add;
+    this.#isXml = isXml;
   }
 
   /** Scans a whole document, or a part of one; `base` is its offset in the document. */
   scan(html: string, base = 0): void {
     let styleStart: number | undefined;
+    /** How many elements are open in which tags mean what they do in XML. */
+    let foreign = 0;
     const ignore = () => {};
     const tokenizer: Tokenizer = new Tokenizer(
       {sourceCodeLocationInfo: true},
       {
         onStartTag: token => {
           this.#startTag(token, html, base);
+          if (isForeign(token)) foreign += 1;
+          if (token.selfClosing && (this.#isXml || foreign > 0)) return;
           const mode = own(textElements, token.tagName);
-          if (mode !== undefined) tokenizer.state = mode;
+          if (mode !== undefined && foreign === 0) tokenizer.state = mode;
           if (token.tagName === 'style') styleStart = token.location?.endOffset;
         },
         onEndTag: token => {
+          if (isForeign(token)) foreign = Math.max(0, foreign - 1);
           if (token.tagName === 'audio') this.#audio = Math.max(0, this.#audio - 1);
           if (token.tagName === 'style' && styleStart !== undefined) {
             const css = html.slice(styleStart, token.location?.startOffset);
@@ -154,6 +161,11 @@ export class HtmlScanner {
     const found = {start: base + start, end: base + end, source, target: url.target, context, onlyMedia};
     this.#add(use === 'link' ? {...found, left: use} : found);
   }
+}
+
+/** SVG and MathML in HTML: in them, an element can be empty, and none has text instead of tags. */
+function isForeign({tagName, selfClosing}: Token.TagToken): boolean {
+  return /^(?:svg|math)$/.test(tagName) && !selfClosing;
 }
 
 /** `media` counts only if its name says image or video, `link` is left alone. */

@@ -19,12 +19,14 @@ const extensions = {
   markdown: [...markdown, lists],
   mdx: [...markdown, ...mdx],
   mkdocs: [...markdown, mkdocs],
+  obsidian: [...markdown, lists],
 };
 /** The tokens of a JSX element that an element of HTML has, too. */
 const jsxPart = /^mdxJsx(?:Flow|Text)Tag(?!.*Expression).*(?:Marker|Value|Primary|Local|Member)$/;
 
 /** How many levels of these a document may have. */
 const deepestNesting = 1_000;
+const code = /^code(?:Fenced|Indented|Text)$/;
 const nesting: ReadonlySet<string> = new Set([
   'blockQuote',
   'listOrdered',
@@ -42,7 +44,7 @@ const nesting: ReadonlySet<string> = new Set([
  * too deeply, and with a VFileMessage if it is not MDX.
  */
 export async function markdownReferences(
-  kind: Exclude<DocumentKind, 'html' | 'css'>,
+  kind: Exclude<DocumentKind, 'html' | 'xhtml' | 'css'>,
   text: string,
   options: ScanOptions,
 ): Promise<ReturnType<typeof readFrontMatter> & {left: LeftCounts}> {
@@ -66,7 +68,7 @@ export async function markdownReferences(
   const {references = [], ...notes} = frontMatter
     ? (await import('./front-matter.ts')).readFrontMatter(text, frontMatter, options.frontMatter)
     : {};
-  const found = [...scanner.end(), ...references];
+  const found = [...(kind === 'obsidian' ? scanner.outsideComments() : scanner.end()), ...references];
   return {...notes, references: found, left: left.besides(found)};
 }
 
@@ -88,6 +90,7 @@ class MarkdownScanner {
   readonly #usedByImages = new Set<string>();
   readonly #html: HtmlScanner;
   readonly #open: Open[] = [];
+  readonly #code: Pick<Reference, 'start' | 'end'>[] = [];
   #definition = '';
   /** Parts of HTML, without what stands before their lines in a quote or a list. */
   #htmlParts: {start: number; text: string}[] | undefined;
@@ -121,6 +124,7 @@ class MarkdownScanner {
         break;
       default:
         if (jsxPart.test(token.type)) this.#addHtml(token);
+        else if (code.test(token.type)) this.#code.push(this.#place(token));
     }
   }
 
@@ -169,6 +173,17 @@ class MarkdownScanner {
       this.#found.push({...reference, onlyMedia: !isImage, ...this.#leftUnless(isImage)});
     }
     return this.#found;
+  }
+
+  /** The same but for those in comments of Obsidian, `%% ... %%`; in code, these signs are none. */
+  outsideComments(): Reference[] {
+    const signs = [...this.#text.matchAll(/%%/g)]
+      .map(({index}) => index)
+      .filter(at => !this.#code.some(({start, end}) => start <= at && at < end));
+    return this.end().filter(({start}) => {
+      const before = signs.filter(at => at < start).length;
+      return before % 2 === 0 || before === signs.length;
+    });
   }
 
   #close(): void {

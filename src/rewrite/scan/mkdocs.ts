@@ -5,7 +5,7 @@ import {expectCodes} from './expect-codes.ts';
 
 /** Admonitions, details and tabs, as Python-Markdown and its extensions match them. */
 const firstLine =
-  /^(?:!!! ?[\w-]+(?: +[\w-]+)*(?: +".*?")?|\?\?\?\+? ?(?:[\w-]+(?: +[\w-]+)*(?: +".*?")?|".*?")|===[+!]{0,2} +".*?") *$/;
+  /^(?:!!! ?[\p{L}\p{N}_-]+(?: +[\p{L}\p{N}_-]+)*(?: +".*?")?|\?\?\?\+? ?(?:[\p{L}\p{N}_-]+(?: +[\p{L}\p{N}_-]+)*(?: +".*?")?|".*?")|===[+!]{0,2} +".*?") *$/u;
 /** A tag whose element has Markdown in it. */
 const markdownTag = /^<\w[^>]*\smarkdown(?=[\s=>])/i;
 

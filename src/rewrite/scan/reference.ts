@@ -56,7 +56,7 @@ export interface ScanOptions {
   frontMatter: readonly string[];
 }
 
-export type DocumentKind = 'markdown' | 'mdx' | 'mkdocs' | 'html' | 'css';
+export type DocumentKind = 'markdown' | 'mdx' | 'mkdocs' | 'obsidian' | 'html' | 'xhtml' | 'css';
 
 /** Whether a text is a path: not a URL with a scheme or a host, or a fragment. */
 export function isPath(target: string): boolean {

@@ -69,11 +69,11 @@ export async function scanDocument(kind: DocumentKind, text: string, options: Sc
 
 async function parsed(kind: DocumentKind, text: string, options: ScanOptions): Promise<Scanned> {
   if (kind === 'css') return {references: cssReferences(text)};
-  if (kind !== 'html') return markdownReferences(kind, text, options);
+  if (kind !== 'html' && kind !== 'xhtml') return markdownReferences(kind, text, options);
   const [head = ''] = wholeFrontMatter.exec(text) ?? [];
   const {references, ...notes}: Scanned =
     head === '' ? {references: []} : await markdownReferences('markdown', head, options);
-  const html = new HtmlScanner(options, reference => references.push(reference));
+  const html = new HtmlScanner(options, reference => references.push(reference), kind === 'xhtml');
   html.scan(text.slice(head.length), head.length);
   return {...notes, references};
 }
