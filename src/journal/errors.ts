@@ -1,21 +1,10 @@
-import {type ErrorCode, MediaError, systemError} from '../errors.ts';
+import {MediaError, systemError} from '../errors.ts';
 import {type Holder, holderText} from '../lib/files/holder.ts';
 import {shellQuoted} from '../lib/shell.ts';
 
-/** The error codes of problems with a journal. */
-export const journalCodes = {
-  missing: 'file_missing',
-  inUse: 'journal_in_use',
-  otherService: 'journal_of_other_service',
-  unusable: 'journal_unusable',
-  failed: 'journal_failed',
-  unproven: 'journal_unproven',
-  unverified: 'journal_unverified',
-} as const satisfies Record<string, ErrorCode>;
-
 /** The error for a file that cannot be used as a journal, or a damaged journal; `sentence` has no full stop. */
 export function unusable(sentence: string, hint: string, cause?: unknown): MediaError {
-  return new MediaError(journalCodes.unusable, `${sentence}.`, {hint, cause});
+  return new MediaError('journal_unusable', `${sentence}.`, {hint, cause});
 }
 
 /** The error for a journal that could not be read or written, with the system's reason. */
@@ -24,11 +13,11 @@ export function journalFailed(path: string, did: 'read' | 'written', cause: unkn
     did === 'read'
       ? 'Check that you may read it.'
       : 'Nothing is sent without being recorded. Free some space, then run the command again.';
-  return systemError(journalCodes.failed, `The journal ${path} could not be ${did}`, cause, hint);
+  return systemError('journal_failed', `The journal ${path} could not be ${did}`, cause, hint);
 }
 
 export function inUse(shown: string, holder: Holder | undefined): MediaError {
-  return new MediaError(journalCodes.inUse, `The journal ${shown} is in use by ${holderText(holder)}.`, {
+  return new MediaError('journal_in_use', `The journal ${shown} is in use by ${holderText(holder)}.`, {
     hint: `Wait until that run has ended, or use another journal. If that process no longer exists: media journal unlock ${shellQuoted(shown)}`,
   });
 }
@@ -36,7 +25,7 @@ export function inUse(shown: string, holder: Holder | undefined): MediaError {
 /** The error for a run that must stop because another one has taken its journal over. */
 export function fencedOff(shown: string, other: string): MediaError {
   return new MediaError(
-    journalCodes.inUse,
+    'journal_in_use',
     `The journal ${shown} was taken over by ${other}, so this run sends nothing more.`,
     {hint: 'Its results so far are printed. When the other run has ended, the same command continues.'},
   );
@@ -44,7 +33,7 @@ export function fencedOff(shown: string, other: string): MediaError {
 
 /** The error for a journal whose file is no longer the one that this run writes to. */
 export function gone(shown: string, how: string): MediaError {
-  return new MediaError(journalCodes.failed, `The journal ${shown} ${how} while it was in use.`, {
+  return new MediaError('journal_failed', `The journal ${shown} ${how} while it was in use.`, {
     hint: 'Nothing is sent without being recorded. Restore the journal if you can; without it, the next run sends everything again.',
   });
 }

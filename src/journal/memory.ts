@@ -2,7 +2,6 @@ import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
 import {contentHash, type Hashable} from '../lib/files/content-hash.ts';
 import type {FileStat} from '../sources/open/source.ts';
-import {journalCodes} from './errors.ts';
 import {contentOf, type SentAs, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
 import {pathKey, type Scope} from './line.ts';
@@ -135,7 +134,7 @@ export async function readMemory(
   identify?: Identify,
 ): Promise<JournalMemory | undefined> {
   const [reader] = await readJournals([path], host).catch(error => {
-    if (error instanceof MediaError && error.code === journalCodes.missing) return [];
+    if (error instanceof MediaError && error.code === 'file_missing') return [];
     throw error;
   });
   if (reader === undefined) return undefined;

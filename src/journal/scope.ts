@@ -1,7 +1,7 @@
 import {isUnreachable, MediaError} from '../errors.ts';
 import {defined} from '../lib/object.ts';
 import {shellQuoted} from '../lib/shell.ts';
-import {journalCodes, unusable} from './errors.ts';
+import {unusable} from './errors.ts';
 import type {HeaderLine, ParsedLine, Scope} from './line.ts';
 
 /** Asks the service which one it is; resolves to undefined if it does not say, and rejects without a connection. */
@@ -59,14 +59,14 @@ export function commonScope(
 export function refuseOtherScope(there: Scope, asked: Scope, shown: string): void {
   if (there.service !== asked.service) {
     throw new MediaError(
-      journalCodes.otherService,
+      'journal_of_other_service',
       `The journal ${shown} belongs to ${nameOf(there.service)}, but this run uploads to ${nameOf(asked.service)}.`,
       {hint: 'Nothing was sent. Keep a journal for each service: use another file with --journal.'},
     );
   }
   if (!isOfOne(there, asked)) {
     throw new MediaError(
-      journalCodes.otherService,
+      'journal_of_other_service',
       `The journal ${shown} belongs to ${ownerOf(there)}, but the key of this run belongs to account ${asked.account}.`,
       {
         hint: 'Nothing was sent. Keep a journal for each account: use another file with --journal, or another --profile with --once.',
@@ -99,7 +99,7 @@ export async function refuseOtherStore(
   if (typeof told === 'string') throw ofOtherStore(serviceId, told, shown);
   const why = told === undefined ? '' : ` ${told.message}`;
   throw new MediaError(
-    journalCodes.unverified,
+    'journal_unverified',
     `${there?.service} did not say whether it is the service of the journal ${shown}, with the ID ${serviceId}.${why}`,
     {hint: 'Nothing was skipped or sent. Try again when the service responds.', cause: told},
   );
@@ -109,7 +109,7 @@ export async function refuseOtherStore(
 export function ofOtherStore(serviceId: string | undefined, told: string | undefined, shown: string) {
   const sentence = `The journal ${shown} belongs to the service with the ID ${serviceId}, but the one at its URL now has the ID ${told}.`;
   const hint = `Nothing was sent. If the other service will not come back, remove its journal: rm ${shellQuoted(shown)}`;
-  return new MediaError(journalCodes.otherService, sentence, {hint});
+  return new MediaError('journal_of_other_service', sentence, {hint});
 }
 
 /** Whether two scopes are of the same service and, as far as both tell, the same store and account. */
@@ -122,7 +122,7 @@ function isOfOne(one: Scope, other: Scope): boolean {
 function ofServices(begin: string, one: Scope, then: string, other: Scope): MediaError {
   const isOneName = ownerOf(one) === ownerOf(other);
   const nameIn = (scope: Scope) => `${ownerOf(scope)}${isOneName ? ` (ID ${scope.serviceId})` : ''}`;
-  return new MediaError(journalCodes.otherService, `${begin} ${nameIn(one)}, ${then} ${nameIn(other)}.`, {
+  return new MediaError('journal_of_other_service', `${begin} ${nameIn(one)}, ${then} ${nameIn(other)}.`, {
     hint: 'A journal is valid for one service and account only: keep one for each.',
   });
 }

@@ -5,7 +5,6 @@ import type {Host} from '../../host.ts';
 import {
   type JournalReader,
   JournalSet,
-  journalCodes,
   type PathKey,
   pathKey,
   readJournals,
@@ -92,7 +91,7 @@ function conclude(counts: ProofCounts, report: Invocation['report'], hint: strin
     .filter(status => counts[status] > 0)
     .map(status => `${counts[status]} ${status}`);
   const message = `${once} of ${inputs} ${once === 1 ? 'is' : 'are'} recorded exactly once: ${others.join(', ')}.`;
-  report.failure(new MediaError(journalCodes.unproven, message, {hint: hint.trim()}));
+  report.failure(new MediaError('journal_unproven', message, {hint: hint.trim()}));
   return 1;
 }
 
