@@ -22,14 +22,3 @@ export interface RewriteFlags {
   once?: boolean;
   ci?: 'github' | 'auto';
 }
-
-/** What a run does with the documents. */
-export type RewriteMode = 'report' | 'write' | 'out-dir' | 'stdout' | 'check';
-
-/** The only mode that the options choose. */
-export function modeOf({write, outDir, stdout, check}: RewriteFlags): RewriteMode {
-  if (write) return 'write';
-  if (outDir !== undefined) return 'out-dir';
-  if (stdout) return 'stdout';
-  return check ? 'check' : 'report';
-}

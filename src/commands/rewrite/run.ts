@@ -12,7 +12,7 @@ import {rewriteDocument, writeInPlace, writeToMirror} from '../../rewrite/write-
 import {publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import {uploadFiles} from '../upload/upload-files.ts';
-import {modeOf, type RewriteFlags, type RewriteMode} from './flags.ts';
+import type {RewriteFlags} from './flags.ts';
 import {openPrinter, type ReferencePrinter} from './printer.ts';
 import {reportUnchanged} from './unchanged.ts';
 
@@ -23,30 +23,28 @@ const writesAtOnce = 16;
 export class RewriteRun {
   readonly #options: RewriteFlags;
   readonly #invocation: Invocation;
-  readonly #mode: RewriteMode;
   /** What became of each file, by its name. */
   readonly #outcomes = new Map<string, Outcome>();
 
   constructor(options: RewriteFlags, invocation: Invocation) {
     this.#options = options;
     this.#invocation = invocation;
-    this.#mode = modeOf(options);
   }
 
   async execute(): Promise<ExitStatus> {
+    const {write, outDir, stdout, check, allowMissing} = this.#options;
     const printer = await openPrinter(this.#options, this.#invocation);
     const whole = await this.#plan();
     await printer.failedDocuments(whole);
     reportUnchanged(this.#invocation.report, whole);
-    if (this.#mode === 'check')
-      return (await printer.localReferences(whole)) || Number(whole.failed.length > 0);
+    if (check) return (await printer.localReferences(whole)) || Number(whole.failed.length > 0);
     await printer.problems(whole);
-    const plan = this.#options.allowMissing ? whole : withoutProblems(whole);
+    const plan = allowMissing ? whole : withoutProblems(whole);
     const stopped = whole.documents.length - plan.documents.length;
     printer.leftDocuments(stopped);
     const hasFailed = stopped + plan.failed.length > 0;
     if (plan.documents.length === 0) return hasFailed ? 1 : 0;
-    const isDryRun = this.#mode === 'report';
+    const isDryRun = !write && !stdout && outDir === undefined;
     const uploaded = await this.#upload(plan, isDryRun);
     const written = isDryRun ? 0 : await this.#write(plan, printer);
     await printer.references(
@@ -132,10 +130,9 @@ export class RewriteRun {
   /** Writes the documents; resolves to the exit status of what could not be written. */
   async #write(plan: RewritePlan, printer: ReferencePrinter): Promise<number> {
     let status = 0;
-    const toWrite =
-      this.#mode === 'write'
-        ? plan.documents.filter(({references}) => references.length > 0)
-        : plan.documents;
+    const toWrite = this.#options.write
+      ? plan.documents.filter(({references}) => references.length > 0)
+      : plan.documents;
     for (let first = 0; first < toWrite.length; first += writesAtOnce) {
       const documents = toWrite.slice(first, first + writesAtOnce);
       const results = await Promise.allSettled(documents.map(document => this.#writeOne(document, plan)));
@@ -162,7 +159,7 @@ export class RewriteRun {
   async #writeOne(document: DocumentPlan, plan: RewritePlan): Promise<number | undefined> {
     const {host, stdout} = this.#invocation;
     const rewritten = await rewriteDocument(document, file => this.#urlOf(file, plan));
-    if (this.#mode === 'stdout') {
+    if (this.#options.stdout) {
       await stdout.write(rewritten.after);
       return undefined;
     }
