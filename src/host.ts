@@ -38,10 +38,6 @@ export interface Clock {
 }
 
 /** A stream that may be a terminal. */
-export interface TerminalInput extends Readable {
-  readonly isTTY?: boolean;
-}
-
 export interface TerminalOutput extends Writable {
   readonly isTTY?: boolean;
   /** Width in character cells; 0 on some terminals that do not report it. */
@@ -50,7 +46,7 @@ export interface TerminalOutput extends Writable {
 
 /** Everything outside the program: streams, environment, time, randomness and signals. */
 export interface Host {
-  readonly stdin: TerminalInput;
+  readonly stdin: Readable & {readonly isTTY?: boolean};
   readonly stdout: TerminalOutput;
   readonly stderr: TerminalOutput;
   /** Whether standard output is a pipe or a socket: its reader may write to the same terminal as standard error. */

@@ -17,14 +17,6 @@ export type KeyVerdict =
   /** Any other response, or none. */
   | {status: 'unclear'; httpStatus?: number; message: string};
 
-/** The owner of a key, as far as the service's schema has it. */
-export interface Identity {
-  id?: string;
-  name?: string;
-  email?: string;
-  username?: string;
-}
-
 /** Checks with the smallest GraphQL query whether the service accepts the key, not what the key may do. */
 export async function verifyKey(client: ServiceClient, signal: AbortSignal): Promise<KeyVerdict> {
   let answer: HttpAnswer;
@@ -58,6 +50,10 @@ function judge(answer: HttpAnswer): KeyVerdict {
 }
 
 const wantedFields = ['id', 'name', 'email', 'username'] as const;
+
+/** The owner of a key, as far as the service's schema has it. */
+export type Identity = {[field in (typeof wantedFields)[number]]?: string};
+
 const viewerNames = ['viewer', 'me', 'currentUser'];
 
 const introspection = `{__schema{queryType{fields{name args{type{kind}} type{kind ofType{kind fields{name args{type{kind}} type{kind ofType{kind}}}} fields{name args{type{kind}} type{kind ofType{kind}}}}}}}}`;

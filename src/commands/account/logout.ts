@@ -2,10 +2,6 @@ import {type Cli, CliCommand, type Invocation} from '../../cli/invocation.ts';
 import {own} from '../../lib/object.ts';
 import type {Profile} from '../../settings/store.ts';
 
-export interface LogoutOptions {
-  all?: boolean;
-}
-
 export function logoutCommand(cli: Cli): CliCommand {
   return new CliCommand('logout', cli)
     .description('Delete the stored API key of a profile.')
@@ -15,16 +11,14 @@ export function logoutCommand(cli: Cli): CliCommand {
 }
 
 /** Deletes keys and keeps the other settings. Succeeds if there is no key. */
-export async function runLogout(options: LogoutOptions, {host, report, globals}: Invocation): Promise<void> {
+export async function runLogout({all}: {all?: boolean}, {host, report, globals}: Invocation): Promise<void> {
   const {readProfiles, updateProfiles} = await import('../../settings/store.ts');
   const {profileNameOf} = await import('../../settings/parse.ts');
   const chosen = profileNameOf(host, globals);
   const stored = await readProfiles(host);
-  const names = (options.all ? Object.keys(stored) : [chosen]).filter(name =>
-    hasStoredKey(own(stored, name) ?? {}),
-  );
+  const names = (all ? Object.keys(stored) : [chosen]).filter(name => hasStoredKey(own(stored, name) ?? {}));
   if (names.length === 0)
-    return report.note(options.all ? 'No profile has a key.' : await noKeyText(chosen, Object.keys(stored)));
+    return report.note(all ? 'No profile has a key.' : await noKeyText(chosen, Object.keys(stored)));
   await updateProfiles(host, profiles => {
     for (const name of names) {
       const profile = own(profiles, name) ?? {};

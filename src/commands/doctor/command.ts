@@ -5,10 +5,6 @@ import type {DoctorReport} from '../../output/json-output.ts';
 import {errorFields} from '../../output/report.ts';
 import {type CheckResult, checkLabels} from './check-result.ts';
 
-export interface DoctorOptions {
-  json?: boolean;
-}
-
 export function doctorCommand(cli: Cli): CliCommand {
   return new CliCommand('doctor', cli)
     .description('Find out why uploads fail, without uploading anything.')
@@ -22,10 +18,10 @@ export function doctorCommand(cli: Cli): CliCommand {
 }
 
 /** Runs all possible checks and prints a line for each; exit status 0 all well, 4 the key, 6 unreachable, 1 other. */
-export async function runDoctor(options: DoctorOptions, invocation: Invocation): Promise<ExitStatus> {
+export async function runDoctor({json}: {json?: boolean}, invocation: Invocation): Promise<ExitStatus> {
   const {examine} = await import('./checks.ts');
   const results = await examine(invocation);
-  await invocation.stdout.write(options.json ? reportJson(results) : results.map(reportLine).join(''));
+  await invocation.stdout.write(json ? reportJson(results) : results.map(reportLine).join(''));
   return exitStatus(results);
 }
 

@@ -22,10 +22,6 @@ export interface FileWork {
   delayed(error: MediaError, files: number): void;
 }
 
-export interface FeedOptions extends SettlerOptions {
-  clock: Clock;
-}
-
 /** Failures that are about the file as it is: it is tried again only when it has changed. */
 const ownFailures: ReadonlySet<ErrorCode> = new Set([
   'not_media',
@@ -59,7 +55,7 @@ export class Feed {
   readonly #reported = new Map<ErrorCode, number>();
   #isClosed = false;
 
-  constructor(options: FeedOptions, work: FileWork) {
+  constructor(options: SettlerOptions & {clock: Clock}, work: FileWork) {
     this.#clock = options.clock;
     this.#work = work;
     this.#settler = new Settler(options);

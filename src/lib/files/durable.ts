@@ -61,14 +61,8 @@ export async function claimName(path: string, target: string, files = systemFile
 
 const directoriesCannotSync = new Set(['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP']);
 
-/** A directory whose entries can be made durable without another descriptor. */
-export interface OpenDirectory {
-  sync(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Opens a directory for syncing, if the system supports it; rejects with the system's error. */
-export async function openDirectory(path: string, files = systemFiles): Promise<OpenDirectory> {
+/** Opens a directory, whose entries can then be synced without another descriptor, if the system supports it; rejects with the system's error. */
+export async function openDirectory(path: string, files = systemFiles) {
   const handle = await files.open(path, 'r').catch(ignoreWhereImpossible);
   return {
     sync: async () => handle?.sync().catch(ignoreWhereImpossible),

@@ -64,13 +64,7 @@ function refuseUnsuitable(name: string, stats: BigIntStats): void {
   }
 }
 
-interface FileKind {
-  isDirectory(): boolean;
-  isFIFO(): boolean;
-  isSocket(): boolean;
-}
-
-function notAFile(name: string, stats: FileKind): MediaError {
+function notAFile(name: string, stats: Pick<Stats, 'isDirectory' | 'isFIFO' | 'isSocket'>): MediaError {
   const kind = stats.isDirectory()
     ? 'a directory'
     : stats.isFIFO()

@@ -30,9 +30,7 @@ export interface FailedAttempt {
 }
 
 /** Nothing was released: only a hash, which was not computed, could show whether the source has changed. */
-interface UnsureAttempt {
-  kind: 'unsure';
-}
+type UnsureAttempt = {kind: 'unsure'};
 
 /** How long to wait for progress while sending, by default, in milliseconds. */
 const defaultStallMs = 60_000;
