@@ -24,17 +24,13 @@ export function completionCommand(cli: Cli): CliCommand {
           hint: `Use one of ${shells.join(', ')}, as in: media completion bash`,
         });
       }
-      await printCompletion(shell, stdout);
+      await stdout.write(packageText(`completions/${files[shell]}`));
     });
 }
 
 const files = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell: 'media.ps1'};
 
 export const shells = Object.keys(files) as readonly (keyof typeof files)[];
-
-export async function printCompletion(shell: keyof typeof files, stdout: Stdout): Promise<void> {
-  await stdout.write(packageText(`completions/${files[shell]}`));
-}
 
 /** Prints the names of the profiles for the scripts; the completed command reports errors in the settings. */
 export async function printProfiles(host: Host, stdout: Stdout): Promise<void> {

@@ -28,6 +28,7 @@ export async function openSocket(
   let socket: Socket | undefined;
   let cancel = () => {};
   const step = async (work: Promise<Socket>): Promise<Socket> => {
+    const timedOut = () => Object.assign(new Error('the time limit has passed'), {code: 'ETIMEDOUT'});
     cancel = clock.after(connectTimeoutMs, () => stop.abort(timedOut()));
     socket = await unlessStopped(work, stop);
     cancel();
@@ -104,10 +105,6 @@ function secured(
       resolve(tls);
     });
   });
-}
-
-function timedOut(): Error {
-  return Object.assign(new Error('the time limit has passed'), {code: 'ETIMEDOUT'});
 }
 
 function portOf({port, protocol}: URL): number {

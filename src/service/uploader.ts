@@ -7,11 +7,9 @@ import {bodyText, parseErrorRecord, type ReceivedRecord} from './record.ts';
 /** Where files are posted to, below the base URL (interface, 4.1). */
 export const uploadPath = '/v1/media/upload';
 
-/** With these statuses the service asks for fewer requests: nothing was stored, and another try may succeed. */
-const fewerStatuses: readonly number[] = [429];
-
+/** Whether with this status the service asks for fewer requests: nothing was stored, and another try may succeed. */
 export function asksForFewer(status: number): boolean {
-  return fewerStatuses.includes(status);
+  return status === 429;
 }
 
 export interface UploadRequest {

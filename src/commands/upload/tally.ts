@@ -34,18 +34,13 @@ export class Tally {
 
   /** The hint if all uploads succeeded but the output could not be written. */
   get outputHint(): string | undefined {
-    if (this.#dryRun || this.successes === 0) return undefined;
+    if (this.#dryRun || this.#counts.uploaded + this.#counts.skipped === 0) return undefined;
     return 'The uploads themselves succeeded. Do not run the command again only for its output.';
   }
 
   /** How many files were left out by walks; they are not inputs. */
   get leftOut(): number {
     return this.#leftOut;
-  }
-
-  /** How many were uploaded, now or before, or passed the checks of a dry run. */
-  get successes(): number {
-    return this.#counts.uploaded + this.#counts.skipped + this.#counts.checked;
   }
 
   /** The summary line. In a dry run, inputs are checked, known to a journal, or fail. */

@@ -32,7 +32,7 @@ export class Seen {
   /** Whether the file was seen before, or will be found under its own name. */
   async isRepeat(file: NamedFile, source: Source): Promise<boolean> {
     if (source.found?.isHidden) return this.#hidden.set(await this.#realPath(file), 1) !== undefined;
-    const isSent = await isSentForCertain(source);
+    const isSent = source.found === undefined || (await source.found.isNamedMedia());
     if (file.target !== undefined) {
       const isTargetSent = source.found === undefined || (await isNamedMedia(file.target));
       return isTargetSent || !isSent || (await isMedia(source));
@@ -56,10 +56,6 @@ export class Seen {
     if (this.#directory?.name !== name) this.#directory = {name, real: await realPathOrName(name || '/')};
     return `${this.#directory.real === '/' ? '' : this.#directory.real}${absolute.slice(slash)}`;
   }
-}
-
-function isSentForCertain({found}: Source): boolean | Promise<boolean> {
-  return found === undefined || found.isNamedMedia();
 }
 
 /** A file that cannot be read is neither sent nor left out under another name. */
