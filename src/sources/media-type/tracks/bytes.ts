@@ -11,12 +11,3 @@ export function matches(bytes: Uint8Array, offset: number, expected: string): bo
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
-
-/** Whether the bytes contain a string with one character per byte. */
-export function holds(bytes: Uint8Array, sequence: string): boolean {
-  const first = sequence.charCodeAt(0);
-  for (let at = bytes.indexOf(first); at !== -1; at = bytes.indexOf(first, at + 1)) {
-    if (matches(bytes, at, sequence)) return true;
-  }
-  return false;
-}

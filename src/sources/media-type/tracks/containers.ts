@@ -1,5 +1,5 @@
 import type {RandomAccess} from '../../../lib/files/random-access.ts';
-import {holds, matches, viewOf} from './bytes.ts';
+import {matches, viewOf} from './bytes.ts';
 import {isobmffTracks, isobmffType} from './isobmff.ts';
 import {matroskaTracks, matroskaType} from './matroska.ts';
 
@@ -94,9 +94,9 @@ const asfAudio = '\x40\x9e\x69\xf8\x4d\x5b\xcf\x11\xa8\xfd\x00\x80\x5f\x5c\x44\x
 function asfTracks(head: Uint8Array): Tracks {
   if (head.length < 24) return undefined;
   const end = Number(viewOf(head).getBigUint64(16, true));
-  const header = head.subarray(0, end);
-  if (holds(header, asfVideo)) return 'video';
-  return end <= head.length && holds(header, asfAudio) ? 'audio' : undefined;
+  const header = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, end));
+  if (header.includes(asfVideo, 'latin1')) return 'video';
+  return end <= head.length && header.includes(asfAudio, 'latin1') ? 'audio' : undefined;
 }
 
 /** Whether a file is an MPEG program stream (ISO/IEC 11172-1, 2.4.3.2; 13818-1, 2.5.3.3). */
