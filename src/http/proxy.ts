@@ -3,7 +3,7 @@ import {MediaError} from '../errors.ts';
 import type {Clock, Host} from '../host.ts';
 import {own} from '../lib/object.ts';
 import {Secret} from '../lib/secrets/secret.ts';
-import {isLoopback} from '../lib/url.ts';
+import {isLoopback, percentDecoded} from '../lib/url.ts';
 import {quoted, wordsOf} from '../lib/words.ts';
 
 export interface NamedProxy {
@@ -140,15 +140,6 @@ function proxyAuthorization(proxy: URL): Record<string, string> {
   if (proxy.username === '') return {};
   const credentials = `${percentDecoded(proxy.username)}:${percentDecoded(proxy.password)}`;
   return {'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`};
-}
-
-/** A password may contain a percent sign that encodes nothing, if it was put into the URL unencoded. */
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function proxyRefusal(

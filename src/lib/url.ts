@@ -22,6 +22,15 @@ function percentEncoded(character: string): string {
     .join('');
 }
 
+/** A part of a URL without percent-encoding; as it is if a percent sign in it encodes nothing, as in a password that was put in unencoded. */
+export function percentDecoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** A safe URL as the target of a Markdown link, where `&copy;` would be read as a character. */
 export function linkTarget(url: string): string {
   return url.replace(/&(?=#?\w+;)/g, '&amp;');

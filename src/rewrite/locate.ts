@@ -3,6 +3,7 @@ import {readdir, realpath, stat} from 'node:fs/promises';
 import {basename, dirname, isAbsolute, join, normalize, resolve, sep} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {isBelow} from '../lib/files/typed-path.ts';
+import {percentDecoded} from '../lib/url.ts';
 import type {Reference} from './scan/reference.ts';
 
 /** Where the files of documents may be. */
@@ -154,22 +155,13 @@ async function realDirectory(path: string): Promise<string> {
  */
 export function spellingsOf(target: string): string[] {
   const path = withoutQuery(target);
-  const decoded = percentDecoded(path);
-  const plain = [decoded, path].filter(each => each !== undefined && each !== '') as string[];
+  const plain = [percentDecoded(path), path].filter(each => each !== '');
   return [...new Set([...plain, ...plain.map(each => each.replaceAll('\\', '/'))])];
 }
 
 /** A URL without its query and fragment. */
 export function withoutQuery(target: string): string {
   return target.replace(/[?#].*$/s, '');
-}
-
-function percentDecoded(path: string): string | undefined {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The nearest directory, from this one upwards, that has an entry of this name. */
