@@ -56,9 +56,11 @@ export interface Refused {
 }
 
 /** A response that is not a success. */
-export function refusalIn({status, headers, body}: HttpAnswer): Refused {
+export function refusalIn({status, headers, body, cut}: HttpAnswer): Refused {
   const {'retry-after': retryAfter, location, 'www-authenticate': challenge} = headers;
-  const {message, code: serviceCode} = parseErrorRecord(bodyText(body)) ?? {};
+  const {message, code} = parseErrorRecord(bodyText(body)) ?? {};
+  // A gateway may have cut it off, and not mean that nothing was stored.
+  const serviceCode = cut ? undefined : code;
   const isReadable = message === undefined && headers['content-encoding'] === undefined;
   const words = isReadable ? wordsOf(body) : undefined;
   return {

@@ -341,6 +341,11 @@ function refusals(): Lie[] {
       answer: http(503, '', {'Retry-After': '-1e9; NaN'}),
       ends: 'outcome_unknown',
     },
+    {
+      name: '503 with an error record, cut off',
+      answer: `HTTP/1.1 503 x\r\nContent-Length: 500\r\n\r\n{"code":1,"message":"Busy."}`,
+      ends: 'outcome_unknown',
+    },
     {name: '500 with a record', answer: json(record, 500), ends: 'outcome_unknown'},
     {name: '599 with HTML', answer: http(599, '<h1>proxy</h1>'), ends: 'outcome_unknown'},
     {name: '999', answer: json(record, 999), ends: 'outcome_unknown'},
