@@ -222,6 +222,11 @@ const mdxRows: readonly Row[] = [
 
 const mkdocsRows: readonly Row[] = [
   [
+    'behind lines that are whole HTML',
+    '<br>\n![a](a.png)\n\n<p align="center">A</p>\n![b](b.png)\n\n</div>\n![c](c.png)\n\n<img src="d.png">\n![e](e.png)\n\n<div>![x](x.png)</div>\n\n<div>\n![x](x.png)\n</div>\n\n<iframe src="https://x.example"></iframe>\n![f](f.png)\n',
+    `<br>\n![a](${u}/0)\n\n<p align="center">A</p>\n![b](${u}/1)\n\n</div>\n![c](${u}/2)\n\n<img src="${u}/3">\n![e](${u}/4)\n\n<div>![x](x.png)</div>\n\n<div>\n![x](x.png)\n</div>\n\n<iframe src="https://x.example"></iframe>\n![f](${u}/5)\n`,
+  ],
+  [
     'types of blocks in any letters',
     '!!! größe\n\n    ![a](a.png)\n\n??? примечание "Т"\n\n    ![b](b.png)\n',
     `!!! größe\n\n    ![a](${u}/0)\n\n??? примечание "Т"\n\n    ![b](${u}/1)\n`,

@@ -6,8 +6,9 @@ import {expectCodes} from './expect-codes.ts';
 /** Admonitions, details and tabs, as Python-Markdown and its extensions match them. */
 const firstLine =
   /^(?:!!! ?[\p{L}\p{N}_-]+(?: +[\p{L}\p{N}_-]+)*(?: +".*?")?|\?\?\?\+? ?(?:[\p{L}\p{N}_-]+(?: +[\p{L}\p{N}_-]+)*(?: +".*?")?|".*?")|===[+!]{0,2} +".*?") *$/u;
-/** A tag whose element has Markdown in it. */
-const markdownTag = /^<\w[^>]*\smarkdown(?=[\s=>])/i;
+/** A tag whose element has Markdown in it, or a line that is whole HTML: behind it, Markdown needs no empty line. */
+const aroundMarkdown =
+  /^<(?:\w[^>]*\smarkdown(?=[\s=>])|(?:\/[\w-]+|(?:br|hr|img)\b[^>]*|(?!pre|script|style|textarea)([\w-]+)(?:\s[^>]*)?>[^<[]*<\/\1)>\s*$)/i;
 
 /** Takes the rest of a line that matches. */
 function lineLike(pattern: RegExp): Tokenizer {
@@ -79,7 +80,7 @@ const html: Construct = {
   ...htmlFlow,
   name: 'html',
   tokenize(effects, ok, nok): State {
-    const hasMarkdown = {partial: true, tokenize: lineLike(markdownTag)};
+    const hasMarkdown = {partial: true, tokenize: lineLike(aroundMarkdown)};
     return effects.check(hasMarkdown, nok, htmlFlow.tokenize.call(this, effects, ok, nok));
   },
 };
