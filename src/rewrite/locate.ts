@@ -68,17 +68,19 @@ export class Locator {
   async #locate(target: string, context: Reference['context'], document: string): Promise<Located> {
     const root = await this.#rootOf(dirname(document));
     const isWiki = context === 'wiki';
-    const vault = ancestorWith('.obsidian', dirname(document)) ?? (isWiki ? root : undefined);
+    const vault = ancestorWith('.obsidian', dirname(document));
     const spellings = isWiki ? [target] : spellingsOf(target);
     const paths = spellings.flatMap(spelling => [
       // Obsidian looks from the top of the vault first.
       ...(vault === undefined || spelling.startsWith('.') ? [] : [join(vault, spelling)]),
       ...this.#pathsOf(spelling, document, root),
+      ...(vault === undefined && isWiki ? [join(root, spelling)] : []),
     ]);
     const isShown = (path: string) => !isWiki || vault === undefined || isBelow(path, vault);
     const found = await this.#firstOf(paths.filter(isShown), root);
     if (typeof found === 'object') return found;
-    const named = vault === undefined ? [] : await this.#nearestNamed(spellings, vault);
+    const searched = vault ?? (isWiki ? root : undefined);
+    const named = searched === undefined ? [] : await this.#nearestNamed(spellings, searched);
     if (named.length > 1) return {candidates: named};
     return (await this.#firstOf(named, root)) ?? found;
   }

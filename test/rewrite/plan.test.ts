@@ -1,4 +1,4 @@
-import {copyFile, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {systemHost} from '../../src/host.ts';
@@ -115,6 +115,19 @@ describe('planRewrite', () => {
       'file_missing',
       'docs/b/x.png',
     ]);
+  });
+
+  it('![[ ]] outside of a vault, in a directory that a link leads to: beside the document first', async () => {
+    const directory = await directoryWith({
+      'docs/c/a.md': '![[x.png]] ![[./x.png]] ![[b/x.png]]',
+      'docs/c/x.png': 'photo.png',
+      'docs/x.png': 'photo.png',
+      'docs/b/x.png': 'photo.png',
+    });
+    await symlink(directory, join(directory, 'link'));
+    const {documents} = await planOf(join(directory, 'link'), 'docs/c/a.md', 'docs');
+    const found = documents[0]?.references.map(({file = ''}) => file.slice(-12));
+    expect(found).toEqual(['docs/c/x.png', 'docs/c/x.png', 'docs/b/x.png']);
   });
 
   it('four files, three of them equal: one of these is uploaded, and its URL stands for all three', async () => {
