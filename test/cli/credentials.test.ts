@@ -370,10 +370,13 @@ describe.runIf(process.platform === 'linux')('a machine without a keychain that 
       bus.close();
     });
     box.env['DBUS_SESSION_BUS_ADDRESS'] = `unix:path=${path}`;
-    const {stderr, exitCode} = await login(box, 'https://a.example');
-    expect(stderr).toContain('The keychain could not be used (it did not respond within 3 s)');
-    expect(exitCode).toBe(0);
-    expect(connections.length).toBeGreaterThan(0);
+    // On a very busy machine, 3 s may pass before the program that asks the bus has started.
+    for (let tries = 0; connections.length === 0; tries += 1) {
+      expect(tries).toBeLessThan(20);
+      const {stderr, exitCode} = await login(box, 'https://a.example');
+      expect(stderr).toContain('The keychain could not be used (it did not respond within 3 s)');
+      expect(exitCode).toBe(0);
+    }
     expect(await readFile(desktopFile(box), 'utf8')).toContain(key);
     const entry = {
       'base-url': 'https://a.example',

@@ -14,11 +14,9 @@ export const javascriptTokens =
 function checkEnd(code: string): void {
   let depth = 0;
   for (const [token, , open] of code.matchAll(javascriptTokens)) {
-    if (/^[([{]$/.test(token)) depth += 1;
-    else if (/^[)\]}]$/.test(token)) depth -= 1;
-    // Nothing closes these any more: to read on would take a time that grows with the cube of the length.
     if (open !== undefined || depth < 0) depth = Number.NaN;
-    if (Number.isNaN(depth)) break;
+    else if (/^[([{]$/.test(token)) depth += 1;
+    else if (/^[)\]}]$/.test(token)) depth -= 1;
   }
   if (depth !== 0)
     throw Object.assign(new SyntaxError('This has no end.'), {pos: code.length, raisedAt: code.length});
