@@ -87,8 +87,12 @@ export async function diskKind(files: Pick<FileSystem, 'statfs'>, path: FilePath
 }
 
 /** Identifies the file or directory that a path leads to, as long as it exists; undefined if there is none. */
-export async function inodeOf(path: string, kind: 'file' | 'directory'): Promise<string | undefined> {
-  const found = await systemFiles.stat(path, {bigint: true}).catch(() => undefined);
+export async function inodeOf(
+  path: string,
+  kind: 'file' | 'directory',
+  files = systemFiles,
+): Promise<string | undefined> {
+  const found = await files.stat(path, {bigint: true}).catch(() => undefined);
   const isThere = kind === 'file' ? found?.isFile() : found?.isDirectory();
   return found !== undefined && isThere ? `${found.dev}:${found.ino}` : undefined;
 }

@@ -3,7 +3,7 @@ import {type BigIntStats, constants} from 'node:fs';
 import type {FileHandle} from 'node:fs/promises';
 import {dirname, extname, join, normalize, sep} from 'node:path';
 import {isWithoutHardLinks, makeDirectory, renameDurably, syncDirectory} from '../../../lib/files/durable.ts';
-import type {FileSystem} from '../../../lib/files/file-system.ts';
+import {type FileSystem, inodeOf} from '../../../lib/files/file-system.ts';
 import {systemCode} from '../../../lib/system-code.ts';
 
 /** The second place of a file: another name of it, or a durable copy on another file system. */
@@ -54,15 +54,15 @@ async function isBelowAlready(
   {moveTo, relative}: {moveTo: string; relative: string},
   files: FileSystem,
 ): Promise<boolean> {
-  const inodeOf = async (directory: string) => {
-    const {dev, ino} = await files.stat(directory, {bigint: true});
+  const idOf = async (directory: string) => {
+    const id = await inodeOf(directory, 'directory', files);
     // Some network file systems number nothing.
-    return ino === 0n ? directory : `${dev}:${ino}`;
+    return id === undefined || id.endsWith(':0') ? directory : id;
   };
   const own = [];
   for (let at = dirname(path), left = relative.split(sep).length; left > 0; at = dirname(at), left -= 1)
-    own.push(await inodeOf(at));
-  return own.includes(await inodeOf(moveTo)) || own[0] === (await inodeOf(dirname(join(moveTo, relative))));
+    own.push(await idOf(at));
+  return own.includes(await idOf(moveTo)) || own[0] === (await idOf(dirname(join(moveTo, relative))));
 }
 
 /** Makes a new name and its directories durable: a power cut must not lose them and keep that the old name is gone. */
