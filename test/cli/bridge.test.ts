@@ -194,6 +194,23 @@ test('requests that are wrong: their status and why, nothing read', async () => 
   expect((await child).signal).toBe('SIGINT');
 });
 
+test('a secret with the signs of base64 and of a query: taken from the URL as it is, and encoded', async () => {
+  const {box, path} = await machine();
+  box.env['MEDIA_BRIDGE_SECRET'] = 'a+b/c?d=';
+  await copyFile(fixture('photo.png'), path('in.png'));
+  const {url} = await bridge(box);
+  for (const [query, status] of [
+    ['secret=a+b/c?d=', 200],
+    ['secret=a%2Bb%2Fc%3Fd%3D', 200],
+    ['secret=a%20b/c?d=', 401],
+    ['secret=a+b/c', 401],
+  ] as const)
+    expect({query, status: (await upload(`${url}?${query}`, [path('in.png')])).status}).toEqual({
+      query,
+      status,
+    });
+});
+
 test('--root and a secret: links that lead out and other secrets are refused', async () => {
   const {box, path, service} = await machine();
   box.env['MEDIA_BRIDGE_SECRET'] = 'open sesame';
