@@ -3,7 +3,6 @@ import {createRequire} from 'node:module';
 import {basename} from 'node:path';
 import {getAsset, isSea} from 'node:sea';
 import {fileURLToPath} from 'node:url';
-import {parseObject} from './lib/json.ts';
 
 /** Whether this program is a single executable, which contains Node and the files of the package. */
 export const isExecutable = isSea();
@@ -19,7 +18,8 @@ export function packageText(path: string): string {
 }
 
 export function packageVersion(): string {
-  return String(parseObject(packageText('package.json'))?.['version']);
+  const {version}: {version: string} = JSON.parse(packageText('package.json'));
+  return version;
 }
 
 /** The command line that starts `media-url`, given the path of Node or of the single executable. */
