@@ -223,7 +223,7 @@ describe('standard output that', () => {
     [['upload', '--help']],
     [['config', 'list']],
     [['completion', 'bash']],
-    [['upload', 'photo.gif', '--dry-run', '--ndjson']],
+    [['upload', 'photo.gif', '--dry-run', '--ndjson', '--no-progress']],
   ])('nobody reads (| head -0) of %j: 0, and nothing on standard error', async parameters => {
     const {machine} = await counting();
     await copyFile(gif, join(machine.directory, 'photo.gif'));
@@ -235,7 +235,7 @@ describe('standard output that', () => {
   test('nobody reads, and one upload is refused: 3', async () => {
     const {url} = await scriptedServer(...answers(200, 415, 200));
     const script = '{ "$@"; echo "status $?" >&2; } | head -0';
-    const parameters = ['upload', photo, jpg, gif, '-c', '1', '--json'];
+    const parameters = ['upload', photo, jpg, gif, '-c', '1', '--json', '--no-progress'];
     const {stderr} = await inShell(script, await sandboxFor(url), parameters);
     expect(stderr).toMatch(/^\{"error":\{.*"code":"rejected".*\}\}\nstatus 3\n$/);
   });

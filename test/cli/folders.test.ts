@@ -61,7 +61,16 @@ test('a journal and a results file in the folder, by any name and with --all: le
   await mkdir(path('.'));
   await copyFile(fixture('photo.png'), path('photo.png'));
   for (const status of ['uploaded', 'skipped']) {
-    const upload = ['upload', '-r', 'in', '--all', '--journal', 'in/journal.png', '--ndjson'];
+    const upload = [
+      'upload',
+      '-r',
+      'in',
+      '--all',
+      '--journal',
+      'in/journal.png',
+      '--ndjson',
+      '--no-progress',
+    ];
     const {stderr, exitCode} = await execa(
       'sh',
       ['-c', 'exec "$@" > in/results.jpg', 'sh', ...mediaCommand, ...upload],

@@ -50,7 +50,7 @@ describe('a journal that is removed while a file is with the service', () => {
 it('a journal whose last lines may be lost: every record printed, told, and exit status 1', async context => {
   needNode(context);
   const {service, sandbox} = await connectedSandbox();
-  const upload = ['upload', fixture('photo.png'), '--journal', 'j', '--json'];
+  const upload = ['upload', fixture('photo.png'), '--journal', 'j', '--json', '--no-progress'];
   const {stdout: record} = await sandbox.run(upload);
   const preloaded = fileURLToPath(new URL('../support/lost-sync.cjs', import.meta.url));
   const env = {...sandbox.env, NODE_OPTIONS: `--require=${preloaded}`};
@@ -66,7 +66,7 @@ it('a journal whose last lines may be lost: every record printed, told, and exit
 it('a disk that was full when a result was to be recorded: told, recorded at the end of the run, and skipped by the next', async context => {
   needNode(context);
   const {service, sandbox} = await connectedSandbox();
-  const upload = ['upload', fixture('photo.png'), '--journal', 'j', '--json'];
+  const upload = ['upload', fixture('photo.png'), '--journal', 'j', '--json', '--no-progress'];
   const preloaded = fileURLToPath(new URL('../support/full-disk.cjs', import.meta.url));
   const env = {...sandbox.env, NODE_OPTIONS: `--require=${preloaded}`};
   const {stdout: record, stderr, exitCode} = await sandbox.start(upload, {env});

@@ -117,7 +117,7 @@ test.each([
   '%s: nothing on stdout, the exit status of media upload, the reason on stderr',
   async (_name, files, status, reason) => {
     const {sandbox} = await machine();
-    const {stdout, stderr, exitCode} = await run(sandbox, files);
+    const {stdout, stderr, exitCode} = await run(sandbox, ['--no-progress', ...files]);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: status});
     expect(stderr).toMatch(reason);
     expect(stderr).not.toMatch(/internal|uploaded,/i);

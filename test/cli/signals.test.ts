@@ -51,7 +51,7 @@ describe.each(signals)('%s', signal => {
   });
 
   test('after the last byte: the answer is waited for, its record printed, then it ends by the signal', async () => {
-    const {upload, connection} = await unanswered(['--json']);
+    const {upload, connection} = await unanswered(['--json', '--no-progress']);
     upload.kill(signal);
     await untilTaken(upload.pid);
     connection.answer(200, someRecord);

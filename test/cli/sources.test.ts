@@ -481,7 +481,7 @@ describe('standard input', () => {
     // A limit on the size of files, in 512-byte blocks, is the disk's end without a disk.
     const {stdout, stderr, exitCode} = await execa(
       'sh',
-      ['-c', 'ulimit -f 1024; exec "$@"', 'sh', ...mediaCommand, 'upload', '-', '--json'],
+      ['-c', 'ulimit -f 1024; exec "$@"', 'sh', ...mediaCommand, 'upload', '-', '--json', '--no-progress'],
       {
         cwd: machine.directory,
         env: machine.env,

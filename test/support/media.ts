@@ -99,10 +99,9 @@ export class Sandbox {
     const finished = await this.#run(parameters, options);
     const {stdout, stderr} = finished;
     checkJsonLines(parameters, String(stdout ?? ''), String(stderr ?? ''));
-    // There is one every 10 s, so that only a slow machine has any.
-    return typeof stderr === 'string'
-      ? {...finished, stderr: stderr.replace(/^\{"progress":.*\n/gm, '')}
-      : finished;
+    // Every 10 s, a run reports its progress, so that only a slow machine has any.
+    const progress = /^(\{"progress":.*|.*; \d+ (of \d+\+? )?files?, .*B\/s.*)\n/gm;
+    return typeof stderr === 'string' ? {...finished, stderr: stderr.replace(progress, '')} : finished;
   }
 
   async #run(parameters: readonly string[], options: Options = {}): Promise<Finished> {
