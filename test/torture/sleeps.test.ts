@@ -17,9 +17,9 @@ async function sleepThroughTheAnswer(): Promise<string> {
     answered = true;
   });
   Object.assign(box.env, {MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_1'});
-  const upload = box.start(['upload', fixture('photo.png'), '--timeout', '200ms', '--json']);
+  const upload = box.start(['upload', fixture('photo.png'), '--timeout', '2s', '--json']);
   await eventually(() => answered);
-  await pause(300);
+  await pause(2_300);
   upload.kill('SIGCONT');
   const {stdout, stderr} = await upload;
   return stdout === `${someRecord}\n` ? '' : stderr;
