@@ -7,7 +7,7 @@ import {parseRecord} from '../../src/service/record.ts';
 import type {Refused, UploadAnswer, Uploader, UploadRequest} from '../../src/service/uploader.ts';
 import type {OpenSource, Source} from '../../src/sources/open/source.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
-import {memorySource, noObserver, uploadEach, zeroSource} from '../service/support.ts';
+import {mebibyte, memorySource, noObserver, uploadEach, zeroSource} from '../service/support.ts';
 import {type Bench, bench, changedHandle, inputOf, lookup, upload} from '../support/journal.ts';
 import {ManualClock, settled} from '../support/manual-clock.ts';
 
@@ -203,6 +203,28 @@ describe('the last bytes', () => {
   );
 });
 
+test.each([
+  ['1 byte', 1, 0],
+  ['64 KiB', 64 * 1024, 0],
+  ['1 MiB', mebibyte, 5],
+  ['4 MiB, on a line that connects in 100 ms', 4 * mebibyte, 200],
+])('the last bytes of %s: held back for an early refusal', async (_name, size, expected) => {
+  const clock = new ManualClock();
+  const times: number[] = [];
+  const uploader: Uploader = {
+    async upload({body}) {
+      if (body.content instanceof Uint8Array) throw new Error('sent at once');
+      for await (const _ of body.content({...wire, connectMs: 100})) times.push(clock.monotonic());
+      body.release?.(wire);
+      return stored();
+    },
+  };
+  const outcomes = uploadEach([zeroSource('a.png', size)], uploader, {clock});
+  expect(await within(1_000, clock, outcomes)).toEqual(['uploaded']);
+  expect(times.at(-1)).toBe(expected);
+  expect(times.slice(0, -1).filter(time => time > 0)).toEqual([]);
+});
+
 test('a small file that is cut short while it is read: no request, since its length would be wrong', async () => {
   const uploader = {upload: () => Promise.reject(new Error('a request was made'))};
   for (const left of [0, 3]) {
@@ -369,6 +391,44 @@ describe('one file at a time, and a gateway that answers 502 to the second', () 
   });
 });
 
+test.each<[string, Refused]>([
+  ['429', {kind: 'refused', status: 429}],
+  ['503 of the service', busy],
+  ['503 of a gateway, to what was not sent whole', {kind: 'refused', status: 503}],
+])('Retry-After with %s: the next file waits, too', async (_name, refusal) => {
+  const clock = new ManualClock();
+  const times: number[] = [];
+  const uploader: Uploader = {
+    async upload(request) {
+      times.push(clock.monotonic());
+      if (times.length === 1) return {...refusal, retryAfter: '60'};
+      await send(request);
+      return stored();
+    },
+  };
+  await within(100_000, clock, uploadEach([small(), small()], uploader, {clock}));
+  expect(times).toEqual([0, 60_000]);
+});
+
+test('an outage that a gateway answers with a page: its words, which may hold ids, are not in what is kept', async () => {
+  const clock = new ManualClock();
+  const uploader: Uploader = {
+    async upload(request) {
+      await send(request);
+      return {kind: 'refused', status: 502, words: 'request id-4711'};
+    },
+    probeAvailability: async () => undefined,
+  };
+  const sources = Array.from({length: 40}, () => small());
+  const ended: Outcome[] = [];
+  const options = {clock, several: true, retryMaxWaitMs: 10_000, random: () => 0.5};
+  void uploadEach(sources, uploader, options).then(outcomes => ended.push(...outcomes));
+  await clock.advance(100_000);
+  const errors = ended.flatMap(one => ('error' in one ? [one.error.cause as MediaError] : []));
+  expect(new Set(errors.map(({code}) => code))).toEqual(new Set(['service_failed', 'outage']));
+  expect(errors.map(({messageToKeep}) => messageToKeep).join('\n')).not.toContain('id-4711');
+});
+
 describe('the retries of a batch', () => {
   /** Names of files, each of which is refused so many times before it is stored. */
   async function outcomesOf(hiccups: readonly number[]): Promise<string[]> {
@@ -531,6 +591,15 @@ describe('what a journal knows', () => {
     );
   });
 
+  test('unknown as another type, and now refused: still unknown, since that one may be stored', async () => {
+    const one = await bench();
+    const earlier = {...inputOf('a.png', content), contentType: 'image/gif'};
+    await one.run(journal => upload(journal, earlier, 'commit'));
+    const refusing: Uploader = {upload: async () => ({kind: 'refused', status: 413})};
+    const outcomes = await one.run(journal => uploadEach([file()], refusing, {journal, onUnknown: 'retry'}));
+    expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
+  });
+
   test('409 to what was never released: failed, and sent by the next run', async () => {
     const one = await bench();
     const conflict: Uploader = {upload: async () => ({kind: 'refused', status: 409})};
@@ -558,6 +627,62 @@ describe('one after another in one run', () => {
     expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
     expect(requests).toBe(2);
   });
+
+  test('a retry that is due when another file has met a rejected key: not made', async () => {
+    const clock = new ManualClock();
+    let requests = 0;
+    const uploader: Uploader = {
+      async upload(request) {
+        requests += 1;
+        await send(request);
+        return requests === 1 ? busy : {kind: 'refused', status: 401};
+      },
+    };
+    const options = {clock, retries: 5, concurrency: 2, random: () => 0.5};
+    const outcomes = await within(60_000, clock, uploadEach([small(), small()], uploader, options));
+    expect(outcomes.sort()).toEqual(['failed not_tried', 'failed unauthorized']);
+    expect(requests).toBe(2);
+  });
+
+  test('unknown for 14 hours, where keys are honoured: sent again within 12 hours of its first attempt only', async () => {
+    const clock = new ManualClock();
+    let requests = 0;
+    const uploader: Uploader = {
+      async upload(request) {
+        requests += 1;
+        await send(request);
+        await clock.sleep(7 * 3_600_000);
+        throw Object.assign(new Error('reset'), {code: 'ECONNRESET'});
+      },
+    };
+    const options = {clock, retries: 5, onUnknown: 'honoured', timeoutMs: 24 * 3_600_000} as const;
+    const outcomes = uploadEach([small()], uploader, options);
+    expect(await within(48 * 3_600_000, clock, outcomes)).toEqual(['unknown outcome_unknown']);
+    expect(requests).toBe(2);
+  });
+
+  test.each([
+    [0, 8],
+    [1, 16],
+  ])(
+    'auto with --retries %i: %i files at first, since a refused one would be lost',
+    async (retries, expected) => {
+      let [inProgress, most] = [0, 0];
+      const uploader: Uploader = {
+        async upload(request) {
+          inProgress += 1;
+          most = Math.max(most, inProgress);
+          await settled();
+          await send(request);
+          inProgress -= 1;
+          return {kind: 'refused', status: 413};
+        },
+      };
+      const sources = Array.from({length: 40}, () => small());
+      await uploadEach(sources, uploader, {retries, concurrency: {most: 128}, stop: new Stop<MediaError>()});
+      expect(most).toBe(expected);
+    },
+  );
 
   test('equal files: those that come after the first take its record', async () => {
     const one = await bench();
@@ -660,6 +785,21 @@ describe('what was opened is closed, once', () => {
     expect(isOpen).toBe(0);
   });
 });
+
+test.each(['empty_file', 'file_unreadable', 'file_missing', 'not_a_file'] as const)(
+  'a file of a directory that is not called media, %s: left out, unless it is named',
+  async code => {
+    const unsuitable: Source = {
+      ...small(),
+      open: () => Promise.reject(new MediaError(code, 'The file cannot be read.')),
+    };
+    const found = {isHidden: false, isNamedMedia: () => false};
+    const uploader = {upload: () => Promise.reject(new Error('a request was made'))};
+    const outcomes = await uploadEach([{...unsuitable, found}, unsuitable], uploader);
+    expect(outcomes.map(({position}) => position)).toEqual([1]);
+    expect(told(outcomes)).toEqual([`failed ${code}`]);
+  },
+);
 
 test('refused after a stop: no other attempt, and none is announced', async () => {
   const stop = new Stop<MediaError>();
