@@ -96,6 +96,8 @@ test('records from memory: only the files that the service still has whole are d
     'other-http': {record: {fileUrl: `${other.url}/files/0?v=1`}},
     'other-loopback': {record: {fileUrl: `https://127.0.0.1:${new URL(other.url).port}/files/0?v=1`}},
     'other-name': {record: {fileUrl: `https://localhost:${new URL(other.url).port}/files/0?v=1`}},
+    // Nobody has this address (RFC 5737): a request would be waited for.
+    'public-http': {record: {fileUrl: 'http://192.0.2.1/files/0?v=1'}},
     mapped: {record: {fileUrl: `https://[::ffff:7f00:1]:${new URL(other.url).port}/files/0?v=1`}},
     user: {record: {fileUrl: 'http://user:word@HOST/files/0?v=1'}},
     'not-a-url': {record: {fileUrl: 'files/0'}},
@@ -106,9 +108,9 @@ test('records from memory: only the files that the service still has whole are d
   // What comes twice in one run is from memory, too: the store answers for the first.
   await writeFile(join(box.directory, 'in/twice.png'), pictureOf(picture.length + 102));
   const watching = new Watching(box, ['in', '--delete', '--ndjson']);
-  await eventually(async () => (await left()).length === 13);
-  await eventually(() => watching.lines().filter(({event}) => event === 'kept').length === 13);
-  expect((await left()).filter(name => /there|public/.test(name))).toEqual([]);
+  await eventually(async () => (await left()).length === 14);
+  await eventually(() => watching.lines().filter(({event}) => event === 'kept').length === 14);
+  expect((await left()).filter(name => /there|public\.png/.test(name))).toEqual([]);
   expect(new Set(Object.values(reasonsIn(watching))).size).toBe(1);
   expect(other.connections).toBe(0);
   for (const {headers} of store.heads) {

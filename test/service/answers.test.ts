@@ -41,6 +41,15 @@ test('an error record in UTF-8 that repeats the key: the key is removed, every o
   });
 });
 
+test('503 with an error record, cut off by a gateway after it: unknown, not sent again', async () => {
+  const record = '{"code":1,"message":"later"}';
+  const {url, requests} = await answering(503, record, {'content-length': String(record.length + 1)});
+  const source = memorySource('a.png', Buffer.from('a'));
+  const outcomes = await uploadEach([source], clientOf(url), {retries: 2});
+  expect(outcomes).toMatchObject([{status: 'unknown', attempts: 1}]);
+  expect(requests).toHaveLength(1);
+});
+
 test.each([500, 502])(
   '%i whose body has errors like a GraphQL response: the key is not accepted',
   async status => {

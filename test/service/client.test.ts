@@ -12,7 +12,8 @@ import {eventually} from '../support/eventually.ts';
 import {ManualClock} from '../support/manual-clock.ts';
 import {fixture} from '../support/media.ts';
 import {someRecord} from '../support/scripted-server.ts';
-import {clientOf, listen, uploadEach, urlOf} from './support.ts';
+import {loopbackNames, makeCertificate, tlsService} from '../support/tls.ts';
+import {clientOf, listen, memorySource, uploadEach, urlOf} from './support.ts';
 
 /** A client of a new embedded service; `key` replaces the one that may do everything. */
 async function client(key?: string) {
@@ -170,4 +171,21 @@ test('a connection is used again at once, but not after 700 ms, when the server 
   expect(await opened(700)).toBe(1);
   await uploader.close();
   server.close();
+});
+
+test('whether a file is still stored is asked without the client certificate', async () => {
+  const mine = await makeCertificate([{type: 2, value: 'me.example'}]);
+  const options = {requestCert: true, ca: mine.certificate, resets: false};
+  const {port, pem, uploads} = await tlsService(loopbackNames, options);
+  const url = `https://127.0.0.1:${port}`;
+  const client = new ServiceClient({baseUrl: new URL(url)}, new Secret('key-of-the-test'), {
+    ...{clock: systemClock, env: {}, userAgent: 'media/test'},
+    ...{certificateAuthorities: pem, clientCertificate: mine},
+  });
+  onTestFinished(() => client.close());
+  const source = memorySource('a.png', Buffer.from('a'));
+  expect(await uploadEach([source], client)).toMatchObject([{status: 'uploaded'}]);
+  const {signal} = new AbortController();
+  await client.isStored({id: 'm_1', fileUrl: `${url}/m_1`}, 1, false, signal).catch(() => false);
+  expect(uploads).toEqual(['POST /v1/media/upload']);
 });
