@@ -17,6 +17,7 @@ import {
   upload,
   uploadAll,
 } from '../../src/index.ts';
+import {Stop} from '../../src/lib/stop.ts';
 import {inOptionNames, withOptionNames} from '../../src/library/option-names.ts';
 import {listen, portOf} from '../service/support.ts';
 import {embeddedService} from '../support/embedded.ts';
@@ -136,7 +137,26 @@ test('a stream that breaks, is empty, was used, or never ends: a result, and not
   await expect(waiting).rejects.toThrow('enough');
   expect(endless.state.cancelled).toBeDefined();
   expect(await readdir(temporary)).toEqual([]);
+  if (canListOpenFiles) expect((await openFiles()).filter(path => path.startsWith(temporary))).toEqual([]);
   expect(await service.records()).toEqual([]);
+});
+
+test('a large Blob is read in parts, as it is sent', async () => {
+  const {service, client} = await connected();
+  const bytes = Buffer.concat([await readFile(photo), Buffer.alloc(5_000_000, 'x')]);
+  let most = 0;
+  const blob = {
+    size: bytes.length,
+    slice(from?: number, to?: number) {
+      const part = new Blob([bytes.subarray(from, to)]);
+      most = Math.max(most, part.size);
+      return part;
+    },
+    arrayBuffer: () => Promise.reject(new Error('read as a whole')),
+  };
+  await upload(sourceOf('a.png', blob), {client});
+  expect(most).toBeLessThan(2_000_000);
+  expect(await service.records()).toMatchObject([{record: {size: bytes.length}}]);
 });
 
 test('a file behind a Blob that changes before it is sent is not stored', async () => {
@@ -161,6 +181,9 @@ test('a stream is not touched before its turn, and not at all when the loop is l
     expect(status).toBe('uploaded');
     break;
   }
+  const stopped = new Stop<Error>();
+  stopped.abort(new Error('enough'));
+  await expect(sourceOf('2.png', second.stream).open(stopped)).rejects.toThrow('enough');
   expect(second.state).toEqual({cancelled: undefined, taken: untouched});
   expect(second.stream.locked).toBe(false);
 });

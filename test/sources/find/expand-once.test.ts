@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {expand, list} from '../../support/expanding.ts';
 import {fixture} from '../../support/media.ts';
+import {canListOpenFiles, openFiles} from '../../support/open-files.ts';
 import {bytePath, collect, makeTree} from '../../support/trees.ts';
 
 describe('a file named twice is sent once', () => {
@@ -77,6 +78,7 @@ describe('a file named twice is sent once', () => {
     expect(await list(root, {inputs: ['.'], recursive: true})).toEqual(['b.png', 'blobs/1']);
     await copyFile(fixture('photo.png'), join(root, 'blobs/1'));
     expect(await list(root, {inputs: ['.'], recursive: true})).toEqual(['blobs/1']);
+    if (canListOpenFiles) expect((await openFiles()).filter(path => path.startsWith(root))).toEqual([]);
   });
 
   it('and two names whose bytes differ are two files', async () => {

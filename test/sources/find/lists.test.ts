@@ -58,6 +58,15 @@ describe('a list of lines', () => {
     await expect(names(content)).rejects.toThrow('list.txt');
   });
 
+  it('that is a line without end is not read on to find that out', async () => {
+    let chunks = 0;
+    async function* endless() {
+      for (; chunks < 100; chunks += 1) yield Buffer.alloc(50_000, 'a');
+    }
+    await expect(collect(readNames(endless(), 'list.txt'))).rejects.toThrow('far too long');
+    expect(chunks).toBeLessThan(3);
+  });
+
   it('in which a zero byte comes after lines is a usage error', async () => {
     const list = Readable.from([Buffer.from('a.png\n'), Buffer.from('b.png\0c.png\0')]);
     await expect(collect(readNames(list, 'list.txt'))).rejects.toThrow('others in line feeds');

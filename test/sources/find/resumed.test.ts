@@ -1,5 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import {resumed} from '../../../src/sources/find/expand.ts';
+import {MediaError} from '../../../src/errors.ts';
+import {Stop} from '../../../src/lib/stop.ts';
+import {interruptible, resumed} from '../../../src/sources/find/expand.ts';
 import {collect} from '../../support/trees.ts';
 
 /** 0, 1, 2, ... up to `end`, and whether whoever read them has closed them. */
@@ -36,5 +38,28 @@ describe('an iterator that some has been taken of', () => {
       break;
     }
     expect(state.isClosed).toBe(true);
+  });
+});
+
+describe('an iterator of a run that is stopped', () => {
+  test('by its deadline: yields the rest, which is reported', async () => {
+    const stop = new Stop<MediaError>();
+    const items = interruptible(numbers(4).items, stop);
+    const first = items.next();
+    stop.abort(new MediaError('deadline_exceeded', 'The deadline of this run has passed.'));
+    expect(await collect(resumed([await first], items))).toEqual([0, 1, 2, 3]);
+  });
+
+  test('by a signal, while a disk hangs: rejects with that, and can be left', async () => {
+    const stop = new Stop<MediaError>();
+    async function* hanging(): AsyncGenerator<number> {
+      yield await new Promise<number>(() => {});
+    }
+    const items = interruptible(hanging(), stop);
+    const next = items.next();
+    const reason = new MediaError('interrupted', 'The run was stopped by SIGINT.');
+    stop.abort(reason);
+    await expect(next).rejects.toBe(reason);
+    expect(await items.return?.()).toMatchObject({done: true});
   });
 });
