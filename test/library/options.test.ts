@@ -10,9 +10,10 @@ import {
   type UploadResult,
   uploadAll,
 } from '../../src/index.ts';
+import {jpegWith, position, tiffOf} from '../geotags/tagged.ts';
 import {listen, portOf} from '../service/support.ts';
 import {eventually} from '../support/eventually.ts';
-import {freePort} from '../support/free-ports.ts';
+import {deadPort, freePort} from '../support/free-ports.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {collect} from '../support/results.ts';
 import {someRecord} from '../support/scripted-server.ts';
@@ -88,6 +89,18 @@ test('`retries: 0`: one attempt', async () => {
   });
 });
 
+test('a refusal: its status, the code of its error record, and what a page says, are facts of the error', async () => {
+  const page: Answer = response => response.writeHead(413).end('<h1>Too much</h1>');
+  const {results} = await outcomeOf([refuse(415), page], {concurrency: 1}, [
+    sourceOf('a.ico', icon),
+    sourceOf('b.ico', icon),
+  ]);
+  expect(results).toMatchObject([
+    {error: {code: 'rejected', status: 415, serviceCode: 415}},
+    {error: {code: 'rejected', status: 413, words: 'Too much'}},
+  ]);
+});
+
 test('`retries: 1`: the second attempt is the last', async () => {
   expect(await outcomeOf([refuse(503), refuse(503), store], {retries: 1})).toMatchObject({
     results: [{status: 'failed', attempts: 2}],
@@ -111,6 +124,14 @@ test('`retryMaxWaitMs`: a longer Retry-After is not waited for', async () => {
     results: [{status: 'failed', attempts: 1}],
     requests: 1,
   });
+});
+
+test('a single file and a service that is away: its retries, then its own failure', async () => {
+  const client = clientAt(await deadPort());
+  const options = {client, retries: 1, retryMaxWaitMs: 1};
+  expect(await collect(uploadAll([sourceOf('a.ico', icon)], options))).toMatchObject([
+    {status: 'failed', attempts: 2, error: {code: 'connection_refused'}},
+  ]);
 });
 
 test('`timeoutMs`: an attempt ends when nothing more is taken for so long', async () => {
@@ -169,6 +190,11 @@ test('`verify`: a record that differs is a warning, or `mismatched`, with the re
   const warning = {results: [{status: 'uploaded', warning: says}]};
   expect(await outcomeOf([differing], {verify: 'warn', observer})).toMatchObject(warning);
   expect(warned).toEqual([['a.ico', says]]);
+  const both = {
+    results: [{warning: expect.stringMatching(/bytes say image\/png.* type VIDEO instead of IMAGE/)}],
+  };
+  const misnamed = [sourceOf('a.jpg', png)];
+  expect(await outcomeOf([differing], {verify: 'warn'}, misnamed)).toMatchObject(both);
   expect(await outcomeOf([differing], {verify: 'strict'})).toMatchObject({
     results: [{status: 'mismatched', record: {id: 'm_1'}, error: {code: 'record_mismatch', message: says}}],
   });
@@ -181,6 +207,20 @@ test('`verify`: a record that differs is a warning, or `mismatched`, with the re
   expect(await collect(uploadAll([photo], {client, verify: 'strict'}))).toMatchObject([
     {status: 'mismatched'},
   ]);
+});
+
+test('`geotags`: kept without a word, warned of, or stripped', async () => {
+  const exif = Buffer.concat([Buffer.from('Exif\0\0'), tiffOf(true, [[[0x88_25, 4, [-1]]], position])]);
+  const tagged = [sourceOf('a.jpg', await jpegWith([1, exif]))];
+  for (const [geotags, expected] of [
+    ['keep', undefined],
+    ['warn', 'present'],
+    ['strip', 'stripped'],
+  ] as const) {
+    const {results} = await outcomeOf([store], {geotags}, tagged);
+    expect(results[0]?.geotags).toBe(expected);
+    expect(results[0]?.warning).toBe(geotags === 'warn' ? 'It tells where it was taken.' : undefined);
+  }
 });
 
 test('`concurrency`: so many at a time, and no more', async () => {
@@ -206,27 +246,33 @@ test('`concurrency`: so many at a time, and no more', async () => {
   expect(most).toBe(3);
 });
 
-test('the observer is told how many bytes were sent, and that the service is away and back', async () => {
-  const told: unknown[][] = [];
-  const {server} = await answering(store);
-  await new Promise(resolve => server.close(resolve));
-  const port = await freePort();
-  const client = clientAt(port);
-  const observer = {
-    progress: (...facts: unknown[]) => void told.push(['progress', ...facts]),
-    unavailable: (...facts: unknown[]) => {
-      told.push(['unavailable', ...facts]);
-      if (!server.listening) server.listen(port, '127.0.0.1');
-    },
-  };
-  const sources = ['a.ico', 'b.ico', 'c.ico'].map(name => sourceOf(name, icon));
-  await collect(uploadAll(sources, {client, concurrency: 3, observer}));
-  expect(told).toContainEqual(['progress', 0, icon.length]);
-  expect(told.filter(([name]) => name === 'unavailable')).toEqual([
-    ['unavailable', expect.any(Number)],
-    ['unavailable', undefined],
-  ]);
-});
+test.each(['an array', 'a stream'])(
+  '%s: the observer is told how many bytes were sent, and that the service is away and back',
+  async kind => {
+    const told: unknown[][] = [];
+    const {server} = await answering(store);
+    await new Promise(resolve => server.close(resolve));
+    const port = await freePort();
+    const client = clientAt(port);
+    const observer = {
+      progress: (...facts: unknown[]) => void told.push(['progress', ...facts]),
+      unavailable: (...facts: unknown[]) => {
+        told.push(['unavailable', ...facts]);
+        if (!server.listening) server.listen(port, '127.0.0.1');
+      },
+    };
+    const sources = ['a.ico', 'b.ico', 'c.ico'].map(name => sourceOf(name, icon));
+    async function* stream() {
+      yield* sources;
+    }
+    await collect(uploadAll(kind === 'an array' ? sources : stream(), {client, concurrency: 3, observer}));
+    expect(told).toContainEqual(['progress', 0, icon.length]);
+    expect(told.filter(([name]) => name === 'unavailable')).toEqual([
+      ['unavailable', expect.any(Number)],
+      ['unavailable', undefined],
+    ]);
+  },
+);
 
 test('a journal that cannot be used ends the iteration: in use, of another service, no journal', async () => {
   const {client, requests} = await answering(store);
@@ -242,6 +288,14 @@ test('a journal that cannot be used ends the iteration: in use, of another servi
     await expect(upload({client: other, dryRun})).rejects.toMatchObject({code: 'journal_of_other_service'});
   await expect(upload({journal: photo})).rejects.toMatchObject({code: 'journal_unusable'});
   expect(requests).toHaveLength(1);
+});
+
+test('`contentType`, another than that in the journal: the file is sent as that', async () => {
+  const {client, requests} = await answering(store);
+  const journal = join(await temporaryDirectory(), 'sent.journal');
+  for (const contentType of ['image/png', 'image/gif', 'image/gif'])
+    await collect(uploadAll([photo], {client, journal, contentType}));
+  expect(requests.map(({headers}) => headers['content-type'])).toEqual(['image/png', 'image/gif']);
 });
 
 test('a client of your own: only `upload` and `host` are needed; a journal identifies the service by its host', async () => {
@@ -296,6 +350,23 @@ test('inputs that reject: their error, after the results of what was taken', asy
   };
   await expect(iterate()).rejects.toBe(broken);
   expect(results).toMatchObject([{status: 'uploaded'}]);
+});
+
+test('aborted by its inputs: the one that comes with that has its result, too', async () => {
+  const {client} = await answering(store);
+  const caller = new AbortController();
+  async function* inputs() {
+    yield sourceOf('a.ico', icon);
+    await undefined;
+    caller.abort(new Error('enough'));
+    yield sourceOf('b.ico', icon);
+  }
+  const names: string[] = [];
+  const uploads = (async () => {
+    for await (const {name} of uploadAll(inputs(), {client, signal: caller.signal})) names.push(name);
+  })();
+  await expect(uploads).rejects.toThrow('enough');
+  expect(names.sort()).toEqual(['a.ico', 'b.ico']);
 });
 
 test('left while a file waits for its response: that is awaited, and the journal knows it', async () => {
