@@ -24,3 +24,20 @@ it.skipIf(!canListOpenFiles)(
     await expect.poll(openFiles).not.toContain(list);
   },
 );
+
+it.each([
+  ['a name', ['a.png'], [], false],
+  ['a pattern that matches one file', ['a*.png'], [], false],
+  ['a pattern that matches two', ['*.png'], [], true],
+  ['two names', ['a.png', 'b.png'], [], true],
+  ['a list', [], ['list.txt'], true],
+])('%s: whether it may stand for several files', async (_name, inputs, filesFrom, several) => {
+  const directory = await temporaryDirectory();
+  for (const name of ['a.png', 'b.png']) await copyFile(fixture('photo.png'), join(directory, name));
+  await writeFile(join(directory, 'list.txt'), 'a.png\n');
+  const host = hostIn(directory);
+  const invocation = {host, report: reportFor(host, {}, false)};
+  const opened = await openInputs({inputs, filesFrom}, invocation, new AbortController().signal);
+  await opened.close();
+  expect(opened.several).toBe(several);
+});

@@ -1,8 +1,9 @@
 import {copyFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
-import {expect, test} from 'vitest';
+import {expect, onTestFinished, test} from 'vitest';
 import type {Invocation} from '../../../src/cli/invocation.ts';
+import type {UploadFlags} from '../../../src/commands/upload/flags.ts';
 import {UploadQueue} from '../../../src/commands/upload/upload-queue.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {nextTurn} from '../../../src/host.ts';
@@ -10,52 +11,110 @@ import {Report} from '../../../src/output/report.ts';
 import {Stdout} from '../../../src/output/stdout.ts';
 import {Disk} from '../../../src/sources/open/disk.ts';
 import {sourceAt} from '../../../src/sources/open/file.ts';
+import {sandboxFor} from '../../service/program.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
 import {hostIn} from '../../support/journal.ts';
-import {fixture} from '../../support/media.ts';
+import {fixture, type Sandbox} from '../../support/media.ts';
 import {slowTest} from '../../support/patience.ts';
+import {scriptedServer, someRecord} from '../../support/scripted-server.ts';
+
+interface Machine {
+  sandbox: Sandbox;
+  /** Called when a queue is ready to be idle: it is when the test calls `end`. */
+  onIdle?: (end: () => void) => void;
+}
+
+/** A queue on a machine, and a function that adds a file to it by its name. */
+function queueOn(
+  {sandbox, onIdle = () => {}}: Machine,
+  flags: Partial<UploadFlags>,
+  waitsForService = false,
+) {
+  const real = hostIn(sandbox.directory, {
+    env: {...sandbox.env, XDG_STATE_HOME: sandbox.directory},
+    platform: 'linux',
+  });
+  const after = (ms: number, action: () => void) => {
+    if (ms !== 2_000) return real.clock.after(ms, action);
+    onIdle(action);
+    return () => {};
+  };
+  const host = {...real, clock: {...real.clock, after}};
+  const stream = new PassThrough().resume();
+  const invocation: Invocation = {
+    ...{host, stdout: new Stdout(stream), globals: {}, argv: [], given: () => [], abandon: () => {}},
+    report: new Report({stream, json: false, color: false, level: 'quiet'}),
+  };
+  const queue = new UploadQueue(invocation, {waitsForService, flags: {once: false, ...flags}});
+  onTestFinished(() => queue.stop(new MediaError('interrupted', 'The test is over.')));
+  const add = (name: string) => queue.add(sourceAt(new Disk(), name, join(sandbox.directory, name), false));
+  return {queue, add};
+}
+
+const names = ['photo.png', 'photo.gif', 'photo.webp', 'photo.jpg'];
+
+async function copyPhotos({directory}: Sandbox): Promise<void> {
+  for (const name of names) await copyFile(fixture(name), join(directory, name));
+}
 
 test(
   'a file that is added while the queue closes, at any moment of that: is uploaded',
   slowTest,
   async () => {
     const {sandbox, service} = await connectedSandbox();
-    const names = ['photo.png', 'photo.gif', 'photo.webp'];
-    for (const name of names) await copyFile(fixture(name), join(sandbox.directory, name));
+    await copyPhotos(sandbox);
     let beIdle: (() => void) | undefined;
-    const real = hostIn(sandbox.directory, {
-      env: {...sandbox.env, XDG_STATE_HOME: sandbox.directory},
-      platform: 'linux',
-    });
-    /** A queue is idle when the test says so. */
-    const after = (ms: number, action: () => void) => {
-      if (ms !== 2_000) return real.clock.after(ms, action);
-      beIdle = action;
-      return () => {};
+    const onIdle = (end: () => void) => {
+      beIdle = end;
     };
-    const host = {...real, clock: {...real.clock, after}};
-    const stream = new PassThrough().resume();
-    const invocation: Invocation = {
-      ...{host, stdout: new Stdout(stream), globals: {}, argv: [], given: () => [], abandon: () => {}},
-      report: new Report({stream, json: false, color: false, level: 'quiet'}),
-    };
-    const queue = new UploadQueue(invocation, {waitsForService: false, flags: {once: false}});
-    const add = (at: number) => {
-      const name = names[at % names.length] ?? '';
-      return queue.add(sourceAt(new Disk(), name, join(sandbox.directory, name), false));
-    };
+    const {queue, add} = queueOn({sandbox, onIdle}, {});
+    const addAt = (moment: number) => add(names[moment % 3] ?? '');
     const moments = 40;
     for (let moment = 0; moment < moments; moment += 1) {
       beIdle = undefined;
-      await add(0);
+      await addAt(0);
       for (let turn = 0; beIdle === undefined && turn < 1000; turn += 1) await nextTurn();
       (beIdle as (() => void) | undefined)?.();
       if (moment < 10) for (let turn = 0; turn < moment; turn += 1) await undefined;
       else for (let turn = 10; turn < moment; turn += 1) await nextTurn();
-      expect(await add(moment)).toMatchObject({status: 'uploaded'});
+      expect(await addAt(moment)).toMatchObject({status: 'uploaded'});
     }
     await queue.stop(new MediaError('interrupted', 'The test is over.'));
-    await expect(add(0)).rejects.toMatchObject({code: 'interrupted'});
+    await expect(addAt(0)).rejects.toMatchObject({code: 'interrupted'});
     expect(await service.records()).toHaveLength(2 * moments);
   },
 );
+
+test('a key that is not known: each file is told that, tried or not; once it is, the next is uploaded at once', async () => {
+  let isKnown = false;
+  const {url} = await scriptedServer(async connection => {
+    await connection.request();
+    if (isKnown) connection.answer(200, someRecord);
+    else connection.answer(401, '{"code":401,"message":"no"}');
+  });
+  const sandbox = await sandboxFor(url);
+  await copyPhotos(sandbox);
+  const {add} = queueOn({sandbox}, {concurrency: 1});
+  expect(await Promise.all(names.map(add))).toMatchObject(
+    names.map(() => ({status: 'failed', error: {code: 'unauthorized'}})),
+  );
+  isKnown = true;
+  expect(await add(names[0] ?? '')).toMatchObject({status: 'uploaded'});
+});
+
+test('a service that was away for too long, and is back: the next file is uploaded at once', async () => {
+  let isAway = true;
+  const {url} = await scriptedServer(async connection => {
+    await connection.request();
+    if (isAway) connection.answer(502);
+    else connection.answer(200, someRecord);
+  });
+  const sandbox = await sandboxFor(url);
+  await copyPhotos(sandbox);
+  const {add} = queueOn({sandbox}, {concurrency: 3, retries: 0, retryMaxWait: 1}, true);
+  const outcomes = await Promise.all(names.map(add));
+  const codes = outcomes.map(outcome => 'error' in outcome && outcome.error.code);
+  expect(codes).toEqual([...Array(3).fill('outcome_unknown'), 'outage']);
+  isAway = false;
+  expect(await add(names[3] ?? '')).toMatchObject({status: 'uploaded'});
+});
