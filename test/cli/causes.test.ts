@@ -87,7 +87,8 @@ test('what a page says: on standard error only, not in annotations, and files ar
   const {url} = await scriptedServer(async connection => {
     await connection.request();
     count += 1;
-    connection.answer(400, `No such tenant (request ${count} of id-4711) ${'y'.repeat(400)} the end`);
+    const body = `No such tenant (request ${count} of id-4711) ${'y'.repeat(400)} ${testKey} the end`;
+    connection.answer(400, body);
   });
   const {host} = new URL(url);
   const box = await sandboxFor(url, {GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: 'summary'});
@@ -106,7 +107,8 @@ test('what a page says: on standard error only, not in annotations, and files ar
   expect(kept).toContain('refused the request');
   expect(kept).not.toContain('tenant');
   const {stderr: all} = await box.run(['upload', photo, '--verbose']);
-  expect(all).toMatch(/^response body: No such tenant \(request 3 of id-4711\) y{400} the end$/m);
+  expect(all).toMatch(/^response body: No such tenant \(request 3 of id-4711\) y{400} \[secret\] the end$/m);
+  expect(all).not.toContain(testKey);
 });
 
 test('a redirect on the same host, and credentials that a gateway wants: told as such, with what helps', async () => {

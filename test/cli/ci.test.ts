@@ -247,6 +247,22 @@ describe('untrusted text on GitHub', () => {
     },
   );
 
+  it('a record with commands: one line in each output, none of them', async () => {
+    const record = {id: 'm_1\n::error::there\r##[error]', name: '##[error]\u2028\u202e', urls: []};
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      connection.answer(200, JSON.stringify(record));
+    });
+    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key'});
+    const {output} = await onGithub(box);
+    expect((await box.run(['upload', photo, '--ci', 'github'])).exitCode).toBe(0);
+    const {id, records} = await outputsIn(output);
+    expect(commandsIn(`${id}\n${records}`)).toEqual([]);
+    expect(id).not.toMatch(/[\r\n]/);
+    expect(JSON.parse(records ?? '')).toEqual([record]);
+    expect(records).not.toMatch(/[\u2028\u202e]/);
+  });
+
   it('a service that answers with commands: its words form none', async () => {
     const {url} = await scriptedServer(async connection => {
       await connection.request();
