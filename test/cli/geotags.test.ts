@@ -116,6 +116,13 @@ it('a machine that begins to strip: what is sent, skipped, refused, printed and 
   // Both ways are known by the hash of the source.
   for (const bytes of Object.values(sources)) expect(journal.split(hash('sha256', bytes))).toHaveLength(3);
 
+  // That, too, of a file that was never sent with its location, and is hashed while it is sent.
+  await writeFile(path('new.jpg'), await photo(20, 'three'));
+  await run('new.jpg', '--journal', 'j', '--geotags', 'strip');
+  await copyFile(path('new.jpg'), path('copy.jpg'));
+  const copied = await run('copy.jpg', '--journal', 'j', '--geotags', 'strip');
+  expect(copied.said).toEqual([['copy.jpg', 'skipped', 'stripped', undefined]]);
+
   const again = await run(...photos, '--journal', 'j', '--geotags', 'strip');
   expect(again.said.map(([, status, geotags, warning]) => [status, geotags, warning])).toEqual([
     ['skipped', 'stripped', undefined],
@@ -125,7 +132,7 @@ it('a machine that begins to strip: what is sent, skipped, refused, printed and 
   expect((await run(...photos, '--journal', 'j')).said.map(([, status]) => status)).toEqual(
     Array(3).fill('skipped'),
   );
-  expect(await storedCount()).toBe(6);
+  expect(await storedCount()).toBe(7);
   const check = await box.run(['journal', 'check', 'j', '--', ...photos]);
   expect(check.stderr).toBe('3 inputs, each recorded exactly once.\n');
 });

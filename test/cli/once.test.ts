@@ -62,6 +62,37 @@ describe('media upload --once', () => {
     expect((await sandbox.run(['config', 'set', 'once', 'maybe'])).exitCode).toBe(2);
   });
 
+  it('two profiles of one service: each has a journal of its own', async () => {
+    const {sandbox, service, key, upload, stored} = await machine();
+    const profile = {'base-url': service.url, key, 'key-origin': service.url};
+    const config = JSON.stringify({profiles: {one: profile, two: profile}});
+    await writeFile(join(sandbox.directory, 'config.json'), config, {mode: 0o600});
+    sandbox.env['MEDIA_CONFIG_DIR'] = sandbox.directory;
+    delete sandbox.env['MEDIA_BASE_URL'];
+    delete sandbox.env['MEDIA_API_KEY'];
+    for (const status of ['uploaded', 'skipped']) {
+      for (const name of ['one', 'two'])
+        expect((await upload('--once', 'a.png', '--profile', name)).statuses).toEqual([status]);
+    }
+    expect(await stored()).toBe(2);
+  });
+
+  it('with --shard: one journal for all parts, and for a run of them all', async () => {
+    const {upload, stored} = await machine();
+    const parts = async (...more: string[]) => {
+      const results = [];
+      for (const part of ['1/2', '2/2'])
+        results.push(await upload('--once', 'a.png', '--shard', part, ...more));
+      expect(results.map(({exitCode}) => exitCode)).toEqual([0, 0]);
+      return results.flatMap(({statuses}) => statuses);
+    };
+    expect(await parts()).toEqual(['uploaded']);
+    expect(await parts('--dry-run')).toEqual(['skipped']);
+    expect((await upload('--once', 'a.png')).statuses).toEqual(['skipped']);
+    expect(await parts()).toEqual(['skipped']);
+    expect(await stored()).toBe(1);
+  });
+
   it('of the embedded service: a dry run knows what it has', async () => {
     const {upload} = await machine();
     const embedded = ['--once', '--base-url', 'embedded', 'a.png'];

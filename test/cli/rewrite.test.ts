@@ -448,3 +448,12 @@ test('the same content under several names: uploaded once, even with --no-once',
   expect(await stored()).toBe(1);
   expect(await text('a.md')).toMatch(/^!\[a\]\((http\S+)\) !\[b\]\(\1\)$/);
 });
+
+test("--journal: recorded there, not in this machine's own", async () => {
+  const {at, rewrite, stored, text} = await machine({'a.md': '![a](photo.png)', 'b.md': '![a](photo.png)'});
+  for (const name of ['a.md', 'b.md'])
+    expect(await rewrite('--write', name, '--journal', 'j')).toMatchObject({exitCode: 0});
+  expect(await text('b.md')).toBe(await text('a.md'));
+  expect(await readFile(at('j'), 'utf8')).toContain('"event":"done"');
+  expect(await stored()).toBe(1);
+});
