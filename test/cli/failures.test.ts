@@ -84,6 +84,14 @@ describe('the failures of several inputs, on stderr', () => {
     expect(await service.records()).toHaveLength(1);
   });
 
+  it('before a list turns out not to be one: told all the same', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    await writeFile(join(box.directory, 'list'), `${'gone.png\n'.repeat(20_000)}a\0b`);
+    const {stderr, exitCode} = await box.run(['upload', 'gone.png', '--files-from', 'list']);
+    expect(stderr).toMatch(/^media: gone\.png does not exist\.\nmedia: list is not a list of names: /m);
+    expect(exitCode).toBe(2);
+  });
+
   it('refused by the service with one sentence: together, whatever the attempt', async () => {
     const {box, url} = await answering(busy);
     await pictures(box, ['a.png', 'b.png']);

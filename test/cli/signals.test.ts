@@ -28,7 +28,7 @@ async function unanswered(parameters: string[] = []) {
     await arrived.request();
     connection = arrived;
   });
-  const upload = (await sandboxFor(url)).start(['upload', photo, ...parameters]);
+  const upload = (await sandboxFor(url)).start(['upload', ...parameters, photo]);
   return {upload, host: new URL(url).host, connection: await eventually(() => connection)};
 }
 
@@ -72,6 +72,16 @@ describe.each(signals)('%s', signal => {
       endedBy: signal,
     });
   });
+});
+
+test('SIGINT twice: a file that has failed before is told', async () => {
+  const {upload} = await unanswered(['gone.png', '--concurrency', '1']);
+  upload.kill('SIGINT');
+  await untilTaken(upload.pid);
+  upload.kill('SIGINT');
+  const {stderr, signal} = await upload;
+  expect(stderr).toContain('media: gone.png does not exist.\n');
+  expect(signal).toBe('SIGINT');
 });
 
 test('SIGINT after the last byte, and no answer within the grace: the outcome is unknown', async () => {
