@@ -4,6 +4,7 @@ import type {Host} from '../../src/host.ts';
 import type {JournalOptions} from '../../src/journal/open.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
+import {eventually} from '../support/eventually.ts';
 import {
   type Bench,
   begin,
@@ -227,12 +228,15 @@ describe('a holder that nobody here can judge', () => {
       return () => {};
     };
     const clock = {...one.host.clock, every};
-    await open(one, hostIn(one.directory, {clock}));
-    await age(`${one.path}.lock`, 60);
-    const before = await stat(`${one.path}.lock`);
-    for (const tick of ticks) tick();
-    while ((await stat(`${one.path}.lock`)).mtimeMs === before.mtimeMs);
-    while (!(await one.text()).includes('"event":"alive"'));
+    const journal = await open(one, hostIn(one.directory, {clock}));
+    for (const isBusy of [false, true]) {
+      if (isBusy) await upload(journal, inputOf('a.png'), 'done');
+      await age(`${one.path}.lock`, 60);
+      const before = await stat(`${one.path}.lock`);
+      for (const tick of ticks) tick();
+      await eventually(async () => (await stat(`${one.path}.lock`)).mtimeMs !== before.mtimeMs);
+      await eventually(async () => (await one.text()).includes('"event":"alive"'));
+    }
     expect(JSON.parse(await readFile(`${one.path}.lock`, 'utf8'))).toMatchObject({pid: process.pid});
   });
 });

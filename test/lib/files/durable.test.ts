@@ -62,6 +62,14 @@ test.runIf(process.platform === 'linux').for(ways)(
   },
 );
 
+test('a disk that fails while a file is written: no part of it stays', async () => {
+  const directory = await temporaryDirectory();
+  const open = async (...parameters: Parameters<FileSystem['open']>) =>
+    Object.assign(await systemFiles.open(...parameters), {sync: failing('EIO')});
+  await expect(writeDurably(join(directory, 'a'), 'text', {...systemFiles, open})).rejects.toThrow('EIO');
+  expect(readdirSync(directory)).toEqual([]);
+});
+
 test('a name that is taken: is not claimed, with hard links', async () => {
   const directory = await temporaryDirectory();
   const path = (name: string) => join(directory, name);

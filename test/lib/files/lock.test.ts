@@ -3,6 +3,7 @@ import {readdir, readFile, rm, stat, symlink, utimes, writeFile} from 'node:fs/p
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {type Host, systemHost} from '../../../src/host.ts';
+import {systemFiles} from '../../../src/lib/files/file-system.ts';
 import {type Holder, holderHere} from '../../../src/lib/files/holder.ts';
 import {acquireLock, LockHeld, withLock} from '../../../src/lib/files/lock.ts';
 import {temporaryDirectory} from '../../support/media.ts';
@@ -86,6 +87,21 @@ describe('withLock', () => {
     const clock = {...host().clock, monotonic: () => now, sleep};
     const taken = withLock(path, host({isProcessAlive, clock}), async () => 'done');
     await expect(taken).rejects.toBeInstanceOf(LockHeld);
+    expect(await readFile(path, 'utf8')).toBe(others);
+  });
+
+  it('a holder that was silent, and renews its lock while it is being replaced: keeps it', async () => {
+    const {path} = await lockFile();
+    const others = left(deadProcess, {hostName: 'elsewhere'});
+    await writeFile(path, others);
+    await utimes(path, 0, 0);
+    const {link} = systemFiles;
+    const files = {...systemFiles};
+    files.link = async (from, to) => {
+      await link(from, to);
+      if (String(to).endsWith('.breaker')) await writeFile(path, others);
+    };
+    await expect(acquireLock(path, host({files}))).rejects.toBeInstanceOf(LockHeld);
     expect(await readFile(path, 'utf8')).toBe(others);
   });
 
@@ -184,6 +200,15 @@ describe('withLock', () => {
     await utimes(path, time, time);
     expect(await withLock(path, host(), async () => 'done')).toBe('done');
     expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('taken from us meanwhile: is not renewed', async () => {
+    const {path} = await lockFile();
+    const lock = await acquireLock(path, host());
+    const others = left(deadProcess);
+    await writeFile(path, others);
+    await lock.renew();
+    expect(await readFile(path, 'utf8')).toBe(others);
   });
 
   it('taken from us meanwhile: is not given back', async () => {
