@@ -70,6 +70,10 @@ describe('a service that asks for a certificate', () => {
   test.each([
     ['one file of both', async () => ({MEDIA_CLIENT_CERT: await pemFile(mine.key, mine.certificate)})],
     [
+      'one file that goes on with the certificates of its authorities',
+      async () => ({MEDIA_CLIENT_CERT: await pemFile(mine.key, mine.certificate, strange.certificate)}),
+    ],
+    [
       'a file each',
       async () => ({
         MEDIA_CLIENT_CERT: await pemFile(mine.certificate),
@@ -101,6 +105,8 @@ describe('a service that asks for a certificate', () => {
     ] as const) {
       expect(await machine.run(['config', 'set', name, value])).toMatchObject({exitCode: 0});
     }
+    // A key of the environment belongs to a certificate of the environment.
+    machine.env['MEDIA_CLIENT_KEY'] = await pemFile(strange.key);
     expect(await machine.run(['upload', photo, '--template', '{id}\\n'])).toMatchObject(stored);
     const elsewhere = await machine.run(['upload', photo, '--base-url', `https://127.0.0.1:${port}`]);
     expect(elsewhere.stderr).toContain('The TLS connection was refused by 127.0.0.1');

@@ -352,21 +352,42 @@ describe('the key and its origin', () => {
     expect(requests[0]?.head).toContain('authorization: Bearer mk_given');
   });
 
-  it('graphql-url at another origin: login sends the new key to neither, and says what to unset', async () => {
-    const own = await answering(200, '{"data":{}}');
-    const other = await answering(200, '{"data":{}}');
+  it.each([
+    ['after a login', (box: Sandbox, url: string) => login(box, url, ['--no-verify'])],
+    ['before the first login', (box: Sandbox, url: string) => box.run(['config', 'set', 'base-url', url])],
+  ])(
+    'graphql-url at another origin, %s: login sends the key to neither, and says what to unset',
+    async (_, set) => {
+      const own = await answering(200, '{"data":{}}');
+      const other = await answering(200, '{"data":{}}');
+      const box = await sandbox();
+      await set(box, own.url);
+      await box.run(['config', 'set', 'graphql-url', `${other.url}/graph`]);
+      const before = await profilesOf(box);
+      const {stdout, stderr, exitCode} = await login(box, own.url);
+      expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
+      expect(stderr).toContain(
+        `A stored key is sent only to ${own.url}, but graphql-url is at ${other.url}.`,
+      );
+      expect([...own.requests, ...other.requests]).toEqual([]);
+      expect(await profilesOf(box)).toEqual(before);
+      await box.run(/run: media (config unset .*)/.exec(stderr)?.[1]?.split(' ') ?? []);
+      expect(await login(box, own.url)).toMatchObject({exitCode: 0});
+      expect(other.requests).toEqual([]);
+    },
+  );
+
+  it('graphql-url at the same origin: login checks the key there', async () => {
+    const {url, requests} = await answering(200, '{"data":{}}');
     const box = await sandbox();
-    await login(box, own.url, ['--no-verify']);
-    await box.run(['config', 'set', 'graphql-url', `${other.url}/graph`]);
-    const before = await profilesOf(box);
-    const {stdout, stderr, exitCode} = await login(box, own.url);
-    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
-    expect(stderr).toContain(`A stored key is sent only to ${own.url}, but graphql-url is at ${other.url}.`);
-    expect([...own.requests, ...other.requests]).toEqual([]);
-    expect(await profilesOf(box)).toEqual(before);
-    await box.run(/run: media (config unset .*)/.exec(stderr)?.[1]?.split(' ') ?? []);
-    expect(await login(box, own.url)).toMatchObject({exitCode: 0});
-    expect(other.requests).toEqual([]);
+    for (const [name, value] of [
+      ['base-url', url],
+      ['graphql-url', `${url}/graph`],
+    ] as const)
+      await box.run(['config', 'set', name, value]);
+    expect(await login(box, url)).toMatchObject({exitCode: 0});
+    expect(requests.map(({head}) => head[0])).not.toContain('POST /graphql HTTP/1.1');
+    expect(requests[0]?.head[0]).toBe('POST /graph HTTP/1.1');
   });
 
   it('graphql-url over plain http to another machine: a usage error without --allow-http', async () => {

@@ -67,6 +67,25 @@ test('a keychain that stores the key: not in the file; logout deletes it in both
   ]);
 });
 
+test('logout --all: the keys of all profiles leave the keychain', async () => {
+  const {media, asked} = await desktop({key: 'mk_some-key'});
+  for (const profile of ['default', 'work']) await media([...login, '--profile', profile], 'mk_some-key');
+  expect((await media(['logout', '--all'])).status).toBe(0);
+  const deleted = (await asked()).filter(({action}) => action === 'delete');
+  expect(deleted.map(({account}) => account)).toEqual([`default ${origin}`, `work ${origin}`]);
+});
+
+test.each([
+  ['a login', [...login.slice(0, 2), 'https://other.example', ...login.slice(3)]],
+  ['config set base-url', ['config', 'set', 'base-url', 'https://other.example']],
+  ['config unset base-url', ['config', 'unset', 'base-url']],
+])('%s that takes the profile to another service: the old key leaves the keychain', async (_, parameters) => {
+  const {media, asked} = await desktop({key: 'mk_some-key'});
+  for (const one of [login, login, parameters]) expect((await media(one, 'mk_some-key')).status).toBe(0);
+  const deleted = (await asked()).filter(({action}) => action === 'delete');
+  expect(deleted).toEqual([{action: 'delete', account: `default ${origin}`}]);
+});
+
 test('a keychain that cannot delete the key: logout says that it may still be there', async () => {
   const {media, path} = await desktop({failure: 'it is locked'});
   await mkdir(path('.config/media'), {recursive: true, mode: 0o700});
