@@ -517,7 +517,7 @@ describe('media journal resolve', () => {
     const one = await bench();
     for (const content of ['one', 'two']) await journalOf(one, 'j', {'a.png': ['commit']}, content);
     await files(one, {list: 'a.png med_1\n'});
-    const error = 'Several unknown uploads have the path a.png.';
+    const error = 'Several uploads have the path a.png.';
     for (const parameters of [
       ['a.png', '--uploaded', 'med_1'],
       ['a.png', '--resend'],
@@ -534,6 +534,32 @@ describe('media journal resolve', () => {
     );
     expect(await media(one, 'resolve', 'j', 'a.png', '--resend')).toMatchObject({exitCode: 0});
   });
+
+  it.each(['commit', 'done'] as const)(
+    'two paths that are shown alike, since they are not UTF-8 (%s): neither settled nor forgotten by what is shown',
+    async end => {
+      const one = await bench();
+      await one.run(async journal => {
+        for (const byte of [0xfe, 0xff])
+          await upload(journal, inputOf(Buffer.from([0x61, byte]), `${byte}`), end);
+      });
+      await files(one, {list: 'a\ufffd med_1\n'});
+      const file = 'uploads.ndjson';
+      const commands = {
+        commit: [
+          ['resolve', file, 'a\ufffd', '--resend'],
+          ['resolve', file, '--all', '--uploaded-from', 'list'],
+        ],
+        done: [['forget', file, 'a\ufffd']],
+      };
+      for (const command of commands[end])
+        expect(await media(one, ...command)).toMatchObject({
+          exitCode: 2,
+          error: 'Several uploads have the path a\ufffd.',
+        });
+      expect((await media(one, 'list', file)).stdout).not.toMatch(/pending|forgotten/);
+    },
+  );
 
   it('a journal that is in use, or not there', async () => {
     const one = await bench();

@@ -104,12 +104,16 @@ async function chooseAll(
   listed: ReadonlyMap<string, string> | undefined,
 ): Promise<Decision[]> {
   const decisions: Decision[] = [];
+  const used = new Set<string>();
   for await (const {path, entry} of reader.entriesIn('unknown')) {
     const names = await namesOf(reader, path, entry);
     const found = names.find(name => listed?.has(name));
     if (listed !== undefined && found === undefined) continue;
-    if (found !== undefined && reader.entriesOf(path, 'unknown').length > 1 && found === names.at(-1))
+    const isPath = found !== undefined && found === names.at(-1);
+    // Paths that are not UTF-8 may be shown alike.
+    if (isPath && (used.has(found) || reader.entriesOf(path, 'unknown').length > 1))
       throw ambiguous(reader, found);
+    if (isPath) used.add(found);
     decisions.push({
       name: pathFields(path).path,
       entry,
@@ -147,12 +151,17 @@ async function named(
   what: string,
   state: 'unknown' | 'done',
 ): Promise<Entry | undefined> {
+  let found: Entry | undefined;
   for await (const {path, entry} of reader.entriesIn(state)) {
     const names = await namesOf(reader, path, entry);
     if (state === 'done') names.push(mediaIdIn(await reader.recordOf(entry)));
-    if (names.includes(what) || (isSha256(what) && reader.hasHash(entry, what))) return entry;
+    if (!names.includes(what) && !(isSha256(what) && reader.hasHash(entry, what))) continue;
+    if (pathFields(path).path !== what) return entry;
+    // Paths that are not UTF-8 may be shown alike.
+    if (found !== undefined) throw ambiguous(reader, what);
+    found = entry;
   }
-  return undefined;
+  return found;
 }
 
 function notThere({shown}: JournalReader, what: string): MediaError {
@@ -163,7 +172,7 @@ function notThere({shown}: JournalReader, what: string): MediaError {
 
 /** The same path under several roots, or of a file that was changed in between: an ID belongs to one content. */
 function ambiguous({shown}: JournalReader, path: string): MediaError {
-  return new MediaError('usage', `Several unknown uploads have the path ${path}.`, {
+  return new MediaError('usage', `Several uploads have the path ${path}.`, {
     hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(shown)}`,
   });
 }
