@@ -219,6 +219,16 @@ test('--verify: what differs is a warning, or its status is mismatched; without 
   await end(watching);
 });
 
+test('a file without a record, whose name looks like an option: the command that sends it again names the file', async () => {
+  const {box, store, path} = await machine({});
+  store.answers.set(picture.length, {record: {id: undefined}});
+  await writeFile(path('-a.png'), picture);
+  const watching = new Watching(box, ['.', '--ndjson']);
+  await watching.line({file: '-a.png', status: 'unknown'});
+  expect(watching.stderr).toMatch(/ --once --on-unknown retry \.\/-a\.png"/);
+  await end(watching);
+});
+
 test('stopped while responses are awaited, and before files are due: the records are printed, the files stay', async () => {
   let answer = () => {};
   const held = new Promise<void>(resolve => {

@@ -3,7 +3,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import {withRunOptions} from '../../cli/key-hints.ts';
 import {geotagsWords} from '../../cli/values.ts';
 import {MediaError, systemError} from '../../errors.ts';
-import {shellWord} from '../../lib/shell.ts';
+import {shellQuoted} from '../../lib/shell.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import {isNamedMedia} from '../../sources/media-type/decide.ts';
 import {Disk} from '../../sources/open/disk.ts';
@@ -113,7 +113,7 @@ export class Uploads implements FileWork {
   async failed(path: string, outcome: FailedOutcome): Promise<void> {
     this.#unfinished.delete(path);
     const {host, globals, report} = this.#invocation;
-    const again = `media upload --once --on-unknown retry ${shellWord(outcome.name)}`;
+    const again = `media upload --once --on-unknown retry ${shellQuoted(outcome.name)}`;
     const hint = `Check whether the service has it. To send it again: ${again}`;
     const error =
       outcome.status === 'unknown'
