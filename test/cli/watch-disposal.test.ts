@@ -196,6 +196,11 @@ test('a file that a program has open, one that goes on after a pause, one that i
         expect(store.bodies.filter(body => body.equals(bytes))).toHaveLength(1);
       if (disposal.length > 1) expect(await readFile(path('done/held.png'))).toEqual(whole);
       await end(watching);
+      // Once for each content, however often its disposal was tried.
+      const told = watching
+        .lines()
+        .filter(({file, status}) => file === 'in/held.png' && status === 'uploaded');
+      expect(told).toHaveLength(2);
     }),
   );
 });

@@ -5,6 +5,7 @@ import {
   mkdir,
   readdir,
   readFile,
+  readlink,
   rename,
   rm,
   symlink,
@@ -16,6 +17,7 @@ import {afterTest, waitingTest as test} from '../support/after-test.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {markdown} from '../support/examples.ts';
+import {notRun} from '../support/installed.ts';
 import {fixture, mediaCommand} from '../support/media.ts';
 import {Watching} from '../support/watching.ts';
 
@@ -34,6 +36,9 @@ test('what is there, what comes, is renamed and finished, in a directory that go
     await writeFile(path(`in/${name}`), name.startsWith('e') ? '' : name);
   await writeFile(path('outside.png'), 'x');
   await symlink(path('outside.png'), path('in/link.png'));
+  await mkdir(path('outside'));
+  await copyFile(fixture('photo.jpg'), path('outside/photo.jpg'));
+  await symlink(path('outside'), path('in/linked'));
   // A name that is taken where a file goes.
   await mkdir(path('in/done'));
   await writeFile(path('in/done/clip.gif'), 'taken');
@@ -57,8 +62,9 @@ test('what is there, what comes, is renamed and finished, in a directory that go
     error: {code: 'not_media'},
   });
   expect((await readdir(path('in'))).sort()).toEqual(
-    ['.hidden.png', 'done', 'empty.png', 'link.png', 'notes.txt', 'page.png', 'sub'].sort(),
+    ['.hidden.png', 'done', 'empty.png', 'link.png', 'linked', 'notes.txt', 'page.png', 'sub'].sort(),
   );
+  expect(await readdir(path('outside'))).toEqual(['photo.jpg']);
 
   await rm(path('in'), {recursive: true});
   await watching.line({event: 'gone', directory: 'in'});
@@ -70,6 +76,34 @@ test('what is there, what comes, is renamed and finished, in a directory that go
   watching.child.kill('SIGTERM');
   expect((await watching.child).signal).toBe('SIGTERM');
   expect(watching.stderr).toContain('not_media');
+});
+
+test('a directory that is a link, and one whose name begins alike: files are named and moved by their paths below each', async () => {
+  const {box, path} = await machine();
+  await symlink('in', path('link'));
+  await mkdir(path('linked'));
+  await copyFile(fixture('photo.webp'), path('linked/c.webp'));
+  await copyFile(fixture('photo.png'), path('in/sub/a.png'));
+  const watching = new Watching(box, ['link/', 'linked', '--move-to', 'done', '--ndjson']);
+  await watching.line({file: 'linked/c.webp', movedTo: path('done/c.webp')});
+  await watching.line({file: 'link/sub/a.png', movedTo: path('done/sub/a.png')});
+  await copyFile(fixture('photo.gif'), path('in/b.gif'));
+  await watching.line({file: 'link/b.gif', movedTo: path('done/b.gif')});
+});
+
+test('--poll: what comes is uploaded without events of the system', async context => {
+  if (process.platform !== 'linux') return notRun(context, 'only Linux shows what a process has open');
+  const {box, path} = await machine();
+  const watching = new Watching(box, ['in', '--poll', '--ndjson']);
+  await watching.line({event: 'watching'});
+  await copyFile(fixture('photo.png'), path('in/sub/a.png'));
+  await watching.line({file: 'in/sub/a.png', status: 'uploaded'});
+  const open = `/proc/${watching.child.pid}/fd`;
+  const links = await Promise.all(
+    (await readdir(open)).map(name => readlink(join(open, name)).catch(() => 'closed')),
+  );
+  expect(links.length).toBeGreaterThan(2);
+  expect(links).not.toContain('anon_inode:inotify');
 });
 
 test('many files at once, killed on the way and started again: each stored once and deleted, none lost', async () => {
@@ -145,6 +179,7 @@ const refusals: [string, string[], number, RegExp][] = [
   ],
   ['moved to where it is', ['in', '--move-to', 'in'], 2, /contains the watched directory in/],
   ['moved to a parent', ['in/sub', '--move-to', '.'], 2, /contains the watched directory in\/sub/],
+  ['moved to a parent by a link', ['link', '--move-to', 'in'], 2, /contains the watched directory link/],
   [
     'two formats',
     ['in', '--ndjson', '--template', '{id}'],
@@ -159,6 +194,7 @@ for (const [name, parameters, exitCode, reason] of refusals)
   test(`${name}: the reason at once`, async () => {
     const {box, path} = await machine();
     await copyFile(fixture('photo.png'), path('photo.png'));
+    await symlink('in/sub', path('link'));
     const env = parameters.includes('none') ? {...box.env, MEDIA_API_KEY: ''} : box.env;
     const {stdout, stderr, ...ended} = await box.run(['watch', ...parameters], {env});
     expect({stdout, exitCode: ended.exitCode}).toEqual({stdout: '', exitCode});

@@ -1,9 +1,10 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {DirectoryWatch} from '../../../src/commands/watch/directory-watch.ts';
+import {DirectoryWatch, watchTrouble} from '../../../src/commands/watch/directory-watch.ts';
 import {systemClock} from '../../../src/host.ts';
 import {eventually} from '../../support/eventually.ts';
+import {ManualClock} from '../../support/manual-clock.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
 test('directories that come while the one around them is read: the files of each are seen', async () => {
@@ -35,4 +36,37 @@ test('directories that come while the one around them is read: the files of each
   await eventually(() => seen.size === written.length);
   expect([...seen].sort()).toEqual(written.sort());
   expect(states).toEqual(['watching']);
+});
+
+test('every 10 minutes: all files are looked at again, since the system may have told nothing of some', async () => {
+  const root = await temporaryDirectory();
+  await writeFile(join(root, 'a.png'), 'x');
+  const clock = new ManualClock();
+  const seen: string[] = [];
+  const states: string[] = [];
+  const watch = new DirectoryWatch(root, {
+    ...{clock, poll: false, except: undefined, onFileGone: () => {}},
+    onFile: path => seen.push(path),
+    onState: state => states.push(state),
+    onError: error => states.push(String(error)),
+  });
+  onTestFinished(() => watch.close());
+  await watch.check();
+  await eventually(() => states.length > 0);
+  seen.length = 0;
+  await clock.advance(10 * 60_000);
+  await eventually(async () => {
+    await clock.advance(2_000);
+    return seen.includes(join(root, 'a.png'));
+  });
+  expect(states).toEqual(['watching']);
+});
+
+test.each([
+  ['ENOSPC', true],
+  ['EMFILE', true],
+  ['ENFILE', true],
+  ['EACCES', false],
+])('%s of the watcher: ends the watch: %s', (code, isFatal) => {
+  expect(watchTrouble(Object.assign(new Error(code), {code}), 'in').isFatal).toBe(isFatal);
 });

@@ -1,10 +1,12 @@
 import {
   appendFile,
   chmod,
+  type FileHandle,
   link,
   lstat,
   mkdir,
   mkdtemp,
+  open,
   readdir,
   readFile,
   rename,
@@ -20,6 +22,7 @@ import {type Disposal, Disposals, type Disposed} from '../../../src/commands/wat
 import {MediaError} from '../../../src/errors.ts';
 import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
 import {Stop} from '../../../src/lib/stop.ts';
+import {eventually} from '../../support/eventually.ts';
 import {notRun} from '../../support/installed.ts';
 import {ManualClock} from '../../support/manual-clock.ts';
 import {temporaryDirectory} from '../../support/media.ts';
@@ -37,13 +40,15 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
   await utimes(path, old, old);
   const moveTo = target ?? join(root, 'done');
   const [clock, stop] = [new ManualClock(), new Stop<Error>()];
-  /** Begins to dispose of the file as it is now. */
+  /** Begins to dispose of the file as it is now, which `dispose` does once more. */
   const begin = async (disposal: Disposal = {moveTo}, unrecorded?: MediaError) => {
     const received = {record: {id: 'm'}, json: '{"id":"m"}'};
     const facts = {name: 'in/a.png', size: 7, ...(unrecorded && {unrecorded})};
     const outcome = outcomeOf({...facts, status: 'uploaded', received});
     const file = {path, relative: join('sub', 'a.png'), stat: await stat(path, {bigint: true}), outcome};
-    return {ended: new Disposals(disposal, {host: {clock, files}, settleMs, stop}).dispose(file, () => {})};
+    const disposals = new Disposals(disposal, {host: {clock, files}, settleMs, stop});
+    const dispose = () => disposals.dispose(file, () => {});
+    return {ended: dispose(), dispose};
   };
   /** Disposes of the file as it is now; `meanwhile` runs before it is due. */
   const disposed = async (disposal?: Disposal, meanwhile = async () => {}): Promise<Disposed> => {
@@ -303,6 +308,28 @@ test('a file that changes while it is copied, in its content or only in its time
   }
 });
 
+test('a file that a program opens for writing while it is copied: stays as long as it is open', async context => {
+  if (process.platform !== 'linux') return notRun(context, 'only Linux shows who writes to a file');
+  let writer: FileHandle | undefined;
+  const calls: string[] = [];
+  const files = withoutLinks('EXDEV', calls, async from => {
+    writer ??= await open(from, 'r+');
+  });
+  const {begin, clock, path, target} = await uploadedFile(undefined, 0, files);
+  const {ended} = await begin();
+  await clock.advance(10_000);
+  // The copy goes, and not the file.
+  await eventually(() => calls.includes('unlink a.png'));
+  expect((await stat(path)).isFile()).toBe(true);
+  await writer?.close();
+  let result: Disposed | undefined;
+  void ended.then(disposed => {
+    result = disposed;
+  });
+  await eventually(() => clock.advance(1_000).then(() => result !== undefined));
+  expect(result).toEqual({movedTo: target});
+});
+
 test('a copy that differs from its file: the file stays, and the copy goes', async () => {
   const files = withoutLinks('EXDEV', []);
   files.copyFile = (_from, to) => systemFiles.writeFile(to, 'CONTENT');
@@ -310,4 +337,19 @@ test('a copy that differs from its file: the file stays, and the copy goes', asy
   await expect(disposed()).rejects.toThrow('its copy differs from it');
   expect(await readFile(path, 'utf8')).toBe('content');
   expect(await readdir(dirname(target))).toEqual([]);
+});
+
+test('a disk that fails many files: the next ones are disposed of all the same', async () => {
+  const files = {...systemFiles};
+  files.open = () => Promise.reject(Object.assign(new Error('EIO'), {code: 'EIO'}));
+  const {path, begin, clock} = await uploadedFile(undefined, 0, files);
+  const {ended, dispose} = await begin('delete');
+  const failing = Promise.allSettled([ended, ...Array.from({length: 39}, dispose)]);
+  await clock.advance(10_000);
+  expect((await failing).every(({status}) => status === 'rejected')).toBe(true);
+  Object.assign(files, systemFiles);
+  const last = dispose();
+  await clock.advance(11_000);
+  expect(await last).toBe('deleted');
+  await expect(stat(path)).rejects.toThrow('ENOENT');
 });

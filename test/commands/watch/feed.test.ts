@@ -114,6 +114,24 @@ test('a file that is gone when it is disposed of, and comes back as it was: take
   expect(tries.get('a.png')).toBe(2);
 });
 
+test('a file that is gone when it is to be uploaded: nothing is said of it', async () => {
+  const {clock, tries, log, feed: it} = feed(path => failed(path, 'file_missing'));
+  it.touch('a.png');
+  await clock.advance(600_000);
+  expect({log, tries: tries.get('a.png'), waiting: it.waiting}).toEqual({log: [], tries: 1, waiting: 0});
+});
+
+test('a file that waits to be tried again, and is removed meanwhile: no longer counted, nor tried', async () => {
+  const {clock, tries, feed: it} = feed(path => failed(path, away.code));
+  it.touch('a.png');
+  await clock.advance(500);
+  expect(it.waiting).toBe(1);
+  it.gone('a.png');
+  expect(it.waiting).toBe(0);
+  await clock.advance(600_000);
+  expect(tries.get('a.png')).toBe(1);
+});
+
 test('a file that was uploaded, removed, and put back as it was: uploaded again', async () => {
   const {clock, tries, feed: it} = feed(uploaded);
   it.touch('a.png');
@@ -139,6 +157,9 @@ test('a file that is kept for a reason that may pass: taken again after an hour,
 
 test.each([
   ['not_media', 'failed', 1],
+  ['type_mismatch', 'failed', 1],
+  ['geotags_unstrippable', 'failed', 1],
+  ['file_unreadable', 'failed', 1],
   ['rejected', 'failed', 1],
   ['outcome_unknown', 'unknown', 1],
   ['unauthorized', 'failed', 8],

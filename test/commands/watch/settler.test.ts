@@ -1,6 +1,15 @@
+import {rename, utimes, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {isPassedOver, Settler, type WatchedState} from '../../../src/commands/watch/settler.ts';
+import {
+  hasCompanion,
+  isPassedOver,
+  Settler,
+  type WatchedState,
+  watchedState,
+} from '../../../src/commands/watch/settler.ts';
 import {ManualClock} from '../../support/manual-clock.ts';
+import {temporaryDirectory} from '../../support/media.ts';
 
 /** A disk whose files have a size and a version, and the files that have settled on it, each with the time. */
 function disk() {
@@ -65,6 +74,29 @@ test('an empty file, one with a companion, one that is closed upon: not taken', 
   settler.close();
   await clock.advance(60_000);
   expect(settled).toHaveLength(1);
+});
+
+test('a file that is rewritten in its size, or replaced by one of its size and time: another state', async () => {
+  const directory = await temporaryDirectory();
+  const [path, other] = [join(directory, 'a.png'), join(directory, 'b.png')];
+  const [first, second] = [new Date('2001-02-03T04:05:06Z'), new Date('2001-02-03T04:05:07Z')];
+  const states = new Set<string | undefined>();
+  for (const time of [first, second]) {
+    await writeFile(path, 'written');
+    await utimes(path, time, time);
+    states.add((await watchedState(path))?.key);
+  }
+  await writeFile(other, 'replace');
+  await utimes(other, second, second);
+  await rename(other, path);
+  expect(states.add((await watchedState(path))?.key).size).toBe(3);
+});
+
+test.each(['.part', '.aria2'])('a file beside which there is one with %s: not finished', async ending => {
+  const path = join(await temporaryDirectory(), 'clip.mp4');
+  expect(await hasCompanion(path)).toBe(false);
+  await writeFile(`${path}${ending}`, '');
+  expect(await hasCompanion(path)).toBe(true);
 });
 
 test.each([
