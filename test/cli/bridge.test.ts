@@ -13,6 +13,7 @@ import {eventually} from '../support/eventually.ts';
 import {notRun, whatIsMissing} from '../support/installed.ts';
 import {fixture, mediaCommand, type Sandbox} from '../support/media.ts';
 import {slowTest} from '../support/patience.ts';
+import {scriptedServer} from '../support/scripted-server.ts';
 
 /** A machine with a picture in `notes` and one outside, and a service. */
 async function machine() {
@@ -93,20 +94,22 @@ test('what editors send: URLs in order, all or none; a second time, nothing is s
   // The plugins of Obsidian send pictures from the clipboard as a form, with fetch from their page.
   for (const field of ['files', 'list']) {
     const form = new FormData();
-    const bytes = await Promise.all(['photo.webp', 'photo.gif'].map(name => readFile(fixture(name))));
+    const bytes = await Promise.all(
+      ['photo.webp', 'photo.gif', 'photo.jpg'].map(name => readFile(fixture(name))),
+    );
     form.append('note', 'is no file');
     form.append(field, new File([bytes[0] ?? ''], '画像.webp', {type: 'image/webp'}));
-    form.append(field, new File([bytes[1] ?? ''], 'blob'));
+    for (const picture of bytes.slice(1)) form.append(field, new File([picture], 'blob'));
     const answer = await fetch(url, {method: 'POST', body: form, headers: {Origin: 'app://obsidian.md'}});
     expect(answer.headers.get('access-control-allow-origin')).toBe('app://obsidian.md');
-    const urls = [await urlOf('image/webp'), await urlOf('image/gif')];
+    const urls = await Promise.all(['image/webp', 'image/gif', 'image/jpeg'].map(urlOf));
     expect(await answer.json()).toEqual({success: true, result: urls});
   }
   expect(await upload(url, [photo.slice(1)])).toMatchObject({status: 200, body: {result: [result[1]]}});
   const {type, body} = pluginForm('1732700000000.png', await readFile(photo));
   const sent = await fetch(url, {method: 'POST', headers: {'Content-Type': type}, body});
   expect(await sent.json()).toEqual({success: true, result: [result[1]]});
-  expect(await service.records()).toHaveLength(4);
+  expect(await service.records()).toHaveLength(5);
   expect(await temporary(box)).toEqual([]);
 
   const failed = await upload(url, [clip, path('page.png')]);
@@ -196,7 +199,8 @@ test('requests that are wrong: their status and why, nothing read', async () => 
 
 test('a secret with the signs of base64 and of a query: taken from the URL as it is, and encoded', async () => {
   const {box, path} = await machine();
-  box.env['MEDIA_BRIDGE_SECRET'] = 'a+b/c?d=';
+  // As it comes out of a file.
+  box.env['MEDIA_BRIDGE_SECRET'] = 'a+b/c?d=\n';
   await copyFile(fixture('photo.png'), path('in.png'));
   const {url} = await bridge(box);
   for (const [query, status] of [
@@ -219,7 +223,10 @@ test('--root and a secret: links that lead out and other secrets are refused', a
   await mkdir(path('notes'));
   await copyFile(fixture('photo.gif'), inside);
   await symlink(path('config.png'), path('notes/link.png'));
-  const {url, base, stderr} = await bridge(box, '--root', 'notes');
+  await copyFile(fixture('photo.png'), path('notes/..in.png'));
+  // People sync their notes, and link to where they are.
+  await symlink('notes', path('root'));
+  const {url, base, stderr} = await bridge(box, '--root', 'root');
   const good = {Authorization: 'bearer open sesame'};
   expect((await send(`${base}/heartbeat`, {})).status).toBe(200);
   const wrong: Record<string, string>[] = [
@@ -248,6 +255,7 @@ test('--root and a secret: links that lead out and other secrets are refused', a
   for (const headers of [good, {'X-PicGo-Secret': 'open sesame'}])
     expect((await upload(url, [inside], headers)).status).toBe(200);
   expect((await upload(`${url}?a=1&secret=open+sesame`, [inside])).status).toBe(200);
+  expect((await upload(inUrl, [path('notes/..in.png')])).status).toBe(200);
   expect((await upload(inUrl, [path('gone.png')])).status).toBe(400);
   expect((await upload(`${url}?secret=open+sesam`, [inside])).status).toBe(401);
   await eventually(() => /gone\.png could not be read/.test(stderr()));
@@ -340,6 +348,20 @@ test('a state directory that cannot be made: the response says what to set, and 
   });
 });
 
+test('what a service says of a refusal: on standard error, and not in the response', async () => {
+  const {box, path} = await machine();
+  const {url: service} = await scriptedServer(async connection => {
+    await connection.request();
+    connection.answer(400, '<title>Rejected by the gateway of Ann</title>');
+  });
+  box.env['MEDIA_BASE_URL'] = service;
+  const {url, stderr} = await bridge(box);
+  const {status, body} = await upload(url, [path('clip.mp4')]);
+  expect({status, message: body.message}).toEqual({status: 500, message: expect.stringContaining('400')});
+  expect(body.message).not.toContain('Ann');
+  await eventually(() => stderr().includes('Rejected by the gateway of Ann'));
+});
+
 test('100 requests at once, a tenth of them for one picture: each gets its own URL', async () => {
   const {box, path, service} = await machine();
   const photo = await readFile(fixture('photo.png'));
@@ -358,6 +380,27 @@ test('100 requests at once, a tenth of them for one picture: each gets its own U
   );
   expect(urls).toEqual(names.map(name => stored.get(name)));
   expect(stored.size).toBe(91);
+});
+
+test('a picture for which the disk has no room: refused, and the next one is taken', async () => {
+  const {box, path} = await machine();
+  // A limit on the size of files, in 512-byte blocks, is the disk's end without a disk.
+  const start = (parameters: readonly string[], options: Options = {}) =>
+    execa('sh', ['-c', 'ulimit -f 400; exec "$@"', 'sh', ...mediaCommand, ...parameters], {
+      ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false, stdin: 'ignore'},
+      ...options,
+    }) as ReturnType<Sandbox['start']>;
+  const {url} = await bridge({start});
+  const photo = await readFile(path('写真 1.png'));
+  for (const [bytes, status] of [
+    [Buffer.concat([photo, Buffer.alloc(2 ** 20)]), 400],
+    [photo, 200],
+  ] as const) {
+    const {type, body} = pluginForm('1.png', bytes);
+    const answer = await fetch(url, {method: 'POST', headers: {'Content-Type': type}, body});
+    expect(answer.status).toBe(status);
+    expect(await temporary(box)).toEqual([]);
+  }
 });
 
 test('a client that hangs up in the middle of its list: a refused request, no internal error', async () => {
