@@ -221,6 +221,13 @@ describe('a client certificate that could be shown to nobody: exit 2, no connect
       {MEDIA_CLIENT_KEY_PASSPHRASE: 'no such words'},
       /MEDIA_CLIENT_KEY_PASSPHRASE does not open the private key/,
     ],
+    [
+      'with a damaged one of an authority',
+      [mine.certificate, strange.certificate.replace(/^(?:.*\n){3}/, '-----BEGIN CERTIFICATE-----\n')],
+      mine.key,
+      {},
+      /Certificate 2 of 2 in .* is damaged\./,
+    ],
     ['in no PEM file', ['hello'], mine.key, {}, /contains no certificate in PEM format\./],
   ] as const)('%s', async (_, certificate, key, more, message) => {
     let connections = 0;

@@ -1,3 +1,4 @@
+import {existsSync} from 'node:fs';
 import {mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {createServer, type Socket} from 'node:net';
 import {join} from 'node:path';
@@ -6,6 +7,7 @@ import {beforeEach, describe, expect, it, onTestFinished} from 'vitest';
 import {systemHost} from '../../src/host.ts';
 import {runKeyCommand} from '../../src/settings/key-command.ts';
 import {embeddedService} from '../support/embedded.ts';
+import {eventually} from '../support/eventually.ts';
 import {needPrograms} from '../support/installed.ts';
 import {
   fixture,
@@ -151,6 +153,15 @@ describe('key-command', () => {
       code: 'key_unavailable',
       message: 'The key-command of the profile did not end within 0.1 s.',
     });
+  });
+
+  it('a command that waits for its user: Ctrl-C ends it, and media upload', async () => {
+    const command = 'touch began; exec sleep 600';
+    const box = await configured({'base-url': 'https://a.example', 'key-command': command});
+    const child = box.start(['upload', photo]);
+    await eventually(() => existsSync(join(box.directory, 'config/began')));
+    child.kill('SIGINT');
+    expect((await child).signal).toBe('SIGINT');
   });
 
   it('another base URL, MEDIA_API_KEY, --base-url embedded: the command is not run', async () => {

@@ -1,44 +1,56 @@
 import {expect, test} from 'vitest';
 import {type Host, systemHost} from '../../src/host.ts';
-import {configDirectory, dataDirectory} from '../../src/settings/paths.ts';
+import {configDirectory, dataDirectory, journalDirectory} from '../../src/settings/paths.ts';
 
 function hostOf(platform: Host['platform'], env: Record<string, string> = {}, home = '/home/ada'): Host {
   return {...systemHost(), platform, env, homeDirectory: () => home, cwd: () => '/project'};
 }
 
-const linux: [string, string] = ['/home/ada/.config/media', '/home/ada/.local/share/media/embedded'];
+const linux: [string, string, string] = [
+  '/home/ada/.config/media',
+  '/home/ada/.local/share/media/embedded',
+  '/home/ada/.local/state/media/journals',
+];
 
 test.each([
   ['Linux', hostOf('linux'), ...linux],
   ['FreeBSD', hostOf('freebsd'), ...linux],
   [
     'Linux with XDG directories',
-    hostOf('linux', {XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: '/d'}),
+    hostOf('linux', {XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: '/d', XDG_STATE_HOME: '/s'}),
     '/c/media',
     '/d/media/embedded',
+    '/s/media/journals',
   ],
-  ['empty XDG variables', hostOf('linux', {XDG_CONFIG_HOME: '', XDG_DATA_HOME: ''}), ...linux],
+  [
+    'empty XDG variables',
+    hostOf('linux', {XDG_CONFIG_HOME: '', XDG_DATA_HOME: '', XDG_STATE_HOME: ''}),
+    ...linux,
+  ],
   [
     'macOS, which knows no XDG',
-    hostOf('darwin', {XDG_CONFIG_HOME: '/c'}),
+    hostOf('darwin', {XDG_CONFIG_HOME: '/c', XDG_STATE_HOME: '/s'}),
     '/home/ada/Library/Preferences/media',
     '/home/ada/Library/Application Support/media/embedded',
+    '/home/ada/Library/Application Support/media/journals',
   ],
   [
     'Windows',
     hostOf('win32', {APPDATA: '/roaming', LOCALAPPDATA: '/local'}),
     '/roaming/media/Config',
     '/local/media/Data/embedded',
+    '/local/media/Data/journals',
   ],
   [
     'Windows without its variables',
     hostOf('win32'),
     '/home/ada/AppData/Roaming/media/Config',
     '/home/ada/AppData/Local/media/Data/embedded',
+    '/home/ada/AppData/Local/media/Data/journals',
   ],
-  ['MEDIA_CONFIG_DIR', hostOf('linux', {MEDIA_CONFIG_DIR: 'here'}), '/project/here', linux[1]],
-])('directories: %s', (_, host, config, data) => {
-  expect([configDirectory(host), dataDirectory(host)]).toEqual([config, data]);
+  ['MEDIA_CONFIG_DIR', hostOf('linux', {MEDIA_CONFIG_DIR: 'here'}), '/project/here', ...linux.slice(1)],
+])('directories: %s', (_, host, ...directories) => {
+  expect([configDirectory(host), dataDirectory(host), journalDirectory(host)]).toEqual(directories);
 });
 
 test('a home that is no absolute path', () => {
