@@ -1,14 +1,19 @@
-import {mkdir, stat, symlink} from 'node:fs/promises';
+import {mkdir, stat, symlink, truncate} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {pathKey} from '../../src/journal/line.ts';
+import type {JournalHandle} from '../../src/journal/file.ts';
+import {formatTransition, formatWriterLine, pathKey} from '../../src/journal/line.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import {readJournals} from '../../src/journal/reader.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
+import {type FileSystem, systemFiles} from '../../src/lib/files/file-system.ts';
+import {holderHere} from '../../src/lib/files/holder.ts';
+import {Stop} from '../../src/lib/stop.ts';
 import {
   begin,
   bench,
+  changedHandle,
   header,
   hostIn,
   inputOf,
@@ -45,12 +50,39 @@ it('content that is not what was admitted, although nothing shows it in the time
     const entry = await begin(journal, input, largeSourceOf(input));
     await expect(entry.commit(sha256('another'))).rejects.toMatchObject({code: 'source_changed'});
     await entry.commit(sha256('content'));
+    await entry.failed({code: 'rate_limited', message: 'later'});
+    await expect(entry.commit(sha256('another'))).rejects.toMatchObject({code: 'source_changed'});
+    await entry.commit(sha256('content'));
     await entry.done('{"id":"b"}');
     entry.end();
+    // Of a new size, and not hashed before it was sent.
+    const large = inputOf('c.png', 'large content');
+    const sent = await begin(journal, large, largeSourceOf(large));
+    await sent.commit(sha256('large content'));
+    await sent.failed({code: 'rate_limited', message: 'later'});
+    await expect(sent.commit(sha256('LARGE CONTENT'))).rejects.toMatchObject({code: 'source_changed'});
+    sent.end();
   });
   expect(await one.lines()).toContainEqual(
     expect.objectContaining({event: 'commit', sha256: sha256('content')}),
   );
+});
+
+it('a large file that has changed just now, and is read to be known: read again while it is sent', async () => {
+  const one = await bench();
+  const clock = {...one.host.clock, now: () => 1_800_000_000_000};
+  const journal = await openJournal(one.path, hostIn(one.directory, {clock}), {scope});
+  await upload(journal, inputOf('a.png', 'content'), 'done');
+  for (const [ms, isKnown] of [
+    [-1_999, false],
+    [-2_000, true],
+  ] as const) {
+    const input = inputOf(`${ms}.png`, 'CONTENT', BigInt(clock.now() + ms) * 1_000_000n);
+    const entry = await begin(journal, input, largeSourceOf(input));
+    expect(entry.sha256).toBe(isKnown ? sha256('CONTENT') : undefined);
+    entry.end();
+  }
+  await journal.close();
 });
 
 describe('the lines', () => {
@@ -119,8 +151,10 @@ describe('a record', () => {
     ['numbers past 2^53', '{"id":"a","size":9007199254740993123,"x":1.0}'],
     ['a member of that name within', '{"record":{"record":[1,{"record":"}"}]},"id":"a"}'],
     ['quotes and braces in strings', String.raw`{"id":"\"},{\\","urls":["{","}\\"]}`],
+    ['a quote and 1,100 brackets in a string', String.raw`{"id":"a","x":"\"${'['.repeat(1_100)}"}`],
     ['line breaks outside strings', '{"id":"a",\n"size":12345678901234567890}'],
     ['separators and controls', '{"id":"\u2028\u0085\\u0000"}'],
+    ['1 MiB, as much as an upload accepts', `{"id":"a","x":"${'x'.repeat(2 ** 20 - 17)}"}`],
     ['500 levels, as many as an upload accepts', `{"id":"a","x":${'['.repeat(499)}${']'.repeat(499)}}`],
   ])('with %s comes back as it was', async (_name, json) => {
     const one = await bench();
@@ -179,14 +213,13 @@ describe('what is known of a file', () => {
     });
   });
 
-  it('all as it was: its record, without reading the file', async () => {
+  it.each([17, 5 * 2 ** 30])('all as it was, %i bytes: its record, without reading the file', async size => {
     const one = await bench();
-    await one.run(journal => upload(journal, inputOf('a.png'), 'done', 'med_7'));
+    const input = {...inputOf('a.png'), size};
+    await one.run(journal => upload(journal, input, 'done', 'med_7'));
     await one.run(async journal => {
-      expect(await journal.recall(inputOf('a.png'))).toMatchObject({
-        status: 'done',
-        recordJson: '{"id":"med_7"}',
-      });
+      expect(await journal.recall(input)).toMatchObject({status: 'done', recordJson: '{"id":"med_7"}'});
+      expect(await journal.recall(inputOf('a.png', 'other content!'))).toBeUndefined();
     });
   });
 
@@ -238,7 +271,9 @@ describe('what is known of a file', () => {
     };
     const changedAt = (name: string, content: string, ms: number) =>
       inputOf(name, content, BigInt(now + ms) * 1_000_000n);
-    const young = changedAt('a.png', 'content', -1_999);
+    const changed = changedAt('a.png', 'content', -1_999);
+    // Whoever changes a file may set the one time back, and not the other.
+    const young = {...changed, stat: changed.stat && {...changed.stat, mtimeNs: 5n}};
     const old = changedAt('b.png', 'other', -2_000);
     for (const input of [young, old]) await run(0, journal => upload(journal, input, 'done'));
     await run(0, async journal => {
@@ -379,6 +414,40 @@ describe('two files of equal content on their way', () => {
   });
 });
 
+it('a run that is stopped while a large file is read to be known: reads no further, and forgets it', async () => {
+  const one = await bench();
+  const input = inputOf('a.png', 'content');
+  await one.run(journal => upload(journal, input, 'done'));
+  await one.run(async journal => {
+    const stop = new Stop<Error>();
+    let reads = 0;
+    const read = async () => {
+      reads += 1;
+      stop.abort(new Error('Ctrl-C'));
+      return Buffer.from('c');
+    };
+    await expect(journal.admit({...input, stat: undefined}, {size: 7, read}, {stop})).rejects.toThrow(
+      'Ctrl-C',
+    );
+    expect(reads).toBe(1);
+    expect(await lookup(journal, inputOf('b.png', 'content'))).toMatchObject({status: 'done'});
+  });
+});
+
+it('a thousand large files, of which the last one alone was sent: known by its content', async () => {
+  const one = await bench();
+  const {content, ...last} = inputOf('999.png');
+  const intents = Array.from({length: 1000}, (_, at) =>
+    formatTransition({event: 'intent', key: `${at}`, ...last, path: `${at}.png`, stat: undefined}, 'w'),
+  );
+  const commit = formatTransition({event: 'commit', key: '999', sha256: sha256(content)}, 'w');
+  const release = formatWriterLine('release', {...holderHere(one.host), token: 'w'}, 0);
+  await one.write(`${header}\n${intents.join('')}${commit}${release}`);
+  await one.run(async journal =>
+    expect(await lookup(journal, inputOf('b.png', content))).toEqual({status: 'unknown', key: '999'}),
+  );
+});
+
 describe('the idempotency key', () => {
   const again = async (end: 'intent' | 'failed' | 'done' | 'commit', input: TestInput) => {
     const one = await bench();
@@ -503,6 +572,26 @@ describe('a file that cannot be a journal', () => {
     await expect(one.run(async () => {})).rejects.toThrow(message);
     await expect(readJournals([one.path], one.host)).rejects.toThrow(message);
     expect(await one.text()).toBe(text);
+  });
+
+  it('a large file without a line break: refused before all of it is read', async () => {
+    const one = await bench();
+    await one.write(header.slice(0, 20));
+    await truncate(one.path, 2 ** 28);
+    let most = 0;
+    const open = async (...parameters: Parameters<FileSystem['open']>) => {
+      const handle = await systemFiles.open(...parameters);
+      const read: JournalHandle['read'] = (buffer, offset, length, position) => {
+        most = Math.max(most, position + length);
+        return handle.read(buffer, offset, length, position);
+      };
+      return changedHandle(handle, {read});
+    };
+    const files = {...systemFiles, open} as FileSystem;
+    await expect(readJournals([one.path], {...one.host, files})).rejects.toThrow(
+      /longer than any journal line/,
+    );
+    expect(most).toBeLessThan(2 ** 26);
   });
 
   it('a symbolic link, a directory: refused', async () => {

@@ -255,6 +255,13 @@ describe('journals joined end to end, of which some name an account or tell whic
     }
   });
 
+  it('of two shards: they belong to none, and no shard goes on with them', async () => {
+    const {open} = await joined(await partOf({shard: '1/2'}), await partOf({shard: '2/2'}));
+    for (const shard of ['1/2', '2/2'])
+      await expect(open({shard})).rejects.toThrow(/was written for no shard/);
+    expect(await open({})).toBe(2);
+  });
+
   it('only one names an account, first or last: merged, they belong to it', async () => {
     const parts = [await partOf(anna), await partOf({})];
     for (const order of [parts, [...parts].reverse()]) {
