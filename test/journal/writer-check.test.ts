@@ -1,14 +1,17 @@
 import {appendFile, readFile, rename, rm, stat, truncate, utimes, writeFile} from 'node:fs/promises';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import type {Host} from '../../src/host.ts';
+import type {JournalHandle} from '../../src/journal/file.ts';
 import type {JournalOptions} from '../../src/journal/open.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
+import {Stop} from '../../src/lib/stop.ts';
 import {eventually} from '../support/eventually.ts';
 import {
   type Bench,
   begin,
   bench,
+  changedHandle,
   hostIn,
   inputOf,
   largeSourceOf,
@@ -95,6 +98,26 @@ describe('a writer that another one has followed', () => {
     await second.close();
     const key = again.idempotencyKey;
     await one.run(async next => expect(await lookup(next, input)).toEqual({status: 'unknown', key}));
+  });
+
+  it('the line by which the second begins comes in two parts, of which one is behind a commit: the next is refused', async () => {
+    const one = await bench();
+    let half = '';
+    const wrap = (handle: JournalHandle) =>
+      changedHandle(handle, {
+        write: async (...parameters) => {
+          const written = await handle.write(...parameters);
+          if (half !== '') await appendFile(one.path, half);
+          half = '';
+          return written;
+        },
+      });
+    const first = await one.open({wrap});
+    const [sent, next] = [await begin(first, input), await begin(first, inputOf('b.png'))];
+    half = '{"event":"open",';
+    await sent.commit(hash);
+    await appendFile(one.path, '"by":"another","at":"2026-01-02T00:00:00.000Z"}\n');
+    await expect(next.commit(sha256('content of b.png'))).rejects.toMatchObject({code: 'journal_in_use'});
   });
 
   it('the second goes on between its lines', async () => {
@@ -197,6 +220,18 @@ describe('a holder that nobody here can judge', () => {
       });
       expect(notes).toEqual([expect.stringContaining('which may still be running')]);
       expect(await one.text()).toBe(path === undefined ? `${before}${line}` : before);
+    },
+  );
+
+  it.each(['lock', undefined] as const)(
+    'that is waited for (%s), when the run is stopped: ends at once, without a byte written',
+    async path => {
+      const {one} = await started(path);
+      const before = await one.text();
+      const stop = new Stop<Error>();
+      const note = () => stop.abort(new Error('Ctrl-C'));
+      await expect(open(one, one.host, {note, stop})).rejects.toThrow('Ctrl-C');
+      expect(await one.text()).toBe(before);
     },
   );
 
