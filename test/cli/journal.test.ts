@@ -1,4 +1,4 @@
-import {mkdir, readdir, symlink, utimes, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, stat, symlink, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {Command} from 'commander';
@@ -9,6 +9,7 @@ import {exitStatusOf, MediaError} from '../../src/errors.ts';
 import {formatTransition, type Transition} from '../../src/journal/line.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import {Stdout} from '../../src/output/stdout.ts';
+import {notRun} from '../support/installed.ts';
 import {
   type Bench,
   begin,
@@ -21,6 +22,7 @@ import {
   sha256,
   upload,
 } from '../support/journal.ts';
+import {canListOpenFiles, openFiles} from '../support/open-files.ts';
 
 /** Runs `media journal` as the program does, in this process, in the bench's directory. */
 async function media(one: Bench, ...parameters: string[]) {
@@ -170,6 +172,21 @@ describe('media journal list', () => {
     });
   });
 
+  it('a thousand uploads: each with its own ID, however the journal is read', async () => {
+    const one = await bench();
+    const lines = Array.from({length: 1000}, (_, at): Transition[] => [
+      {event: 'intent', key: `${at}`, path: `${at}.png`, size: 4, contentType: 'image/png'},
+      {event: 'commit', key: `${at}`, sha256: sha256(`${at}`)},
+      {event: 'done', key: `${at}`, recordJson: `{"id":"med_${at}","note":"${'x'.repeat(at)}"}`},
+    ]).flat();
+    const text = lines.map(line => formatTransition(line, 'w')).join('');
+    await one.write(`${header}\n${text}`, join(one.directory, 'j'));
+    const {stdout} = await media(one, 'list', 'j');
+    expect(stdout.split('\n').slice(0, -1)).toEqual(
+      Array.from({length: 1000}, (_, at) => `uploaded  ${at}.png  med_${at}`),
+    );
+  });
+
   it('what is missing or damaged: exit status 1', async () => {
     const one = await bench();
     expect(await media(one, 'list', 'missing')).toMatchObject({
@@ -241,11 +258,29 @@ describe('media journal check', () => {
     });
   });
 
+  it('stored as one type, and unknown as another: unknown', async () => {
+    const one = await bench();
+    await files(one, {'in/a.png': contentOf('a.png')});
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    const other = {...inputOf('a.png'), contentType: 'image/gif', types: 'image/gif'};
+    await one.run(journal => upload(journal, other, 'commit'), join(one.directory, 'j'));
+    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
+      exitCode: 1,
+      stdout: 'unknown   a.png  sent, but no result is recorded in j\n',
+    });
+  });
+
   it('a filtered run: --exclude, --files-from and --types as in upload; what an upload refuses is named apart', async () => {
     const one = await bench();
     const kept = contentOf('a.png');
     const because = 'is not recognised as an image or a video: the extension';
-    const found = {'in/a.png': kept, 'in/b.psd': '8BPS', 'in/page.jpg': '<html></html>', 'in/none.png': ''};
+    const found = {
+      'in/a.png': kept,
+      'in/.hidden.png': 'left out',
+      'in/b.psd': '8BPS',
+      'in/page.jpg': '<html></html>',
+      'in/none.png': '',
+    };
     await files(one, {...found, 'page.pdf': '%PDF-1.7', list: 'in/a.png\n'});
     await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
     const check = (...more: string[]) => media(one, 'check', 'j', ...more);
@@ -344,6 +379,15 @@ describe('media journal check', () => {
     }
   });
 
+  it('what is checked is closed again, whatever was found', async context => {
+    if (!canListOpenFiles) notRun(context, 'only Linux lists the open files of a process');
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    await files(one, {'in/a.png': contentOf('a.png'), 'in/b.png': 'b', 'in/empty.png': '', 'in/notes': 'c'});
+    await media(one, 'check', 'j', '--', 'in');
+    expect((await openFiles()).filter(path => path.startsWith(one.directory))).toEqual([]);
+  });
+
   it('an input that cannot be read is missing', async () => {
     const one = await bench();
     await mkdir(join(one.directory, 'in'));
@@ -408,21 +452,25 @@ describe('media journal merge', () => {
       join(one.directory, 'all'),
     );
     expect((await readdir(one.directory)).sort()).toEqual(['all', 'j1', 'j2']);
+    expect((await stat(join(one.directory, 'all'))).mode & 0o777).toBe(0o600);
   });
 
   it('names what is missing, doubled and unknown, and writes nothing', async () => {
     const one = await bench();
     await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['commit'], c: ['intent'], d: ['done', 'med_4']});
     await journalOf(one, 'j2', {a: ['done', 'med_2'], d: ['failed']});
+    await journalOf(one, 'j2', {e: ['done', 'med_5']});
+    await journalOf(one, 'j2', {e: ['failed']}, 'changed since, and not stored like this');
     const {stdout, stderr, exitCode} = await media(one, 'merge', '-o', 'all', 'j1', 'j2');
     expect(stdout.split('\n')).toEqual([
       'doubled   a  stored 2 times: med_1, med_2',
       'unknown   b  sent, but no result is recorded in j1',
       'missing   c  not sent completely',
+      'missing   e  the service refused it',
       '',
     ]);
     expect(stderr).toBe(
-      'media: 1 of 4 inputs is recorded exactly once: 1 missing, 1 doubled, 1 unknown.\n' +
+      'media: 1 of 5 inputs is recorded exactly once: 2 missing, 1 doubled, 1 unknown.\n' +
         '  Upload missing inputs with the same journal. Settle unknown ones with media journal resolve. all was not written.\n',
     );
     expect(exitCode).toBe(1);
@@ -483,6 +531,13 @@ describe('media journal merge', () => {
       error: 'photo.png is not a journal written by media.',
     });
     expect(await one.text(join(one.directory, 'photo.png'))).toBe('a photo');
+    const run = await one.open({}, join(one.directory, 'all'));
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
+      exitCode: 1,
+      error: expect.stringContaining('The journal all is in use by process'),
+    });
+    await upload(run, inputOf('b'), 'done');
+    await run.close();
     expect(await media(one, 'list', 'j')).toMatchObject({stdout: 'uploaded  a  med_1\n'});
   });
 });
@@ -635,6 +690,14 @@ describe('media journal resolve, of many', () => {
     );
   });
 
+  it('a list that is longer than what is read at once, between the bytes of a character: by that path', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {'é.png': ['commit']});
+    await files(one, {list: `${'\n'.repeat(2 ** 16 - 1)}é.png med_e\n`});
+    expect(await media(one, 'resolve', 'j', '--all', '--uploaded-from', 'list')).toMatchObject({exitCode: 0});
+    expect((await media(one, 'list', 'j')).stdout).toBe('uploaded  é.png  med_e\n');
+  });
+
   it('one, by the hash of its content', async () => {
     const one = await bench();
     await journalOf(one, 'j', {...unknowns});
@@ -666,6 +729,7 @@ describe('media journal resolve, of many', () => {
 describe('media journal forget', () => {
   it.each([
     ['a.png', 'its path'],
+    ['./a.png', 'another spelling of its path'],
     ['med_1', 'its ID'],
   ])('%s, %s: the next run sends it again', async what => {
     const one = await bench();
@@ -675,6 +739,7 @@ describe('media journal forget', () => {
     expect((await media(one, 'list', 'j')).stdout).toBe(
       'forgotten  a.png  forgotten; the next run sends it\nuploaded  b.png  med_2\n',
     );
+    expect((await media(one, 'list', 'j', '--template', '{id}\\n')).stdout).toBe('med_2\n');
     expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({exitCode: 1});
     await journalOf(one, 'j', {'a.png': ['done', 'med_3']});
     expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({exitCode: 0});

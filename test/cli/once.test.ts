@@ -147,6 +147,8 @@ describe('media upload --once', () => {
     // It has looked at the lock by then, for which it makes a file beside it.
     while ((await readdir(journals(sandbox))).length < 3);
     expect(isDone).toBe(false);
+    // The lock beside it is not a journal.
+    expect(await sandbox.run(['journal', 'list'])).toMatchObject({exitCode: 0, stderr: ''});
     await journal.close();
     expect((await waiting).statuses).toEqual(['skipped']);
   });
