@@ -54,6 +54,7 @@ describe('markdownUrl', () => {
     ['https://c.example/?q=)', 'https://c.example/?q=%29'],
     ['https://c.example/a|b?q=`c`', 'https://c.example/a%7Cb?q=%60c%60'],
     ['https://c.example/?a=1&copy;=2', 'https://c.example/?a=1&amp;copy;=2'],
+    ['https://c.example/?a=1&#38;b', 'https://c.example/?a=1&amp;#38;b'],
     ['javascript:alert(1)', undefined],
     ['data:text/html,x', undefined],
     ['/files/1', undefined],
