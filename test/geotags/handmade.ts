@@ -27,11 +27,29 @@ export function packetOf(attributes: string, properties = ''): string {
   return `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF ${namespaces}><rdf:Description rdf:about="" ${attributes}>${properties}</rdf:Description></rdf:RDF></x:xmpmeta>`;
 }
 
-/** A picture whose maker notes, with the directory after this header, have these tags. */
-function noted(make: string, header: string, tags: readonly Tag[]): Promise<Buffer> {
+/** IPTC metadata of these texts, by the numbers of their datasets. */
+export function iptcOf(...texts: readonly (readonly [dataset: number, text: string])[]): Buffer {
+  return Buffer.concat(
+    texts.map(([dataset, text]) =>
+      Buffer.from(`\x1c\x02${String.fromCharCode(dataset, 0, text.length)}${text}`, 'latin1'),
+    ),
+  );
+}
+
+/** An image resource of Photoshop; its name and its content are filled up to an even length. */
+export function resourceOf(id: number, content: Buffer, name = ''): Buffer {
+  const even = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(bytes.length & 1)]);
+  const head = Buffer.from([...Buffer.from('8BIM'), id >> 8, id & 0xff]);
+  const size = Buffer.alloc(4);
+  size.writeUInt32BE(content.length);
+  return Buffer.concat([head, even(Buffer.from([name.length, ...Buffer.from(name)])), size, even(content)]);
+}
+
+/** A picture whose maker notes, with the directory after this header, have these tags; those of Nikon have a byte order of their own. */
+export function noted(make: string, header: string, tags: readonly Tag[], isLittle = true): Promise<Buffer> {
   const isNikon = make === 'NIKON';
   // The values of the directory are all within it, but for Nikon's, which has a TIFF header of its own.
-  const directory = tiffOf(true, [tags]).subarray(isNikon ? 0 : 8);
+  const directory = tiffOf(isLittle, [tags]).subarray(isNikon ? 0 : 8);
   const note = Buffer.concat([Buffer.from(header, 'latin1'), directory]);
   const exif = tiffOf(true, [
     [
@@ -43,15 +61,17 @@ function noted(make: string, header: string, tags: readonly Tag[]): Promise<Buff
   return jpegWith([1, exifSegment(exif)]);
 }
 
-/** The blocks that Samsung's phones append to a picture, with a video. */
-export function samsungTrailer(video: Buffer): Buffer {
-  const blocks = [
-    ['Image_UTC_Data', Buffer.from('1700000000000')],
-    ['MotionPhoto_Data', video],
-  ].map(([name, data]) => {
+/** The blocks that Samsung's phones append to a picture: a time, and one more, such as a video. */
+export function samsungTrailer(data: Buffer, time = '1700000000000'): Buffer {
+  const blocks = (
+    [
+      ['Image_UTC_Data', Buffer.from(time)],
+      ['MotionPhoto_Data', data],
+    ] as const
+  ).map(([name, content]) => {
     const head = Buffer.from(`\0\0\x30\x0a\0\0\0\0${name}`, 'latin1');
-    head.writeUInt32LE(String(name).length, 4);
-    return Buffer.concat([head, data as Buffer]);
+    head.writeUInt32LE(name.length, 4);
+    return Buffer.concat([head, content]);
   });
   const directory = Buffer.alloc(12 + 12 * blocks.length + 8);
   directory.write('SEFH', 'latin1');
@@ -106,9 +126,9 @@ export async function videoWith(place: Buffer): Promise<Buffer> {
   return Buffer.concat([clip.subarray(0, movie), longer, place]);
 }
 
-/** A picture with extended XMP in two segments. */
-export async function extended(): Promise<Buffer> {
-  const whole = Buffer.from(packetOf(`p:City="${secret}" dc:format="image/jpeg"`));
+/** A picture with extended XMP in two segments, with this attribute. */
+export async function extended(city = `p:City="${secret}"`): Promise<Buffer> {
+  const whole = Buffer.from(packetOf(`${city} dc:format="image/jpeg"`));
   const md5 = createHash('md5').update(whole).digest('hex').toUpperCase();
   const segments = [whole.subarray(0, 300), whole.subarray(300)].map((data, index) => {
     const numbers = Buffer.alloc(8);
