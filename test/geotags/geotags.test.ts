@@ -42,6 +42,7 @@ test.each([
   for (const encode of [
     (text: string) => Buffer.from(text),
     (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le'),
+    (text: string) => Buffer.from(text, 'utf16le'),
     (text: string) => Buffer.from(text, 'utf16le').swap16(),
   ]) {
     const inJpeg = (text: string) =>
@@ -50,8 +51,37 @@ test.each([
   }
 });
 
+const places = [
+  ...[
+    'exif:GPSAltitude',
+    'd:Longtitude',
+    'd:AbsoluteAltitude',
+    'd:longitude',
+    'dwc:decimalLatitude',
+    'e:Geotag',
+  ],
+  ...['p:City', 'p:State', 'p:Country', 'i:CountryCode', 'i:CountryName', 'i:Location', 'i:LocationShown'],
+  ...['i:Sublocation', 'i:ProvinceState', 'i:WorldRegion', 'dc:coverage', 'm:mcc', 'm:cellid', 'x:EarthPos'],
+];
+const others = [
+  'exifEX:ISOSpeedLatitudeyyy',
+  'x:ElevationAngle',
+  'xmlns:location',
+  'i:CiAdrCity',
+  'dc:title',
+];
+
+test.each([...places, ...others])('the XMP property %s: blanked if it tells a place', async name => {
+  const picture = (text: string) => jpegWith([1, `${xmpHeader}${packetOf(text)}`]);
+  const text = `${name}="${secret}"`;
+  expect(await stripped(await picture(text))).toEqual(
+    await picture(places.includes(name) ? ' '.repeat(text.length) : text),
+  );
+});
+
 test.each([
   ['an APP6 segment', [6, 'GoPro\0DEVC']],
+  ['an APP14 segment', [14, 'Adobe GPSLatitude=48']],
   ['Exif metadata without a TIFF header', [1, 'Exif\0\0garbage that is long enough']],
   ['XMP metadata', [1, `${xmpHeader}${packetOf('', '<p:City>x</p:Citi>')}`]],
   ['XMP metadata', [1, `${xmpHeader}${packetOf('', '<rdf:li rdf:nodeID="a"/>')}`]],

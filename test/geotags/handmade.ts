@@ -126,7 +126,7 @@ export async function videoWith(place: Buffer): Promise<Buffer> {
   return Buffer.concat([clip.subarray(0, movie), longer, place]);
 }
 
-/** A picture with extended XMP in two segments, with this attribute. */
+/** A picture with extended XMP in two segments, with this attribute there, and twice where it is referred to. */
 export async function extended(city = `p:City="${secret}"`): Promise<Buffer> {
   const whole = Buffer.from(packetOf(`${city} dc:format="image/jpeg"`));
   const md5 = createHash('md5').update(whole).digest('hex').toUpperCase();
@@ -137,7 +137,7 @@ export async function extended(city = `p:City="${secret}"`): Promise<Buffer> {
     const header = Buffer.from(`http://ns.adobe.com/xmp/extension/\0${md5}`, 'latin1');
     return [1, Buffer.concat([header, numbers, data])] as const;
   });
-  const standard = Buffer.from(`${xmpHeader}${packetOf(`xmpNote:HasExtendedXMP="${md5}"`)}`);
+  const standard = Buffer.from(`${xmpHeader}${packetOf(`${city} xmpNote:HasExtendedXMP="${md5}" ${city}`)}`);
   return jpegWith([1, standard], ...segments);
 }
 

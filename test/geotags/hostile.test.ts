@@ -8,6 +8,7 @@ import {
   exifSegment,
   extended,
   packetOf,
+  samsungTrailer,
   secret,
   videoWith,
   videoWithPlace,
@@ -114,6 +115,73 @@ test.each(['gps ', 'Xtra', 'GPMF'])('refused: a video with a box "%s"', async ki
   const video = await videoWithPlace();
   video.write(kind, video.indexOf('\xa9xyz', 'latin1'), 'latin1');
   expect(await stripped(video)).toBe(`a box "${kind}"`);
+});
+
+test('WebP: metadata behind a chunk of an odd length, with and without the head of Exif, and XMP', async () => {
+  const picture = await readFile(fixture('photo.webp'));
+  const chunk = (kind: string, data: Buffer) => {
+    const whole = Buffer.concat([Buffer.from(`${kind}\0\0\0\0`), data, Buffer.alloc(data.length & 1)]);
+    whole.writeUInt32LE(data.length, 4);
+    return whole;
+  };
+  for (const [kind, data] of [
+    ['EXIF', exifOf()],
+    ['EXIF', exifSegment(exifOf())],
+    ['XMP ', Buffer.from(packetOf(`p:City="${secret}"`))],
+  ] as const) {
+    const tagged = Buffer.concat([picture, chunk('ICCP', Buffer.alloc(3)), chunk(kind, data)]);
+    tagged.writeUInt32LE(tagged.length - 8, 4);
+    const clean = (await stripped(tagged)) as Buffer;
+    expect([clean.length, clean.includes(secret)]).toEqual([tagged.length, false]);
+  }
+});
+
+test('behind a picture: much filling, and a picture among the blocks of Samsung; refused: other blocks', async () => {
+  const [plain, tagged] = [await readFile(fixture('photo.jpg')), await jpegWith([1, exifSegment(exifOf())])];
+  for (const behind of [
+    Buffer.concat([Buffer.alloc(200_000), tagged]),
+    Buffer.concat([Buffer.alloc(200_000), await videoWithPlace()]),
+    samsungTrailer(tagged),
+  ]) {
+    const clean = (await stripped(Buffer.concat([plain, behind]))) as Buffer;
+    expect([clean.length, clean.includes(secret)]).toEqual([plain.length + behind.length, false]);
+    expect(clean.includes('+48.1372')).toBe(false);
+  }
+  const apart = samsungTrailer(plain);
+  // The first of the two blocks ends a byte early.
+  const start = apart.length - 44 + 12;
+  apart.writeUInt32LE(apart.readUInt32LE(start + 8) - 1, start + 8);
+  for (const behind of [samsungTrailer(plain, '1700000000000 GPSLatitude: 48'), apart])
+    expect(await stripped(Buffer.concat([plain, behind]))).toBe('the data after the picture');
+});
+
+test('JPEG: a scan whose end is split, and which restarts; Exif behind a scan; two XMP packets', async () => {
+  const packet = [1, `${xmpHeader}${packetOf(`p:City="${secret}"`)}`] as const;
+  const picture = await jpegWith(packet, [1, exifSegment(exifOf())], packet);
+  const scan = picture.indexOf(Buffer.from([0xff, 0xda]));
+  const entropy = scan + 2 + picture.readUInt16BE(scan + 2);
+  const head = picture.subarray(0, entropy);
+  const exif = picture.subarray(picture.indexOf('Exif') - 4, picture.indexOf('Exif') + 6 + exifOf().length);
+  const restarts = Buffer.from([0xff, 0xd0, 0xff, 0xd7, 0xff, 0]);
+  // The scan is read in pieces of 64 KiB.
+  for (const length of [2 ** 16 - 8, 2 ** 16 - 7, 2 ** 16 - 6]) {
+    const tagged = Buffer.concat([head, restarts, Buffer.alloc(length), exif, Buffer.from([0xff, 0xd9])]);
+    const clean = (await stripped(tagged)) as Buffer;
+    expect([clean.length, clean.includes(secret)]).toEqual([tagged.length, false]);
+  }
+});
+
+test('extended XMP: its MD5 is right, there and where the standard XMP refers to it', async () => {
+  const city = `p:City="${secret}"`;
+  expect(await stripped(await extended(city))).toEqual(await extended(' '.repeat(city.length)));
+});
+
+test('refused: a file that became shorter since it was opened', async () => {
+  const bytes = await jpegWith([6, Buffer.alloc(60_000)], [1, exifSegment(exifOf())]);
+  const read = async (at: number, size: number) => bytes.subarray(at, Math.min(at + size, 50_000));
+  await expect(planGeotags({size: 500_000, read})).rejects.toMatchObject({
+    place: 'a file that became shorter',
+  });
 });
 
 test('refused: data after a picture, a format without a walker, a box that is longer than its file', async () => {

@@ -1,0 +1,75 @@
+import {readFile} from 'node:fs/promises';
+import {expect, test} from 'vitest';
+import {fixture} from '../support/media.ts';
+import {box, freeForm, packetOf, secret, videoWith} from './handmade.ts';
+import {stripped} from './tagged.ts';
+
+const zeros = (length: number) => Buffer.alloc(length);
+const text = (characters: string) => Buffer.from(characters, 'latin1');
+const clip = await readFile(fixture('clip.mp4'));
+
+test.each<[string, Buffer]>([
+  ['a box "loci"', box('udta', box('loci', zeros(6), text(secret)))],
+  ['a box "@xyz"', box('udta', box('@xyz', text(secret)))],
+  ['a box "XMP_"', box('udta', box('XMP_', text(packetOf(`p:City="${secret}"`))))],
+  ['an item of iTunes', freeForm('GPSLatitude', secret)],
+])('a video with a place in %s: blanked', async (_what, place) => {
+  const tagged = await videoWith(place);
+  const clean = (await stripped(tagged)) as Buffer;
+  expect(clean).toHaveLength(tagged.length);
+  expect(clean.includes(secret)).toBe(false);
+  expect(clean.subarray(0, -place.length)).toEqual(tagged.subarray(0, -place.length));
+});
+
+const track = (kind: string, description: string) =>
+  box(
+    'trak',
+    box(
+      'mdia',
+      box('hdlr', zeros(8), text(kind), zeros(12)),
+      box(
+        'minf',
+        box(
+          'stbl',
+          box(
+            'stsd',
+            zeros(4),
+            Buffer.from([0, 0, 0, 1]),
+            box(description.slice(0, 4), text(description.slice(4))),
+          ),
+        ),
+      ),
+    ),
+  );
+const faces = 'mebxkeysmdtacom.apple.quicktime.detected-face';
+
+test('a video with timed metadata of faces: sent as it is', async () => {
+  const video = await videoWith(track('meta', faces));
+  expect(await stripped(video)).toEqual(video);
+});
+
+const keys = box('keys', zeros(8));
+// Where its media data is searched in pieces of 1 MiB.
+const overBlocks = (before: number) =>
+  Buffer.concat([clip, box('mdat', zeros(before), text('freeGPS '), zeros(2 ** 20))]);
+
+test.each<[string, Buffer]>([
+  [
+    'a track of timed metadata',
+    await videoWith(track('meta', faces.replace('detected-face', 'location.ISO6709'))),
+  ],
+  ['a track of timed metadata', await videoWith(track('meta', 'gpmdGoPro'))],
+  ['a track of the kind "camm"', await videoWith(track('camm', 'camm'))],
+  ['a track', await videoWith(track('vide', 'avc1GPSLatitude=48'))],
+  ['the positions of a dashcam', overBlocks(0)],
+  ['the positions of a dashcam', overBlocks(2 ** 20 - 4)],
+  ...['GPSPosition=48', 'longitude: 11', 'location.ISO6709', 'Exif\0\0', '8BIM\x04\x04', '8BIM\x04$'].map(
+    (named): [string, Buffer] => ['a box "free"', Buffer.concat([clip, box('free', zeros(9), text(named))])],
+  ),
+  ['a box "uuid"', Buffer.concat([clip, box('uuid', zeros(16), text('48'))])],
+  ['a value of the movie', await videoWith(freeForm('Comment', 'GPSLatitude: 48'))],
+  ['several lists of keys', await videoWith(box('meta', box('hdlr', zeros(24)), keys, keys))],
+  ['a box "xxxx"', await videoWith(box('udta', box('xxxx', text('48'))))],
+])('refused: a video with %s', async (place, video) => {
+  expect(await stripped(video)).toBe(place);
+});
