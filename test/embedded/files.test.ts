@@ -54,6 +54,8 @@ test('a script in an SVG, and HTML under an image type: may do nothing in a brow
     const {headers} = await fetch(fileUrl);
     expect(headers.get('content-type')).toBe(type);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
+    // Opened by itself, an SVG would be a page of this origin.
+    expect(headers.get('content-disposition')).toBe(type === 'image/png' ? 'inline' : 'attachment');
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy.split('; ')).toEqual(expect.arrayContaining(['sandbox', "default-src 'none'"]));
     expect(policy).not.toContain('script-src');

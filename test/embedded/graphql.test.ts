@@ -1,4 +1,4 @@
-import {mkdir, rm} from 'node:fs/promises';
+import {mkdir, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {
   buildClientSchema,
@@ -291,6 +291,17 @@ test('GET without a key: 403, before the query is looked at', async () => {
   expect(await response.json()).toEqual({code: 403, message: expect.any(String)});
 });
 
+test('mediaList with a damaged record: the others, and the log names it', async () => {
+  const errors: unknown[] = [];
+  const {service, key, dataDirectory} = await serviceWithKey({onError: error => errors.push(error)});
+  const [first, damaged, last] = await uploadedIds(service, key, 3);
+  await writeFile(join(dataDirectory, 'records', `${damaged}.json`), '{');
+  expect(await query(service, key, '{mediaList {nodes {id} totalCount}}')).toEqual({
+    data: {mediaList: {nodes: [{id: last}, {id: first}], totalCount: 3}},
+  });
+  expect(errors).toMatchObject([{name: 'DamagedFile', message: expect.stringContaining(`${damaged}`)}]);
+});
+
 test('a failure inside a resolver: an error that names no path of this machine', async () => {
   const {service, key, dataDirectory} = await serviceWithKey();
   const [id = ''] = await uploadedIds(service, key, 1);
@@ -345,7 +356,7 @@ describe('mutations', () => {
   });
 
   test('createApiKey, then revokeApiKey: the key works until then', async () => {
-    const {service, key} = await serviceWithKey();
+    const {service, key, dataDirectory} = await serviceWithKey();
     const {data} = await query<Created>(service, key, create, {
       name: 'CI',
       permissions: ['UPLOAD', 'READ', 'READ'],
@@ -377,6 +388,8 @@ describe('mutations', () => {
     const revoke = 'mutation ($id: ID!) {revokeApiKey(id: $id)}';
     expect(await query(service, key, revoke, {id: apiKey?.id})).toEqual({data: {revokeApiKey: apiKey?.id}});
     expect((await upload(service, created, png(1, 1))).status).toBe(401);
+    // Nor does the disk tell which program used it.
+    expect(await namesIn(dataDirectory, 'key-uses')).not.toContain(`${apiKey?.id}.json`);
     expect(await query(service, key, revoke, {id: apiKey?.id})).toMatchObject({
       errors: [{extensions: {status: 404}}],
     });

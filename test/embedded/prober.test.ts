@@ -4,18 +4,20 @@ import {expect, onTestFinished, test, vi} from 'vitest';
 import {fixture} from '../support/media.ts';
 import {temporaryDirectory} from './support.ts';
 
-test('images that own readers decide: ffprobe is not started for them, as it is for a TIFF and a video', async () => {
+test('images that own readers decide: ffprobe is not started for them, as it is for a TIFF and a video, without the key', async () => {
   const directory = await temporaryDirectory();
   const log = join(directory, 'log');
   await writeFile(
     join(directory, 'ffprobe'),
-    `#!/bin/sh\necho "$*" | grep -o 'file:.*fixtures/[^ ]*' >> '${log}'\n`,
+    `#!/bin/sh\nenv >> '${log}.env'\necho "$*" | grep -o 'file:.*fixtures/[^ ]*' >> '${log}'\n`,
   );
   await chmod(join(directory, 'ffprobe'), 0o755);
   const path = process.env['PATH'] ?? '';
   process.env['PATH'] = `${directory}${delimiter}${path}`;
+  process.env['MEDIA_SERVE_KEY'] = 'a-key-of-the-owner-1';
   onTestFinished(() => {
     process.env['PATH'] = path;
+    delete process.env['MEDIA_SERVE_KEY'];
   });
   // The process that reads media is shared, and another test may have started it with another PATH.
   vi.resetModules();
@@ -31,4 +33,6 @@ test('images that own readers decide: ffprobe is not started for them, as it is 
   expect(await facts('clip.mp4', 'video/mp4')).toEqual({width: 320, height: 180, duration: 1});
   const asked = (await readFile(log, 'utf8')).trim().split('\n');
   expect(asked).toEqual(['photo.tiff', 'clip.mp4'].map(name => `file:${fixture(name)}`));
+  // What reads files that anybody may send is told no secret.
+  expect(await readFile(`${log}.env`, 'utf8')).not.toContain('a-key-of-the-owner-1');
 });

@@ -1,13 +1,18 @@
-import {readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {storeReceived, writeReceived} from '../../src/embedded/api/upload.ts';
 import {makeStream} from '../../src/embedded/media/media.ts';
+import {TemporaryNames} from '../../src/embedded/state/clean-up.ts';
+import {Resets} from '../../src/embedded/state/resets.ts';
+import {Store} from '../../src/embedded/state/store.ts';
+import {systemClock, systemHost} from '../../src/host.ts';
 import type {MediaRecord} from '../../src/service/record.ts';
 import {needPrograms} from '../support/installed.ts';
 import {slowTest} from '../support/patience.ts';
 import {expectLiveUrls} from './record-urls.ts';
-import {fixture, namesIn, serviceWithKey, temporaryDirectory, upload} from './support.ts';
+import {fixture, namesIn, query, serviceWithKey, temporaryDirectory, upload} from './support.ts';
 
 /** A service that makes previews, and what it returns for a body. */
 async function previewing() {
@@ -132,6 +137,42 @@ describe('the playlist of a video', () => {
     );
     expect(tags).toEqual(Array(4).fill(expect.stringMatching(/^"[\w.-]+"$/)));
     expect(new Set(tags).size).toBe(4);
+  });
+
+  it('of a deleted video: gone from the disk, as is the thumbnail of a picture', async () => {
+    const {send, service, key, dataDirectory} = await previewing();
+    const folders = () => Promise.all(['streams', 'thumbnails'].map(name => namesIn(dataDirectory, name)));
+    const {id: video} = await send(await fixture('clip.mp4'), 'video/mp4');
+    const {id: picture} = await send(await fixture('photo.png'), 'image/png');
+    expect(await folders()).toEqual([[video], expect.arrayContaining([`${picture}.webp`])]);
+    for (const id of [video, picture])
+      expect(await query(service, key, `mutation {deleteMedia(id: "${id}")}`)).toEqual({
+        data: {deleteMedia: id},
+      });
+    expect(await folders()).toEqual([[], []]);
+  });
+
+  it('of an upload that is not stored in the end: nothing is left of it, nor of its thumbnail', async () => {
+    const dataDirectory = await temporaryDirectory();
+    const store = new Store(dataDirectory, systemClock, new TemporaryNames(systemHost()));
+    await store.prepare(false);
+    const received = async (name: string, contentType: string) => {
+      const bytes = await fixture(name);
+      return writeReceived(store.temporaryPath(), contentType, async file => void file.end(bytes));
+    };
+    for (const [name, contentType] of [
+      ['clip.mp4', 'video/mp4'],
+      ['photo.png', 'image/png'],
+    ] as const) {
+      const {path, ...facts} = await received(name, contentType);
+      const refuse = () => Promise.reject(new Error('The key was used for other content.'));
+      const commitment = {createdAt: 0, identify: refuse, lastCheck() {}};
+      const service = {store, resets: new Resets(), previews: true};
+      await expect(storeReceived({path, ...facts}, service, commitment)).rejects.toThrow('other content');
+      await rm(path);
+    }
+    for (const folder of ['temporary', 'files', 'streams', 'thumbnails'])
+      expect(await namesIn(dataDirectory, folder)).toEqual([]);
   });
 
   it('of a video whose index names one part of it 10,000 times: given up, and no disk is filled', async () => {
