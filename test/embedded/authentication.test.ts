@@ -117,6 +117,15 @@ test('revoked keys: unknown at once in every process; other labels stay', async 
   for (const good of [second, kept, key]) expect((await upload(other, good, png(1, 1))).status).toBe(200);
 });
 
+test('a use of a key that cannot be written down: no reason to refuse it, and shown as none', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  await writeFile(join(dataDirectory, 'key-uses'), 'a file where the directory would be');
+  expect((await upload(service, key, png(1, 1))).status).toBe(200);
+  expect(await query(service, key, '{viewer {apiKeys {lastUsedAt}}}')).toEqual({
+    data: {viewer: {apiKeys: [{lastUsedAt: null}]}},
+  });
+});
+
 test('keys made at the same time by two processes: none is lost', async () => {
   const {service, dataDirectory} = await serviceWithKey();
   const other = await startedService({dataDirectory});

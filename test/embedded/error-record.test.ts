@@ -72,6 +72,17 @@ test('OPTIONS *: 404; CONNECT: 405', async () => {
   );
 });
 
+test('clients that reset their CONNECT while it is answered: the service goes on', async () => {
+  const {service} = await serviceWithKey();
+  for (let count = 0; count < 20; count += 1) {
+    const {socket} = await rawConnection(service);
+    socket.on('error', () => {});
+    await new Promise(resolve => socket.write('CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\nmore', resolve));
+    socket.resetAndDestroy();
+  }
+  expect((await fetch(service.url)).status).toBe(200);
+});
+
 test('a query is no part of the path', async () => {
   const {service} = await serviceWithKey();
   expect((await fetch(`${service.url}/?x=/nowhere`)).status).toBe(200);

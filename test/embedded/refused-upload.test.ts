@@ -1,5 +1,8 @@
+import {stat} from 'node:fs/promises';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {parseContentLength, readContentType} from '../../src/embedded/api/upload.ts';
+import type {ServiceOptions} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
 import {ManualClock} from '../support/manual-clock.ts';
 import {namesIn, parseAnswer, png, rawConnection, serviceWithKey, upload, uploadHead} from './support.ts';
@@ -133,6 +136,50 @@ test('requests after an early answer on the same connection: not carried out', a
   socket.end(bytes);
   await eventually(() => socket.closed);
   expect(await service.records()).toEqual([]);
+});
+
+/** A service with a clock of the test, and an upload of which so many bytes have come. */
+async function sendingSlowly(bytes: number, options: Partial<ServiceOptions> = {}) {
+  const clock = new ManualClock();
+  const {service, key, dataDirectory} = await serviceWithKey({clock, ...options});
+  const {socket, text} = await rawConnection(service);
+  let sent = 0;
+  const send = async (count: number) => {
+    socket.write(Buffer.alloc(count));
+    sent += count;
+    await eventually(async () => {
+      const [name = ''] = await namesIn(dataDirectory, 'temporary');
+      return (await stat(join(dataDirectory, 'temporary', name))).size === sent;
+    });
+  };
+  socket.write(uploadHead(service, key, {'Content-Length': 20_000}));
+  await send(bytes);
+  const passMinute = async () => {
+    await clock.advance(60_000);
+    expect((await fetch(service.url)).status).toBe(200);
+  };
+  const answer = () => eventually(() => parseAnswer(text()));
+  return {text, send, passMinute, answer};
+}
+
+test('a body of 6,000 bytes in a minute: goes on; of one less in the next: 408', async () => {
+  const {text, send, passMinute, answer} = await sendingSlowly(6_000);
+  await passMinute();
+  expect(text()).toBe('');
+  await send(5_999);
+  await passMinute();
+  expect(JSON.parse((await answer()).body)).toEqual({
+    code: 408,
+    message: 'The body came too slowly: less than 100 bytes a second for 60 s.',
+  });
+});
+
+test('a body that waits for a slow disk: not too slow until all of it is written', async () => {
+  const {text, passMinute, answer} = await sendingSlowly(100, {faults: {list: ['upload:bandwidth=1']}});
+  await passMinute();
+  expect(text()).toBe('');
+  await passMinute();
+  expect((await answer()).status).toBe(408);
 });
 
 /** A connection whose upload was refused at once, and whose client could send on for ever. */

@@ -22,10 +22,20 @@ async function seedOf(...pictures: Buffer[]) {
   const directory = await temporaryDirectory();
   const paths = pictures.map((_, at) => join(directory, `${at}.png`));
   for (const [at, path] of paths.entries()) await writeFile(path, pictures[at] ?? '');
+  let open = 0;
+  const opened = async (path: string) => {
+    open += 1;
+    return {
+      ...(await openFile(path)),
+      close: async () => {
+        open -= 1;
+      },
+    };
+  };
   async function* seed(): AsyncGenerator<SeedFile> {
-    for (const path of paths) yield {name: path, contentType: 'image/png', open: () => openFile(path)};
+    for (const path of paths) yield {name: path, contentType: 'image/png', open: () => opened(path)};
   }
-  return {seed: seed(), paths};
+  return {seed: seed(), paths, countOpen: () => open};
 }
 
 async function openFile(path: string) {
@@ -33,7 +43,6 @@ async function openFile(path: string) {
   return {
     size: bytes.length,
     read: async (position: number, length: number) => bytes.subarray(position, position + length),
-    close: async () => {},
   };
 }
 
@@ -88,9 +97,9 @@ test('pictures of the seed: a thumbnail each, made when it is read; of one that 
 test('a reset: what was stored, deleted, named or made to fail since the start is as it was then', async () => {
   const [one, two] = [png(2, 1), png(3, 1)];
   const fault = 'upload:status=503,nth=2';
-  const {service, key, dataDirectory, control, reset} = await resettable((await seedOf(one, two, one)).seed, [
-    fault,
-  ]);
+  const {seed, countOpen} = await seedOf(one, two, one);
+  const {service, key, dataDirectory, control, reset} = await resettable(seed, [fault]);
+  expect(await namesIn(dataDirectory, 'temporary')).toEqual([]);
   const atStart = await service.records();
   expect(atStart.map(({createdAt, record}) => [createdAt, record.width])).toEqual([
     ['1970-01-01T00:00:00.000Z', expect.any(Number)],
@@ -116,6 +125,7 @@ test('a reset: what was stored, deleted, named or made to fail since the start i
   expect(await reset()).toEqual({status: 200, media: 2});
   expect(await service.records()).toEqual(atStart);
   expect(await names()).toEqual(before);
+  expect(countOpen()).toBe(0);
   expect(await control('GET', '/faults')).toEqual({
     ...{status: 200, seed: 3},
     faults: [{fault, matched: 0, applied: 0}],

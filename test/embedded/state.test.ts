@@ -86,6 +86,19 @@ test('what killed services left behind: an exclusive one removes it, and names r
   expect(await namesIn(dataDirectory, 'records')).toHaveLength(2);
 });
 
+test('temporary files of another machine: removed after a day, and no sooner', async () => {
+  const {service, dataDirectory} = await serviceWithKey();
+  await service.close();
+  const [recent, old] = ['0', '1'].map(last =>
+    new TemporaryNames(systemHost()).next().replace(/^.{8}(.*).$/, `ffffffff$1${last}`),
+  ) as [string, string];
+  for (const name of [recent, old]) await writeFile(join(dataDirectory, 'temporary', name), 'half of a body');
+  const dayAgo = Date.now() / 1000 - 25 * 60 * 60;
+  await utimes(join(dataDirectory, 'temporary', old), dayAgo, dayAgo);
+  expect((await startedService({dataDirectory})).leftBehind).toMatchObject({temporary: 1});
+  expect(await namesIn(dataDirectory, 'temporary')).toEqual([recent]);
+});
+
 test('what killed services left behind: one that shares the directory removes temporary files alone', async () => {
   const {dataDirectory} = await leftBehind();
   const service = await startedService({dataDirectory});
@@ -136,6 +149,18 @@ test('a refused upload, a repeated one: neither takes of the quota', async () =>
   }
   expect(await service.records()).toHaveLength(1);
   expect((await upload(service, key, image)).status).toBe(200);
+});
+
+test('an upload that breaks off: what the quota had set aside for it is there again', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey({quota: image.length});
+  const {socket} = await rawConnection(service);
+  socket.on('error', () => {});
+  socket.write(uploadHead(service, key, {'Content-Length': image.length}));
+  socket.write(image.subarray(0, 20));
+  await eventually(async () => (await namesIn(dataDirectory, 'temporary')).length === 1);
+  expect((await upload(service, key, image)).status).toBe(507);
+  socket.destroy();
+  await eventually(async () => (await upload(service, key, image)).status === 200);
 });
 
 test('a list that was kept in memory: what another process stores is in the next one', async () => {
