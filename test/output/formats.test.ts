@@ -9,8 +9,9 @@ import {
   outcomeRow,
   recordRows,
 } from '../../src/output/results/formats.ts';
-import {Results} from '../../src/output/results/results.ts';
+import {type OutputFormat, Results} from '../../src/output/results/results.ts';
 import {renderTable} from '../../src/output/results/table.ts';
+import {parseTemplate} from '../../src/output/results/template.ts';
 import {Stdout} from '../../src/output/stdout.ts';
 import {type MediaRecord, parseRecord, type ReceivedRecord} from '../../src/service/record.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
@@ -38,6 +39,21 @@ describe('formatOutcome', () => {
     );
   });
 
+  it.each([
+    ['json', '{"id":"m","type":"IMAGE","fileUrl":"https://c/1"}\n'],
+    ['url', 'https://c/1\n'],
+    ['markdown', '![photo.png](https://c/1)\n'],
+  ] as const)(
+    '%s: what was uploaded before as what was now, nothing of what is not as it was sent',
+    (format, line) => {
+      const outcome = uploaded('{"id":"m","type":"IMAGE","fileUrl":"https://c/1"}', 'in/photo.png');
+      expect(formatOutcome(format, outcome)).toBe(line);
+      expect(formatOutcome(format, {...outcome, status: 'skipped'} as Outcome)).toBe(line);
+      const error = new MediaError('record_mismatch', 'It has another size.');
+      expect(formatOutcome(format, {...outcome, status: 'mismatched', error} as Outcome)).toBe('');
+    },
+  );
+
   it('ndjson, a failure: all its fields in the order of the contract', () => {
     expect(formatOutcome('ndjson', failed)).toBe(
       '{"file":"gone.png","status":"failed","error":{"code":"rejected","message":"No.","status":418,"serviceCode":7,' +
@@ -52,6 +68,11 @@ describe('formatOutcome', () => {
         outcomeOf({name: 'a', status: 'checked', contentType: 'image/png', attempts: 0}),
       ),
     ).toBe('{"file":"a","status":"checked","contentType":"image/png","attempts":0,"elapsedMs":1}\n');
+  });
+
+  it.each(["$& $1 $' $` $$", '","status":"failed"'])('ndjson: a record with %j', text => {
+    const json = JSON.stringify({id: 'm_1', text});
+    expect(JSON.parse(formatOutcome('ndjson', uploaded(json))).record).toEqual(JSON.parse(json));
   });
 
   it('ndjson and json: the record as it came', () => {
@@ -144,6 +165,20 @@ describe('Results', () => {
     const line = (id: string) => (format === 'url' ? `${id}\n` : `{"id":"${id}","fileUrl":"${id}"}\n`);
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(line);
     expect(await printed(format, [1, 0, 3, 2])).toEqual(['', `${a}${b}`, '', `${c}${d}`, '']);
+  });
+
+  it.each<OutputFormat>([
+    'url',
+    'ndjson',
+    'table',
+    {template: parseTemplate('{file}\\n'), pathOf: name => name},
+  ])('%j: nothing of a file that was left out', async format => {
+    const stream = new PassThrough();
+    const options = {format, several: true, width: () => 80, dryRun: false, isBrief: false, color: false};
+    const results = new Results(new Stdout(stream), options);
+    await results.add({position: 0, status: 'left out', name: 'notes.txt', isHidden: false});
+    await results.end();
+    expect(stream.read()).toBeNull();
   });
 
   it('an input that never came: the others in their order at the end', async () => {

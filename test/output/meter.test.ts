@@ -1,6 +1,12 @@
 import {describe, expect, it} from 'vitest';
 import type {Clock} from '../../src/host.ts';
-import {filesText, Meter, type Standing, standingText} from '../../src/output/progress/meter.ts';
+import {
+  filesText,
+  Meter,
+  type Standing,
+  standingFields,
+  standingText,
+} from '../../src/output/progress/meter.ts';
 
 const MiB = 1024 * 1024;
 
@@ -66,6 +72,16 @@ describe('Meter', () => {
     expect(m.standing().sent).toBe(MiB);
   });
 
+  it('a response is awaited for a file that was sent whole, unless it waits for another try', () => {
+    const {meter: m} = meter();
+    m.started(0, 'a', MiB);
+    expect(m.isAwaiting).toBe(false);
+    m.progress(0, MiB);
+    expect(m.isAwaiting).toBe(true);
+    m.waiting(0, 1000, 'It broke.');
+    expect(m.isAwaiting).toBe(false);
+  });
+
   it('the time left is known once all files are counted, at the rate of the last ten seconds', () => {
     const {clock, meter: m} = meter();
     m.counted(60 * MiB);
@@ -129,6 +145,17 @@ const half: Standing = {
 };
 const counting: Standing = {...half, total: {files: 10, bytes: 10 * MiB, isComplete: false}};
 const {total: _total, ...uncounted} = half;
+
+describe('standingFields', () => {
+  it('the total, once it is one; how long the service has been away, in seconds', () => {
+    const known = {files: 5, bytes: 5 * MiB, bytesPerSecond: MiB, secondsLeft: 5};
+    expect(standingFields(half, 0)).toEqual({...known, totalFiles: 10, totalBytes: 10 * MiB});
+    expect(standingFields({...counting, unavailableSince: 1_000}, 63_400)).toEqual({
+      ...known,
+      unavailableSeconds: 62,
+    });
+  });
+});
 
 describe('standingText and filesText', () => {
   it.each([

@@ -62,7 +62,22 @@ describe('Results', () => {
       .filter(position => position >= firstFailure)
       .map(position => `p${position}.png`);
     expect(text.match(/p\d+\.png/g)).toEqual(expected);
-    expect(text).toMatch(new RegExp(`checked +│ ${200 - expected.length} `));
+    expect(text).toMatch(new RegExp(`checked +│ ${200 - expected.length} +│ ${200 - expected.length} B `));
+  });
+
+  it('500 names of 10,000 characters: a table of all that fits, and one of the rest', async () => {
+    const stream = new PassThrough();
+    let text = '';
+    stream.on('data', chunk => {
+      text += chunk;
+    });
+    const options = {format: 'table', several: true, dryRun: false, isBrief: false, color: false} as const;
+    const results = new Results(new Stdout(stream), {...options, width: () => Number.POSITIVE_INFINITY});
+    for (let position = 0; position < 500; position += 1)
+      await results.add({...checked(position), name: `p${position}.png`.padStart(10_000, 'x')});
+    await results.end();
+    expect(text.match(/│ file /g)).toHaveLength(2);
+    expect(text.match(/p\d+\.png/g)).toHaveLength(500);
   });
 
   it('2,500 rows: tables of up to 1,000, the first before the last outcome has come', async () => {
