@@ -17,6 +17,7 @@ import {sandboxFor} from '../service/program.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {fixture} from '../support/media.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
+import {rawControl} from '../torture/hostile-text.ts';
 
 /** A machine with these documents in its working directory, and a photo beside them. */
 async function machine(documents: Readonly<Record<string, string | Uint8Array>> = {}) {
@@ -125,6 +126,15 @@ describe('--write', () => {
     expect((await stat(at('other.txt'))).nlink).toBe(2);
   });
 
+  test('more documents than are written at a time: all of them', async () => {
+    const names = Array.from({length: 40}, (_, index) => `${10 + index}.md`);
+    const {rewrite, bytes, url} = await machine(Object.fromEntries(names.map(name => [name, document])));
+    const run = await rewrite('--write', '.');
+    expect(run).toMatchObject({stdout: names.map(name => `${name}: 1 URL\n`).join(''), exitCode: 0});
+    const after = document.replace('photo.png', await url());
+    for (const name of names) expect((await bytes(name)).toString()).toBe(after);
+  });
+
   test.skipIf(process.getuid?.() !== 0)('as root: owner, group and mode are kept', async () => {
     const {at, rewrite} = await machine({'a.md': document});
     await chown(at('a.md'), 1234, 4321);
@@ -171,6 +181,21 @@ describe('--write', () => {
       (await readdir(box.directory)).filter(name => name.startsWith('.') && name.includes('.md')),
     ).toEqual([]);
   });
+});
+
+test('names that may control a terminal: escaped wherever they are printed', async () => {
+  const name = 'a\u001b[2J.md';
+  const {rewrite} = await machine({[name]: '![a](<b\u001b[2J.png>) ![c](photo.png)\n'});
+  for (const parameters of [
+    ['--check'],
+    ['--check', '--ndjson', '--ci', 'github'],
+    ['--allow-missing'],
+    ['--write', '--allow-missing'],
+  ]) {
+    const {stdout, stderr} = await rewrite(...parameters, name);
+    expect(stdout + stderr).not.toMatch(rawControl);
+    expect(stdout + stderr).toContain('\\u001b[2J');
+  }
 });
 
 test('--out-dir that leads to the documents by links: a usage error, nothing is overwritten', async () => {

@@ -3,9 +3,10 @@ import {dirname, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {systemHost} from '../../src/host.ts';
 import {findDocuments} from '../../src/rewrite/documents.ts';
-import {planRewrite} from '../../src/rewrite/plan.ts';
+import {planRewrite, withoutProblems} from '../../src/rewrite/plan.ts';
 import {rewriteDocument, writeInPlace} from '../../src/rewrite/write-plan.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
+import {canListOpenFiles, openFiles} from '../support/open-files.ts';
 import {usualScan} from './rewritten.ts';
 
 /** A directory with these documents, and copies of the fixtures that the others name. */
@@ -19,10 +20,13 @@ async function directoryWith(files: Readonly<Record<string, string>>): Promise<s
   return directory;
 }
 
-async function planOf(directory: string, input: string, root?: string) {
+async function planOf(directory: string, input: string, root?: string, ...publicDirectories: string[]) {
   return planRewrite(findDocuments([input], directory), {
     cwd: directory,
-    places: {root: root === undefined ? undefined : join(directory, root), publicDirectories: []},
+    places: {
+      root: root === undefined ? undefined : join(directory, root),
+      publicDirectories: publicDirectories.map(one => join(directory, one)),
+    },
     scan: usualScan,
     comparesContent: true,
   });
@@ -44,6 +48,73 @@ describe('planRewrite', () => {
       'docs/x.png',
       'docs/x.png',
     ]);
+  });
+
+  it('--static, a link that leads out of the root: looked in first, and its files may be read', async () => {
+    const directory = await directoryWith({
+      'docs/a.md': '![](/x.png) ![](/y.png) ![](../files/x.png) ![](../photo.png)',
+      'docs/x.png': 'photo.png',
+      'docs/y.png': 'photo.png',
+      'files/x.png': 'photo.png',
+      'photo.png': 'photo.png',
+    });
+    await symlink('files', join(directory, 'static'));
+    const {documents} = await planOf(directory, 'docs/a.md', 'docs', 'static');
+    expect(documents[0]?.references.map(({file, problem}) => file ?? problem?.code)).toEqual([
+      'files/x.png',
+      'docs/y.png',
+      'files/x.png',
+      'outside_root',
+    ]);
+  });
+
+  it('one name in two directories, and a name with a percent sign beside the decoded one: each its own file', async () => {
+    const directory = await directoryWith({
+      'docs/a/a.md': '![](x.png) ![](y%20z.png)',
+      'docs/a/x.png': 'photo.png',
+      'docs/a/y z.png': 'photo.png',
+      'docs/a/y%20z.png': 'photo.png',
+      'docs/b/b.md': '![](x.png) ![](y%20z.png)',
+      'docs/b/x.png': 'photo.png',
+      'docs/b/y%20z.png': 'photo.png',
+    });
+    const {documents} = await planOf(directory, 'docs', 'docs');
+    expect(documents.map(({references}) => references.map(({file}) => file))).toEqual([
+      ['docs/a/x.png', 'docs/a/y z.png'],
+      ['docs/b/x.png', 'docs/b/y%20z.png'],
+    ]);
+  });
+
+  it('a directory of documents: not those of packages, nor what links to a directory or to nothing', async () => {
+    const directory = await directoryWith({
+      'docs/a.md': 'Text.',
+      'docs/node_modules/b.md': 'Text.',
+      'docs/.c.md': 'Text.',
+      'd.md': 'Text.',
+    });
+    for (const [name, target] of [
+      ['e.md', '../d.md'],
+      ['f.md', 'node_modules'],
+      ['g.md', 'gone'],
+    ] as const)
+      await symlink(target, join(directory, 'docs', name));
+    const {documents, failed} = await planOf(directory, 'docs');
+    expect([documents.map(({document}) => document.name), failed]).toEqual([['docs/a.md', 'docs/e.md'], []]);
+  });
+
+  it.skipIf(!canListOpenFiles)('documents and files that were read or written: none stays open', async () => {
+    const directory = await directoryWith({
+      'a.md': '![a](1.png) ![b](2.png) ![c](gone.png)',
+      '1.png': 'photo.png',
+      '2.png': 'photo.png',
+    });
+    const {files, documents} = await planOf(directory, 'a.md');
+    expect(files).toEqual(['1.png']);
+    for (const plan of documents) {
+      const rewritten = await rewriteDocument(plan, () => 'https://u.example/x');
+      await writeInPlace(plan, rewritten, systemHost());
+    }
+    expect((await openFiles()).filter(path => path.startsWith(directory))).toEqual([]);
   });
 
   it('/img/x.png that lies below another directory: missing, with the --static that finds it', async () => {
@@ -130,6 +201,15 @@ describe('planRewrite', () => {
     expect(found).toEqual(['docs/c/x.png', 'docs/c/x.png', 'docs/b/x.png']);
   });
 
+  it('two files of one length: both are uploaded', async () => {
+    const directory = await directoryWith({'a.md': '![a](1.png) ![b](2.png)', '1.png': 'photo.png'});
+    const bytes = await readFile(fixture('photo.png'));
+    bytes[bytes.length - 1] = 0;
+    await writeFile(join(directory, '2.png'), bytes);
+    const {files, sameAs} = await planOf(directory, 'a.md');
+    expect([files, sameAs.size]).toEqual([['1.png', '2.png'], 0]);
+  });
+
   it('four files, three of them equal: one of these is uploaded, and its URL stands for all three', async () => {
     const directory = await directoryWith({
       'a.md': '![a](1.png) ![b](2.png) ![c](3.png) ![d](other.gif)',
@@ -148,6 +228,22 @@ describe('planRewrite', () => {
       '![a](https://u.example/1.png) ![b](https://u.example/1.png) ![c](https://u.example/1.png) ![d](https://u.example/other.gif)',
     );
     expect(count).toBe(4);
+  });
+});
+
+describe('withoutProblems', () => {
+  it('a file that is uploaded in the name of one that only another document names: stays', async () => {
+    const directory = await directoryWith({
+      'a.md': '![a](1.png) ![b](gone.png) ![c](other.gif)',
+      'b.md': '![a](2.png)',
+      '1.png': 'photo.png',
+      '2.png': 'photo.png',
+      'other.gif': 'photo.gif',
+    });
+    const whole = await planOf(directory, '.');
+    expect(whole.files).toEqual(['1.png', 'other.gif']);
+    const {documents, files} = withoutProblems(whole);
+    expect([documents.map(({document}) => document.name), files]).toEqual([['b.md'], ['1.png']]);
   });
 });
 
@@ -171,6 +267,21 @@ describe('a document that an editor saves', () => {
     await writeFile(path, saved);
     await expect(rewriteDocument(plan, () => 'https://u.example/x')).rejects.toMatchObject(changed);
     expect(await readFile(path, 'utf8')).toBe(saved);
+  });
+
+  it('while what replaces it is written: not overwritten', async () => {
+    const {plan, path, directory} = await planned();
+    const rewritten = await rewriteDocument(plan, () => 'https://u.example/x');
+    const host = systemHost();
+    const open: typeof host.files.open = async (...parameters) => {
+      const file = await host.files.open(...parameters);
+      await writeFile(path, 'Saved.\n');
+      return file;
+    };
+    const slow = {...host, files: {...host.files, open}};
+    await expect(writeInPlace(plan, rewritten, slow)).rejects.toMatchObject(changed);
+    expect(await readFile(path, 'utf8')).toBe('Saved.\n');
+    expect(await readdir(directory)).toEqual(['a.md', 'x.png']);
   });
 
   it.each([
