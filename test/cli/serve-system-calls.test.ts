@@ -8,7 +8,7 @@ import {needPrograms, notRun, pathOf} from '../support/installed.ts';
 import {fixture, mediaCommand, sandbox} from '../support/media.ts';
 
 const calls =
-  'openat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,fsync,fdatasync,write,writev,sendto';
+  'openat,mkdir,mkdirat,link,linkat,rename,renameat,renameat2,unlink,unlinkat,fsync,fdatasync,write,writev,sendto';
 
 /** Expects these system calls, each after the one before. */
 function expectInOrder(trace: readonly string[], patterns: readonly (string | RegExp)[]): void {
@@ -48,7 +48,7 @@ it('an upload and its deletion, by system calls: durable before the response, th
   const headers = {Authorization: `Bearer ${key}`};
   const sent = await fetch(`${url}/v1/media/upload`, {
     method: 'POST',
-    headers: {...headers, 'Content-Type': 'image/png'},
+    headers: {...headers, 'Content-Type': 'image/png', 'Idempotency-Key': '"one"'},
     body: await readFile(fixture('photo.png')),
   });
   const {id} = (await sent.json()) as {id: string};
@@ -61,7 +61,9 @@ it('an upload and its deletion, by system calls: durable before the response, th
   process.kill(pid, 'SIGTERM');
   await child;
 
-  const trace = (await readFile(file, 'utf8')).split('\n');
+  const whole = (await readFile(file, 'utf8')).split('\n');
+  // What follows the response to the upload belongs to the deletion.
+  const trace = whole.slice(0, whole.findIndex(line => line.includes('"HTTP/1.1 200 OK')) + 1);
   const sourceOf = (target: string) =>
     trace
       .map(line => /rename\w*\(.*?"([^"]+)".*"([^"]+)"/.exec(line))
@@ -74,10 +76,18 @@ it('an upload and its deletion, by system calls: durable before the response, th
   const committed = `"${record}"`;
   expectInOrder(trace, [synced(body), `"${stored}"`, synced(join(kept, 'files')), committed]);
   expectInOrder(trace, [synced(draft), committed, synced(join(kept, 'records')), '"HTTP/1.1 200 OK']);
+  // Without its entry or with an empty one, the same request would store the file again, or get a 500.
+  const entries = join(kept, 'idempotency');
+  const [, entry = ''] = /\blink\w*\(.*?"([^"]+)".*"[^"]+\/idempotency\//.exec(trace.join('\n')) ?? [];
+  expectInOrder(trace, [synced(entry), `"${entries}/`, synced(entries), committed]);
+  // The record says that there is one.
+  const thumbnail = join(kept, 'thumbnails', `${id}.webp`);
+  const thumbnailDraft = synced(sourceOf(thumbnail));
+  expectInOrder(trace, [thumbnailDraft, `"${thumbnail}"`, synced(join(kept, 'thumbnails')), committed]);
   const removed = (path: string) => new RegExp(`unlink\\w*\\(.*"${path}"`);
-  expectInOrder(trace, [removed(record), synced(join(kept, 'records')), removed(stored)]);
+  expectInOrder(whole, [removed(record), synced(join(kept, 'records')), removed(stored)]);
 
-  const made = trace.filter(line => line.includes(kept) && /O_CREAT|mkdir/.test(line));
+  const made = whole.filter(line => line.includes(kept) && /O_CREAT|mkdir/.test(line));
   expect(made.length).toBeGreaterThan(10);
   expect(made.filter(line => !/(?:O_CREAT.*, 0600|mkdir\w*\(.*, 0700)[)\s]/.test(line))).toEqual([]);
 });
