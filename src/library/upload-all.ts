@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import {certainSize} from '../embedded/media/probe.ts';
 import {MediaError} from '../errors.ts';
 import {type Host, systemHost} from '../host.ts';
@@ -127,7 +128,7 @@ type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several'> & {stop: St
 
 async function* run(
   inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
-  {signal, cwd, client, journal: path}: UploadOptions,
+  {signal, cwd, client, journal: journalPath}: UploadOptions,
   checked: Checked,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
@@ -138,7 +139,8 @@ async function* run(
   let journal: Journal | undefined;
   let memory: JournalMemory | undefined;
   try {
-    if (path !== undefined) {
+    if (journalPath !== undefined) {
+      const path = cwd === undefined ? journalPath : resolve(cwd, journalPath);
       const scope = {service: client.baseUrl ?? client.host};
       const identify = client.serviceId && (async () => client.serviceId?.(stop));
       if (checked.dryRun) memory = await readMemory(path, host, scope, identify);

@@ -205,8 +205,9 @@ test('upload: resolves to the record, skips with a journal, and rejects with the
   const {service, client} = await connected();
   const cwd = await temporaryDirectory();
   await copyFile(photo, join(cwd, 'a.png'));
-  const journal = join(cwd, 'a.journal');
+  const journal = 'a.journal';
   const {record, status} = await upload('a.png', {client, cwd, journal});
+  expect(await readdir(cwd)).toEqual(['a.journal', 'a.png']);
   expect([status, record.id]).toEqual(['uploaded', (await service.records())[0]?.record.id]);
   expect(await upload('a.png', {client, cwd, journal})).toMatchObject({status: 'skipped', record});
   await expect(upload('none.png', {client, cwd})).rejects.toMatchObject({code: 'file_missing'});
