@@ -255,7 +255,7 @@ describe('429 and 503 are tried again', () => {
     expect(servers.map(({requests}) => requests.length)).toEqual([1, 1]);
   });
 
-  test('503 with an error record, Retry-After as a date an hour away, --deadline 3s: waits no longer than the deadline', async () => {
+  test('503 with an error record, Retry-After as a date an hour away, --deadline 6s: waits no longer than the deadline', async () => {
     const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
     const {url, requests} = await scriptedServer(whole(503, errorRecord, {'retry-after': inAnHour}));
     const machine = await sandboxFor(url);
@@ -263,7 +263,7 @@ describe('429 and 503 are tried again', () => {
       'upload',
       photo,
       '--deadline',
-      '3s',
+      '6s',
       '--retry-max-wait',
       '2h',
       '--verbose',
@@ -549,7 +549,7 @@ describe('an answer before the last byte', () => {
 
 test('--deadline while bytes are held back: deadline_exceeded, exit 1, the last byte is never sent', async () => {
   const start = interrupting(0, () => {});
-  const {exitCode, error, servers} = await failedUpload(start, await bigFile(), ['--deadline', '2s']);
+  const {exitCode, error, servers} = await failedUpload(start, await bigFile(), ['--deadline', '6s']);
   expect({exitCode, error}).toEqual({
     exitCode: 1,
     error: {

@@ -162,7 +162,7 @@ test('--retries 0 while the service is away: no file is tried again', async () =
 test('--deadline while the service is away: what waits fails for the outage, exit 6', async () => {
   // Long enough for a busy machine to try four files.
   const {upload} = await withFiles(await deadUrl(), 40);
-  const {lines, counts, exitCode} = await upload('--deadline', '4s', '-c', '4');
+  const {lines, counts, exitCode} = await upload('--deadline', '6s', '-c', '4');
   expect(counts).toEqual({'failed outage': 4, 'failed not_tried': 36});
   expect(lines.find(({error}) => error?.code === 'outage')?.error).toMatchObject({
     message: expect.stringContaining('The deadline of this run has passed.'),

@@ -29,7 +29,7 @@ describe.each<[string, () => Promise<SilentPeer>, (peer: SilentPeer) => [string,
 ])('%s', (_, start, settings) => {
   test('--deadline: ends as deadline_exceeded', async () => {
     const box = await sandboxFor(...settings(await start()));
-    const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--deadline', '1s', '--json']);
+    const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--deadline', '4s', '--json']);
     const [error] = errorLines(stderr);
     expect(error).toMatchObject({code: 'deadline_exceeded', message: 'The deadline of this run has passed.'});
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
@@ -55,7 +55,7 @@ test('a name server that is silent, --deadline: ends as deadline_exceeded', asyn
   const resolver = join(box.directory, 'resolv.conf');
   await writeFile(resolver, `nameserver ${address}\n`);
   const script = 'mount --bind "$0" /etc/resolv.conf || exit 77; exec "$@"';
-  const command = ['upload', photo, '--deadline', '1s', '--json'];
+  const command = ['upload', photo, '--deadline', '4s', '--json'];
   const {stdout, stderr, exitCode} = await execa(
     'unshare',
     ['--map-root-user', '--mount', 'sh', '-c', script, resolver, ...mediaCommand, ...command],
