@@ -53,6 +53,15 @@ describe('standard output that nobody reads', () => {
   });
 });
 
+test('standard error whose reader has gone: the upload goes on, and its results come', async () => {
+  const {url} = await longRecords(10);
+  const box = await sandboxFor(url);
+  const upload = box.start(['upload', ...(await copies(box, 3)), '-c', '1', '--json', '--verbose']);
+  upload.stderr?.destroy();
+  const {stdout, exitCode} = await upload;
+  expect({lines: stdout.match(/m_1/g)?.length, exitCode}).toEqual({lines: 3, exitCode: 0});
+});
+
 describe('a key-command that waits', () => {
   async function waiting(...options: string[]) {
     const box = await sandbox();

@@ -47,6 +47,19 @@ describe('one journal, and its files under other names', () => {
     );
   });
 
+  it('another --content-type than before: sent as that', async () => {
+    const {service, sandbox} = await connectedSandbox();
+    const run = async (type: string) => {
+      const command = ['upload', fixture('photo.png'), '--journal', 'j', '--ndjson', '--content-type', type];
+      return statuses((await sandbox.run(command)).stdout);
+    };
+    expect(await run('image/png')).toEqual(['uploaded']);
+    expect(await run('image/gif')).toEqual(['uploaded']);
+    expect(await run('image/gif')).toEqual(['skipped']);
+    const types = (await service.records()).map(({contentType}) => contentType);
+    expect(types.sort()).toEqual(['image/gif', 'image/png']);
+  });
+
   it('other bytes with the same size and mtime: uploaded, not skipped', async () => {
     const {service, sandbox} = await connectedSandbox();
     await picture(sandbox, 'a.png', 'before');

@@ -274,13 +274,7 @@ describe('media journal check', () => {
     const one = await bench();
     const kept = contentOf('a.png');
     const because = 'is not recognised as an image or a video: the extension';
-    const found = {
-      'in/a.png': kept,
-      'in/.hidden.png': 'left out',
-      'in/b.psd': '8BPS',
-      'in/page.jpg': '<html></html>',
-      'in/none.png': '',
-    };
+    const found = {'in/a.png': kept, 'in/b.psd': '8BPS', 'in/page.jpg': '<html></html>', 'in/none.png': ''};
     await files(one, {...found, 'page.pdf': '%PDF-1.7', list: 'in/a.png\n'});
     await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
     const check = (...more: string[]) => media(one, 'check', 'j', ...more);

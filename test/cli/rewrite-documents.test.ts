@@ -198,6 +198,32 @@ test('names that may control a terminal: escaped wherever they are printed', asy
   }
 });
 
+test('--journal: in that one, and not in the memory of this machine', async () => {
+  const {rewrite, bytes, url, stored} = await machine({'a.md': document, 'b.md': document, 'c.md': document});
+  for (const name of ['a.md', 'b.md']) await rewrite('--write', '--journal', 'j', name);
+  expect((await bytes('j')).toString()).toContain((await url()).split('/').at(-1));
+  expect(await stored()).toBe(1);
+  await rewrite('--write', 'c.md');
+  expect(await stored()).toBe(2);
+});
+
+test.each(['', ',"fileUrl":"javascript:alert(1)"'])(
+  'a record without a URL of the web (%s): the document stays as it is, exit 1',
+  async fields => {
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      connection.answer(200, `{"id":"m_1"${fields}}`);
+    });
+    const box = await sandboxFor(url);
+    await copyFile(fixture('photo.png'), join(box.directory, 'photo.png'));
+    await writeFile(join(box.directory, 'a.md'), document);
+    const {stdout, stderr, exitCode} = await box.run(['rewrite', '--write', 'a.md']);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(stderr).toContain('media: photo.png was uploaded, but its record has no web URL.\n');
+    expect(await readFile(join(box.directory, 'a.md'), 'utf8')).toBe(document);
+  },
+);
+
 test('--out-dir that leads to the documents by links: a usage error, nothing is overwritten', async () => {
   const {at, rewrite, bytes, stored} = await machine();
   await mkdir(at('docs/deep'), {recursive: true});

@@ -466,6 +466,18 @@ describe('the idempotency key', () => {
     expect(await again(end, input)).toBe(isSame);
   });
 
+  it('an unknown that is sent again as another type: a new one, and the first stays in doubt', async () => {
+    const one = await bench();
+    const key = await one.run(journal => upload(journal, inputOf('a.png', 'content'), 'commit'));
+    const gif = {...inputOf('a.png', 'content'), contentType: 'image/gif', types: 'image/gif'};
+    await one.run(async journal => {
+      const entry = await begin(journal, gif);
+      expect(entry.inDoubt).toBe(key);
+      expect(entry.idempotencyKey).not.toBe(key);
+      entry.end();
+    });
+  });
+
   it('an unknown that is sent again stays unknown, under one key, until it is done', async () => {
     const one = await bench();
     const input = inputOf('a.png');

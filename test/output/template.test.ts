@@ -1,7 +1,15 @@
 import {execFileSync} from 'node:child_process';
-import {describe, expect, it} from 'vitest';
-import {parseTemplate, type Rendered, renderTemplate} from '../../src/output/results/template.ts';
+import {describe, expect, it, test} from 'vitest';
+import {MediaError} from '../../src/errors.ts';
+import {
+  parseTemplate,
+  type Rendered,
+  renderOutcome,
+  renderTemplate,
+} from '../../src/output/results/template.ts';
 import {parseRecord, type ReceivedRecord} from '../../src/service/record.ts';
+import type {OutcomeFacts} from '../../src/transfer/outcome.ts';
+import {outcomeOf} from '../support/outcomes.ts';
 
 const json =
   '{"id":"m_1","type":"IMAGE","urls":[{"variant":"PUBLIC","url":"https://c/p"}],"width":640,"height":null,' +
@@ -59,6 +67,14 @@ describe('renderTemplate', () => {
     const word = rendered('{file|shell}', {file: fileBytes.toString(), fileBytes});
     expect(execFileSync('bash', ['-c', `printf %s ${word}`])).toEqual(fileBytes);
   });
+});
+
+test('renderOutcome: the path of a file, the name of what is read only once, nothing of a failure', () => {
+  const path = (given: Partial<OutcomeFacts>) =>
+    renderOutcome(parseTemplate('{path}'), outcomeOf({status: 'checked', ...given}), name => `/work/${name}`);
+  expect([path({}), path({name: '-', isOnce: true})]).toEqual(['/work/a.png', '-']);
+  const error = new MediaError('empty_file', 'It is empty.');
+  expect(renderOutcome(parseTemplate('{path}'), outcomeOf({status: 'failed', error}), name => name)).toBe('');
 });
 
 describe('parseTemplate', () => {

@@ -52,7 +52,7 @@ describe('planRewrite', () => {
 
   it('--static, a link that leads out of the root: looked in first, and its files may be read', async () => {
     const directory = await directoryWith({
-      'docs/a.md': '![](/x.png) ![](/y.png) ![](../files/x.png) ![](../photo.png)',
+      'docs/a.md': '![](/x.png) ![](/y.png) ![](../files/x.png) ![](../photo.png) <embed src="/x.png?v=1#a">',
       'docs/x.png': 'photo.png',
       'docs/y.png': 'photo.png',
       'files/x.png': 'photo.png',
@@ -65,6 +65,7 @@ describe('planRewrite', () => {
       'docs/y.png',
       'files/x.png',
       'outside_root',
+      'files/x.png',
     ]);
   });
 
@@ -180,6 +181,9 @@ describe('planRewrite', () => {
     const directory = await directoryWith({
       'docs/a.md': '![](x.png) ![[X.png]]',
       'docs/b/x.png': 'photo.png',
+      // Where no file is looked for.
+      'docs/node_modules/x.png': 'photo.png',
+      'docs/.b/x.png': 'photo.png',
     });
     const {documents} = await planOf(directory, 'docs/a.md', 'docs');
     expect(documents[0]?.references.map(({file, problem}) => file ?? problem?.code)).toEqual([

@@ -4,7 +4,7 @@ import {PassThrough} from 'node:stream';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Invocation} from '../../../src/cli/invocation.ts';
 import type {UploadFlags} from '../../../src/commands/upload/flags.ts';
-import {UploadQueue} from '../../../src/commands/upload/upload-queue.ts';
+import {type QueueOptions, UploadQueue} from '../../../src/commands/upload/upload-queue.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {nextTurn} from '../../../src/host.ts';
 import {Report} from '../../../src/output/report.ts';
@@ -28,7 +28,7 @@ interface Machine {
 function queueOn(
   {sandbox, onIdle = () => {}}: Machine,
   flags: Partial<UploadFlags>,
-  waitsForService = false,
+  options: Partial<QueueOptions> = {},
 ) {
   const real = hostIn(sandbox.directory, {
     env: {...sandbox.env, XDG_STATE_HOME: sandbox.directory},
@@ -40,15 +40,22 @@ function queueOn(
     return () => {};
   };
   const host = {...real, clock: {...real.clock, after}};
-  const stream = new PassThrough().resume();
+  const stream = new PassThrough();
+  let told = '';
+  stream.on('data', text => {
+    told += text;
+  });
   const invocation: Invocation = {
     ...{host, stdout: new Stdout(stream), globals: {}, argv: [], given: () => [], abandon: () => {}},
-    report: new Report({stream, json: false, color: false, level: 'quiet'}),
+    report: new Report({stream, json: false, color: false, level: 'default'}),
   };
-  const queue = new UploadQueue(invocation, {waitsForService, flags: {once: false, ...flags}});
+  const queue = new UploadQueue(invocation, {
+    ...{waitsForService: false, ...options},
+    flags: {once: false, ...flags},
+  });
   onTestFinished(() => queue.stop(new MediaError('interrupted', 'The test is over.')));
   const add = (name: string) => queue.add(sourceAt(new Disk(), name, join(sandbox.directory, name), false));
-  return {queue, add};
+  return {queue, add, told: () => told};
 }
 
 const names = ['photo.png', 'photo.gif', 'photo.webp', 'photo.jpg'];
@@ -111,10 +118,21 @@ test('a service that was away for too long, and is back: the next file is upload
   });
   const sandbox = await sandboxFor(url);
   await copyPhotos(sandbox);
-  const {add} = queueOn({sandbox}, {concurrency: 3, retries: 0, retryMaxWait: 1}, true);
+  const times: (number | undefined)[] = [];
+  const options = {waitsForService: true, onUnavailable: (since?: number) => void times.push(since)};
+  const {add} = queueOn({sandbox}, {concurrency: 3, retries: 0, retryMaxWait: 1}, options);
   const outcomes = await Promise.all(names.map(add));
   const codes = outcomes.map(outcome => 'error' in outcome && outcome.error.code);
   expect(codes).toEqual([...Array(3).fill('outcome_unknown'), 'outage']);
+  expect(times).toEqual([expect.any(Number)]);
   isAway = false;
   expect(await add(names[3] ?? '')).toMatchObject({status: 'uploaded'});
+});
+
+test('a file whose bytes are of another type than its name: warned of', async () => {
+  const {sandbox} = await connectedSandbox();
+  await copyFile(fixture('photo.gif'), join(sandbox.directory, 'a.png'));
+  const {add, told} = queueOn({sandbox}, {});
+  expect(await add('a.png')).toMatchObject({status: 'uploaded'});
+  expect(told()).toContain('warning: a.png: The extension .png says image/png');
 });

@@ -17,6 +17,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
+import {execa} from 'execa';
 import {expect, onTestFinished, test} from 'vitest';
 import {type Disposal, Disposals, type Disposed} from '../../../src/commands/watch/disposal/disposal.ts';
 import {MediaError} from '../../../src/errors.ts';
@@ -78,6 +79,17 @@ test.each(['delete', 'move'])(
     for (const touch of [rewrite, replace, () => appendFile(path, 'more')])
       expect(await disposed(disposal, touch)).toBe('changed');
     expect(await readFile(path, 'utf8')).toBe('CONTENTmore');
+    const others = [() => symlink(`${path}.old`, path), () => execa('mkfifo', [path])];
+    for (const other of others) {
+      await writeFile(path, 'content');
+      const replaced = async () => {
+        await rename(path, `${path}.old`);
+        await other();
+      };
+      expect(await disposed(disposal, replaced)).toBe('changed');
+      expect((await lstat(path)).isFile()).toBe(false);
+      await rm(path);
+    }
     await writeFile(path, 'content');
     expect(await disposed(disposal, () => rm(path))).toBe('gone');
     expect(await stat(moveTo).catch(() => 'nothing')).toBe('nothing');

@@ -151,4 +151,14 @@ describe('the lists of a run', () => {
     const late = await listsIn('/', new Readable({read() {}}), controller.signal).open('-');
     await expect(late.next()).rejects.toBe(reason);
   });
+
+  it('that nobody has begun to read when the run ends: no uncaught error', async () => {
+    const controller = new AbortController();
+    const silent = new Readable({read() {}});
+    await listsIn('/', silent, controller.signal).open('-');
+    controller.abort(new Error('the run has ended'));
+    // Of a stream without a listener, that error would end the process.
+    await new Promise(resolve => silent.on('close', resolve));
+    expect(silent.errored).toBeInstanceOf(Error);
+  });
 });
