@@ -10,12 +10,12 @@ const subset = `<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.or
   <!ENTITY other 'x]>'>
 ]>`;
 
-/** What a file named `a.bin` is by its bytes alone: its type, the code of its refusal, and what the refusal says. */
-async function typeOf(content: string | Uint8Array): Promise<string> {
+/** What a file is, by its bytes alone if it is named `a.bin`: its type, or what the refusal says. */
+async function typeOf(content: string | Uint8Array, name = 'a.bin', isFound = false): Promise<string> {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   const read = async (position: number, length: number) => bytes.subarray(position, position + length);
   try {
-    return (await decideContentType('a.bin', {size: bytes.length, read}, 'extension')).contentType;
+    return (await decideContentType(name, {size: bytes.length, read}, 'extension', isFound)).contentType;
   } catch (error) {
     if (error instanceof MediaError) return error.message.replace(/^.*the bytes (?:say |are )?|\.$/g, '');
     throw error;
@@ -90,6 +90,17 @@ describe('no SVG', () => {
   ])('%s', async (_kind, content, found) => {
     expect(await typeOf(content)).toBe(found);
   });
+});
+
+test.each([
+  ['notes.md', false],
+  ['page.html', false],
+  ['icon.xml', true],
+  ['icon.bin', true],
+  ['icon', true],
+])('%s that begins like an SVG: one if it is given; in a walk: %s', async (name, isPicture) => {
+  expect(await typeOf(svg, name)).toBe('image/svg+xml');
+  expect((await typeOf(svg, name, true)) === 'image/svg+xml').toBe(isPicture);
 });
 
 describe('a text that was made to take long takes no time', () => {
