@@ -99,7 +99,7 @@ test('records from memory: only the files that the service still has whole are d
     // Nobody has this address (RFC 5737): a request would be waited for.
     'public-http': {record: {fileUrl: 'http://192.0.2.1/files/0?v=1'}},
     mapped: {record: {fileUrl: `https://[::ffff:7f00:1]:${new URL(other.url).port}/files/0?v=1`}},
-    user: {record: {fileUrl: 'http://user:word@HOST/files/0?v=1'}},
+    user: {record: {fileUrl: 'http://user:word@HOST/files/NUMBER?v=1'}},
     'not-a-url': {record: {fileUrl: 'files/0'}},
   });
   const uploaded = await box.run(['upload', '--once', '-r', 'in', '-c', '1', '--template', '{id}\\n']);

@@ -4,7 +4,7 @@ import {afterTest} from './after-test.ts';
 
 /** What a store says of a file of a certain size. */
 export interface StoreAnswer {
-  /** Fields of its record, in place of the true ones; undefined leaves a field out. URL and HOST stand for its own. */
+  /** Fields of its record, in place of the true ones; undefined leaves a field out. URL, HOST and NUMBER stand for its own. */
   record?: Record<string, unknown>;
   /** Called before the upload is answered. */
   beforeRecord?: () => Promise<void>;
@@ -53,7 +53,8 @@ export class RecordStore {
     const fields = {id: `m_${number}`, type: 'IMAGE', size: body.length, fileUrl, ...record};
     const json = JSON.stringify(fields)
       .replace('"URL"', JSON.stringify(fileUrl))
-      .replace('HOST', new URL(this.url).host);
+      .replace('HOST', new URL(this.url).host)
+      .replace('NUMBER', String(number));
     response.setHeader('content-type', 'application/json').end(json);
   }
 
