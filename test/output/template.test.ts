@@ -71,8 +71,12 @@ describe('renderTemplate', () => {
 
 test('renderOutcome: the path of a file, the name of what is read only once, nothing of a failure', () => {
   const path = (given: Partial<OutcomeFacts>) =>
-    renderOutcome(parseTemplate('{path}'), outcomeOf({status: 'checked', ...given}), name => `/work/${name}`);
-  expect([path({}), path({name: '-', isOnce: true})]).toEqual(['/work/a.png', '-']);
+    renderOutcome(
+      parseTemplate('{path}'),
+      outcomeOf({status: 'checked', ...given}),
+      name => `/photos/${name}`,
+    );
+  expect([path({}), path({name: '-', isOnce: true})]).toEqual(['/photos/a.png', '-']);
   const error = new MediaError('empty_file', 'It is empty.');
   expect(renderOutcome(parseTemplate('{path}'), outcomeOf({status: 'failed', error}), name => name)).toBe('');
 });
