@@ -137,7 +137,7 @@ test('a stream that breaks, is empty, was used, or never ends: a result, and not
   await expect(waiting).rejects.toThrow('enough');
   expect(endless.state.cancelled).toBeDefined();
   expect(await readdir(temporary)).toEqual([]);
-  if (canListOpenFiles) expect((await openFiles()).filter(path => path.startsWith(temporary))).toEqual([]);
+  if (canListOpenFiles) expect(await openFiles(temporary)).toEqual([]);
   expect(await service.records()).toEqual([]);
 });
 
@@ -263,7 +263,7 @@ test('a call that has ended, or was left, keeps no listener of its signal and le
   for await (const _ of uploadAll(['a.png', 'b.png'], given)) break;
   expect(getEventListeners(signal, 'abort')).toEqual([]);
   await collect(uploadAll(['a.png', 'b.png'], {client, cwd, dryRun: true}));
-  if (canListOpenFiles) expect((await openFiles()).filter(path => path.startsWith(cwd))).toEqual([]);
+  if (canListOpenFiles) expect(await openFiles(cwd)).toEqual([]);
   expect((await readdir(cwd)).sort()).toEqual(['a.journal', 'a.png', 'b.png']);
 });
 

@@ -50,6 +50,18 @@ function stored(id = 'med_1'): UploadAnswer {
   return {kind: 'stored', received};
 }
 
+/** An uploader that answers each request so, given its number from 1, and counts them. */
+function counting(answer: (request: UploadRequest, number: number) => Promise<UploadAnswer>) {
+  const uploader = {
+    requests: 0,
+    upload(request: UploadRequest) {
+      uploader.requests += 1;
+      return answer(request, uploader.requests);
+    },
+  };
+  return uploader;
+}
+
 const busy: Refused = {kind: 'refused', status: 503, message: 'later', serviceCode: 1};
 
 function told(outcomes: readonly Outcome[]): string[] {
@@ -614,51 +626,39 @@ describe('what a journal knows', () => {
 
 describe('one after another in one run', () => {
   test('409 to a file whose earlier attempt had been sent whole, and then refused with 429: unknown', async () => {
-    let requests = 0;
-    const uploader: Uploader = {
-      async upload(request) {
-        requests += 1;
-        if (requests > 1) return {kind: 'refused', status: 409};
-        await send(request);
-        return {kind: 'refused', status: 429};
-      },
-    };
+    const uploader = counting(async (request, number) => {
+      if (number > 1) return {kind: 'refused', status: 409};
+      await send(request);
+      return {kind: 'refused', status: 429};
+    });
     const outcomes = await uploadEach([large()], uploader, {retries: 3, clock: new InstantClock()});
     expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
-    expect(requests).toBe(2);
+    expect(uploader.requests).toBe(2);
   });
 
   test('a retry that is due when another file has met a rejected key: not made', async () => {
     const clock = new ManualClock();
-    let requests = 0;
-    const uploader: Uploader = {
-      async upload(request) {
-        requests += 1;
-        await send(request);
-        return requests === 1 ? busy : {kind: 'refused', status: 401};
-      },
-    };
+    const uploader = counting(async (request, number) => {
+      await send(request);
+      return number === 1 ? busy : {kind: 'refused', status: 401};
+    });
     const options = {clock, retries: 5, concurrency: 2, random: () => 0.5};
     const outcomes = await within(60_000, clock, uploadEach([small(), small()], uploader, options));
     expect(outcomes.sort()).toEqual(['failed not_tried', 'failed unauthorized']);
-    expect(requests).toBe(2);
+    expect(uploader.requests).toBe(2);
   });
 
   test('unknown for 14 hours, where keys are honoured: sent again within 12 hours of its first attempt only', async () => {
     const clock = new ManualClock();
-    let requests = 0;
-    const uploader: Uploader = {
-      async upload(request) {
-        requests += 1;
-        await send(request);
-        await clock.sleep(7 * 3_600_000);
-        throw Object.assign(new Error('reset'), {code: 'ECONNRESET'});
-      },
-    };
+    const uploader = counting(async request => {
+      await send(request);
+      await clock.sleep(7 * 3_600_000);
+      throw Object.assign(new Error('reset'), {code: 'ECONNRESET'});
+    });
     const options = {clock, retries: 5, onUnknown: 'honoured', timeoutMs: 24 * 3_600_000} as const;
     const outcomes = uploadEach([small()], uploader, options);
     expect(await within(48 * 3_600_000, clock, outcomes)).toEqual(['unknown outcome_unknown']);
-    expect(requests).toBe(2);
+    expect(uploader.requests).toBe(2);
   });
 
   test.each([
@@ -687,18 +687,14 @@ describe('one after another in one run', () => {
   test('equal files: those that come after the first take its record', async () => {
     const one = await bench();
     const journal = await one.open();
-    let requests = 0;
-    const uploader: Uploader = {
-      async upload(request) {
-        requests += 1;
-        await send(request);
-        return stored();
-      },
-    };
+    const uploader = counting(async request => {
+      await send(request);
+      return stored();
+    });
     const sources = [small(), small(), small(), small()];
     const outcomes = await uploadEach(sources, uploader, {journal, concurrency: 2});
     expect(told(outcomes).sort()).toEqual(['skipped', 'skipped', 'skipped', 'uploaded']);
-    expect(requests).toBe(1);
+    expect(uploader.requests).toBe(1);
   });
 
   test.each<[string, () => Promise<UploadAnswer>, object]>([
@@ -711,19 +707,15 @@ describe('one after another in one run', () => {
   ])('stopped %s: never sent again', async (_name, answer, {isLate = false}: {isLate?: boolean}) => {
     const stop = new Stop<MediaError>();
     const clock = new ManualClock();
-    let requests = 0;
-    const uploader: Uploader = {
-      async upload() {
-        requests += 1;
-        if (isLate) stop.abort(interrupted);
-        return answer();
-      },
-    };
+    const uploader = counting(() => {
+      if (isLate) stop.abort(interrupted);
+      return answer();
+    });
     const outcomes = uploadEach([large()], uploader, {stop, clock, retries: 5, random: () => 0.5});
     await clock.advance(1);
     stop.abort(interrupted);
     expect(await within(600_000, clock, outcomes)).toEqual([expect.stringMatching(/^failed /)]);
-    expect(requests).toBe(1);
+    expect(uploader.requests).toBe(1);
   });
 });
 
@@ -804,15 +796,11 @@ test.each(['empty_file', 'file_unreadable', 'file_missing', 'not_a_file'] as con
 test('refused after a stop: no other attempt, and none is announced', async () => {
   const stop = new Stop<MediaError>();
   const announced: string[] = [];
-  let requests = 0;
-  const uploader: Uploader = {
-    async upload(request) {
-      requests += 1;
-      await send(request);
-      stop.abort(interrupted);
-      return busy;
-    },
-  };
+  const uploader = counting(async request => {
+    await send(request);
+    stop.abort(interrupted);
+    return busy;
+  });
   const observer = {...noObserver, retrying: (_position: number, name: string) => announced.push(name)};
   const outcomes = await uploadEach([small()], uploader, {
     stop,
@@ -821,5 +809,5 @@ test('refused after a stop: no other attempt, and none is announced', async () =
     clock: new InstantClock(),
   });
   expect(told(outcomes)).toEqual(['failed service_unavailable']);
-  expect([requests, announced]).toEqual([1, []]);
+  expect([uploader.requests, announced]).toEqual([1, []]);
 });

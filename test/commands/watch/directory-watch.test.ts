@@ -2,24 +2,29 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {DirectoryWatch, watchTrouble} from '../../../src/commands/watch/directory-watch.ts';
-import {systemClock} from '../../../src/host.ts';
+import {type Clock, systemClock} from '../../../src/host.ts';
 import {eventually} from '../../support/eventually.ts';
 import {ManualClock} from '../../support/manual-clock.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
-test('directories that come while the one around them is read: the files of each are seen', async () => {
-  const root = await temporaryDirectory();
-  const seen = new Set<string>();
+/** Watches a directory, and records its states and failures. */
+async function watching(root: string, clock: Clock, onFile: (path: string) => void): Promise<string[]> {
   const states: string[] = [];
   const watch = new DirectoryWatch(root, {
-    ...{clock: systemClock, poll: false, except: undefined, onFileGone: () => {}},
-    onFile: path => seen.add(path),
+    ...{clock, onFile, poll: false, except: undefined, onFileGone: () => {}},
     onState: state => states.push(state),
     onError: error => states.push(String(error)),
   });
   onTestFinished(() => watch.close());
   await watch.check();
   await eventually(() => states.length > 0);
+  return states;
+}
+
+test('directories that come while the one around them is read: the files of each are seen', async () => {
+  const root = await temporaryDirectory();
+  const seen = new Set<string>();
+  const states = await watching(root, systemClock, path => seen.add(path));
   const written: string[] = [];
   for (let at = 0; at < 60; at += 1) {
     await mkdir(join(root, String(at)));
@@ -43,16 +48,7 @@ test('every 10 minutes: all files are looked at again, since the system may have
   await writeFile(join(root, 'a.png'), 'x');
   const clock = new ManualClock();
   const seen: string[] = [];
-  const states: string[] = [];
-  const watch = new DirectoryWatch(root, {
-    ...{clock, poll: false, except: undefined, onFileGone: () => {}},
-    onFile: path => seen.push(path),
-    onState: state => states.push(state),
-    onError: error => states.push(String(error)),
-  });
-  onTestFinished(() => watch.close());
-  await watch.check();
-  await eventually(() => states.length > 0);
+  const states = await watching(root, clock, path => seen.push(path));
   seen.length = 0;
   await clock.advance(10 * 60_000);
   await eventually(async () => {

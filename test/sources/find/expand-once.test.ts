@@ -78,7 +78,7 @@ describe('a file named twice is sent once', () => {
     expect(await list(root, {inputs: ['.'], recursive: true})).toEqual(['b.png', 'blobs/1']);
     await copyFile(fixture('photo.png'), join(root, 'blobs/1'));
     expect(await list(root, {inputs: ['.'], recursive: true})).toEqual(['blobs/1']);
-    if (canListOpenFiles) expect((await openFiles()).filter(path => path.startsWith(root))).toEqual([]);
+    if (canListOpenFiles) expect(await openFiles(root)).toEqual([]);
   });
 
   it('and two names whose bytes differ are two files', async () => {
