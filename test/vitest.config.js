@@ -11,8 +11,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...slowTests],
     // A test waits longer than for one event: see support/patience.ts.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     env: {
       PATH: withDaemons(process.env['PATH']),
       TMPDIR: process.env['TMPDIR'] ?? memoryDirectory() ?? tmpdir(),

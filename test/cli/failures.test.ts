@@ -86,7 +86,7 @@ describe('the failures of several inputs, on stderr', () => {
 
   it('before a list turns out not to be one: told all the same', async () => {
     const {sandbox: box} = await connectedSandbox();
-    await writeFile(join(box.directory, 'list'), `${'gone.png\n'.repeat(20_000)}a\0b`);
+    await writeFile(join(box.directory, 'list'), `${'gone.png\n'.repeat(8_000)}a\0b`);
     const {stderr, exitCode} = await box.run(['upload', 'gone.png', '--files-from', 'list']);
     expect(stderr).toMatch(/^media: gone\.png does not exist\.\nmedia: list is not a list of names: /m);
     expect(exitCode).toBe(2);

@@ -28,7 +28,7 @@ export async function withMachine({node, prefix, version}, action) {
       env: {...sealed, ...env},
       extendEnv: false,
       reject: false,
-      timeout: 100_000,
+      timeout: 200_000,
       ...(options.input === undefined && {stdin: 'ignore'}),
       ...options,
     });
