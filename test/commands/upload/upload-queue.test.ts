@@ -111,8 +111,17 @@ test('a key that is not known: each file is told that, tried or not; once it is,
 
 test('a service that was away for too long, and is back: the next file is uploaded at once', async () => {
   let isAway = true;
+  let requests = 0;
+  let answerAll = () => {};
+  const allAreSent = new Promise<void>(resolve => {
+    answerAll = resolve;
+  });
   const {url} = await scriptedServer(async connection => {
     await connection.request();
+    requests += 1;
+    // One that fails before the others are sent would be an outage of its own.
+    if (requests === 3) answerAll();
+    await allAreSent;
     if (isAway) connection.answer(502);
     else connection.answer(200, someRecord);
   });
