@@ -112,7 +112,7 @@ test('a service that listens again once the outage is noticed: none has failed, 
 test('nothing listens for longer than --retry-max-wait: all fail for that one reason, exit 6', async () => {
   const url = await deadUrl();
   const {upload} = await withFiles(url, 40);
-  const {lines, counts, stderr, exitCode} = await upload('--retry-max-wait', '1s', '-c', '4');
+  const {lines, counts, stderr, exitCode} = await upload('--retry-max-wait', '4s', '-c', '4');
   const {host} = new URL(url);
   expect(counts).toEqual({'failed outage': 4, 'failed not_tried': 36});
   expect(lines.find(({error}) => error?.code === 'outage')?.error).toEqual({
