@@ -28,9 +28,10 @@ export function correctBaseUrl(
   {baseUrlSource, profileOption}: {baseUrlSource?: {source: string}; profileOption: string},
   url = 'URL',
 ): string {
-  if (baseUrlSource?.source === 'flag') return `Correct it: --base-url ${url}`;
-  if (baseUrlSource?.source === 'environment') return `Correct it: MEDIA_BASE_URL=${url}`;
-  return `Correct it: media config set base-url ${url}${profileOption}`;
+  const word = shellWord(url);
+  if (baseUrlSource?.source === 'flag') return `Correct it: --base-url ${word}`;
+  if (baseUrlSource?.source === 'environment') return `Correct it: MEDIA_BASE_URL=${word}`;
+  return `Correct it: media config set base-url ${word}${profileOption}`;
 }
 
 /** The command that unsets a variable, for a POSIX shell or PowerShell. */

@@ -1,4 +1,5 @@
 import {describeBroken, type ErrorCode, MediaError, type MediaErrorDetails} from '../../errors.ts';
+import {shellWord} from '../../lib/shell.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {isLoopback} from '../../lib/url.ts';
 import {asksForFewer, type Refused, uploadPath} from '../../service/uploader.ts';
@@ -154,7 +155,7 @@ function redirectHint(target: URL | undefined, host: string): string {
   if (target.host === host && !target.pathname.endsWith(uploadPath))
     return 'Check the path of the base URL; if it is right, a gateway in front of the service may ask for a login.';
   const isPlain = target.protocol === 'http:' && !isLoopback(target.hostname);
-  return `If that is the service, set it with --base-url ${baseUrlIn(target)}${isPlain ? ' --allow-http' : ''}`;
+  return `If that is the service, set it with --base-url ${shellWord(baseUrlIn(target))}${isPlain ? ' --allow-http' : ''}`;
 }
 
 function baseUrlIn({origin, pathname}: URL): string {

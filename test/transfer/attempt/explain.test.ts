@@ -85,6 +85,12 @@ describe('a redirect', () => {
     expect(message).toContain(`redirects to ${target} (307)`);
     expect(message).not.toContain('secret');
   });
+
+  test('to a URL with characters that a shell heeds: the hint quotes them', () => {
+    const location = 'https://other.example/$(touch$IFS/tmp/x);echo/v1/media/upload';
+    const {hint} = describeRefusal({kind: 'refused', status: 307, location}, host);
+    expect(hint).toContain("--base-url 'https://other.example/$(touch$IFS/tmp/x);echo'");
+  });
 });
 
 describe('a failure without an answer', () => {
