@@ -44,12 +44,13 @@ export class Retries {
     return {releasedSince: onUnknown === 'hold' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY};
   }
 
-  /** Waits before the next attempt; false if there may be none. `isFree`: after an outage, which is waited for elsewhere. */
+  /** Waits before the next attempt; false if there may be none, or if the service asks to wait for too long. `isFree`: after an outage, which is waited for elsewhere. */
   async next(
     error: MediaError,
     {failure, isFree = false}: {failure?: Failure; isFree?: boolean} = {},
   ): Promise<boolean> {
     const {clock, retries, stop, observer} = this.#options;
+    if (failure?.kind === 'refused' && failure.longWaitMs !== undefined && !isFree) return false;
     if (stop.aborted || (isFree ? retries === 0 : this.#spent >= retries || !this.#budget.take()))
       return false;
     const waitMs = isFree ? undefined : this.#waitMs(failure);

@@ -176,6 +176,37 @@ describe('retries', () => {
   });
 });
 
+describe('a Retry-After of a day, which is longer than --retry-max-wait', () => {
+  const clock = {...systemClock, sleep: () => Promise.reject(new Error('Nothing is to be waited for.'))};
+
+  test.each([408, 429, 500, 502, 503, 504])(
+    '%i before the last byte: the file has failed, and it is said',
+    async status => {
+      const uploader: Uploader = {upload: async () => ({kind: 'refused', status, retryAfter: '86400'})};
+      const [outcome] = await uploadEach(sources('a'), uploader, {retries: 3, clock});
+      const message = expect.stringMatching(/ It asks to wait 24 hours\.$/);
+      expect(outcome).toMatchObject({status: 'failed', attempts: 1, error: {message}});
+    },
+  );
+
+  test('409 after an attempt that was sent whole: the file stays unknown', async () => {
+    let attempts = 0;
+    const uploader: Uploader = {
+      async upload({body}) {
+        attempts += 1;
+        if (attempts > 1) return {kind: 'refused', status: 409, retryAfter: '86400'};
+        body.release?.({connectMs: 1, unsentBytes: 0});
+        throw new Error('The connection broke.');
+      },
+    };
+    const waits: number[] = [];
+    const options = {retries: 3, clock: {...clock, sleep: async (ms: number) => void waits.push(ms)}};
+    const outcomes = await uploadEach(sources('a'), uploader, {...options, onUnknown: 'honoured'});
+    expect(codes(outcomes)).toEqual(['unknown outcome_unknown']);
+    expect([attempts, waits]).toEqual([2, [0]]);
+  });
+});
+
 describe('a stop', () => {
   const interrupted = new MediaError('interrupted', 'The run was stopped by SIGINT.');
 

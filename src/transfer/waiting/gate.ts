@@ -1,6 +1,6 @@
 import type {Clock, StopSignal} from '../../host.ts';
 import {asksForFewer, type Uploader} from '../../service/uploader.ts';
-import {backoffMs, isOfService, parseRetryAfter} from '../attempt/retry.ts';
+import {backoffMs, decide, isOfService, parseRetryAfter} from '../attempt/retry.ts';
 
 /** Stops all workers from sending while the service asks to wait with Retry-After, or refuses one file after the other. */
 export class Gate {
@@ -30,6 +30,9 @@ export class Gate {
   }
 }
 
+/** Of a file that is sent again after any refusal that permits it. */
+const mayBeStored = {isHonoured: true, wasReleased: true};
+
 interface RetryAfterOptions {
   clock: Clock;
   random: () => number;
@@ -51,14 +54,17 @@ export function withRetryAfter(
       const sentAt = clock.monotonic();
       const answer = await uploader.upload(request);
       if (answer.kind === 'stored') refusals.stored();
-      if (answer.kind !== 'refused' || (!asksForFewer(answer.status) && answer.status !== 503)) return answer;
+      if (answer.kind !== 'refused') return answer;
       const {retryAfter} = answer;
       const waitMs = retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, clock.now());
+      const isLong = waitMs !== undefined && waitMs > retryMaxWaitMs;
+      if (isLong && decide('held', answer, mayBeStored).action === 'retry')
+        return {...answer, longWaitMs: waitMs};
+      if (!asksForFewer(answer.status) && answer.status !== 503) return answer;
       if (waitMs === undefined) {
         if (asksForFewer(answer.status) || isOfService(answer)) refusals.refused(sentAt, clock.monotonic());
         return answer;
       }
-      if (waitMs > retryMaxWaitMs) return {...answer, longWaitMs: waitMs};
       gate.closeFor(waitMs);
       return answer;
     },
