@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
+import {eventually} from '../support/eventually.ts';
 import {fixture, mediaInShell, type Sandbox, sandbox} from '../support/media.ts';
 import {type ScriptedConnection, scriptedServer, someRecord} from '../support/scripted-server.ts';
 
@@ -90,6 +91,36 @@ describe('the failures of several inputs, on stderr', () => {
     const {stderr, exitCode} = await box.run(['upload', 'gone.png', '--files-from', 'list']);
     expect(stderr).toMatch(/^media: gone\.png does not exist\.\nmedia: list is not a list of names: /m);
     expect(exitCode).toBe(2);
+  });
+
+  /** A run whose list of names goes on after the first file was stored. */
+  async function withOpenList(...options: string[]) {
+    const {sandbox: box, service} = await connectedSandbox();
+    await pictures(box, ['a.png']);
+    const run = box.start(['upload', '--files-from', '-', ...options], {stdin: 'pipe'});
+    run.stdin?.write('a.png\n');
+    await eventually(async () => (await service.records()).length === 1);
+    return {run};
+  }
+
+  it('after files that were stored: their records are printed, exit 3', async () => {
+    const {run} = await withOpenList('--template', '{file}\\n');
+    run.stdin?.end('b.png\0c\n');
+    const {stdout, stderr, exitCode} = await run;
+    expect(stdout).toBe('a.png\n');
+    expect(stderr).toMatch(
+      /^media: Standard input is not a list of names: .*\n {2}Write .*\n1 uploaded, 0 skipped, 0 failed, 0 unknown\n$/,
+    );
+    expect(exitCode).toBe(3);
+  });
+
+  it('a signal while the list is open: the records of what was stored are printed', async () => {
+    const {run} = await withOpenList('--template', '{file}\\n');
+    run.kill('SIGINT');
+    const {stdout, stderr, signal} = await run;
+    expect(stdout).toBe('a.png\n');
+    expect(stderr).toContain('1 uploaded, 0 skipped, 0 failed, 0 unknown\n');
+    expect(signal).toBe('SIGINT');
   });
 
   it('refused by the service with one sentence: together, whatever the attempt', async () => {

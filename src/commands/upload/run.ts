@@ -3,7 +3,7 @@ import {withHints, withRunOptions} from '../../cli/key-hints.ts';
 import {RetryAdvice} from '../../cli/retry-advice.ts';
 import type {Session} from '../../cli/session.ts';
 import {geotagsWords} from '../../cli/values.ts';
-import {MediaError} from '../../errors.ts';
+import {exitStatusOf, MediaError} from '../../errors.ts';
 import type {Clock, EndSignal, Host} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
@@ -35,6 +35,8 @@ export class UploadRun {
   #isAwaiting = () => false;
   #cancelQuit = () => {};
   #localFailure: MediaError | undefined;
+  /** Why the inputs came to an early end, after some of them. */
+  #inputFailure: MediaError | undefined;
   /** Whether the next run knows what this one has sent. */
   #isRemembered = false;
 
@@ -149,13 +151,17 @@ export class UploadRun {
       }
     } catch (error) {
       this.#failures.end();
-      throw error;
+      // What was stored is told all the same.
+      if (!(error instanceof MediaError) || this.#tally.total === 0) throw error;
+      this.#inputFailure = withRunOptions(error, this.#wording.options);
     } finally {
       finish();
       stopTelling();
       this.#localFailure = await closeResources(resources);
     }
     await results.end();
+    if (this.#inputFailure !== undefined && this.#signal === undefined)
+      this.#invocation.report.failure(this.#inputFailure);
     if (inputs.unfollowed.size > 0) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
     if (this.#signal === undefined) refuseNothing(this.#tally, this.#options);
     await this.#conclude(session, inputs);
@@ -208,6 +214,8 @@ export class UploadRun {
       failure => failure !== undefined,
     );
     for (const failure of failures) report.failure(failure);
+    if (this.#inputFailure !== undefined && status < 3)
+      return this.#tally.isAnyStored ? 3 : exitStatusOf[this.#inputFailure.code];
     return status === 0 && failures.length > 0 ? 1 : status;
   }
 }

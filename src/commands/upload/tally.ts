@@ -32,9 +32,14 @@ export class Tally {
     return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
   }
 
+  /** Whether the service has any of the inputs; in a dry run, none was sent. */
+  get isAnyStored(): boolean {
+    return !this.#dryRun && this.#counts.uploaded + this.#counts.skipped > 0;
+  }
+
   /** The hint if all uploads succeeded but the output could not be written. */
   get outputHint(): string | undefined {
-    if (this.#dryRun || this.#counts.uploaded + this.#counts.skipped === 0) return undefined;
+    if (!this.isAnyStored) return undefined;
     return 'The uploads themselves succeeded. Do not run the command again only for its output.';
   }
 
