@@ -80,6 +80,18 @@ describe('a key-command that waits', () => {
     expect((await upload).signal).toBe('SIGTERM');
   });
 
+  test('SIGUSR2: tells the progress, and waits on', async () => {
+    const {upload, started} = await waiting();
+    await eventually(() => readFile(started).catch(() => undefined));
+    const told = once(upload.stderr, 'data');
+    upload.kill('SIGUSR2');
+    await Promise.race([told, once(upload, 'exit')]);
+    upload.kill('SIGTERM');
+    const {stderr, signal} = await upload;
+    expect(stderr).toMatch(/^0 uploaded, 0 skipped, 0 failed, 0 unknown\n/);
+    expect(signal).toBe('SIGTERM');
+  });
+
   test('--deadline: ends as deadline_exceeded', async () => {
     const {upload} = await waiting('--deadline', '500ms');
     const {exitCode, stderr} = await upload;

@@ -33,6 +33,8 @@ export class UploadRun {
   #signal: EndSignal | undefined;
   /** Whether files were sent completely that have no response yet. */
   #isAwaiting = () => false;
+  /** Reports the progress; before the first file and after the last one, there is only the summary. */
+  #tell: () => unknown = () => this.#invocation.report.note(this.#tally.summary());
   #cancelQuit = () => {};
   #localFailure: MediaError | undefined;
   /** Why the inputs came to an early end, after some of them. */
@@ -53,7 +55,9 @@ export class UploadRun {
   }
 
   async execute(contentType: DecideType): Promise<ExitStatus> {
-    const stopListening = this.#invocation.host.onEndSignal(signal => this.#onSignal(signal));
+    const {host} = this.#invocation;
+    const stopListening = host.onEndSignal(signal => this.#onSignal(signal));
+    const stopTelling = host.onStatusSignal(() => void this.#tell());
     const cancelDeadline = this.#startDeadline();
     try {
       await this.#upload(contentType);
@@ -64,6 +68,7 @@ export class UploadRun {
       cancelDeadline();
       this.#cancelQuit();
       stopListening();
+      stopTelling();
     }
     return this.#signal ?? this.#exitStatus();
   }
@@ -139,7 +144,7 @@ export class UploadRun {
       (name, message) => this.#failures.warn(name, message, several),
     );
     this.#isAwaiting = isAwaiting;
-    const stopTelling = this.#invocation.host.onStatusSignal(tell);
+    this.#tell = tell;
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
       const options = transferOptions(this.#options, resources, this.#invocation, {
@@ -156,7 +161,6 @@ export class UploadRun {
       this.#inputFailure = withRunOptions(error, this.#wording.options);
     } finally {
       finish();
-      stopTelling();
       this.#localFailure = await closeResources(resources);
     }
     await results.end();
