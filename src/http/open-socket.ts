@@ -97,11 +97,12 @@ function secured(
       socket,
       host,
       ALPNProtocols: ['http/1.1'],
+      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says: the key would go to anyone.
+      rejectUnauthorized: true,
       ...defined({servername, ca, cert, key}),
     });
     tls.on('error', reject).once('secureConnect', () => {
-      const cipher = `${tls.getProtocol()}, ${tls.getCipher().name}`;
-      trace?.phase('TLS', `${cipher}${tls.authorized ? '' : ', not verified'}`);
+      trace?.phase('TLS', `${tls.getProtocol()}, ${tls.getCipher().name}`);
       resolve(tls);
     });
   });

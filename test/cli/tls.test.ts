@@ -32,6 +32,15 @@ describe('a certificate', () => {
     expect(error?.hint).toContain('--cacert FILE');
   });
 
+  test('of an unknown authority, NODE_TLS_REJECT_UNAUTHORIZED=0: no request all the same', async () => {
+    const {port, uploads} = await tlsService();
+    const box = await sandboxFor(`https://127.0.0.1:${port}`);
+    const env = {...box.env, NODE_TLS_REJECT_UNAUTHORIZED: '0'};
+    const {stderr, exitCode} = await box.run(['upload', photo, '--retries', '0'], {env});
+    expect(stderr).toContain('was not accepted: self-signed certificate.');
+    expect({exitCode, uploads}).toEqual({exitCode: 1, uploads: []});
+  });
+
   test.each(['127.0.0.1', 'localhost'])('of an authority named by --cacert, for %s: uploaded', async host => {
     const {port, uploads, certificate} = await tlsService();
     const {stdout, stderr, exitCode} = await upload(`https://${host}:${port}`, [
