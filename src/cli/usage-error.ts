@@ -5,6 +5,7 @@ import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {shellWord} from '../lib/shell.ts';
 import {type GlobalOptions, hintOptions, loginCommandFor} from '../settings/hint-options.ts';
+import {shownBaseUrl} from '../settings/parse.ts';
 
 /** Turns commander's error into one sentence, with a hint what to type instead. */
 export function usageError(
@@ -70,7 +71,7 @@ function noKeyOption(login: string, {env}: Host): MediaError {
 function noLoginArgument(argv: readonly string[], login: string, host: Host): MediaError {
   const url = argv.find(word => /^https?:\/\//.test(word) && URL.canParse(word));
   if (url === undefined) return noKeyOption(login, host);
-  const hint = `Set the service with --base-url: ${login} --base-url ${shellWord(url)}`;
+  const hint = `Set the service with --base-url: ${login} --base-url ${shellWord(shownBaseUrl(url, 'URL'))}`;
   return new MediaError('usage', 'media login takes no arguments.', {hint});
 }
 

@@ -1,5 +1,6 @@
 import type {Host} from '../host.ts';
 import {shellWord} from '../lib/shell.ts';
+import {shownBaseUrl} from './parse.ts';
 
 /** The options that every command takes, as the command line gives them. */
 export interface GlobalOptions {
@@ -16,7 +17,7 @@ export interface GlobalOptions {
 export function hintOptions(host: Host, options: GlobalOptions): string {
   const baseUrl = options.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
   const words = [
-    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+    ...(baseUrl === undefined ? [] : ['--base-url', shownBaseUrl(baseUrl, 'URL')]),
     ...(options.cacert === undefined ? [] : ['--cacert', options.cacert]),
     ...(options.allowHttp ? ['--allow-http'] : []),
   ];

@@ -25,6 +25,16 @@ export function parseBaseUrl(value: string, allowHttp: boolean): BaseUrl {
     : {kind: 'service', url: parseServiceUrl(value, 'base URL', allowHttp)};
 }
 
+/** The base URL as it may be shown; `instead` if it cannot be used, since it may then contain a password. */
+export function shownBaseUrl(value: string, instead: string): string {
+  try {
+    parseBaseUrl(value, true);
+    return value;
+  } catch {
+    return instead;
+  }
+}
+
 /** Parses a URL of the service; a usage error calls it `what`. */
 export function parseServiceUrl(value: string, what: string, allowHttp: boolean): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;

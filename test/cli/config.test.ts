@@ -132,10 +132,10 @@ describe('where a value comes from', () => {
     const box = await sandbox();
     await box.run(['config', 'set', 'base-url', 'https://a.example', '--profile', 'work']);
     await box.run(['config', 'set', 'once', 'true', '--profile', 'work']);
-    const env = {...box.env, MEDIA_PROFILE: 'work', MEDIA_BASE_URL: 'https://me:s@cret@b.example'};
+    const env = {...box.env, MEDIA_PROFILE: 'work', MEDIA_BASE_URL: 'https://me:s/cret@b.example'};
     const list = ['config', 'list', '--cacert', 'my.pem'];
     expect((await box.run(list, {env})).stdout).toBe(
-      'base-url=https://********@b.example (from MEDIA_BASE_URL)\n' +
+      'base-url=******** (from MEDIA_BASE_URL)\n' +
         'cacert=my.pem (from --cacert)\n' +
         'idempotency-keys=ignored (default)\n' +
         'once=true (from profile work)\n' +

@@ -117,6 +117,33 @@ describe('a base URL without its scheme', () => {
   });
 });
 
+describe('a base URL that may contain a password: never shown', () => {
+  it.each([
+    `https://me:${secret}@media.example`,
+    `https:me:${secret}@media.example`,
+    `https://me:x/${secret}@media.example`,
+    `https://media.example/?token=${secret}`,
+    `me:${secret}@media.example`,
+  ])('%s', async url => {
+    const box = await sandbox({MEDIA_BASE_URL: url});
+    const outputs = await Promise.all(
+      [
+        ['login'],
+        ['login', '--key', 'key'],
+        ['login', url],
+        ['upload', '.', '--dry-run', '--no-once'],
+        ['config', 'list'],
+        ['config', 'list', '--json', '--base-url', url],
+      ].map(words => box.run(words)),
+    );
+    const text = outputs.map(({stdout, stderr}) => `${stdout}${stderr}`).join('');
+    expect(text).not.toContain(secret);
+    expect(text).toContain('media login --key-stdin --base-url URL\n');
+    expect(text).toContain('media upload --base-url URL -r .\n');
+    expect(text).toContain('base-url=******** (from MEDIA_BASE_URL)\n');
+  });
+});
+
 describe('a key in MEDIA_API_KEY that is refused', () => {
   it.each([
     ['upload', photo],

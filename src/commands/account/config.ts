@@ -6,7 +6,7 @@ import {MediaError} from '../../errors.ts';
 import {own} from '../../lib/object.ts';
 import {jsonLine, printable} from '../../output/escape.ts';
 import type {SettingEntry} from '../../output/json-output.ts';
-import {profileNameOf} from '../../settings/parse.ts';
+import {profileNameOf, shownBaseUrl} from '../../settings/parse.ts';
 import {droppedNote, settingInForce, withBaseUrl} from '../../settings/profile.ts';
 import {type SettingName, settingNames, settingTable} from '../../settings/setting-table.ts';
 import {profileOf} from '../../settings/settings.ts';
@@ -84,8 +84,10 @@ async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocatio
   const settings = settingNames.flatMap(name => {
     const standard = {value: settingTable[name].default, place: 'default'};
     const {value, place} = settingInForce(name, run) ?? standard;
-    // Only a value that was never checked can contain a password.
-    const shown = value?.replace(/\/\/[^/]*@/, '//********@');
+    const shown =
+      name === 'base-url' && value !== undefined
+        ? shownBaseUrl(value, '********')
+        : value?.replace(/\/\/[^/]*@/, '//********@');
     return shown === undefined || place === undefined ? [] : [{name, value: shown, source: place}];
   });
   const lines = json
