@@ -2,6 +2,7 @@ import type {ServiceOptions} from '../embedded/service.ts';
 import type {StopSignal} from '../host.ts';
 import type {ConnectionOptions} from '../http/http.ts';
 import {Secret} from '../lib/secrets/secret.ts';
+import {unlessStopped} from '../lib/stop.ts';
 import {asMediaError} from '../output/report.ts';
 import {packageVersion} from '../package-file.ts';
 import {graphqlUrl, type ServiceAddress, ServiceClient, serviceIdentity} from '../service/client.ts';
@@ -27,6 +28,8 @@ export interface Session {
   identity: string;
   /** Whose key is used, if the service said so at login. */
   account?: string | undefined;
+  /** Asks the service whose key is used; undefined if it does not say. */
+  identifyAccount?(stop: StopSignal): Promise<string | undefined>;
   /** The profile, and what else the settings were read from. */
   settings: SettingsOfRun;
   /** Closes all connections, and the embedded service. */
@@ -51,6 +54,11 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
     hostName: address.baseUrl.host,
     identity: serviceIdentity(address.baseUrl),
     account: settings.account,
+    async identifyAccount(stop) {
+      const {accountOfKey} = await import('../service/identity.ts');
+      const answer = within(invocation, 30_000, signal => accountOfKey(client, signal));
+      return unlessStopped(answer, stop);
+    },
     settings,
     idempotencyHonoured: settings.idempotencyHonoured,
     keyFacts: keyFacts(settings),

@@ -6,7 +6,7 @@ import {contentOf, type SentAs, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
 import {pathKey, type Scope} from './line.ts';
 import {type JournalReader, readJournals} from './reader.ts';
-import {type Identify, refuseOtherScope, refuseOtherStore} from './scope.ts';
+import {type Questions, refuseOtherScope, refuseOtherStore} from './scope.ts';
 
 /** An input, as far as it is known without reading its content. */
 export interface JournalInput {
@@ -131,7 +131,7 @@ export async function readMemory(
   path: string,
   host: Pick<Host, 'cwd' | 'files'>,
   asked: Scope | undefined,
-  identify?: Identify,
+  questions: Questions = {},
 ): Promise<JournalMemory | undefined> {
   const [reader] = await readJournals([path], host).catch(error => {
     if (error instanceof MediaError && error.code === 'file_missing') return [];
@@ -139,6 +139,6 @@ export async function readMemory(
   });
   if (reader === undefined) return undefined;
   if (asked !== undefined && reader.scope !== undefined) refuseOtherScope(reader.scope, asked, path);
-  await refuseOtherStore(reader.scope, identify, path);
+  await refuseOtherStore(reader.scope, questions, path);
   return new JournalMemory(reader);
 }

@@ -14,14 +14,12 @@ import {JournalLog} from './log.ts';
 import {JournalReader} from './reader.ts';
 import {type Recovery, recover} from './recovery.ts';
 import {Journal} from './run-journal.ts';
-import {type Identify, refuseOtherScope, refuseOtherStore} from './scope.ts';
+import {type Questions, refuseOtherScope, refuseOtherStore} from './scope.ts';
 import {WriterCheck} from './writer-check.ts';
 
-export interface JournalOptions extends Patience {
+export interface JournalOptions extends Patience, Questions {
   /** The scope of the run, which the journal must have. Without a scope, only an existing journal is opened. */
   scope?: Scope;
-  /** Asks which service is there. A journal that knows its own is refused if it is another one, or if it does not say. */
-  identify?: Identify | undefined;
   /** Whether to index paths; true by default without a scope. */
   paths?: boolean;
 }
@@ -51,7 +49,7 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
     const opening: Opening = {absolute, shown: path, handle, lock, recovery};
     refuseUnfit(recovery, path, options.scope);
     await waitForWriter(opening, host, options);
-    await refuseOtherStore(recovery.scope, options.identify, path);
+    await refuseOtherStore(recovery.scope, options, path);
     const check = await enter(opening, host, options.scope);
     const {isRemote, isLocal} = await diskKind(host.files, absolute);
     const log = new JournalLog({

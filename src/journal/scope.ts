@@ -4,8 +4,13 @@ import {shellQuoted} from '../lib/shell.ts';
 import {unusable} from './errors.ts';
 import type {HeaderLine, ParsedLine, Scope} from './line.ts';
 
-/** Asks the service which one it is; resolves to undefined if it does not say, and rejects without a connection. */
-export type Identify = () => Promise<string | undefined>;
+/** What only the service can tell; it resolves to undefined if it does not. */
+export interface Questions {
+  /** Asks which service is there; rejects without a connection. A journal that knows its own is refused if it is another one, or if it does not say. */
+  identify?: (() => Promise<string | undefined>) | undefined;
+  /** Asks whose key the run uses, for a journal that belongs to an account. */
+  identifyAccount?: (() => Promise<string | undefined>) | undefined;
+}
 
 /** The scope in a header; throws for a file that is not a journal, or one of another version. */
 export function scopeOf(parsed: ParsedLine | undefined, shown: string): Scope {
@@ -83,12 +88,14 @@ export function refuseOtherScope(there: Scope, asked: Scope, shown: string): voi
   );
 }
 
-/** Rejects unless the service says that it is the one that a journal belongs to, if the journal knows which one that is. */
+/** Rejects if the key is of another account than a journal, or unless the service says that it is the one of the journal, if that knows which one. */
 export async function refuseOtherStore(
   there: Scope | undefined,
-  identify: Identify | undefined,
+  {identify, identifyAccount}: Questions,
   shown: string,
 ): Promise<void> {
+  const account = there?.account === undefined ? undefined : await identifyAccount?.();
+  if (there !== undefined && account !== undefined) refuseOtherScope(there, {...there, account}, shown);
   const serviceId = there?.serviceId;
   if (serviceId === undefined || identify === undefined) return;
   const told = await identify().catch(error => {

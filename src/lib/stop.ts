@@ -36,8 +36,8 @@ export class Stop<Reason = unknown> implements StopSignal<Reason> {
   }
 }
 
-/** The result of a call on another thread; rejects once the signal is aborted, since a disk may never respond. */
-export function unlessStopped<Result>(call: Promise<Result>, signal: StopSignal<Error>): Promise<Result> {
+/** The result of a call; rejects once the signal is aborted, since a disk or a service may never respond. */
+export function unlessStopped<Result>(call: Promise<Result>, signal: StopSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const onStop = () => reject(signal.reason);
     signal.addEventListener('abort', onStop);

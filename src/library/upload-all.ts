@@ -143,7 +143,7 @@ async function* run(
       const path = cwd === undefined ? journalPath : resolve(cwd, journalPath);
       const scope = {service: client.baseUrl ?? client.host};
       const identify = client.serviceId && (async () => client.serviceId?.(stop));
-      if (checked.dryRun) memory = await readMemory(path, host, scope, identify);
+      if (checked.dryRun) memory = await readMemory(path, host, scope, {identify});
       else journal = await openJournal(path, host, {scope, identify, stop});
     }
     const items = itemsOf(inputs, stop, host.clock);

@@ -84,6 +84,12 @@ export async function whoOwnsKey(client: ServiceClient, signal: AbortSignal): Pr
   }
 }
 
+/** The account that a key belongs to, as a journal can compare it; undefined if the service does not say. */
+export async function accountOfKey(client: ServiceClient, signal: AbortSignal): Promise<string | undefined> {
+  const identity = await whoOwnsKey(client, signal);
+  return identity?.id ?? identity?.email ?? identity?.username;
+}
+
 function viewerQuery(fields: FieldDescription[]): {text: string; field: string} | undefined {
   for (const field of viewerNames) {
     const description = fields.find(({name}) => name === field);

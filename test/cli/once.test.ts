@@ -101,7 +101,7 @@ describe('media upload --once', () => {
     expect((await upload('--dry-run', ...embedded)).statuses).toEqual(['skipped']);
   });
 
-  it('the key of another account of the same service: refused; a new key of the same account is not', async () => {
+  it('the key of another account of the same service: refused; a new key of the same account is not; from the environment too', async () => {
     const {sandbox, service, upload, stored} = await machine();
     sandbox.env['MEDIA_CONFIG_DIR'] = sandbox.directory;
     delete sandbox.env['MEDIA_BASE_URL'];
@@ -128,6 +128,22 @@ describe('media upload --once', () => {
     }
     expect((await upload('--no-once', 'a.png')).statuses).toEqual(['uploaded']);
     expect(await stored()).toBe(2);
+    await login('anna');
+    const bens = await service.createKey({label: 'ben'});
+    for (const [key, status] of [
+      [bens, undefined],
+      [await service.createKey({label: 'anna'}), 'skipped'],
+    ] as const) {
+      sandbox.env['MEDIA_API_KEY'] = key;
+      for (const more of [[], ['--dry-run']]) {
+        const {statuses, stderr} = await upload('--once', 'a.png', ...more);
+        expect(statuses).toEqual(status === undefined ? [] : [status]);
+        if (status === undefined)
+          expect(JSON.parse(stderr).error).toMatchObject({code: 'journal_of_other_service'});
+      }
+    }
+    expect(await stored()).toBe(2);
+    delete sandbox.env['MEDIA_API_KEY'];
     await sandbox.run(['logout']);
     expect(await readFile(join(sandbox.directory, 'config.json'), 'utf8')).not.toContain('account');
   });

@@ -5,7 +5,7 @@ import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
 import {exitStatusOf, type MediaError} from '../../errors.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import type {ServiceClient} from '../../service/client.ts';
-import {type KeyVerdict, verifyKey, whoOwnsKey} from '../../service/identity.ts';
+import {accountOfKey, type KeyVerdict, verifyKey} from '../../service/identity.ts';
 import {checkUploadPath} from '../../service/probe.ts';
 import type {Settings} from '../../settings/settings.ts';
 import {isOfKey} from '../../transfer/attempt/explain.ts';
@@ -32,15 +32,14 @@ export async function checkKey(
   return verdict;
 }
 
-/** Whose key it is, as a journal can compare it; undefined if the service does not say. */
+/** The account that the key belongs to; undefined if the service does not say. */
 export async function accountOf(
   invocation: Invocation,
   settings: Settings,
   unchecked: UncheckedKey,
 ): Promise<string | undefined> {
   const {graphqlUrl} = settings;
-  const identity = await ask(invocation, settings, {...unchecked, graphqlUrl}, whoOwnsKey);
-  return identity?.id ?? identity?.email ?? identity?.username;
+  return ask(invocation, settings, {...unchecked, graphqlUrl}, accountOfKey);
 }
 
 function refusalHint(error: MediaError, profileUrl: string | undefined): string {

@@ -105,7 +105,7 @@ async function verifyService(readers: readonly JournalReader[], invocation: Invo
   });
   try {
     if (session?.identity === scope.service)
-      await refuseOtherStore(scope, () => session.client.serviceId(new Stop()), shown);
+      await refuseOtherStore(scope, {identify: () => session.client.serviceId(new Stop())}, shown);
     else invocation.report.note(`not verified: no key is set for ${scope.service}.`);
   } finally {
     await session?.close();

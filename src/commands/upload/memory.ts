@@ -26,7 +26,7 @@ export function refuseTwoJournals({journal, once}: MemoryFlags): void {
 }
 
 /** What a run's journal must belong to. */
-type JournalOwner = Pick<Session, 'identity' | 'account'> & {
+type JournalOwner = Pick<Session, 'identity' | 'account' | 'identifyAccount'> & {
   settings: Pick<SettingsOfRun, 'profileName' | 'profile'>;
   client: Pick<Session['client'], 'serviceId'>;
 };
@@ -43,7 +43,9 @@ export async function openRunJournal(
   if (journal === undefined && !isOwn) return undefined;
   const {openJournal} = await import('../../journal/journal.ts');
   const identify = () => session.client.serviceId(stop);
-  const common = {note: (text: string) => report.note(text), stop, identify};
+  // A journal that is opened again does not ask again.
+  const identifyAccount = async () => (session.account ??= await session.identifyAccount?.(stop));
+  const common = {note: (text: string) => report.note(text), stop, identify, identifyAccount};
   if (journal !== undefined) return openJournal(journal, host, {scope: scopeOf(session, shard), ...common});
   const {orNoOnce, stateUnwritable} = await import('../../settings/paths.ts');
   const path = await ownJournal(host, session.identity, session.settings.profileName);
@@ -86,18 +88,25 @@ export async function readDryRunMemory(
   if (journal === undefined && !isOwn) return nothingKnown;
   const {account} = settings;
   const identity = await identityOf(settings, host);
-  const idempotencyHonoured = settings.idempotencyHonoured || settings.baseUrl?.kind === 'embedded';
+  const isEmbedded = settings.baseUrl?.kind === 'embedded';
+  const idempotencyHonoured = settings.idempotencyHonoured || isEmbedded;
   const {readMemory} = await import('../../journal/journal.ts');
-  const ask = async () => {
+  const ask = async <Answer>(question: (session: Session) => Promise<Answer>) => {
     const {openSession} = await import('../../cli/session.ts');
     const session = await openSession(invocation, stop);
-    return session.client.serviceId(stop).finally(() => session.close());
+    return question(session).finally(() => session.close());
   };
-  const identify = settings.baseUrl?.kind === 'embedded' ? undefined : ask;
+  const questions = {
+    identify: () => ask(({client}) => client.serviceId(stop)),
+    // Without a key, nobody can be asked.
+    identifyAccount: async () =>
+      account ?? (await ask(async session => session.identifyAccount?.(stop)).catch(() => undefined)),
+  };
   const part = journal === undefined ? undefined : shard;
   const scope = identity === undefined ? undefined : scopeOf({identity, account}, part);
   const path = journal ?? (scope && (await ownJournal(host, scope.service, settings.profileName)));
-  const memory = path === undefined ? undefined : await readMemory(path, host, scope, identify);
+  const memory =
+    path === undefined ? undefined : await readMemory(path, host, scope, isEmbedded ? {} : questions);
   return {memory, idempotencyHonoured};
 }
 
