@@ -55,11 +55,13 @@ const checkout = {
   'work/deep/down/dog': undefined,
 };
 
-test('a journal and a results file in the folder, by any name and with --all: left out', async () => {
+test('a journal with its lock and a results file in the folder, by any name and with --all: left out', async () => {
   const {sandbox: box, service} = await connectedSandbox();
   const path = (name: string) => join(box.directory, 'in', name);
-  await mkdir(path('.'));
+  await mkdir(path('deep'), {recursive: true});
   await copyFile(fixture('photo.png'), path('photo.png'));
+  // What a run that was killed while it took the lock has left.
+  await writeFile(path('deep/journal.png.lock.0'), '{}');
   for (const status of ['uploaded', 'skipped']) {
     const upload = [
       'upload',
@@ -67,7 +69,7 @@ test('a journal and a results file in the folder, by any name and with --all: le
       'in',
       '--all',
       '--journal',
-      'in/journal.png',
+      'in/deep/journal.png',
       '--ndjson',
       '--no-progress',
     ];
@@ -81,7 +83,7 @@ test('a journal and a results file in the folder, by any name and with --all: le
     expect(lines.map(line => JSON.parse(line))).toMatchObject([{file: 'in/photo.png', status}]);
   }
   expect(await service.records()).toHaveLength(1);
-  const check = ['journal', 'check', 'in/journal.png', '--all', '--exclude', 'results.jpg', '--', 'in'];
+  const check = ['journal', 'check', 'in/deep/journal.png', '--all', '--exclude', 'results.jpg', '--', 'in'];
   expect((await box.run(check)).stderr).toContain('1 input, each recorded exactly once.\n');
 });
 
