@@ -1,7 +1,9 @@
-import {copyFile} from 'node:fs/promises';
+import {copyFile, mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
+import {execa} from 'execa';
 import {expect, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
+import {notRun} from '../support/installed.ts';
 import {fixture} from '../support/media.ts';
 
 test('--template: a line for each success in the order of the inputs, of upload, of what was skipped, and of the journal', async () => {
@@ -29,6 +31,26 @@ test('--template: a line for each success in the order of the inputs, of upload,
     '{path} {contentType} {url}.',
   ]);
   expect(checked.stdout).toBe(`${join(sandbox.directory, 'photo.png')} image/png .`);
+});
+
+test('--template of a name that is not UTF-8: its bytes between zero bytes and in words for a shell', async context => {
+  if (process.platform !== 'linux') notRun(context, 'only on Linux may names have any bytes');
+  const {sandbox} = await connectedSandbox();
+  const bytes = (text: string) => Buffer.from(text, 'latin1');
+  await mkdir(join(sandbox.directory, 'in'));
+  const path = bytes(join(sandbox.directory, 'in/caf\xe9.png'));
+  await copyFile(fixture('photo.png'), path);
+  const exact = ['--template', '{file}\\0{name}\\0{path}\\0{status}\\0'];
+  const upload = ['upload', '-r', 'in', '--journal', 'journal'];
+  const uploaded = await sandbox.run([...upload, ...exact], {encoding: 'buffer'});
+  const name = Buffer.concat([bytes('in/caf\xe9.png\0caf\xe9.png\0'), path]);
+  expect(Buffer.from(uploaded.stdout)).toEqual(Buffer.concat([name, bytes('\0uploaded\0')]));
+  const words = await sandbox.run([...upload, '--template', '{file|shell} {name|shell} {path|shell}']);
+  const printed = await execa('bash', ['-c', `printf '%s\\0' ${words.stdout}`], {encoding: 'buffer'});
+  expect(Buffer.from(printed.stdout)).toEqual(Buffer.concat([name, bytes('\0')]));
+  const list = await sandbox.run(['journal', 'list', 'journal', ...exact], {encoding: 'buffer'});
+  const listed = bytes('caf\xe9.png\0caf\xe9.png\0caf\xe9.png\0uploaded\0');
+  expect(Buffer.from(list.stdout)).toEqual(listed);
 });
 
 test.each([

@@ -18,7 +18,9 @@ const json =
 function rendered(template: string, of: Partial<Rendered> = {}): string {
   const received = parseRecord(json) as ReceivedRecord;
   const photo = {file: 'a b/photo.png', path: '/home/a b/photo.png', status: 'uploaded', received};
-  return renderTemplate(parseTemplate(template), {...photo, contentType: 'image/png', size: 12, ...of});
+  return String(
+    renderTemplate(parseTemplate(template), {...photo, contentType: 'image/png', size: 12, ...of}),
+  );
 }
 
 describe('renderTemplate', () => {

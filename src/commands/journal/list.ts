@@ -35,7 +35,7 @@ export async function listJournals(options: ListOptions, {host, stdout}: Invocat
   await lines.end();
 }
 
-type ListFormat = (reader: JournalReader, path: PathKey, entry: Entry) => Promise<string>;
+type ListFormat = (reader: JournalReader, path: PathKey, entry: Entry) => Promise<string | Uint8Array>;
 
 async function listFormat({json, template}: ListOptions): Promise<ListFormat> {
   if (template === undefined) return json ? entryJson : entryText;

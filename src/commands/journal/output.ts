@@ -22,7 +22,11 @@ export class Lines {
     this.#stdout = stdout;
   }
 
-  async add(line: string): Promise<void> {
+  async add(line: string | Uint8Array): Promise<void> {
+    if (typeof line !== 'string') {
+      await this.end();
+      return this.#stdout.write(line);
+    }
     this.#text += line;
     if (this.#text.length > 64 * 1024) await this.end();
   }

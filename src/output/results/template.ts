@@ -44,7 +44,7 @@ export interface Rendered {
   file: string;
   /** The bytes of the name, if they are not UTF-8. */
   fileBytes?: Buffer | undefined;
-  /** The absolute path, if there is one. */
+  /** The absolute path, if there is one; it ends with the name. */
   path: string;
   status: string;
   contentType?: string | undefined;
@@ -111,7 +111,7 @@ export function renderOutcome(
   template: Template,
   outcome: Outcome,
   pathOf: (name: string) => string,
-): string {
+): string | Buffer {
   if ('error' in outcome) return '';
   const {name, nameBytes, isOnce, status, contentType, size} = outcome;
   return renderTemplate(template, {
@@ -120,19 +120,32 @@ export function renderOutcome(
   });
 }
 
-/** The template with the values of one input; controls are escaped unless zero bytes separate, as for `find -print0`. */
-export function renderTemplate({parts, isExact}: Template, of: Rendered): string {
-  return parts.map(part => (typeof part === 'string' ? part : render(part, of, isExact))).join('');
+/**
+ * The template with the values of one input; controls are escaped unless zero bytes separate, as for `find -print0`. Only then, a name
+ * that is not UTF-8 makes it bytes.
+ */
+export function renderTemplate({parts, isExact}: Template, of: Rendered): string | Buffer {
+  const rendered = parts.map(part => (typeof part === 'string' ? part : render(part, of, isExact)));
+  return rendered.some(Buffer.isBuffer)
+    ? Buffer.concat(rendered.map(part => Buffer.from(part)))
+    : rendered.join('');
 }
 
-function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boolean): string {
+function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boolean): string | Buffer {
   // The whole record is printed with every digit of its numbers.
   const whole = field === 'record' && keys.length === 0 ? of.received?.json : undefined;
   const value = field === 'record' ? valueAt(of.received?.record, keys) : fieldOf(field, of);
   if (filter === 'json') return printableJson(whole ?? JSON.stringify(value ?? null));
   const text = whole ?? fieldText(value, '');
-  if (filter === 'shell') return quoted(field === 'file' ? (of.fileBytes ?? text) : text);
-  return isExact ? text.replaceAll('\0', '') : printable(text);
+  if (filter === 'shell') return quoted(bytesOf(field, of) ?? text);
+  return isExact ? (bytesOf(field, of) ?? text.replaceAll('\0', '')) : printable(text);
+}
+
+/** The bytes of a field with a name that is not UTF-8. */
+function bytesOf(field: Placeholder['field'], {file, fileBytes, path}: Rendered): Buffer | undefined {
+  if (field === 'name') return fileBytes?.subarray(fileBytes.lastIndexOf('/') + 1);
+  if (field !== 'path' || fileBytes === undefined) return field === 'file' ? fileBytes : undefined;
+  return Buffer.concat([Buffer.from(path.slice(0, path.length - file.length)), fileBytes]);
 }
 
 function fieldOf(field: TemplateField, of: Rendered): unknown {
