@@ -67,8 +67,7 @@ export class RetryAdvice {
     this.#count += 1;
     const {name, nameBytes} = outcome;
     this.#length += name.length + 1;
-    if (nameBytes !== undefined || /\p{Cc}/u.test(name) || this.#length > longestCommand)
-      this.#names = undefined;
+    if (nameBytes !== undefined || this.#length > longestCommand) this.#names = undefined;
     this.#names?.push(shellQuoted(name));
   }
 

@@ -5,7 +5,7 @@ import {type GeotagFlag, geotagsOption} from '../cli/values.ts';
 import {failed, MediaError} from '../errors.ts';
 import {pathOfFileUrl, typedPath} from '../lib/files/typed-path.ts';
 import {defined} from '../lib/object.ts';
-import {shellWord} from '../lib/shell.ts';
+import {posixWord} from '../lib/shell.ts';
 import {printable} from '../output/escape.ts';
 import {asMediaError} from '../output/report.ts';
 import {mediaUrlCommand} from '../package-file.ts';
@@ -125,7 +125,7 @@ async function writeLauncher(file: string, invocation: Invocation): Promise<Exit
   const script =
     host.platform === 'win32'
       ? `@echo off\r\n${words.map(word => `"${word}"`).join(' ')} %*\r\n`
-      : `#!/bin/sh\nexec ${words.map(shellWord).join(' ')} "$@"\n`;
+      : `#!/bin/sh\nexec ${words.map(posixWord).join(' ')} "$@"\n`;
   await writeFile(path, script, {mode: 0o755, flag: 'wx'})
     .then(() => chmod(path, 0o755))
     .catch(failed('local_failure', `${file} could not be written`));

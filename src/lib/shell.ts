@@ -1,9 +1,24 @@
-/** Quotes a path for a POSIX shell; a path that looks like an option gets `./` in front. */
+import {printable} from './printable.ts';
+
+/** Quotes a path for a command to paste; a path that looks like an option gets `./` in front. */
 export function shellQuoted(path: string): string {
   return shellWord(path.startsWith('-') ? `./${path}` : path);
 }
 
-/** Quotes any word for a POSIX shell, options included. */
-export function shellWord(word: string): string {
+/**
+ * Quotes any word for a command to paste, on one line: text that may control a terminal, and bytes that are not UTF-8, as `$'\033'`,
+ * which bash and zsh read.
+ */
+export function shellWord(word: string | Buffer): string {
+  if (typeof word === 'string' && printable(word) === word) return posixWord(word);
+  const escaped = [...Buffer.from(word)].map(byte => {
+    const character = String.fromCharCode(byte);
+    return /[\w@%+=,./ -]/.test(character) ? character : `\\${byte.toString(8).padStart(3, '0')}`;
+  });
+  return `$'${escaped.join('')}'`;
+}
+
+/** Quotes any word for any POSIX shell, options included. */
+export function posixWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

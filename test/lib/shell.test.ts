@@ -2,6 +2,7 @@ import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {printable} from '../../src/lib/printable.ts';
 import {shellQuoted} from '../../src/lib/shell.ts';
 import {sandbox} from '../support/media.ts';
 
@@ -15,9 +16,15 @@ describe('a path in a command to paste', () => {
     ['- r.png', "'./- r.png'"],
     ['ü.png', "'ü.png'"],
     ['', "''"],
-  ])('%j: as a shell reads it', async (path, quoted) => {
+    ['a\u200e.png', "$'a\\342\\200\\216.png'"],
+    ['\ufeff', "$'\\357\\273\\277'"],
+    ["it's\t1\n2", "$'it\\047s\\0111\\0122'"],
+    ['b##[x].png', "$'b\\043\\043\\133x\\135.png'"],
+    ['-\u202e', "$'./-\\342\\200\\256'"],
+  ])('%j: as a shell reads it, and as a report prints it', async (path, quoted) => {
     expect(shellQuoted(path)).toBe(quoted);
-    const {stdout} = await execa('sh', ['-c', `printf %s ${quoted}`]);
+    expect(printable(quoted)).toBe(quoted);
+    const {stdout} = await execa(quoted.startsWith('$') ? 'bash' : 'sh', ['-c', `printf %s ${quoted}`]);
     expect(stdout).toBe(path.startsWith('-') ? `./${path}` : path);
   });
 

@@ -137,7 +137,7 @@ function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boole
   const value = field === 'record' ? valueAt(of.received?.record, keys) : fieldOf(field, of);
   if (filter === 'json') return printableJson(whole ?? JSON.stringify(value ?? null));
   const text = whole ?? fieldText(value, '');
-  if (filter === 'shell') return quoted(bytesOf(field, of) ?? text);
+  if (filter === 'shell') return shellWord(bytesOf(field, of) ?? text);
   return isExact ? (bytesOf(field, of) ?? text.replaceAll('\0', '')) : printable(text);
 }
 
@@ -170,14 +170,4 @@ function valueAt(value: unknown, keys: readonly string[]): unknown {
     if (Array.isArray(at)) return /^\d+$/.test(key) ? at[Number(key)] : undefined;
     return isObject(at) ? own(at, key) : undefined;
   }, value);
-}
-
-/** A word for a shell, on one line: text that may control a terminal, and bytes that are not UTF-8, as `$'\033'`. */
-function quoted(text: string | Buffer): string {
-  if (typeof text === 'string' && printable(text) === text) return shellWord(text);
-  const escaped = [...Buffer.from(text)].map(byte => {
-    const character = String.fromCharCode(byte);
-    return /[\w@%+=,./ -]/.test(character) ? character : `\\${byte.toString(8).padStart(3, '0')}`;
-  });
-  return `$'${escaped.join('')}'`;
 }
