@@ -2,7 +2,7 @@ import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {defined} from '../lib/object.ts';
 import type {KeyVerdict} from '../service/identity.ts';
-import {clearVariable, loginCommandFor} from '../settings/hint-options.ts';
+import {clearVariable, hintOptions, loginCommandFor} from '../settings/hint-options.ts';
 import {keyOf} from '../settings/profile.ts';
 import type {KeySource, Settings} from '../settings/settings.ts';
 import {describeRefusal, isOfKey, sentence} from '../transfer/attempt/explain.ts';
@@ -88,10 +88,10 @@ export function withKeyHint(error: MediaError, facts: KeyFacts | undefined, host
 
 /** Why nothing can be sent with these settings: no such profile, no base URL, no key, or a key of another origin. */
 export function missingSettings(settings: Settings, host: Host): MediaError {
-  const {profileName, profile, hintOptions, baseUrl, key} = settings;
+  const {profileName, profile, baseUrl, key} = settings;
   // Without a terminal, login does not ask for the base URL.
   const isAsked = baseUrl !== undefined || host.stderr.isTTY === true;
-  const login = `${loginCommandFor(host, hintOptions)}${isAsked ? '' : ' --base-url URL'}`;
+  const login = `${loginCommandFor(host, settings.hintOptions)}${isAsked ? '' : ' --base-url URL'}`;
   if (settings.keyFailure !== undefined) return settings.keyFailure;
   if (settings.isUnknownProfile) return noSuchProfile(settings, login);
   if (baseUrl === undefined && key !== undefined)
@@ -99,11 +99,13 @@ export function missingSettings(settings: Settings, host: Host): MediaError {
       'There is an API key but no base URL to send it to.',
       'Set the service with --base-url URL or MEDIA_BASE_URL.',
     );
-  if (settings.keyOfOtherOrigin !== undefined)
+  if (settings.keyOfOtherOrigin !== undefined) {
+    const other = {...settings.options, profile: 'NAME', baseUrl: settings.baseUrlSource?.value ?? ''};
     return noKey(
       `The stored key belongs to ${settings.keyOfOtherOrigin} and is not sent to ${originOfBase(settings)}.`,
-      `Set MEDIA_API_KEY, or log in with another profile: media login --profile NAME --base-url ${originOfBase(settings)}`,
+      `Set MEDIA_API_KEY, or log in with another profile: ${loginCommandFor(host, hintOptions(host, other))}`,
     );
+  }
   if (profile['key-command'] !== undefined)
     return noKey(
       `The key-command of profile ${profileName} has no service to send its key to: the profile has no base URL.`,

@@ -1,6 +1,7 @@
 import {copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:https';
 import {join} from 'node:path';
+import {rootCertificates} from 'node:tls';
 import {pathToFileURL} from 'node:url';
 import {execa} from 'execa';
 import {generate} from 'selfsigned';
@@ -142,6 +143,23 @@ describe('a base URL that may contain a password: never shown', () => {
     expect(text).toContain('media upload --base-url URL -r .\n');
     expect(text).toContain('base-url=******** (from MEDIA_BASE_URL)\n');
   });
+});
+
+it('a stored key of another origin: the hint, pasted with the name of a profile, logs in', async () => {
+  const {service, key} = await embeddedService();
+  const box = await sandbox();
+  const login = ['login', '--key-stdin', '--no-verify', '--base-url', 'https://media.example'];
+  expect(await box.run(login, {input: key, stdin: 'pipe'})).toMatchObject({exitCode: 0});
+  await writeFile(join(box.directory, 'my ca.pem'), rootCertificates[0] ?? '');
+  const other = `${service.url}/pre/fix`;
+  const {stderr} = await box.run(['upload', photo, '--base-url', other, '--cacert', 'my ca.pem']);
+  expect(commandIn(stderr)).toBe(
+    `media login --key-stdin --profile NAME --base-url ${other} --cacert 'my ca.pem'`,
+  );
+  const pasted = await paste(box, commandIn(stderr).replace('NAME', 'other'), key);
+  expect(pasted).toMatchObject({exitCode: 0});
+  const stored = await box.run(['config', 'get', 'base-url', '--profile', 'other']);
+  expect(stored.stdout).toBe(`${other}\n`);
 });
 
 describe('a key in MEDIA_API_KEY that is refused', () => {
