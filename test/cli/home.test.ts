@@ -57,6 +57,7 @@ test.for(Object.entries(homes))(
       exitCode: 0,
       stderr: '',
     });
+    expect(await run(['doctor'], env)).toMatchObject({exitCode: 0, stderr: ''});
     const unset = {...env, MEDIA_API_KEY: '', MEDIA_BASE_URL: ''};
     expect(await run(['upload', '--dry-run', 'a.png'], unset)).toMatchObject({exitCode: 0});
     expect(await run(['upload', '--once', 'a.png'], env)).toMatchObject(needsState);

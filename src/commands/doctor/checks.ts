@@ -8,6 +8,7 @@ import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {verifyKey} from '../../service/identity.ts';
 import {checkUploadPath} from '../../service/probe.ts';
+import {isHomeless} from '../../settings/paths.ts';
 import {speedSettings} from '../../settings/profile.ts';
 import {resolveSettings, type Settings} from '../../settings/settings.ts';
 import {configPath} from '../../settings/store.ts';
@@ -35,7 +36,8 @@ export async function examine(invocation: Invocation): Promise<CheckResult[]> {
     ];
   }
   const {baseUrl, profileName} = settings;
-  results.push(ok('configuration', `profile ${profileName} of ${configPath(host)}`), fileModes(modes));
+  const place = isHomeless(host) ? 'no settings file' : configPath(host);
+  results.push(ok('configuration', `profile ${profileName} of ${place}`), fileModes(modes));
   if (baseUrl === undefined) {
     results.push(failed('base-url', missingSettings(settings, host)));
     return [...results, ...skipped('there is no base URL', ...networkChecks, ...ofService)];
@@ -120,7 +122,7 @@ interface PathMode {
 
 /** The modes of the settings file and its directory; empty without a file, and on Windows, which has no modes. */
 async function settingsModes(host: Host): Promise<PathMode[]> {
-  if (host.platform === 'win32') return [];
+  if (host.platform === 'win32' || isHomeless(host)) return [];
   const path = configPath(host);
   try {
     const modes = [dirname(path), path].map(async place => ({
