@@ -97,7 +97,7 @@ function secured(
       socket,
       host,
       ALPNProtocols: ['http/1.1'],
-      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says: the key would go to anyone.
+      // Even with NODE_TLS_REJECT_UNAUTHORIZED=0: the key would go to anyone.
       rejectUnauthorized: true,
       ...defined({servername, ca, cert, key}),
     });
