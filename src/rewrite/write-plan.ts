@@ -76,16 +76,17 @@ export async function writeInPlace(
   if (!isWritten) throw changed(name);
 }
 
-/** Writes a document to its place in a mirror. */
+/** Writes a document to its place in a mirror, with the mode of the original. */
 export async function writeToMirror(
   directory: string,
-  {document: {place}}: DocumentPlan,
+  {document}: DocumentPlan,
   {after}: Rewritten,
   host: Host,
 ): Promise<void> {
-  const path = join(directory, place);
+  const path = join(directory, document.place);
   await makeDirectory(dirname(path), undefined, host.files)
-    .then(() => write(path, after, host))
+    .then(() => host.files.stat(document.path))
+    .then(({mode}) => write(path, after, host, mode & 0o777))
     .catch(failed('local_failure', `${path} could not be written`));
 }
 
@@ -119,7 +120,8 @@ export async function replaceContent(
   };
   const isCurrent = async () => (await files.readFile(target)).equals(before);
   return (
-    (await write(target, after, host, prepare, isCurrent)) || (await files.readFile(target)).equals(after)
+    (await write(target, after, host, 0o600, prepare, isCurrent)) ||
+    (await files.readFile(target)).equals(after)
   );
 }
 
@@ -128,11 +130,12 @@ async function write(
   path: string,
   content: Uint8Array,
   {files, uuid}: Host,
+  mode: number,
   prepare = async (_file: FileHandle) => {},
   isCurrent = async () => true,
 ): Promise<boolean> {
   const temporary = join(dirname(path), `.${basename(path)}.${uuid()}`);
-  const file = await files.open(temporary, 'wx');
+  const file = await files.open(temporary, 'wx', mode);
   try {
     try {
       await prepare(file);

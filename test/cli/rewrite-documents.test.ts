@@ -224,6 +224,15 @@ test.each(['', ',"fileUrl":"javascript:alert(1)"'])(
   },
 );
 
+test('--out-dir: nobody may read a copy who may not read the document', async () => {
+  const {at, rewrite} = await machine({'a.md': document, 'b.md': document});
+  await mkdir(at('out'));
+  await writeFile(at('out/a.md'), 'An earlier copy.');
+  for (const name of ['a.md', 'b.md']) await chmod(at(name), 0o600);
+  expect(await rewrite('--out-dir', 'out', 'a.md', 'b.md')).toMatchObject({exitCode: 0});
+  for (const name of ['out/a.md', 'out/b.md']) expect((await stat(at(name))).mode & 0o777).toBe(0o600);
+});
+
 test('--out-dir that leads to the documents by links: a usage error, nothing is overwritten', async () => {
   const {at, rewrite, bytes, stored} = await machine();
   await mkdir(at('docs/deep'), {recursive: true});
