@@ -1,6 +1,6 @@
 import {constants, type Dirent} from 'node:fs';
-import {open, readdir, stat} from 'node:fs/promises';
-import {basename, join} from 'node:path';
+import {open, readdir, realpath, stat} from 'node:fs/promises';
+import {basename, join, relative} from 'node:path';
 import {failed, MediaError, systemError} from '../errors.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {own} from '../lib/object.ts';
@@ -38,7 +38,7 @@ function kindOf(name: string): DocumentKind | undefined {
 
 /**
  * The documents that files and directories stand for, in byte order; hidden names and node_modules in directories are
- * left out, and so is the directory `except`. Rejects if one is missing, is no document, or if a directory has none.
+ * left out, and so is the directory with the real path `except`. Rejects if one is missing, is no document, or if a directory has none.
  */
 export async function* findDocuments(
   inputs: readonly string[],
@@ -49,7 +49,8 @@ export async function* findDocuments(
     const path = typedPath(cwd, input);
     if ((await namedStat(input, path)).isDirectory()) {
       let isEmpty = true;
-      for await (const document of walk(input, path, '', except)) {
+      const exceptPlace = except === undefined ? undefined : relative(await realpath(path), except);
+      for await (const document of walk(input, path, '', exceptPlace)) {
         isEmpty = false;
         yield document;
       }
@@ -72,7 +73,7 @@ async function* walk(
   name: string,
   path: string,
   place: string,
-  except: string | undefined,
+  exceptPlace: string | undefined,
 ): AsyncGenerator<DocumentFile> {
   const entries = await readdir(path, {withFileTypes: true}).catch(
     failed('file_unreadable', `${name} could not be read`),
@@ -82,8 +83,8 @@ async function* walk(
     const [childName, childPath, childPlace] = [name, path, place].map(parent => join(parent, entry.name));
     if (childName === undefined || childPath === undefined || childPlace === undefined) continue;
     const kind = kindOf(entry.name);
-    if (childPath === except) continue;
-    if (entry.isDirectory()) yield* walk(childName, childPath, childPlace, except);
+    if (childPlace === exceptPlace) continue;
+    if (entry.isDirectory()) yield* walk(childName, childPath, childPlace, exceptPlace);
     else if (kind !== undefined && (await isFile(entry, childPath)))
       yield {name: childName, path: childPath, place: childPlace, kind};
   }

@@ -253,3 +253,26 @@ test('--out-dir that leads to the documents by links: a usage error, nothing is 
   expect((await bytes('docs/a.md')).toString()).toBe('![a](../photo.png)');
   expect(await stored()).toBe(0);
 });
+
+test('--out-dir around the documents: a usage error, since it has others; one among them by a link: not read', async () => {
+  const {at, rewrite, bytes, stored} = await machine({'a.md': 'Another document.\n'});
+  await mkdir(at('docs'));
+  await writeFile(at('docs/a.md'), '![a](../photo.png)');
+  await symlink('.', at('link'));
+  for (const [directory, input] of [
+    ['.', 'docs'],
+    ['link', 'docs/a.md'],
+    ['.', 'link/docs'],
+  ] as const) {
+    const run = await rewrite('--out-dir', directory, '--root', '.', input);
+    expect(run).toMatchObject({exitCode: 2, stdout: ''});
+    expect(run.stderr).toContain(`--out-dir contains ${input}: other files could be overwritten.`);
+  }
+  expect((await bytes('a.md')).toString()).toBe('Another document.\n');
+  expect(await stored()).toBe(0);
+  for (let run = 0; run < 2; run += 1)
+    expect(await rewrite('--out-dir', 'link/docs/out', '--root', '.', 'docs')).toMatchObject({
+      stdout: 'docs/a.md: 1 URL\n',
+      exitCode: 0,
+    });
+});

@@ -2,7 +2,7 @@ import {join, resolve} from 'node:path';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
+import {isBelow, typedPath} from '../../lib/files/typed-path.ts';
 import {defined} from '../../lib/object.ts';
 import {safeUrl} from '../../lib/url.ts';
 import {asMediaError} from '../../output/report.ts';
@@ -64,9 +64,9 @@ export class RewriteRun {
     const cwd = this.#invocation.host.cwd();
     const publicDirectories = (this.#options.static ?? []).map(directory => typedPath(cwd, directory));
     const documents: DocumentFile[] = [];
-    const mirror = outDir === undefined ? undefined : resolve(typedPath(cwd, outDir));
+    const mirror = outDir === undefined ? undefined : await this.#realPath(outDir);
     for await (const document of findDocuments(inputs, cwd, mirror)) documents.push(document);
-    await this.#refusePlaces(documents);
+    await this.#refusePlaces(documents, mirror);
     return planRewrite(documents, {
       cwd,
       places: {root: root === undefined ? undefined : typedPath(cwd, root), publicDirectories},
@@ -75,9 +75,15 @@ export class RewriteRun {
     });
   }
 
-  /** Throws a usage error if two documents would be written to one place, or if there is no single document to print. */
-  async #refusePlaces(documents: readonly DocumentFile[]): Promise<void> {
-    const {outDir, stdout} = this.#options;
+  /** The real path of a file or directory; undefined if there is none. */
+  #realPath(path: string): Promise<string | undefined> {
+    const {files, cwd} = this.#invocation.host;
+    return files.realpath(resolve(typedPath(cwd(), path))).catch(() => undefined);
+  }
+
+  /** Throws a usage error if a document or another file would be overwritten, or if there is no single document to print. */
+  async #refusePlaces(documents: readonly DocumentFile[], mirror: string | undefined): Promise<void> {
+    const {inputs, outDir, stdout} = this.#options;
     if (stdout && documents.length !== 1)
       throw new MediaError('usage', `--stdout prints one document, but ${documents.length} were given.`, {
         hint: 'Use --out-dir for several.',
@@ -101,6 +107,11 @@ export class RewriteRun {
         });
       places.set(place, name);
     }
+    for (const input of inputs)
+      if (mirror !== undefined && isBelow((await this.#realPath(input)) ?? mirror, mirror))
+        throw new MediaError('usage', `--out-dir contains ${input}: other files could be overwritten.`, {
+          hint: 'Name another directory.',
+        });
   }
 
   async #upload({files}: RewritePlan, dryRun: boolean): Promise<ExitStatus> {
