@@ -188,6 +188,11 @@ const markdownRows: readonly Row[] = [
 
 const mdxRows: readonly Row[] = [
   [
+    'audio without content: what follows is not in it',
+    '<audio src={song} />\n\n<video><source src="a.mp4" /></video>\n',
+    `<audio src={song} />\n\n<video><source src="${u}/0" /></video>\n`,
+  ],
+  [
     'no indented code: steps with an image',
     '<Steps>\n\n1. Open it.\n\n    ![a](a.png)\n\n2. Then\n\n        ![b](b.png)\n\n</Steps>\n',
     `<Steps>\n\n1. Open it.\n\n    ![a](${u}/0)\n\n2. Then\n\n        ![b](${u}/1)\n\n</Steps>\n`,
@@ -264,6 +269,11 @@ const mkdocsRows: readonly Row[] = [
 ];
 
 const xhtmlRows: readonly Row[] = [
+  [
+    'audio without content: what follows is not in it',
+    '<audio src="a.mp3"/><video><source src="a.mp4"/></video>',
+    `<audio src="a.mp3"/><video><source src="${u}/0"/></video>`,
+  ],
   [
     'elements that are empty',
     '<head><title/><script src="x.js"/><style/></head><body><img src="a.png"/></body>',

@@ -35,7 +35,8 @@ export class HtmlScanner {
   /** How many audio elements are open. */
   #audio = 0;
 
-  constructor(options: ScanOptions, add: (reference: Reference) => void, isXml = false) {
+  /** With `isXml`, for XML and JSX, any element can be empty: `<audio />`. */
+  constructor(options: ScanOptions, add: (reference: Reference) => void, isXml: boolean) {
     this.#options = options;
     this.#add = add;
     this.#isXml = isXml;
@@ -54,6 +55,7 @@ export class HtmlScanner {
           this.#startTag(token, html, base);
           if (isForeign(token)) foreign += 1;
           if (token.selfClosing && (this.#isXml || foreign > 0)) return;
+          if (token.tagName === 'audio') this.#audio += 1;
           const mode = own(textElements, token.tagName);
           if (mode !== undefined && foreign === 0) tokenizer.state = mode;
           if (token.tagName === 'style') styleStart = token.location?.endOffset;
@@ -79,7 +81,6 @@ export class HtmlScanner {
   }
 
   #startTag({tagName, attrs, location}: Token.TagToken, html: string, base: number): void {
-    if (tagName === 'audio') this.#audio += 1;
     const values = new Map(attrs.map(({name, value}) => [name, value]));
     for (const {name} of attrs) {
       const place = own(location?.attrs ?? {}, name);

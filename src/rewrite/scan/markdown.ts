@@ -50,7 +50,7 @@ export async function markdownReferences(
 ): Promise<ReturnType<typeof readFrontMatter> & {left: LeftCounts}> {
   // micromark does not count a byte order mark.
   const shift = text.startsWith('\ufeff') ? 1 : 0;
-  const scanner = new MarkdownScanner(text, shift, options);
+  const scanner = new MarkdownScanner(text, shift, options, kind === 'mdx');
   const left = new LeftAlone(text, shift);
   const document = parse({extensions: extensions[kind]}).document();
   const parsed = kind === 'mdx' ? withoutHeadingIds(text) : text;
@@ -95,11 +95,11 @@ class MarkdownScanner {
   /** Parts of HTML, without what stands before their lines in a quote or a list. */
   #htmlParts: {start: number; text: string}[] | undefined;
 
-  constructor(text: string, shift: number, options: ScanOptions) {
+  constructor(text: string, shift: number, options: ScanOptions, isJsx: boolean) {
     this.#text = text;
     this.#shift = shift;
     this.#options = options;
-    this.#html = new HtmlScanner(options, reference => this.#found.push(reference));
+    this.#html = new HtmlScanner(options, reference => this.#found.push(reference), isJsx);
   }
 
   enter(token: Token): void {
