@@ -428,6 +428,10 @@ describe('a URL with what has a meaning where it is put', () => {
     ['html', '<img src="a.png">', 'https://u.example/w_300,h_200/a,.png?x=1&amp;y=2'],
     ['markdown', '![a](a.png)', url],
     ['css', 'a{b:url("a.png")}', url],
+    ['html', '<style>a{b:url("a.png")}</style>', url],
+    ['xhtml', '<style>a{b:url("a.png")}</style>', url.replace('&', '&amp;')],
+    ['html', '<svg><style>a{b:url(a.png)}</style></svg>', url.replace('&', '&amp;')],
+    ['xhtml', '<style><![CDATA[a{b:url("a.png")}]]></style>', url],
     ['markdown', '---\nimage: a.png\nimages: [b.png]\n---\n', `"${url}"`],
     ['markdown', '---\nimages: ["a.png"]\nimage: >-\n  b.png\n---\n', url],
     ['mkdocs', '+++\nimages = ["a.png", \'b.png\']\n+++\n', url],
@@ -447,6 +451,7 @@ describe('the path that a reference means', () => {
     ['markdown', '![[写真 1.png|x]]', '写真 1.png'],
     ['html', '<img src="a&#32;b&eacute;.png">', 'a bé.png'],
     ['css', 'a{b:url(\\61 \\)b.png)}', 'a)b.png'],
+    ['xhtml', '<style>a{b:url(a&amp;b.png)}</style>', 'a&b.png'],
   ] as const)('%s %s', async (kind, document, target) => {
     expect((await scanned(kind, document)).map(reference => reference.target)).toEqual([target]);
   });

@@ -65,7 +65,10 @@ export class HtmlScanner {
           if (token.tagName === 'audio') this.#audio = Math.max(0, this.#audio - 1);
           if (token.tagName === 'style' && styleStart !== undefined) {
             const css = html.slice(styleStart, token.location?.startOffset);
-            cssReferences(css, base + styleStart).forEach(this.#add);
+            // In XML and SVG, character references mean something outside of CDATA.
+            if ((this.#isXml || foreign > 0) && !css.includes('<![CDATA['))
+              this.#value('style', css, base + styleStart, true);
+            else cssReferences(css, base + styleStart).forEach(this.#add);
           }
           styleStart = undefined;
         },
