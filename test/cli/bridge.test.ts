@@ -12,6 +12,7 @@ import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {notRun, whatIsMissing} from '../support/installed.ts';
 import {fixture, mediaCommand, type Sandbox} from '../support/media.ts';
+import {canListOpenFiles, openFiles} from '../support/open-files.ts';
 import {slowTest} from '../support/patience.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 
@@ -414,6 +415,27 @@ test('a client that hangs up in the middle of its list: a refused request, no in
   await eventually(() => stderr().includes('Refused a request: The connection ended'));
   expect(stderr()).not.toContain('internal');
 });
+
+test.skipIf(!canListOpenFiles)(
+  'a client that hangs up in the middle of a form: nothing of it is kept, open or on disk',
+  async () => {
+    const {box} = await machine();
+    const {child, url, stderr} = await bridge(box);
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const {type, body} = pluginForm('a.png', Buffer.alloc(200_000));
+    const head = `POST /upload HTTP/1.1\r\nHost: ${new URL(url).host}\r\nContent-Type: ${type}\r\n`;
+    socket.write(
+      `${head}Content-Length: ${body.length}\r\n\r\n${body.subarray(0, 100_000).toString('latin1')}`,
+    );
+    const open = async () =>
+      (await openFiles(box.directory, child.pid)).filter(path => path.includes('media-bridge-'));
+    await eventually(async () => (await open()).length === 1);
+    socket.destroy();
+    await eventually(() => stderr().includes('Refused a request: The body is not a complete form'));
+    await eventually(async () => (await open()).length === 0, {state: open});
+    expect(await temporary(box)).toEqual([]);
+  },
+);
 
 test.each([
   ['no key', {MEDIA_API_KEY: ''}, [], 4, /no API key/i],

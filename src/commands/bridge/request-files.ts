@@ -77,18 +77,19 @@ async function clipboardSources(rules: ReadRules): Promise<Source[]> {
 async function sentFiles(request: IncomingMessage, {temporaryDirectory}: ReadRules): Promise<RequestFiles> {
   const directory = await mkdtemp(join(temporaryDirectory, 'media-bridge-'));
   const remove = () => rm(directory, {recursive: true, force: true});
+  const written: Promise<void>[] = [];
+  const broken = new AbortController();
   try {
     const {Busboy} = await import('@fastify/busboy');
     const disk = new Disk();
     const sources: Source[] = [];
-    const written: Promise<void>[] = [];
     const form = new Busboy({
       headers: {...request.headers, 'content-type': request.headers['content-type'] ?? ''},
     });
     form.on('file', (_field, stream, name) => {
       const path = join(directory, String(sources.length));
       sources.push(sourceAt(disk, name || 'picture', path, true));
-      const writing = pipeline(stream, createWriteStream(path, {mode: 0o600}));
+      const writing = pipeline(stream, createWriteStream(path, {mode: 0o600}), broken);
       writing.catch(error => form.destroy(error));
       written.push(writing);
     });
@@ -97,6 +98,9 @@ async function sentFiles(request: IncomingMessage, {temporaryDirectory}: ReadRul
     if (sources.length === 0) throw new BridgeRefusal(400, 'The form contains no file.');
     return {sources, remove};
   } catch (cause) {
+    // A form that breaks off never ends its files.
+    broken.abort();
+    await Promise.allSettled(written);
     await remove();
     if (cause instanceof BridgeRefusal) throw cause;
     if (isOutOfSpace(cause))
