@@ -437,6 +437,18 @@ test.skipIf(!canListOpenFiles)(
   },
 );
 
+test('SIGINT while a connection without a request is open, as browsers make in advance: the end', async () => {
+  const {box} = await machine();
+  const {child, base} = await bridge(box);
+  const socket = connect(Number(new URL(base).port), '127.0.0.1');
+  const closed = once(socket, 'close');
+  // Connections are accepted in their order.
+  expect((await send(`${base}/heartbeat`, {})).status).toBe(200);
+  child.kill('SIGINT');
+  await closed;
+  expect((await child).signal).toBe('SIGINT');
+});
+
 test.each([
   ['no key', {MEDIA_API_KEY: ''}, [], 4, /no API key/i],
   ['a root that does not exist', {}, ['--root', 'gone'], 1, /gone could not be found: ENOENT/],

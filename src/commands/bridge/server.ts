@@ -1,6 +1,6 @@
 import {once} from 'node:events';
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
-import type {AddressInfo} from 'node:net';
+import type {AddressInfo, Socket} from 'node:net';
 import {BridgeRefusal, isDesktopOrigin, refuseOtherUsers, refusePages, refuseStrangers} from './caller.ts';
 import {isForm} from './request-files.ts';
 
@@ -24,10 +24,10 @@ export interface BridgeServer {
 /** Serves the protocol of PicGo's server on 127.0.0.1; rejects with the system's error if the port cannot be used. */
 export async function startBridgeServer(options: BridgeServerOptions): Promise<BridgeServer> {
   let port = options.port;
-  const arriving = new Set<IncomingMessage>();
+  /** The open connections with their requests; browsers open some in advance. */
+  const connections = new Map<Socket, IncomingMessage | undefined>();
   const server = createServer(async (request, response) => {
-    arriving.add(request);
-    request.on('close', () => arriving.delete(request));
+    connections.set(request.socket, request);
     try {
       refusePages(request.headers, port);
       allowDesktop(request, response);
@@ -41,6 +41,10 @@ export async function startBridgeServer(options: BridgeServerOptions): Promise<B
       send(response, status, {success: false, message});
     }
   });
+  server.on('connection', socket => {
+    connections.set(socket, undefined);
+    socket.on('close', () => connections.delete(socket));
+  });
   // A large file takes longer to arrive than Node allows by default.
   server.requestTimeout = 0;
   server.listen({host: '127.0.0.1', port});
@@ -51,7 +55,7 @@ export async function startBridgeServer(options: BridgeServerOptions): Promise<B
     async close() {
       const closed = once(server, 'close');
       server.close();
-      for (const request of arriving) if (!request.complete) request.destroy();
+      for (const [socket, request] of connections) if (!request?.complete) socket.destroy();
       await closed;
     },
   };
