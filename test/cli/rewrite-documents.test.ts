@@ -15,6 +15,7 @@ import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {connectedSandbox} from '../support/embedded.ts';
+import {eventually} from '../support/eventually.ts';
 import {fixture} from '../support/media.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 import {rawControl} from '../torture/hostile-text.ts';
@@ -30,6 +31,8 @@ async function machine(documents: Readonly<Record<string, string | Uint8Array>> 
     at,
     bytes: (name: string) => readFile(at(name)),
     rewrite: (...parameters: string[]) => sandbox.run(['rewrite', ...parameters], {cwd: at('.')}),
+    start: (...parameters: string[]) =>
+      sandbox.start(['rewrite', ...parameters], {cwd: at('.'), buffer: false}),
     url: async () => String((await service.records())[0]?.record.fileUrl),
     stored: async () => (await service.records()).length,
   };
@@ -275,4 +278,22 @@ test('--out-dir around the documents: a usage error, since it has others; one am
       stdout: 'docs/a.md: 1 URL\n',
       exitCode: 0,
     });
+});
+
+test('SIGINT while documents are written: those begun are finished, and counted', async () => {
+  // More names than a pipe and its reader hold: the end is not reached before they are read.
+  const names = Array.from({length: 1_500}, (_, index) => `${'name'.repeat(50)}${index}.md`);
+  const {at, start} = await machine(Object.fromEntries(names.map(name => [name, 'Text.\n'])));
+  const child = start('--out-dir', 'out', '.');
+  let stderr = '';
+  child.stderr.on('data', chunk => {
+    stderr += chunk;
+  });
+  const written = () => readdir(at('out')).catch(() => []);
+  await eventually(async () => (await written()).length > 0);
+  child.kill('SIGINT');
+  expect((await child).signal).toBe('SIGINT');
+  const found = await written();
+  expect(stderr).toContain(`media: Stopped by SIGINT: ${found.length} of 1500 documents were written.\n`);
+  expect(found.filter(name => name.startsWith('.'))).toEqual([]);
 });

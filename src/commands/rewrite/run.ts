@@ -1,6 +1,7 @@
 import {join, resolve} from 'node:path';
-import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
+import {type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
+import type {EndSignal} from '../../host.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
 import {isBelow, typedPath} from '../../lib/files/typed-path.ts';
 import {defined} from '../../lib/object.ts';
@@ -25,6 +26,8 @@ export class RewriteRun {
   readonly #invocation: Invocation;
   /** What became of each file, by its name. */
   readonly #outcomes = new Map<string, Outcome>();
+  /** The signal that ended the writing. */
+  #stopped: EndSignal | undefined;
 
   constructor(options: RewriteFlags, invocation: Invocation) {
     this.#options = options;
@@ -55,7 +58,7 @@ export class RewriteRun {
     await printer.files(plan.files.flatMap(file => this.#outcomes.get(file) ?? []));
     printer.summary(plan, this.#outcomes);
     // A document that could not be written makes a success a failure.
-    const status = uploaded || written;
+    const status = this.#stopped ?? (uploaded || written);
     return status === 0 && hasFailed ? (plan.files.length > 0 ? 3 : 1) : status;
   }
 
@@ -138,29 +141,42 @@ export class RewriteRun {
     return safeUrl(publicUrl(outcome.received.record) ?? '');
   }
 
-  /** Writes the documents; resolves to the exit status of what could not be written. */
+  /** Writes the documents, after a signal only those begun; resolves to the exit status of what could not be written. */
   async #write(plan: RewritePlan, printer: ReferencePrinter): Promise<number> {
-    let status = 0;
+    const {host, report, stdout} = this.#invocation;
+    const signal = endSignal(this.#invocation);
+    void signal.received.then(received => {
+      this.#stopped = received;
+      stdout.hurry(host.clock);
+    });
+    let [status, count] = [0, 0];
     const toWrite = this.#options.write
       ? plan.documents.filter(({references}) => references.length > 0)
       : plan.documents;
-    for (let first = 0; first < toWrite.length; first += writesAtOnce) {
+    for (let first = 0; first < toWrite.length && this.#stopped === undefined; first += writesAtOnce) {
       const documents = toWrite.slice(first, first + writesAtOnce);
       const results = await Promise.allSettled(documents.map(document => this.#writeOne(document, plan)));
       for (const [index, result] of results.entries()) {
         const document = documents[index];
         if (result.status === 'rejected') {
           const failure = asMediaError(result.reason);
-          this.#invocation.report.failure(failure);
+          report.failure(failure);
           status = exitStatusOf[failure.code];
-        } else if (document !== undefined && result.value !== undefined)
+        } else if (document !== undefined && result.value !== undefined) {
+          count += 1;
           await printer.written(document, result.value);
+        }
       }
+    }
+    signal.ignore();
+    if (this.#stopped !== undefined) {
+      const message = `Stopped by ${this.#stopped}: ${count} of ${toWrite.length} documents were written.`;
+      report.failure(new MediaError('interrupted', message));
     }
     for (const [name, outcome] of this.#outcomes) {
       if (!('received' in outcome) || this.#urlOf(name, plan) !== undefined) continue;
       const message = `${name} was uploaded, but its record has no web URL.`;
-      this.#invocation.report.failure(new MediaError('unexpected_answer', message));
+      report.failure(new MediaError('unexpected_answer', message));
       status = 1;
     }
     return status;
