@@ -20,7 +20,10 @@ const limits = {
   heapMiB: 1_024,
 };
 
-/** Finds the references of documents one after the other; long ones in another thread, which can be ended. */
+/** A line that may begin more than 30 levels of lists, quotes or footnotes: each further line takes a time that grows with their square. */
+const deepLine = /^(?:[ \t>*+-]|\d+[.)]|\[\^[^\]\n]+\]:){64}/m;
+
+/** Finds the references of documents one after the other; long or deep ones in another thread, which can be ended. */
 export class Scanner {
   readonly #limits: typeof limits;
   #thread: Worker | undefined;
@@ -40,7 +43,8 @@ export class Scanner {
     const {processorTime} = systemHost();
     const start = processorTime();
     const answer =
-      request.text.length <= (request.kind === 'mdx' ? mdxLengthHere : lengthHere)
+      request.text.length <= (request.kind === 'mdx' ? mdxLengthHere : lengthHere) &&
+      !deepLine.test(request.text)
         ? await answerTo(request)
         : await this.#ask(request, scanThread, isLate ? remainingMs : processorMs);
     if (answer !== undefined && 'references' in answer) return answer;

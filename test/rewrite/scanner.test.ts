@@ -46,6 +46,21 @@ describe('Scanner', () => {
     });
   }, 120_000);
 
+  it.each([
+    ['lists', '- '],
+    ['ordered lists', '1) '],
+    ['footnotes', '[^a]: '],
+  ])(
+    'less than 16 KiB with many levels of %s: refused, too',
+    async (_, level) => {
+      scanner = new Scanner({processorMs: 100});
+      await expect(scan('a.md', `${photo}${level.repeat(900)}a${'\n'.repeat(2_000)}`)).rejects.toMatchObject({
+        code: 'document_too_complex',
+      });
+    },
+    120_000,
+  );
+
   it('a document that takes too much memory: refused by name, others are scanned', async () => {
     scanner = new Scanner({heapMiB: 16});
     await expect(scan('a.md', slow)).rejects.toMatchObject({
