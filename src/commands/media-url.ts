@@ -1,8 +1,8 @@
-import {existsSync} from 'node:fs';
 import {chmod, writeFile} from 'node:fs/promises';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/invocation.ts';
 import {type GeotagFlag, geotagsOption} from '../cli/values.ts';
 import {failed, MediaError} from '../errors.ts';
+import {inodeOf} from '../lib/files/file-system.ts';
 import {pathOfFileUrl, typedPath} from '../lib/files/typed-path.ts';
 import {defined} from '../lib/object.ts';
 import {posixWord} from '../lib/shell.ts';
@@ -50,7 +50,7 @@ async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation)
   const {launcher, files} = options;
   if (launcher !== undefined) return writeLauncher(launcher, invocation);
   const cwd = invocation.host.cwd();
-  const isPicGo = files[0] === 'upload' && !existsSync(typedPath(cwd, 'upload'));
+  const isPicGo = files[0] === 'upload' && (await inodeOf(typedPath(cwd, 'upload'), 'file')) === undefined;
   // Callers of PicGo read only standard output, and ignore the exit status.
   const tell = (error: MediaError) =>
     isPicGo ? invocation.stdout.write(`PicGo ERROR: ${printable(error.messageToKeep)}\n`) : undefined;
@@ -120,7 +120,11 @@ function pathOf(argument: string): string {
 async function writeLauncher(file: string, invocation: Invocation): Promise<ExitStatus> {
   const {host, report, given} = invocation;
   const options = given(new Set(['launcher']));
-  const words = [...mediaUrlCommand(host.nodePath()), ...options];
+  // Its callers have working directories of their own.
+  const absolute = options.map((word, at) =>
+    options[at - 1] === '--cacert' ? typedPath(host.cwd(), word) : word,
+  );
+  const words = [...mediaUrlCommand(host.nodePath()), ...absolute];
   const path = typedPath(host.cwd(), file);
   const script =
     host.platform === 'win32'

@@ -1,5 +1,6 @@
 import {copyFile, mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {rootCertificates} from 'node:tls';
 import {pathToFileURL} from 'node:url';
 import {execa} from 'execa';
 import {expect, test} from 'vitest';
@@ -91,6 +92,8 @@ test('Obsidian, PATH upload "p1" "p2" in a shell: the last lines, or PicGo ERROR
   const failed = await shell(...two, 'page.png');
   expect(failed.stdout).toMatch(/^PicGo ERROR: .*page\.png is not recognised as an image or a video/);
   expect(failed.stdout).not.toContain('http');
+  // A directory of that name is none of the files.
+  await mkdir(join(sandbox.directory, 'upload'));
   const noKey = {...sandbox.env, MEDIA_API_KEY: ''};
   const {stdout} = await run({directory: sandbox.directory, env: noKey}, ['upload', names[0] ?? '']);
   expect(stdout).toMatch(/^PicGo ERROR: .*no API key/i);
@@ -131,7 +134,8 @@ test('a desktop without PATH, terminal or working directory of its own: the laun
   const blog = {'base-url': service.url, key, 'key-origin': service.url};
   await writeFile(config, JSON.stringify({profiles: {blog}}), {mode: 0o600});
   const launcher = join(sandbox.directory, "it's a launcher");
-  const made = await run(sandbox, ['--profile', 'blog', '--launcher', launcher]);
+  await writeFile(join(sandbox.directory, 'ca.pem'), rootCertificates[0] ?? '');
+  const made = await run(sandbox, ['--profile', 'blog', '--cacert', 'ca.pem', '--launcher', launcher]);
   expect(made).toMatchObject({exitCode: 0, stdout: ''});
   expect((await stat(launcher)).mode & 0o777).toBe(0o755);
   const bare = {cwd: '/', env: {HOME: sandbox.directory}, extendEnv: false};
