@@ -32,24 +32,24 @@ find_tools() {
   for hash in sha256sum 'shasum -a 256' 'openssl dgst -sha256 -r' ''; do ! command -v ${hash%% *} >/dev/null || break; done
   [ -n "$hash" ] || fail 'Install sha256sum, shasum or openssl: without one, the download cannot be checked.'
   for get in 'curl -fsSL --proto-redir =https -o' 'wget -q -O' ''; do ! command -v ${get%% *} >/dev/null || break; done
-  [ -n "$get" ] || fail 'Install curl or wget, then try again.'
+  [ -n "$get" ] && command -v gzip >/dev/null || fail 'Install gzip, and curl or wget, then try again.'
 }
 
 install() {
   find_platform; find_tools
+  for file in $files; do [ ! -d "$prefix/$file" ] || fail "$prefix/$file is a directory. Remove it, or choose another directory: --prefix DIR"; done
   new=$(mkdir -p "$prefix/bin" && mktemp -d "$prefix/bin/.media.XXXXXX") || fail "$prefix/bin cannot be written. Choose another directory: --prefix DIR"
-  trap 'rm -rf "$new"; rmdir "$prefix/bin" 2>/dev/null || :' EXIT
-  trap 'exit 1' HUP INT TERM
-  for file in $files; do mkdir -p "$new/${file%/*}"; done
-  cd "$new"
+  trap 'rm -rf "$new"; rmdir "$prefix/bin" 2>/dev/null || :' EXIT; trap 'exit 1' HUP INT TERM
+  cd "$new"; for file in $files; do mkdir -p "${file%/*}"; done
   echo "Downloading $release/$archive"
   for file in SHA256SUMS "$archive"; do $get "$file" "$release/$file" || fail "$release/$file could not be downloaded. Nothing was installed."; done
   sum=$($hash <"$archive")
   grep -qxF "${sum%% *}  $archive" SHA256SUMS || fail "$archive is not the file that SHA256SUMS names: it was changed or cut off. Nothing was installed."
-  { gzip -dc "$archive" >bin/media && chmod 755 bin/media && ln bin/media bin/media-url && version=$(bin/media --version) &&
-    bin/media help --man >share/man/man1/media.1 && bin/media completion bash >share/bash-completion/completions/media &&
-    bin/media completion zsh >share/zsh/site-functions/_media &&
-    bin/media completion fish >share/fish/vendor_completions.d/media.fish; } || fail 'The executable does not run here: nothing was installed. If a library is missing, install it (Debian and Ubuntu: apt-get install libatomic1).'
+  full="$archive could not be unpacked to $prefix/bin. Check whether its disk is full. Nothing was installed."
+  { gzip -dc "$archive" >bin/media && chmod 755 bin/media && { ln bin/media bin/media-url 2>/dev/null || cp bin/media bin/media-url; }; } || fail "$full"
+  version=$(bin/media --version) || fail 'The executable does not run here: nothing was installed. If a library is missing, install it (Debian and Ubuntu: apt-get install libatomic1).'
+  { bin/media help --man >share/man/man1/media.1 && bin/media completion bash >share/bash-completion/completions/media &&
+    bin/media completion zsh >share/zsh/site-functions/_media && bin/media completion fish >share/fish/vendor_completions.d/media.fish; } || fail "$full"
   for file in $files; do mkdir -p "$prefix/${file%/*}" && mv -f "$file" "$prefix/$file" || fail "$prefix/$file cannot be written."; done
   echo "Installed media $version as $prefix/bin/media."
   found=$(command -v media) || found=

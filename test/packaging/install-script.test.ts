@@ -181,6 +181,45 @@ it('a directory that cannot be written, a link of npm, no address, a wrong optio
   expect(await filesBelow(home)).toEqual(['.local/bin/media']);
 });
 
+it('without gzip: nothing is downloaded; without hard links: installed; no room: what it is', async context => {
+  needPrograms(context, ['curl']);
+  const {release, run, prefix} = await newcomer();
+  const from = ['--from', release.url];
+  const PATH = await onlyPrograms(
+    ...needed.filter(name => !/^(?:gzip|ln)$/.test(name)),
+    'curl',
+    'sha256sum',
+    'cp',
+  );
+  expect(await run(from, {PATH})).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('Install gzip'),
+  });
+  expect(release.asked).toEqual([]);
+  await symlink(pathOf('gzip') ?? '', join(PATH, 'gzip'));
+  expect(await run(from, {PATH})).toMatchObject({exitCode: 0, stderr: ''});
+  expect(await filesBelow(prefix)).toEqual(installed);
+  publish(release, `${executable('2.0.0')}${'#'.repeat(100_000)}`);
+  const full = await run(from, {shell: ['sh', '-c', 'ulimit -f 8; exec sh "$@"', 'sh']});
+  expect(full).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(/unpacked.*disk.*Nothing was installed\.$/),
+  });
+  expect((await execa(join(prefix, 'bin/media'), ['--version'])).stdout).toBe('1.0.0');
+});
+
+it('a directory in the place of a file: refused before anything is downloaded', async () => {
+  const {home, release, run, prefix} = await newcomer();
+  await mkdir(join(prefix, 'bin/media'), {recursive: true});
+  const {exitCode, stderr} = await run(['--from', release.url]);
+  expect({exitCode, stderr}).toEqual({
+    exitCode: 1,
+    stderr: expect.stringContaining('bin/media is a directory'),
+  });
+  expect(release.asked).toEqual([]);
+  expect(await readdir(join(home, '.local/bin'))).toEqual(['media']);
+});
+
 it('without a program for checksums: nothing is downloaded; with wget and openssl only: installed', async context => {
   needPrograms(context, ['wget', 'openssl']);
   const {release, run, prefix} = await newcomer();
