@@ -138,7 +138,7 @@ describe('a record in the data directory of media serve', () => {
         status: 500,
         body: {code: 500, message: 'Internal error.'},
       });
-      const sentence = `media: ${path} is damaged: ${how}.\n  Restore it from a backup, or move it away: its upload then counts as not stored.\n`;
+      const sentence = `media: ${path} is damaged: ${how}.\n  Restore it from a backup, or move it away: its upload then counts as not stored, and the next start moves its file to lost/.\n`;
       await eventually(() => service.complaints().length === said + 1);
       expect(service.complaints()[said]).toBe(sentence);
 

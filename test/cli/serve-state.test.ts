@@ -32,7 +32,9 @@ it('media serve --max-size, --quota, a second one on the directory, and a start 
   await writeFile(join(box.directory, 'kept/files', `${id.slice(0, -1)}${id.endsWith('1') ? 2 : 1}`), '');
   const next = await serve(box, '--data-dir', 'kept');
   await eventually(() => next.stderr().includes('token='));
-  expect(next.stderr()).toContain('\nRemoved after an earlier run: 1 upload without a record.\n');
+  expect(next.stderr()).toContain(
+    ` 1 upload without a record, moved to ${join(box.directory, 'kept/lost')}. Delete them, or`,
+  );
 });
 
 it('a data directory that is moved away, or has another one in its place: 503 to a good key, said in the log, until it is back', async () => {

@@ -1,4 +1,4 @@
-import {mkdir, readdir, stat, utimes, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {TemporaryNames} from '../../src/embedded/state/clean-up.ts';
@@ -72,18 +72,39 @@ async function leftBehind() {
   return {dataDirectory, id, otherId, own};
 }
 
-test('what killed services left behind: an exclusive one removes it, and names records without a file', async () => {
+test('what killed services left behind: an exclusive one cleans up, and names records without a file', async () => {
   const {dataDirectory, id, otherId, own} = await leftBehind();
   const service = await startedService({dataDirectory, exclusive: true});
   expect(service.leftBehind).toEqual({
     temporary: 3,
-    removed: [otherId('2'), otherId('3')],
+    lost: [otherId('2'), otherId('3')],
     missing: [otherId('4')],
   });
   expect(await namesIn(dataDirectory, 'temporary')).toEqual([own]);
   expect(await namesIn(dataDirectory, 'files')).toEqual(['.DS_Store', id, otherId('1')].sort());
   expect(await namesIn(dataDirectory, 'thumbnails')).toEqual([]);
   expect(await namesIn(dataDirectory, 'records')).toHaveLength(2);
+});
+
+test('records that are not there at a start, twice: the files and streams stay whole, in lost/', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  await upload(service, key, image);
+  await service.close();
+  const [id = ''] = await namesIn(dataDirectory, 'files');
+  const lose = async () => {
+    await rm(join(dataDirectory, 'records'), {recursive: true});
+    await mkdir(join(dataDirectory, 'streams', id));
+    await writeFile(join(dataDirectory, 'streams', id, 'index.m3u8'), '#EXTM3U');
+    const again = await startedService({dataDirectory, exclusive: true});
+    expect(again.leftBehind).toEqual({temporary: 0, lost: [id], missing: []});
+    await again.close();
+    expect(await readFile(join(dataDirectory, 'lost/files', id))).toEqual(image);
+    expect(await namesIn(dataDirectory, `lost/streams/${id}`)).toEqual(['index.m3u8']);
+    expect(await namesIn(dataDirectory, 'files')).toEqual([]);
+  };
+  await lose();
+  await rename(join(dataDirectory, 'lost/files', id), join(dataDirectory, 'files', id));
+  await lose();
 });
 
 test('temporary files of another machine: removed after a day, and no sooner', async () => {
@@ -102,7 +123,7 @@ test('temporary files of another machine: removed after a day, and no sooner', a
 test('what killed services left behind: one that shares the directory removes temporary files alone', async () => {
   const {dataDirectory} = await leftBehind();
   const service = await startedService({dataDirectory});
-  expect(service.leftBehind).toEqual({temporary: 3, removed: [], missing: []});
+  expect(service.leftBehind).toEqual({temporary: 3, lost: [], missing: []});
   expect(await readdir(join(dataDirectory, 'files'))).toHaveLength(4);
 });
 

@@ -29,7 +29,7 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     try {
       await stdout.write(variablesText(service, settings.fixedKey === undefined ? key : undefined));
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
-      reportLeftBehind(service.leftBehind, report);
+      reportLeftBehind(service.leftBehind, join(directory, 'lost'), report);
       const stopLinks = offerLinks(service, invocation);
       try {
         if (!options.ephemeral) await namePages(service.url, invocation);
@@ -77,16 +77,15 @@ function variablesText({url, faultControl}: EmbeddedService, key: string | undef
 
 /** Says what earlier services left unfinished. */
 function reportLeftBehind(
-  {temporary, removed, missing}: EmbeddedService['leftBehind'],
+  {temporary, lost, missing}: EmbeddedService['leftBehind'],
+  lostDirectory: string,
   report: Report,
 ): void {
-  if (temporary + removed.length > 0) {
-    const parts = [
-      counted(temporary, 'temporary file'),
-      counted(removed.length, 'upload', ' without a record'),
-    ];
-    report.note(`Removed after an earlier run: ${parts.filter(part => part !== '').join(', ')}.`);
-  }
+  if (temporary > 0) report.note(`Removed after an earlier run: ${counted(temporary, 'temporary file')}.`);
+  if (lost.length > 0)
+    report.warning(
+      `${counted(lost.length, 'upload')} without a record, moved to ${lostDirectory}. Delete them, or restore their records from a backup and move them back.`,
+    );
   if (missing.length > 0) {
     const some = missing.slice(0, 3).join(', ');
     report.warning(
@@ -95,8 +94,8 @@ function reportLeftBehind(
   }
 }
 
-function counted(count: number, name: string, more = ''): string {
-  return count === 0 ? '' : `${count} ${name}${count === 1 ? '' : 's'}${more}`;
+function counted(count: number, name: string): string {
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
 async function dataDirectoryFor(options: ServeSettings, host: Host): Promise<string> {

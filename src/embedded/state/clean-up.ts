@@ -1,8 +1,9 @@
 import {createHash, randomBytes} from 'node:crypto';
 import {existsSync} from 'node:fs';
-import {readdir, readFile, rm, stat} from 'node:fs/promises';
-import {basename, join} from 'node:path';
+import {readdir, readFile, rename, rm, stat} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
 import type {Clock, Host} from '../../host.ts';
+import {makeDirectory} from '../../lib/files/durable.ts';
 import {parseObject} from '../../lib/json.ts';
 import {isRecordId} from './stored-record.ts';
 
@@ -10,8 +11,8 @@ import {isRecordId} from './stored-record.ts';
 export interface LeftBehind {
   /** How many temporary files were removed. */
   readonly temporary: number;
-  /** The IDs of uploads that were removed, since they have no record. */
-  readonly removed: readonly string[];
+  /** The IDs of uploads that were moved to `lost/`, since they have no record. */
+  readonly lost: readonly string[];
   /** The IDs of records whose file is missing; they stay. */
   readonly missing: readonly string[];
 }
@@ -39,15 +40,17 @@ export async function removeTemporary(
 }
 
 /**
- * Removes files whose names begin with an ID that has no record. What another process is about to commit stays: the draft of its
- * record exists by then. Returns the IDs of what was removed, and of the records whose file is missing.
+ * Moves files whose names begin with an ID that has no record to directories of the same names in `lost`: their records may be what
+ * is missing. What another process is about to commit stays: the draft of its record exists by then. Returns the IDs of what was
+ * moved, and of the records whose file is missing.
  */
-export async function removeOrphans(directories: {
+export async function moveOrphans(directories: {
   files: string;
   others: readonly string[];
   records: string;
   temporary: string;
-}): Promise<{removed: readonly string[]; missing: readonly string[]}> {
+  lost: string;
+}): Promise<{lost: readonly string[]; missing: readonly string[]}> {
   // Listed before the records: what is committed meanwhile has its record then.
   const listed = await Promise.all(
     [directories.files, ...directories.others].map(async directory => ({
@@ -65,14 +68,21 @@ export async function removeOrphans(directories: {
   const orphans = listed.flatMap(({directory, names}) =>
     names.filter(isOrphan).map(name => join(directory, name)),
   );
-  for (const path of orphans) await rm(path, {recursive: true, force: true});
+  for (const path of orphans) {
+    const directory = join(directories.lost, basename(dirname(path)));
+    await makeDirectory(directory, 0o700);
+    const target = join(directory, basename(path));
+    // A directory replaces none that has entries.
+    await rm(target, {recursive: true, force: true});
+    await rename(path, target);
+  }
   const whole = new Set(listed[0]?.names.map(idOf));
   // What was committed since the files were listed is not missing.
   const missing = [...records].filter(
     id => !whole.has(id) && isRecordId(id) && !existsSync(join(directories.files, id)),
   );
-  const removed = new Set(orphans.map(path => idOf(basename(path))));
-  return {removed: [...removed], missing};
+  const lost = new Set(orphans.map(path => idOf(basename(path))));
+  return {lost: [...lost], missing};
 }
 
 async function draftsIn(directory: string): Promise<ReadonlySet<unknown>> {

@@ -10,13 +10,14 @@ import {
 } from '../../lib/files/durable.ts';
 import {oneOf, type Shape} from '../../lib/json.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
-import {type LeftBehind, removeOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
+import {type LeftBehind, moveOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';
 import {readKept} from './kept-file.ts';
 import {Quota} from './quota.ts';
 import {isRecordId, recordIds, recordShape, type StoredRecord} from './stored-record.ts';
 
-const damageHint = 'Restore it from a backup, or move it away: its upload then counts as not stored.';
+const damageHint =
+  'Restore it from a backup, or move it away: its upload then counts as not stored, and the next start moves its file to lost/.';
 
 /** File systems may give the same time to two changes of a directory within this time. */
 const finestTimeMs = 2_000;
@@ -57,7 +58,7 @@ export class Store {
     this.quota = new Quota(quota);
   }
 
-  /** Creates the directories (0700); removes temporary files without an upload, and with `only` what has no record. */
+  /** Creates the directories (0700); removes temporary files without an upload, and with `only` moves what has no record to `lost/`. */
   async prepare(only: boolean): Promise<LeftBehind> {
     for (const directory of [
       this.dataDirectory,
@@ -76,8 +77,9 @@ export class Store {
       others: [this.thumbnailsDirectory, this.streamsDirectory],
       records: this.#recordsDirectory,
       temporary: this.#temporaryDirectory,
+      lost: join(this.dataDirectory, 'lost'),
     };
-    const orphans = only ? await removeOrphans(directories) : {removed: [], missing: []};
+    const orphans = only ? await moveOrphans(directories) : {lost: [], missing: []};
     await this.quota.prepare(this.filesDirectory);
     return {temporary, ...orphans};
   }
