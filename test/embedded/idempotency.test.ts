@@ -1,10 +1,11 @@
-import {rm} from 'node:fs/promises';
+import {rm, truncate} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {parseIdempotencyKey} from '../../src/embedded/state/idempotency.ts';
 import type {EmbeddedService} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
 import {
+  fixture,
   namesIn,
   parseAnswer,
   png,
@@ -38,6 +39,21 @@ test('the same key and content: the same record, stored once', async () => {
   expect(await service.records()).toHaveLength(1);
   expect(await namesIn(dataDirectory, 'files')).toHaveLength(1);
   expect(await namesIn(dataDirectory, 'temporary')).toEqual([]);
+});
+
+test('the same key and content when the file was cut off, or is gone: stored again under the same ID', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey({previews: true});
+  const clip = await fixture('clip.mp4');
+  const send = () => upload(service, key, clip, {...idempotent, 'Content-Type': 'video/mp4'});
+  const first = await (await send()).json();
+  expect(first).toHaveProperty('hlsUrl');
+  const path = join(dataDirectory, 'files', (await onlyId(service)) ?? '');
+  for (const damage of [() => truncate(path, 9), () => rm(path)]) {
+    await damage();
+    expect(await (await send()).json()).toEqual(first);
+    const response = await fetch(`${service.url}/files/${await onlyId(service)}`);
+    expect(Buffer.from(await response.arrayBuffer()).equals(clip)).toBe(true);
+  }
 });
 
 test('another key, or none, with the same content: another record', async () => {

@@ -1,5 +1,5 @@
 import {hash} from 'node:crypto';
-import {readFile, writeFile} from 'node:fs/promises';
+import {readFile, rm, truncate, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {EmbeddedService, SeedFile} from '../support/embedded-service.ts';
@@ -140,6 +140,22 @@ test('a reset: what was stored, deleted, named or made to fail since the start i
   expect(again.status).toBe(200);
   const {fileUrl} = (await again.json()) as {fileUrl: string};
   expect((await fetch(fileUrl)).status).toBe(200);
+});
+
+test('a file of the seed that is gone from the data directory, or was cut off: there again after a reset, and a start', async () => {
+  const picture = png(2, 1);
+  const dataDirectory = await temporaryDirectory();
+  const started = async () => startedService({dataDirectory, seed: (await seedOf(picture)).seed});
+  const service = await started();
+  const [id = ''] = await idsOf(service);
+  const path = join(dataDirectory, 'files', id);
+  for (const damage of [() => truncate(path, 9), () => rm(path)]) {
+    for (const again of [() => service.reset?.(), started]) {
+      await damage();
+      await again();
+      expect(await readFile(path)).toEqual(picture);
+    }
+  }
 });
 
 test('an upload under way at the reset: 409, and nothing of it is stored later', async () => {

@@ -27,8 +27,10 @@ export async function rememberStart(
   const name = await profile.name();
   const reset = async () => {
     await store.remove((await store.ids()).filter(id => !atStart.has(id)));
-    const left = new Set(await store.ids());
-    for (const [id, file] of seeded) if (!left.has(id)) await restore(id, file, service);
+    for (const [id, file] of seeded) {
+      const whole = await store.findWhole(id).catch(() => undefined);
+      if (whole === undefined) await restore(id, file, service);
+    }
     // Those with a label were made by whoever started the service.
     for (const key of await keys.list())
       if (key.label === undefined && !keysAtStart.has(keyId(key))) await keys.revokeOne(keyId(key));
@@ -58,7 +60,7 @@ async function storeSeed(files: AsyncIterable<SeedFile>, service: SeedService, s
   return seeded;
 }
 
-/** Stores a file of the seed that was deleted. */
+/** Stores a file of the seed that was deleted or damaged. */
 async function restore(id: string, file: SeedFile, service: SeedService): Promise<void> {
   let isSame = false;
   const wants = (found: string) => {
@@ -82,7 +84,7 @@ async function storeFile(
   try {
     const received = await writeReceived(path, contentType, file => pipeline(chunksOf(opened), file));
     const id = seedId(hashOf(`${received.sha256} ${contentType}`));
-    if (!isWanted(id) || (await service.store.find(id)) !== undefined) return;
+    if (!isWanted(id) || (await service.store.findWhole(id)) !== undefined) return;
     // Also the time is the same in each run.
     const commitment = {createdAt: 0, canWait: true, identify: async () => id, lastCheck() {}};
     await storeReceived(received, service, commitment);

@@ -69,19 +69,18 @@ export class IdempotencyEntries {
     }
   }
 
-  /** The record that the entry already has, or undefined; throws a 422 if it is for other content. */
+  /** The record that the entry already has, with a whole file, or undefined; throws a 422 if it is for other content. */
   async recordOf(name: string, fingerprint: string): Promise<StoredRecord | undefined> {
     const entry = await this.#read(name);
     // Entries are written before their records, so an entry without a record is left from a crash.
-    const record = entry && (await this.#store.find(entry.id));
-    if (entry === undefined || record === undefined) return undefined;
-    if (entry.fingerprint !== fingerprint) throw otherContent();
-    return record;
+    if (entry?.fingerprint === fingerprint) return this.#store.findWhole(entry.id);
+    if (entry !== undefined && (await this.#store.find(entry.id)) !== undefined) throw otherContent();
+    return undefined;
   }
 
   /**
    * Stores the entry and returns the ID for the record: the given one, or that of an existing entry for the same content
-   * without a record, left by a crash or being uploaded by another process. With the same ID there is only one record.
+   * without a record or its file, left by a crash or being uploaded by another process. With the same ID there is only one record.
    */
   async claim(name: string, id: string, fingerprint: string): Promise<string> {
     const entry: Entry = {id, fingerprint};

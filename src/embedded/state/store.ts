@@ -9,7 +9,7 @@ import {
   writeDurably,
 } from '../../lib/files/durable.ts';
 import {oneOf, type Shape} from '../../lib/json.ts';
-import {isOutOfDescriptors} from '../../lib/system-code.ts';
+import {isMissing, isOutOfDescriptors} from '../../lib/system-code.ts';
 import {type LeftBehind, moveOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';
 import {readKept} from './kept-file.ts';
@@ -134,6 +134,16 @@ export class Store {
     return readKept({path: this.#recordPath(id), hint: damageHint}, shape);
   }
 
+  /** The record of an ID whose file is there as a whole. */
+  async findWhole(id: string): Promise<StoredRecord | undefined> {
+    const record = await this.find(id);
+    const file = await stat(this.filePath(id)).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    return file?.size === record?.size ? record : undefined;
+  }
+
   /** The IDs of all records, oldest first. */
   async ids(): Promise<string[]> {
     const {mtimeNs} = await stat(this.#recordsDirectory, {bigint: true});
@@ -164,7 +174,10 @@ export class Store {
       await writeDurably(recordDraft, `${JSON.stringify(record)}\n`);
       await renameDurably(paths.file, filePath);
       if (paths.thumbnail !== undefined) await renameDurably(paths.thumbnail, this.thumbnailPath(record.id));
-      if (paths.stream !== undefined) await renameDurably(paths.stream, this.#streamPath(record.id));
+      if (paths.stream !== undefined) {
+        await rm(this.#streamPath(record.id), {recursive: true, force: true});
+        await renameDurably(paths.stream, this.#streamPath(record.id));
+      }
       lastCheck();
       await rename(recordDraft, this.#recordPath(record.id));
       isCommitted = true;
