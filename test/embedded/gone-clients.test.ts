@@ -1,5 +1,7 @@
+import {readdir, readlink} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import {type AddressInfo, connect} from 'node:net';
+import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {expect, test} from 'vitest';
 import {receiveBody} from '../../src/embedded/exchange/body.ts';
@@ -72,6 +74,46 @@ test('silence and the close of a connection: it is given up', async () => {
   expect(text()).toBe('');
   expect(await service.records()).toEqual([]);
 });
+
+test('a reader that goes before its file is sent: in the log, and the service can end', async () => {
+  const entries: RequestEntry[] = [];
+  const {service, key} = await serviceWithKey({
+    faults: {list: ['files:latency=60m']},
+    onRequest: entry => entries.push(entry),
+  });
+  const {id} = (await (await upload(service, key, image)).json()) as {id: string};
+  const {socket} = await rawConnection(service);
+  socket
+    .on('error', () => {})
+    .write(`GET /files/${id} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`);
+  await eventually(() => service.faults?.counts()[0]?.applied === 1);
+  socket.resetAndDestroy();
+  await eventually(() => entries.some(({path}) => path === `/files/${id}`));
+  await service.close();
+});
+
+test.runIf(process.platform === 'linux')(
+  'two requests at once for a large file, of a reader that goes: both are given up, and the file is closed',
+  async () => {
+    const {service, key, dataDirectory} = await serviceWithKey();
+    const {id} = (await (await upload(service, key, Buffer.alloc(32 * 1024 * 1024))).json()) as {id: string};
+    const {socket, text} = await rawConnection(service);
+    const head = `GET /files/${id} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`;
+    socket.on('error', () => {}).write(head + head);
+    const path = join(dataDirectory, 'files', id);
+    const open = async () => {
+      const all = await readdir('/proc/self/fd');
+      const targets = await Promise.all(all.map(fd => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+      return targets.filter(target => target === path).length;
+    };
+    await eventually(() => text() !== '');
+    socket.pause();
+    await eventually(async () => (await open()) === 2);
+    socket.resetAndDestroy();
+    await service.close();
+    await eventually(async () => (await open()) === 0);
+  },
+);
 
 test('a slow download and a client that has closed its side: it gets the file and nothing else', async () => {
   const {service, key} = await serviceWithKey({faults: {list: ['files:bandwidth=1K']}});

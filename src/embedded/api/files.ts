@@ -1,7 +1,8 @@
 import {existsSync} from 'node:fs';
+import type {Readable} from 'node:stream';
 import send from 'send';
 import {own} from '../../lib/object.ts';
-import type {Exchange} from '../exchange/exchange.ts';
+import {type Exchange, ExchangeOver} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {respondRefusal, sendHalf} from '../exchange/respond.ts';
 import {addThumbnail} from '../media/media.ts';
@@ -89,10 +90,14 @@ async function sendStored(
   const {request, response, disturbance} = exchange;
   const headers = {...exchange.commonHeaders, ...inertHeaders, ...described};
   for (const [field, value] of Object.entries(headers)) response.setHeader(field, value);
+  if (request.socket.destroyed) throw new ExchangeOver();
   await new Promise<void>((resolve, reject) => {
     response.once('close', resolve);
+    // A response behind another one on its connection has no end of its own if that breaks.
+    request.once('close', resolve);
     send(request, name, {root: directory, index: false, cacheControl: false})
-      .on('stream', (stream: NodeJS.ReadableStream) => {
+      .on('stream', (stream: Readable) => {
+        request.once('close', () => stream.destroy());
         if (disturbance?.cuts()) stream.once('data', (chunk: Buffer) => sendHalf(response, chunk));
         stream.on('data', (chunk: Buffer) => {
           exchange.sent += chunk.length;
