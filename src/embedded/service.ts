@@ -106,7 +106,10 @@ async function serve(
     faultControl: faults?.control,
     reset,
     close: () => {
-      closed ??= Promise.all([faults?.close(), routed.close()]).then(() => state.close());
+      closed ??= Promise.all([faults?.close(), routed.close()])
+        // A reset that is under way writes until its end.
+        .then(() => service.resets.begin())
+        .then(() => state.close());
       return closed;
     },
   };

@@ -158,6 +158,43 @@ test('a file of the seed that is gone from the data directory, or was cut off: t
   }
 });
 
+test('a close during a reset: resolves when the reset has ended', async () => {
+  const [dataDirectory, picture] = [await temporaryDirectory(), png(2, 1)];
+  const path = join(await temporaryDirectory(), '0.png');
+  await writeFile(path, picture);
+  let opened = 0;
+  let goOn = () => {};
+  let gate = Promise.resolve();
+  async function* seed(): AsyncGenerator<SeedFile> {
+    const open = async () => {
+      opened += 1;
+      await gate;
+      return {...(await openFile(path)), close: async () => {}};
+    };
+    yield {name: path, contentType: 'image/png', open};
+  }
+  const service = await startedService({dataDirectory, seed: seed()});
+  const [id = ''] = await idsOf(service);
+  await rm(join(dataDirectory, 'files', id));
+  gate = new Promise(resolve => {
+    goOn = resolve;
+  });
+  const ended: string[] = [];
+  const reset = service.reset?.().then(() => ended.push('reset'));
+  await eventually(() => opened === 2);
+  const closed = service.close().then(() => ended.push('close'));
+  await eventually(() =>
+    fetch(service.url).then(
+      () => false,
+      () => true,
+    ),
+  );
+  goOn();
+  await Promise.all([reset, closed]);
+  expect(ended).toEqual(['reset', 'close']);
+  expect(await namesIn(dataDirectory, 'files')).toEqual([id]);
+});
+
 test('an upload under way at the reset: 409, and nothing of it is stored later', async () => {
   const {service, key, dataDirectory, reset} = await resettable(undefined);
   const image = png(6, 4);
