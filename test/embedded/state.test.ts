@@ -161,6 +161,16 @@ test('quota: 507 for what does not fit, counted over restarts and deletions', as
   expect((await upload(again, key, png(1, 1).subarray(0, 1))).status).toBe(200);
 });
 
+test('an upload that is deleted several times at once: counts once for the quota', async () => {
+  const {service, key} = await serviceWithKey({quota: 2 * image.length});
+  const {id} = (await (await upload(service, key, image)).json()) as {id: string};
+  expect((await upload(service, key, image)).status).toBe(200);
+  const mutation = `mutation {deleteMedia(id: "${id}")}`;
+  await Promise.all(Array.from({length: 8}, () => query(service, key, mutation)));
+  expect((await upload(service, key, image)).status).toBe(200);
+  expect((await upload(service, key, image)).status).toBe(507);
+});
+
 test('a refused upload, a repeated one: neither takes of the quota', async () => {
   const {service, key} = await serviceWithKey({quota: 2 * image.length});
   const repeated = {'Idempotency-Key': '"one"'};

@@ -1,4 +1,4 @@
-import {readdir, rename, rm, stat, statfs} from 'node:fs/promises';
+import {readdir, rename, rm, stat, statfs, unlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {
@@ -196,9 +196,18 @@ export class Store {
 
   /** Deletes uploads: their records first, since without a record a file is not an upload. */
   async remove(ids: readonly string[]): Promise<void> {
-    for (const id of ids) await rm(this.#recordPath(id), {force: true});
-    await syncDirectory(this.#recordsDirectory);
+    const removed: string[] = [];
     for (const id of ids) {
+      try {
+        await unlink(this.#recordPath(id));
+        removed.push(id);
+      } catch (error) {
+        // What another caller deletes at the same time is counted there.
+        if (!isMissing(error)) throw error;
+      }
+    }
+    await syncDirectory(this.#recordsDirectory);
+    for (const id of removed) {
       const size = await stat(this.filePath(id)).then(
         found => found.size,
         () => 0,
