@@ -85,6 +85,11 @@ test('zeros: no TGA unless the content type says so', async () => {
   expect(await probed(zeros, 'image/x-tga')).toEqual({width: 12, height: 34, imageType: 'tga'});
 });
 
+test('an SVG with thousands of elements that never end: what its first element says', async () => {
+  const bytes = Buffer.from(`<svg width="3" height="2"/>${'<svg '.repeat(26_000)}<g width="1in"`);
+  expect(await probed(bytes, 'image/svg+xml')).toEqual({width: 3, height: 2, imageType: 'svg'});
+});
+
 test('a JPEG with an EXIF orientation: the coded size', async () => {
   const photo = await fixture('photo.jpg');
   const tiff = Buffer.from('4d4d002a00000008000101120003000000010006000000000000', 'hex');

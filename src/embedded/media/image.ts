@@ -18,7 +18,7 @@ disableTypes(['heif']);
 /** PNG, GIF, BMP, WebP and JPEG. */
 const plainFormat = /^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s;
 /** The beginning of an SVG whose width or height is neither a whole number of pixels nor relative: programs differ in how they convert it. */
-const hasOtherUnits = /<svg\s[^>]*\s(?:width|height)=(["'])(?!\d+(?:px)?\1)[^"'%]+\1/;
+const hasOtherUnits = /<svg\s[^<>]*\s(?:width|height)=(["'])(?!\d+(?:px)?\1)[^"'%]+\1/;
 /** How many bytes to read of these formats, except JPEG. */
 const plainLength = 64;
 
