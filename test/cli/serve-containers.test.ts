@@ -1,3 +1,4 @@
+import {spawnSync} from 'node:child_process';
 import {mkdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
@@ -64,4 +65,28 @@ it('a data directory in which no socket can be made: the next container waits fo
   await second.signal('SIGTERM');
   await second.child;
   expect(second.text()).not.toContain('Press Ctrl-C to stop.');
+});
+
+it('a data directory that becomes read-only: /healthz says so, and SIGTERM ends the service by it', async context => {
+  const reason = cannotContain();
+  if (reason !== undefined) notRun(context, reason);
+  const box = await sandbox();
+  const kept = join(box.directory, 'kept');
+  await mkdir(kept);
+  const parameters = ['serve', '--port', '0', '--data-dir', kept];
+  const bound = {ownIds: false, bind: [kept, kept]} as const;
+  const {child, signal} = startContained(box, parameters, bound, {timeout: 0, buffer: true});
+  let text = '';
+  child.stdout?.on('data', chunk => {
+    text += chunk;
+  });
+  const url = await eventually(() => /^MEDIA_BASE_URL=(.+)\n/.exec(text)?.[1]);
+  const health = async () => (await fetch(`${url}/healthz`)).status;
+  expect(await health()).toBe(200);
+  const root = process.geteuid?.() === 0 ? [] : ['-U', '--preserve-credentials'];
+  const inside = ['-t', String(child.pid), '-m', ...root, 'mount', '-o', 'remount,ro,bind', kept];
+  expect(spawnSync('nsenter', inside).status).toBe(0);
+  expect(await health()).toBe(503);
+  await signal('SIGTERM');
+  expect(await child).toMatchObject({signal: 'SIGTERM', stderr: expect.not.stringContaining('bug')});
 });

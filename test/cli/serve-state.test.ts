@@ -63,6 +63,16 @@ it('a data directory that is moved away, or has another one in its place: 503 to
   expect(await statuses()).toEqual([200, 200, 200, 200]);
 });
 
+it('media serve --ephemeral and a TMPDIR that does not exist: a sentence, exit 1', async () => {
+  const box = await sandbox();
+  const env = {...box.env, TMPDIR: join(box.directory, 'none')};
+  const {stderr, exitCode} = await box.run(['serve', '--port', '0', '--ephemeral'], {env});
+  expect(stderr).toBe(
+    `media: No directory can be made in ${env.TMPDIR}: ENOENT.\n  Set TMPDIR to a directory that can be written to.\n`,
+  );
+  expect(exitCode).toBe(1);
+});
+
 it.each([
   ['--max-size', '0'],
   ['--quota', '5 GB'],

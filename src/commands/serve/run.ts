@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
 import {describeServiceError, startEmbedded} from '../../cli/start-embedded.ts';
 import type {EmbeddedService, FaultOptions, RequestEntry, ServiceOptions} from '../../embedded/service.ts';
-import {MediaError} from '../../errors.ts';
+import {failed, MediaError} from '../../errors.ts';
 import type {Clock, Host, StopSignal} from '../../host.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {defined, own} from '../../lib/object.ts';
@@ -44,7 +44,10 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     if (!stop.aborted || error !== stop.reason) throw error;
     return signal.received;
   } finally {
-    if (options.ephemeral) await rm(directory, {recursive: true, force: true});
+    if (options.ephemeral)
+      await rm(directory, {recursive: true, force: true}).catch(
+        failed('local_failure', `${directory} cannot be removed`),
+      );
     signal.ignore();
   }
 }
@@ -99,7 +102,13 @@ function counted(count: number, name: string): string {
 }
 
 async function dataDirectoryFor(options: ServeSettings, host: Host): Promise<string> {
-  if (options.ephemeral) return mkdtemp(join(host.temporaryDirectory(), 'media-serve-'));
+  if (options.ephemeral) {
+    const parent = host.temporaryDirectory();
+    const hint = 'Set TMPDIR to a directory that can be written to.';
+    return mkdtemp(join(parent, 'media-serve-')).catch(
+      failed('local_failure', `No directory can be made in ${parent}`, hint),
+    );
+  }
   if (options.dataDir !== undefined) return typedPath(host.cwd(), options.dataDir);
   const {dataDirectory} = await import('../../settings/paths.ts');
   return dataDirectory(host);

@@ -57,7 +57,8 @@ export async function occupy(
     leave: async () => {
       stopRenewing();
       await socket?.close();
-      await lock.release();
+      // Where it cannot be removed any more, it names a process that has ended.
+      await lock.release().catch(() => {});
     },
   };
 }

@@ -1,4 +1,4 @@
-import {readdir, rename, rm, stat, statfs, unlink} from 'node:fs/promises';
+import {access, constants, readdir, rename, rm, stat, statfs, unlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {
@@ -121,8 +121,9 @@ export class Store {
     return join(this.thumbnailsDirectory, `${id}.webp`);
   }
 
-  /** Whether the file system has room for this many bytes; true if it does not report that. */
+  /** Whether the file system has room for this many bytes; true if it does not report that. Rejects if nothing can be written. */
   async hasSpaceFor(bytes: number): Promise<boolean> {
+    await access(this.#temporaryDirectory, constants.W_OK);
     const {bavail, blocks, bsize} = await statfs(this.#temporaryDirectory);
     return blocks === 0 || bavail * bsize >= bytes;
   }
