@@ -291,15 +291,24 @@ test('GET without a key: 403, before the query is looked at', async () => {
   expect(await response.json()).toEqual({code: 403, message: expect.any(String)});
 });
 
-test('mediaList with a damaged record: the others, and the log names it', async () => {
+test('mediaList with a damaged record, and one that cannot be read: the others, and the log names both', async () => {
   const errors: unknown[] = [];
   const {service, key, dataDirectory} = await serviceWithKey({onError: error => errors.push(error)});
-  const [first, damaged, last] = await uploadedIds(service, key, 3);
-  await writeFile(join(dataDirectory, 'records', `${damaged}.json`), '{');
+  const [first, damaged, unreadable, last] = await uploadedIds(service, key, 4);
+  const pathOf = (id = '') => join(dataDirectory, 'records', `${id}.json`);
+  await writeFile(pathOf(damaged), '{');
+  await rm(pathOf(unreadable));
+  await mkdir(pathOf(unreadable));
   expect(await query(service, key, '{mediaList {nodes {id} totalCount}}')).toEqual({
-    data: {mediaList: {nodes: [{id: last}, {id: first}], totalCount: 3}},
+    data: {mediaList: {nodes: [{id: last}, {id: first}], totalCount: 4}},
   });
-  expect(errors).toMatchObject([{name: 'DamagedFile', message: expect.stringContaining(`${damaged}`)}]);
+  expect(errors).toHaveLength(2);
+  expect(errors).toContainEqual(
+    expect.objectContaining({name: 'DamagedFile', message: expect.stringContaining(`${damaged}`)}),
+  );
+  expect(errors).toContainEqual(
+    expect.objectContaining({message: `${pathOf(unreadable)} is damaged: it cannot be read (EISDIR).`}),
+  );
 });
 
 test('a failure inside a resolver: an error that names no path of this machine', async () => {

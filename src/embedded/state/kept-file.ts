@@ -1,8 +1,8 @@
 import {readFile} from 'node:fs/promises';
 import {hasShape, isObject, parseObject, type Shape, wrongField} from '../../lib/json.ts';
-import {systemCode} from '../../lib/system-code.ts';
+import {isOutOfDescriptors, systemCode, systemReason} from '../../lib/system-code.ts';
 
-/** A file in the data directory was changed from outside; it is left unchanged. */
+/** A file in the data directory was changed from outside, or cannot be read; it is left unchanged. */
 class DamagedFile extends Error {
   override readonly name = 'DamagedFile';
   /** What to do about it. */
@@ -21,14 +21,16 @@ interface KeptFile {
   readonly hint?: string;
 }
 
-/** Reads a file; undefined if there is none. Rejects with a DamagedFile if the content does not match the shape. */
+/** Reads a file; undefined if there is none. Rejects with a DamagedFile if it cannot be read, or if its content does not match the shape. */
 export async function readKept<T extends object>(file: KeptFile, shape: Shape<T>): Promise<T | undefined> {
   let text: string;
   try {
     text = await readFile(file.path, 'utf8');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
+    // Then no file can be read, and soon all of them can again.
+    if (isOutOfDescriptors(error)) throw error;
+    throw new DamagedFile(file, `it cannot be read (${systemReason(error)})`);
   }
   const value = parseObject(text);
   if (value === undefined) throw new DamagedFile(file, 'it is not a JSON object');
