@@ -2,6 +2,7 @@ import {expect, test} from 'vitest';
 import {
   parseAnswer,
   png,
+  query,
   type RawConnection,
   rawConnection,
   upload,
@@ -36,5 +37,24 @@ test.skipIf(process.platform === 'win32')(
     // Connections that come too soon are closed.
     await eventually(async () => (await upload(service, key, image).catch(() => undefined))?.status === 200);
     expect(await records()).toHaveLength(2);
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'media serve with 128 descriptors and queries for hundreds of values, each in a file: all of them, none null',
+  async () => {
+    const {service, key} = await serveWith(128);
+    expect((await upload(service, key, png(3, 2))).status).toBe(200);
+    const aliases = (field: string) =>
+      Array.from({length: 700}, (_, index) => `a${index}: ${field}`).join(' ');
+    for (const text of [
+      `{viewer {apiKeys {${aliases('lastUsedAt')}}}}`,
+      `{${aliases('viewer {name apiKeys {lastUsedAt}}')}}`,
+      `{${aliases('mediaList(first: 1) {nodes {id}}')}}`,
+    ]) {
+      const {data, errors} = await query(service, key, text);
+      expect(errors).toBeUndefined();
+      expect(JSON.stringify(data)).not.toContain('null');
+    }
   },
 );

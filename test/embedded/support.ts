@@ -49,7 +49,7 @@ export function upload(
 
 /** A GraphQL request over POST. */
 export async function query<Data = unknown>(
-  service: EmbeddedService,
+  service: Pick<EmbeddedService, 'url'>,
   key: string,
   text: string,
   variables: Record<string, unknown> = {},

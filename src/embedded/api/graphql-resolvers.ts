@@ -72,7 +72,7 @@ async function listMedia(service: Service, {first, after}: Page) {
   if (first < 1 || first > longestPage) throw new Refusal(400, `"first" must be from 1 to ${longestPage}.`);
   if (after != null && !isRecordId(after))
     throw new Refusal(400, '"after" must be a cursor, such as pageInfo.endCursor.');
-  const ids = (await service.store.ids()).reverse();
+  const ids = (await readsAtOnce(() => service.store.ids())).reverse();
   const rest = after == null ? ids : ids.filter(id => id < after);
   const page = rest.slice(0, first);
   const media = await Promise.all(
@@ -104,19 +104,23 @@ function viewerOf({service, key}: ResolverContext) {
   return {
     id: hashOf(ownerOf(key)).slice(0, 16),
     // Without a name of the user, that of the key.
-    name: async () => (await service.profile.name()) ?? key.label ?? key.name ?? 'local',
+    name: async () => (await readsAtOnce(() => service.profile.name())) ?? key.label ?? key.name ?? 'local',
     email: null,
     permissions: key.permissions,
-    apiKeys: async () => (await service.keys.list()).map(one => shownKey(one, service)),
+    apiKeys: async () => (await readsAtOnce(() => service.keys.list())).map(one => shownKey(one, service)),
   };
 }
 
 function shownKey(key: StoredKey, {keyUses}: Service) {
+  let use: ReturnType<typeof keyUses.find> | undefined;
   return {
     ...key,
     id: keyId(key),
     permissions: key.permissions.map(permission => permission.toUpperCase()),
-    lastUsedAt: async () => (await keyUses.find(key))?.lastUsedAt,
+    lastUsedAt: async () => {
+      use ??= readsAtOnce(() => keyUses.find(key));
+      return (await use)?.lastUsedAt;
+    },
   };
 }
 
