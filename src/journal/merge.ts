@@ -6,22 +6,23 @@ import {typedPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {journalFailed} from './errors.ts';
 import {appendAll, cannotOpen} from './file.ts';
+import type {EntryState} from './journal-index.ts';
 import {formatHeader, withoutCommit} from './line.ts';
 import {lockJournal} from './open.ts';
 import {type JournalReader, readJournals} from './reader.ts';
 import {commonScope} from './scope.ts';
 
-/** Writes all that is stored, then replaces the output file, unless that is one of these journals, or no journal. */
+/** Writes all that is stored, then replaces the output file, unless that would lose what it holds. */
 export async function writeMerged(
   path: string,
   readers: readonly JournalReader[],
   host: Host,
 ): Promise<void> {
   const absolute = typedPath(host.cwd(), path);
-  await refuseToOverwrite(absolute, path, readers, host);
   const lock = await lockJournal(absolute, path, host);
   const temporary = `${absolute}.${host.uuid()}`;
   try {
+    await refuseToOverwrite(absolute, path, readers, host);
     await copyTo(host.files, temporary, path, readers);
     await renameDurably(temporary, absolute, host.files);
   } catch (error) {
@@ -52,8 +53,23 @@ async function refuseToOverwrite(
       hint: 'Use another file with -o; the journals themselves are not changed.',
     });
   }
-  // An existing file is replaced only if it is a journal.
-  await readJournals([shown], host);
+  const [there] = await readJournals([shown], host);
+  if (there === undefined) return;
+  commonScope([...readers, there]);
+  for await (const batch of there.lines()) {
+    const isLost = ({key}: {key: string}) =>
+      isOneOf(there, key, ['done', 'unknown']) &&
+      !readers.some(reader => isOneOf(reader, key, ['done', 'forgotten']));
+    if (!batch.some(isLost)) continue;
+    throw new MediaError('usage', `${shown} has uploads that are in none of the journals to be merged.`, {
+      hint: `Nothing was written. To keep them, add ${shown} to these journals, and use another file with -o.`,
+    });
+  }
+}
+
+function isOneOf({index}: JournalReader, key: string, states: readonly EntryState[]): boolean {
+  const row = index.rowOf(key);
+  return row !== -1 && states.includes(index.stateOf(row));
 }
 
 async function copyTo(

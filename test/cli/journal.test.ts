@@ -534,6 +534,37 @@ describe('media journal merge', () => {
     await run.close();
     expect(await media(one, 'list', 'j')).toMatchObject({stdout: 'uploaded  a  med_1\n'});
   });
+
+  it.each(['done', 'commit'] as const)(
+    'keeps a journal with an upload that is in no other: %s',
+    async end => {
+      const one = await bench();
+      await journalOf(one, 'j', {a: ['done', 'med_1']});
+      expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0});
+      await journalOf(one, 'all', {b: ['failed']});
+      expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0});
+      await journalOf(one, 'all', {b: [end, 'med_2']});
+      const before = await one.text(join(one.directory, 'all'));
+      expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
+        exitCode: 2,
+        error: 'all has uploads that are in none of the journals to be merged.',
+      });
+      expect(await one.text(join(one.directory, 'all'))).toBe(before);
+      expect((await readdir(one.directory)).sort()).toEqual(['all', 'j']);
+    },
+  );
+
+  it('keeps a journal of another service', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    const other = header.replace(scope.service, 'https://other.example');
+    await one.write(`${other}\n`, join(one.directory, 'all'));
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
+      exitCode: 1,
+      error: expect.stringContaining('all one of https://other.example'),
+    });
+    expect(await one.text(join(one.directory, 'all'))).toBe(`${other}\n`);
+  });
 });
 
 describe('media journal resolve', () => {
