@@ -8,6 +8,9 @@ const readerPatienceMs = 50;
 /** Standard output that survives its reader: EPIPE ends it silently, any other error is kept in `failure`. */
 export class Stdout {
   readonly stream: TerminalOutput;
+  /** Resolves with the reason when nothing can be written any more. */
+  readonly ended: Promise<MediaError>;
+  #resolveEnded: (reason: MediaError) => void = () => {};
   #ended = false;
   /** Resolves the writes that wait for the reader. */
   readonly #waiting = new Set<() => void>();
@@ -16,7 +19,15 @@ export class Stdout {
 
   constructor(stream: TerminalOutput) {
     this.stream = stream;
+    this.ended = new Promise(resolve => {
+      this.#resolveEnded = resolve;
+    });
     stream.on('error', error => this.#end(error));
+  }
+
+  /** Whether all further output is dropped. */
+  get hasEnded(): boolean {
+    return this.#ended;
   }
 
   get failure(): MediaError | undefined {
@@ -56,8 +67,11 @@ export class Stdout {
 
   #end(error: unknown): void {
     this.#ended = true;
-    if (systemCode(error) === 'EPIPE') return;
-    const sentence = `The output could not be written: ${systemReason(error)}.`;
-    this.#failure ??= new MediaError('output_failed', sentence, {cause: error});
+    const isReaderGone = systemCode(error) === 'EPIPE';
+    const reason = isReaderGone ? 'nothing reads it any more' : systemReason(error);
+    const sentence = `The output could not be written: ${reason}.`;
+    const failure = new MediaError('output_failed', sentence, {cause: error});
+    if (!isReaderGone) this.#failure ??= failure;
+    this.#resolveEnded(this.#failure ?? failure);
   }
 }

@@ -1,11 +1,13 @@
 import {type FileHandle, mkdir, open, readdir, readFile, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {execa} from 'execa';
 import {expect} from 'vitest';
 import {sandboxFor, testKey} from '../service/program.ts';
 import {afterTest, waitingTest as test} from '../support/after-test.ts';
 import {eventually} from '../support/eventually.ts';
 import {notRun} from '../support/installed.ts';
-import {fixture, type Sandbox, sandbox} from '../support/media.ts';
+import {fixture, mediaCommand, type Sandbox, sandbox} from '../support/media.ts';
+import {patienceMs} from '../support/patience.ts';
 import {RecordStore, type StoreAnswer} from '../support/record-store.ts';
 import {Watching} from '../support/watching.ts';
 
@@ -253,4 +255,24 @@ test('stopped while responses are awaited, and before files are due: the records
   expect(await left()).toEqual(['first.png', 'late.png']);
   const again = await box.run(['upload', '--once', 'in/late.png', '--ndjson']);
   expect(JSON.parse(again.stdout)).toMatchObject({status: 'skipped'});
+});
+
+test('output that cannot be written, or that nothing reads any more: a watch that deletes files ends', async context => {
+  if (process.platform !== 'linux') return notRun(context, '/dev/full');
+  const {box, left} = await machine({a: {}});
+  const words = [...mediaCommand, 'watch', 'in', '--delete', '--ndjson', '--settle', '20ms'];
+  const {exitCode, stderr} = await execa('sh', ['-c', '"$@" >/dev/full', 'sh', ...words], {
+    ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false, timeout: patienceMs},
+  });
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(stderr).error).toMatchObject({
+    code: 'output_failed',
+    message: 'The output could not be written: the disk is full.',
+  });
+  expect(await left()).toEqual(['a.png']);
+  const watching = new Watching(box, ['in', '--delete', '--ndjson']);
+  await watching.line({event: 'watching'});
+  watching.child.stdout?.destroy();
+  expect((await watching.child).exitCode).toBe(1);
+  expect(watching.stderr).toContain('The output could not be written: nothing reads it any more.');
 });

@@ -18,7 +18,7 @@ export class Disposing {
     {process, service, stop}: {process: Process; service: SimulatedService; stop: StopSignal},
   ) {
     const host: Host = process.host;
-    this.#disposals = new Disposals(disposal, {host, settleMs: 0, stop});
+    this.#disposals = new Disposals(disposal, {host, stdout: {hasEnded: false}, settleMs: 0, stop});
     const isStored = ({id}: {id: string}) => process.step(() => service.stored.some(one => one.id === id));
     // Of a session, it only asks this.
     this.#session = {client: {isStored}, embedded: false} as unknown as Session;

@@ -92,7 +92,7 @@ async function runWatch(
   await (await openSession(invocation)).close();
   const signal = endSignal(invocation);
   const stop = new Stop<MediaError>();
-  const disposals = new Disposals(disposal, {host, settleMs: flags.settle, stop});
+  const disposals = new Disposals(disposal, {host, stdout, settleMs: flags.settle, stop});
   // A record is compared with its file before that goes.
   const verify = flags.verify ?? (disposals.areWanted ? 'warn' : undefined);
   const uploads = new Uploads(invocation, places, printer, {
@@ -130,15 +130,19 @@ interface WatchParts {
   printer: WatchPrinter;
 }
 
-/** Watches all directories; `failed` rejects if the system cannot watch them. */
+/** Watches all directories; `failed` rejects if the system cannot watch them, or nobody could be told what becomes of files. */
 function watchAll(
   places: readonly WatchedPlace[],
   {flags, disposal, feed, printer}: WatchParts,
-  {host, report}: Invocation,
+  {host, report, stdout}: Invocation,
 ): {failed: Promise<never>; close: () => Promise<void>} {
   let fail: (error: MediaError) => void;
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
+  });
+  // A reader of the output that has gone does not end the uploads.
+  void stdout.ended.then(reason => {
+    if (disposal !== 'keep' || stdout.failure !== undefined) fail(reason);
   });
   const watches = places.map(
     ({shown, path}) =>

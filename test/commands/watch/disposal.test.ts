@@ -40,14 +40,14 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
   await chmod(path, 0o640);
   await utimes(path, old, old);
   const moveTo = target ?? join(root, 'done');
-  const [clock, stop] = [new ManualClock(), new Stop<Error>()];
+  const [clock, stop, stdout] = [new ManualClock(), new Stop<Error>(), {hasEnded: false}];
   /** Begins to dispose of the file as it is now, which `dispose` does once more. */
   const begin = async (disposal: Disposal = {moveTo}, unrecorded?: MediaError) => {
     const received = {record: {id: 'm'}, json: '{"id":"m"}'};
     const facts = {name: 'in/a.png', size: 7, ...(unrecorded && {unrecorded})};
     const outcome = outcomeOf({...facts, status: 'uploaded', received});
     const file = {path, relative: join('sub', 'a.png'), stat: await stat(path, {bigint: true}), outcome};
-    const disposals = new Disposals(disposal, {host: {clock, files}, settleMs, stop});
+    const disposals = new Disposals(disposal, {host: {clock, files}, stdout, settleMs, stop});
     const dispose = () => disposals.dispose(file, () => {});
     return {ended: dispose(), dispose};
   };
@@ -59,8 +59,17 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
     await clock.advance(100);
     return ended;
   };
-  return {path, moveTo, begin, disposed, clock, stop, target: join(moveTo, 'sub', 'a.png')};
+  return {path, moveTo, begin, disposed, clock, stop, stdout, target: join(moveTo, 'sub', 'a.png')};
 }
+
+test('the output ends before a file is due: it stays', async () => {
+  const {path, disposed, stdout} = await uploadedFile();
+  const kept = await disposed('delete', async () => {
+    stdout.hasEnded = true;
+  });
+  expect(kept).toEqual({kept: 'Its outcome could not be printed.'});
+  expect(await readFile(path, 'utf8')).toBe('content');
+});
 
 test.each(['delete', 'move'])(
   '%s of a file that has been touched in any way, or is gone: nothing',

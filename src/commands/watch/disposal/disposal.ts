@@ -37,6 +37,7 @@ const mostAtATime = 32;
 
 interface DisposalOptions {
   host: Pick<Host, 'clock' | 'files'>;
+  stdout: {hasEnded: boolean};
   settleMs: number;
   stop: StopSignal;
 }
@@ -95,6 +96,7 @@ export class Disposals {
   }
 
   async #attempt(file: UploadedFile): Promise<Disposed> {
+    if (this.#options.stdout.hasEnded) return {kept: 'Its outcome could not be printed.'};
     // Not through a link, and without waiting for the writer of a FIFO.
     const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
     let handle: FileHandle | undefined;
