@@ -41,6 +41,8 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
   await utimes(path, old, old);
   const moveTo = target ?? join(root, 'done');
   const [clock, stop, stdout] = [new ManualClock(), new Stop<Error>(), {hasEnded: false}];
+  /** The file, once for each time that it stays because a program has it open for writing. */
+  const stays: string[] = [];
   /** Begins to dispose of the file as it is now, which `dispose` does once more. */
   const begin = async (disposal: Disposal = {moveTo}, unrecorded?: MediaError) => {
     const received = {record: {id: 'm'}, json: '{"id":"m"}'};
@@ -48,7 +50,7 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
     const outcome = outcomeOf({...facts, status: 'uploaded', received});
     const file = {path, relative: join('sub', 'a.png'), stat: await stat(path, {bigint: true}), outcome};
     const disposals = new Disposals(disposal, {host: {clock, files}, stdout, settleMs, stop});
-    const dispose = () => disposals.dispose(file, () => {});
+    const dispose = () => disposals.dispose(file, () => void stays.push(path));
     return {ended: dispose(), dispose};
   };
   /** Disposes of the file as it is now; `meanwhile` runs before it is due. */
@@ -59,7 +61,7 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
     await clock.advance(100);
     return ended;
   };
-  return {path, moveTo, begin, disposed, clock, stop, stdout, target: join(moveTo, 'sub', 'a.png')};
+  return {path, moveTo, begin, disposed, clock, stop, stdout, stays, target: join(moveTo, 'sub', 'a.png')};
 }
 
 test('the output ends before a file is due: it stays', async () => {
@@ -349,6 +351,21 @@ test('a file that a program opens for writing while it is copied: stays as long 
   });
   await eventually(() => clock.advance(1_000).then(() => result !== undefined));
   expect(result).toEqual({movedTo: target});
+});
+
+test('a file that a program has open for writing under a name that is gone: stays', async context => {
+  if (process.platform !== 'linux') return notRun(context, 'only Linux shows who writes to a file');
+  const {begin, clock, path, stays} = await uploadedFile();
+  await rename(path, `${path}.new`);
+  const writer = await open(`${path}.new`, 'r+');
+  await link(`${path}.new`, path);
+  await rm(`${path}.new`);
+  const {ended} = await begin('delete');
+  await clock.advance(10_000);
+  expect(await Promise.race([ended, eventually(() => stays.length > 0)])).toBe(true);
+  await writer.close();
+  await clock.advance(10_000);
+  expect(await ended).toBe('deleted');
 });
 
 test('a copy that differs from its file: the file stays, and the copy goes', async () => {
