@@ -39,6 +39,9 @@ const trackKinds = new Set(['vide', 'soun', 'pict', 'auxv', 'tmcd', 'hint', 'clc
 /** How much of the media data is searched: dashcams have their positions within the first 20 MB (exiftool). */
 const mostSearched = 20_000_000;
 
+/** Begins what AVCHD camcorders write into their pictures (H.264 SEI): the time, the exposure and the position. */
+const camcorder = Buffer.from('17ee8c60f84d11d98cd60800200c9a664d44504d', 'hex');
+
 /** The most boxes in a file; a long recording in fragments has a few for each second. */
 const mostBoxes = 1_000_000;
 
@@ -64,6 +67,7 @@ async function search({kind, content}: Box, most: number): Promise<void> {
   for (let at = 0; at < Math.min(most, content.size); at += 2 ** 20) {
     const block = await content.step(() => content.upTo(2 ** 20 + 32, at));
     if (block.includes('freeGPS ')) throw new UnstrippableError('the positions of a dashcam');
+    if (block.includes(camcorder)) throw new UnstrippableError('the data of a camcorder');
     if (kind !== 'mdat') refuseEither(block, `a box "${kind}"`);
   }
 }

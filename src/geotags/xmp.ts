@@ -8,7 +8,7 @@ const place = 'XMP metadata';
  * address of the creator, and "ISOSpeedLatitude", only sound so.
  */
 const locationName =
-  /gps|longt?itude|latitude(?!yyy|zzz)|altitude|geotag|geography|elevation(?!angle)|^(?:city|state|country(?:name|code)?|(?:shot)?location(?:created|shown|name|id|code)?|sublocation|provincestate|stateprovince|worldregion|coverage|earthpos|lat|long?|mcc|mnc|lac|cellid)$/i;
+  /gps|longt?itude|latitude(?!yyy|zzz)|altitude|geotag|geography|elevation(?!angle)|locality|lrftarget(?:lat|lon|(?:abs)?alt)|^(?:city|state|country(?:name|code)?|(?:shot|dcterms)?location(?:created|shown|name|id|code|remarks)?|sublocation|provincestate|stateprovince|worldregion|continent|waterbody|island(?:group)?|county|municipality|verbatimcoordinates|footprintwkt|georeference(?:remarks|sources)|coverage|earthpos|lat|long?|lat_long|mcc|mnc|lac|cellid)$/i;
 
 const name = '[A-Za-z_\\x80-\\uffff][\\w.\\-:\\x80-\\uffff]*';
 const attribute = `(${name})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`;

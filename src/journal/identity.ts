@@ -8,7 +8,7 @@ export function contentOf(sha256: string, size: number): Content {
 /** How some content is sent. */
 export interface SentAs {
   contentType: string;
-  /** What was done to its bytes, such as `geotags/1`; undefined if they are sent unchanged. Hashes are always of the source. */
+  /** What was done to its bytes, such as `geotags/2`; undefined if they are sent unchanged. Hashes are always of the source. */
   transform?: string | undefined;
 }
 

@@ -90,7 +90,7 @@ interface Patience {
 export interface TransferOptions extends Surroundings, Preparation, Sending, Patience {}
 
 /** What the journal calls the removal of a location; a later version that changes other bytes gets another name. */
-export const geotagTransform = 'geotags/1';
+export const geotagTransform = 'geotags/2';
 
 /** What `media upload` and the library do unless told otherwise; times in milliseconds. */
 export const transferDefaults = {

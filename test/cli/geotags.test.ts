@@ -112,7 +112,7 @@ it('a machine that begins to strip: what is sent, skipped, refused, printed and 
     expect(differing).toBeLessThan(120);
   }
   const journal = await readFile(path('j'), 'utf8');
-  expect(journal.match(/"transform":"geotags\/1"/g)).toHaveLength(2);
+  expect(journal.match(/"transform":"geotags\/2"/g)).toHaveLength(2);
   // Both ways are known by the hash of the source.
   for (const bytes of Object.values(sources)) expect(journal.split(hash('sha256', bytes))).toHaveLength(3);
 

@@ -61,11 +61,22 @@ const places = [
     'e:Geotag',
   ],
   ...['p:City', 'p:State', 'p:Country', 'i:CountryCode', 'i:CountryName', 'i:Location', 'i:LocationShown'],
+  ...['d:LRFTargetLat', 'd:LRFTargetLon', 'd:LRFTargetAlt', 'd:LRFTargetAbsAlt', 'dwc:dctermsLocation'],
+  ...['dwc:continent', 'dwc:county', 'dwc:footprintWKT', 'dwc:georeferenceRemarks', 'dwc:island'],
+  ...[
+    'dwc:islandGroup',
+    'dwc:locality',
+    'dwc:locationRemarks',
+    'dwc:municipality',
+    'dwc:verbatimCoordinates',
+  ],
+  ...['dwc:verbatimLocality', 'dwc:waterBody', 'geo:lat_long'],
   ...['i:Sublocation', 'i:ProvinceState', 'i:WorldRegion', 'dc:coverage', 'm:mcc', 'm:cellid', 'x:EarthPos'],
 ];
 const others = [
   'exifEX:ISOSpeedLatitudeyyy',
   'x:ElevationAngle',
+  'd:LRFTargetDistance',
   'xmlns:location',
   'i:CiAdrCity',
   'dc:title',

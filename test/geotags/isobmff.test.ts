@@ -50,8 +50,9 @@ test('a video with timed metadata of faces: sent as it is', async () => {
 
 const keys = box('keys', zeros(8));
 // Where its media data is searched in pieces of 1 MiB.
-const overBlocks = (before: number) =>
-  Buffer.concat([clip, box('mdat', zeros(before), text('freeGPS '), zeros(2 ** 20))]);
+const overBlocks = (before: number, data: Buffer) =>
+  Buffer.concat([clip, box('mdat', zeros(before), data, zeros(2 ** 20))]);
+const camcorder = Buffer.from('17ee8c60f84d11d98cd60800200c9a664d44504d', 'hex');
 
 test.each<[string, Buffer]>([
   [
@@ -61,8 +62,10 @@ test.each<[string, Buffer]>([
   ['a track of timed metadata', await videoWith(track('meta', 'gpmdGoPro'))],
   ['a track of the kind "camm"', await videoWith(track('camm', 'camm'))],
   ['a track', await videoWith(track('vide', 'avc1GPSLatitude=48'))],
-  ['the positions of a dashcam', overBlocks(0)],
-  ['the positions of a dashcam', overBlocks(2 ** 20 - 4)],
+  ...[0, 2 ** 20 - 4].flatMap((before): [string, Buffer][] => [
+    ['the positions of a dashcam', overBlocks(before, text('freeGPS '))],
+    ['the data of a camcorder', overBlocks(before, camcorder)],
+  ]),
   ...['GPSPosition=48', 'longitude: 11', 'location.ISO6709', 'Exif\0\0', '8BIM\x04\x04', '8BIM\x04$'].map(
     (named): [string, Buffer] => ['a box "free"', Buffer.concat([clip, box('free', zeros(9), text(named))])],
   ),

@@ -42,7 +42,7 @@ export async function judge(pairs: readonly Pair[]): Promise<Verdict> {
 
 /** The tags of the files in a directory, a line each, by the files' names. */
 async function tagsIn(directory: string): Promise<Map<string, string[]>> {
-  const listed = await exiftool('-ee', '-G1', '-a', '-s', '-u', '-n', '-m', directory);
+  const listed = await exiftool('-ee3', '-G1', '-a', '-s', '-u', '-n', '-m', directory);
   const tags = new Map<string, string[]>();
   for (const section of listed.split(/^======== /m).slice(1)) {
     const [path = '', ...lines] = section.split('\n');

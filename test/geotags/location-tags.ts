@@ -6,6 +6,7 @@ const locations = [
   /^Country-PrimaryLocation(?:Code|Name)$|^ContentLocation(?:Code|Name)$/,
   /Location/,
   /^(?:RatingRegion|DC)(?:City|Country|CountryCode|CountryName|StateProvince|Locality)$/,
+  /^DC(?:Continent|County|FootprintWKT|Island|Municipality|VerbatimCoordinates|WaterBody)$/,
   /^(?:MobileCountryCode|MobileNetworkCode|CellTowerID|EarthPos.*)$/,
   // What else is stored with a place in maker notes, and says nothing without it.
   /^(?:POILevel|TextEncoding|BarometerInfoVersion)$/,

@@ -47,6 +47,15 @@ const drone = [
   '-XMP-drone-dji:GPSLongitude=11.5',
   '-XMP-drone-dji:AbsoluteAltitude=+600.1',
 ];
+const darwinCore = [
+  ...[
+    'VerbatimCoordinates=48 8 14 N 11 34 32 E',
+    'Locality=Marienplatz',
+    'Municipality=Munich',
+    'County=Munich',
+  ],
+  ...['FootprintWKT=POINT (11.57 48.13)', 'WaterBody=Isar', 'Island=Praterinsel', 'Continent=Europe'],
+].map(tag => `-XMP-dwc:DC${tag}`);
 const keys = [
   '-Keys:GPSCoordinates=48.1372, 11.5755, 519.5',
   '-Keys:LocationName=Munich',
@@ -80,6 +89,7 @@ export const makers: Readonly<Record<string, {files: readonly string[]; tags: re
   nikon: {files: ['photo.tiff', 'photo.jpg'], tags: [...maker('NIKON CORPORATION', 'Z 9'), ...gps, ...iptc]},
   sony: {files: ['photo.jpg', 'photo.heic'], tags: [...maker('SONY', 'ILCE-7M4'), ...gps, ...direction]},
   dji: {files: ['photo.jpg', 'photo.tiff'], tags: [...maker('DJI', 'FC3582'), ...gps, ...drone]},
+  museum: {files: ['photo.jpg', 'photo.tiff'], tags: [...maker('Canon', 'EOS R5'), ...darwinCore]},
   djiVideo: {files: ['clip.mp4'], tags: [...userData, ...xmpGps]},
   olympus: {files: ['photo.jpg'], tags: [...maker('OM Digital Solutions', 'OM-1'), ...gps, ...direction]},
   fujifilm: {files: ['photo.jpg', 'photo.tiff'], tags: [...maker('FUJIFILM', 'X-T5'), ...gps, ...processing]},
