@@ -1,7 +1,7 @@
 import {type Box, boxAt, boxesIn, contentWithin} from './boxes.ts';
 import {walkItems} from './heif-items.ts';
 import type {Part} from './part.ts';
-import {codesIn, refuseEither, UnstrippableError, unknownKind} from './unstrippable.ts';
+import {below, codesIn, refuseEither, UnstrippableError, unknownKind} from './unstrippable.ts';
 import {isLocation, walkXmp} from './xmp.ts';
 
 const containers = codesIn('moov trak mdia minf stbl moof traf udta');
@@ -46,17 +46,17 @@ const camcorder = Buffer.from('17ee8c60f84d11d98cd60800200c9a664d44504d', 'hex')
 const mostBoxes = 1_000_000;
 
 /** Blanks the location in an MP4, QuickTime or HEIF file, which is where the offsets of its items count from. */
-export async function walkIsobmff(file: Part): Promise<void> {
+export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
   let unsearched = mostSearched;
   for (let at = 0, count = 0; at < file.size; count += 1) {
     const box = await file.step(() => boxAt(file, at));
     if (box === undefined) return;
     if (count > mostBoxes) throw new UnstrippableError('very many boxes');
     const {kind, content, whole} = box;
-    if (kind === 'mpvd') await walkIsobmff(content.unclaimed());
+    if (kind === 'mpvd') await walkIsobmff(content.unclaimed(), below(depth));
     else if (kind === 'mdat' || texts.has(kind))
       await search(box, kind === 'mdat' ? unsearched : content.size);
-    else await file.step(() => walkBox(file, box, ''));
+    else await file.step(() => walkBox(file, box, '', depth));
     if (kind === 'mdat') unsearched = Math.max(0, unsearched - content.size);
     at += whole.size;
   }
@@ -72,11 +72,11 @@ async function search({kind, content}: Box, most: number): Promise<void> {
   }
 }
 
-function walkBox(file: Part, box: Box, within: string): void {
+function walkBox(file: Part, box: Box, within: string, depth: number): void {
   const {kind, content} = box;
   if (kind === 'trak') checkTrack(content);
-  if (containers.has(kind)) for (const one of boxesIn(content)) walkBox(file, one, kind);
-  else if (kind === 'meta') walkMeta(file, content);
+  if (containers.has(kind)) for (const one of boxesIn(content)) walkBox(file, one, kind, below(depth));
+  else if (kind === 'meta') walkMeta(file, content, below(depth));
   else if (locationBoxes.has(kind)) blankBox(box);
   else if (kind === 'XMP_') walkXmp(content.owned());
   else if (kind === 'uuid') walkUuid(content);
@@ -113,7 +113,7 @@ function checkTrack(track: Part): void {
 }
 
 /** Walks the metadata of a file, a movie or a track: items, or keys with their values. */
-function walkMeta(file: Part, meta: Part): void {
+function walkMeta(file: Part, meta: Part, depth: number): void {
   // In QuickTime files it has no version.
   const isOld = meta.read(4, 4).toString('latin1') === 'hdlr';
   const inside = boxesIn(meta.slice(isOld ? 0 : 4));
@@ -122,7 +122,7 @@ function walkMeta(file: Part, meta: Part): void {
   const names = keys === undefined ? [] : namesOf(keys.content);
   for (const box of inside) {
     if (box.kind === 'ilst') walkValues(box.content, names);
-    else if (!['keys', 'iinf', 'iloc'].includes(box.kind)) walkBox(file, box, 'meta');
+    else if (!['keys', 'iinf', 'iloc'].includes(box.kind)) walkBox(file, box, 'meta', depth);
   }
   walkItems(file, inside);
 }

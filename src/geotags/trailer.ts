@@ -1,12 +1,12 @@
 import {walkIsobmff} from './isobmff.ts';
 import {walkJpeg} from './jpeg.ts';
 import type {Part} from './part.ts';
-import {refuseEither, UnstrippableError} from './unstrippable.ts';
+import {below, refuseEither, UnstrippableError} from './unstrippable.ts';
 
 const place = 'the data after the picture';
 
 /** Blanks the location in what follows a picture: further ones (CIPA DC-007), the video of a motion photo, filling bytes. */
-export async function walkTrailer(trailer: Part): Promise<void> {
+export async function walkTrailer(trailer: Part, depth = 0): Promise<void> {
   for (let at = 0; at < trailer.size; ) {
     const head = await trailer.step(() => trailer.upTo(2 ** 16, at));
     const filling = head.findIndex(byte => byte !== 0);
@@ -16,7 +16,7 @@ export async function walkTrailer(trailer: Part): Promise<void> {
     const video = head.indexOf('ftyp') - lengthSize;
     if (skipped > lengthSize) at += skipped;
     else if (video >= 0 && video <= filling) return walkIsobmff(trailer.slice(at + video).unclaimed());
-    else if (!isJpeg(head.subarray(filling))) return walkSamsung(trailer.slice(at), filling);
+    else if (!isJpeg(head.subarray(filling))) return walkSamsung(trailer.slice(at), filling, depth);
     else at += filling + (await walkJpeg(trailer.slice(at + filling)));
   }
 }
@@ -29,13 +29,13 @@ function isJpeg(head: Buffer): boolean {
 }
 
 /** Walks the blocks that Samsung's phones append to a picture, one of which may be the video. */
-async function walkSamsung(trailer: Part, filling: number): Promise<void> {
+async function walkSamsung(trailer: Part, filling: number, depth: number): Promise<void> {
   for (const block of await trailer.step(() => samsungBlocks(trailer, filling))) {
     // A block: its type, the length of its name, its name, its data.
     const data = await trailer.step(() => block.slice(8 + block.read(4, 4).readUInt32LE(0)));
     const head = await trailer.step(() => data.upTo(8));
     if (head.toString('latin1', 4) === 'ftyp') await walkIsobmff(data.unclaimed());
-    else if (isJpeg(head)) await walkTrailer(data);
+    else if (isJpeg(head)) await walkTrailer(data, below(depth));
     else await trailer.step(() => refuseEither(data.all(), place));
   }
 }

@@ -18,6 +18,12 @@ export function unknownKind(what: string, kind: string): UnstrippableError {
   return new UnstrippableError(`${what} "${kind.replace(/[^ -~]/g, '?')}"`);
 }
 
+/** The depth of what is stored in something else; real files have less than ten levels. */
+export function below(depth: number): number {
+  if (depth >= 32) throw new UnstrippableError('data that is nested very deeply');
+  return depth + 1;
+}
+
 /** The codes of four characters in a text, between single spaces. */
 export function codesIn(text: string): ReadonlySet<string> {
   return new Set(text.match(/.{4}(?= |$)/g));

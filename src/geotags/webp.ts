@@ -1,6 +1,6 @@
 import type {Part} from './part.ts';
 import {walkExif} from './tiff.ts';
-import {codesIn, UnstrippableError, unknownKind} from './unstrippable.ts';
+import {below, codesIn, UnstrippableError, unknownKind} from './unstrippable.ts';
 import {walkXmp} from './xmp.ts';
 
 /** Chunks in which no location can be (RFC 9649). */
@@ -13,10 +13,10 @@ export async function walkWebp(file: Part): Promise<void> {
   await walkChunks(file.slice(12));
 }
 
-async function walkChunks(file: Part): Promise<void> {
+async function walkChunks(file: Part, depth = 0): Promise<void> {
   for (let at = 0; at < file.size; ) {
     const {kind, data} = await file.step(() => walkChunk(file, at));
-    if (kind === 'ANMF') await walkChunks(data.slice(16));
+    if (kind === 'ANMF') await walkChunks(data.slice(16), below(depth));
     // A chunk of an odd length is followed by a filling byte.
     at += 8 + data.size + (data.size & 1);
   }

@@ -217,6 +217,38 @@ test('refused: a box of very many boxes', async () => {
   expect(typeof (await stripped(await videoWith(box('udta', boxes(10_000)))))).toBe('object');
 });
 
+test.each(['udta', 'meta', 'mpvd', 'ANMF', 'SEFT'])(
+  'refused: "%s" in itself, again and again',
+  async kind => {
+    const nested = 'data that is nested very deeply';
+    if (kind === 'SEFT') {
+      const picture = await readFile(fixture('photo.jpg'));
+      let deep: Buffer = picture;
+      for (let level = 0; level < 34; level += 1) deep = Buffer.concat([picture, samsungTrailer(deep)]);
+      return expect(await stripped(deep)).toBe(nested);
+    }
+    const count = 8_000;
+    const step = kind === 'ANMF' ? 24 : kind === 'meta' ? 12 : 8;
+    const levels = Buffer.alloc(step * count);
+    for (let at = 0; at < levels.length; at += step) {
+      levels.write(kind, kind === 'ANMF' ? at : at + 4);
+      if (kind === 'ANMF') levels.writeUInt32LE(levels.length - at - 8, at + 4);
+      else levels.writeUInt32BE(levels.length - at, at);
+    }
+    if (kind !== 'ANMF')
+      return expect(
+        await stripped(
+          kind === 'mpvd'
+            ? Buffer.concat([await readFile(fixture('clip.mp4')), levels])
+            : await videoWith(levels),
+        ),
+      ).toBe(nested);
+    const picture = Buffer.concat([await readFile(fixture('photo.webp')), levels]);
+    picture.writeUInt32LE(picture.length - 8, 4);
+    expect(await stripped(picture)).toBe(nested);
+  },
+);
+
 test('a picture whose metadata is far from its start and from each other', async () => {
   const empty = [6, Buffer.alloc(65_000)] as const;
   const far = [empty, empty, empty, empty, empty] as const;
