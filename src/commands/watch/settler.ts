@@ -81,7 +81,9 @@ export class Settler {
 export async function watchedState(path: string): Promise<WatchedState | undefined> {
   const found = await lstat(path, {bigint: true}).catch(() => undefined);
   if (!found?.isFile()) return undefined;
-  return {key: `${found.size} ${found.mtimeNs} ${found.ino}`, size: Number(found.size)};
+  const {size, mtimeNs, ctimeNs, ino} = found;
+  // A program may set the mtime back, but not the ctime.
+  return {key: `${size} ${mtimeNs} ${ctimeNs} ${ino}`, size: Number(size)};
 }
 
 /** What browsers, download managers and copying programs append to the name of a file that is not complete. */
