@@ -90,8 +90,14 @@ export class Ending {
   /** The service stored the file; its `result` is known when the journal has recorded it. */
   stored(received: ReceivedRecord, entry: JournalEntry | undefined): PendingResult<Outcome> {
     const outcome = {...this.#described(), status: 'uploaded', received} as const;
-    const ended = this.#ended(outcome);
-    return entry === undefined ? ended : {result: this.#recorded(outcome, entry)};
+    if (entry === undefined) return this.#ended(outcome);
+    this.#halt.learn(outcome, 'never');
+    // An observer of the library may throw: the record must be in the journal by then.
+    const tell = (recorded: Outcome) => {
+      this.#options.observer.finished(outcome.position);
+      return recorded;
+    };
+    return {result: this.#recorded(outcome, entry).then(tell)};
   }
 
   /** A stored file counts as uploaded even if the journal cannot record it, but then nothing more is sent. */

@@ -124,6 +124,21 @@ describe('uploadAll', () => {
     expect(await service.records()).toHaveLength(2);
   });
 
+  it('with a journal, and an observer that throws when a file is finished: what is stored is recorded', async () => {
+    const {service, client} = await connected();
+    const journal = join(await temporaryDirectory(), 'uploads.journal');
+    const bug = new Error('a bug');
+    const observer = {
+      finished() {
+        throw bug;
+      },
+    };
+    const {thrown} = await settled(uploadAll([photo], {client, journal, observer}));
+    expect(thrown).toBe(bug);
+    expect(await collect(uploadAll([photo], {client, journal}))).toMatchObject([{status: 'skipped'}]);
+    expect(await service.records()).toHaveLength(1);
+  });
+
   it('a dry run: checks, sends nothing, makes no journal', async () => {
     const {service, client} = await connected();
     const journal = join(await temporaryDirectory(), 'uploads.journal');
