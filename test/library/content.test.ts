@@ -1,5 +1,5 @@
 import {getEventListeners} from 'node:events';
-import {openAsBlob} from 'node:fs';
+import {createReadStream, openAsBlob} from 'node:fs';
 import {copyFile, readdir, readFile, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import {join} from 'node:path';
@@ -118,6 +118,7 @@ test('a stream that breaks, is empty, was used, or never ends: a result, and not
     sourceOf('used.png', used),
     sourceOf('blob.png', new Blob([])),
     new File([], 'file.png'),
+    sourceOf('text.png', createReadStream(photo, 'latin1')),
   ];
   const results = await collect(uploadAll(inputs, {client, concurrency: 1}));
   expect(results.map(result => 'error' in result && result.error.code)).toEqual([
@@ -126,6 +127,7 @@ test('a stream that breaks, is empty, was used, or never ends: a result, and not
     'file_unreadable',
     'empty_file',
     'empty_file',
+    'usage',
   ]);
   expect(results[0]).toMatchObject({error: {message: expect.stringMatching(/^broken\.png .*broke/)}});
   const endless = pieces(bytes, 'waits');

@@ -54,7 +54,11 @@ async function copy(options: SpoolOptions, handle: FileHandle, signal: StopSigna
   signal.addEventListener('abort', giveUp, {once: true});
   try {
     for await (const chunk of stream) {
-      await handle.appendFile(chunk as Uint8Array).catch(error => {
+      if (!(chunk instanceof Uint8Array)) {
+        const hint = 'A stream must yield Buffer or Uint8Array: leave out setEncoding().';
+        throw new MediaError('usage', `${options.what} yields text, whose bytes are unknown.`, {hint});
+      }
+      await handle.appendFile(chunk).catch(error => {
         throw cannotSpool(options, error);
       });
     }
