@@ -180,6 +180,26 @@ test('another file system with the names of unfinished copies: nothing is overwr
   expect((await readdir(join(moveTo, 'sub'))).sort()).toEqual(['.a.png.part', 'a.png']);
 });
 
+test.each(['EPERM', 'EXDEV'])(
+  'copied to a directory where its name is taken (%s): a number, and no name before the copy is whole',
+  async code => {
+    const files = withoutLinks(code, []);
+    const {disposed, target, moveTo} = await uploadedFile(undefined, 0, files);
+    await mkdir(join(moveTo, 'sub'), {recursive: true});
+    await writeFile(target, 'taken');
+    let names: string[] = [];
+    const {copyFile} = files;
+    files.copyFile = async (...parameters) => {
+      await copyFile(...parameters);
+      names = await readdir(join(moveTo, 'sub'));
+    };
+    expect(await disposed()).toEqual({movedTo: target.replace('a.png', 'a-1.png')});
+    expect(names.sort()).toEqual([expect.stringMatching(/^\.media-.{36}\.part$/), 'a.png']);
+    expect((await readdir(join(moveTo, 'sub'))).sort()).toEqual(['a-1.png', 'a.png']);
+    expect(await readFile(target, 'utf8')).toBe('taken');
+  },
+);
+
 test('killed between the two steps of a move: the next run finishes it', async () => {
   const {path, moveTo, disposed, target} = await uploadedFile();
   await mkdir(join(moveTo, 'sub'), {recursive: true});
@@ -234,8 +254,12 @@ function withoutLinks(
   return {
     ...systemFiles,
     open,
-    link: async () => {
-      throw Object.assign(new Error(code), {code});
+    async link(from, to) {
+      // Within a file system, only some have no links.
+      if (code !== 'EXDEV' || dirname(String(from)) !== dirname(String(to)))
+        throw Object.assign(new Error(code), {code});
+      await systemFiles.link(from, to);
+      calls.push(`link ${basename(String(to))}`);
     },
     async copyFile(from, to, mode) {
       await systemFiles.copyFile(from, to, mode);
@@ -261,8 +285,9 @@ test.each(['EPERM', 'EXDEV', 'EOPNOTSUPP'])(
     const names = [dirname(target), moveTo, dirname(moveTo)].map(name => `sync ${basename(name)}`);
     expect(calls.slice(2)).toEqual([
       expect.stringMatching(/^sync \.media-.{36}\.part$/),
-      'rename a.png',
-      'sync sub',
+      ...(code === 'EXDEV'
+        ? ['link a.png', expect.stringMatching(/^unlink \.media-.{36}\.part$/)]
+        : ['rename a.png', 'sync sub']),
       ...names,
       'unlink a.png',
     ]);

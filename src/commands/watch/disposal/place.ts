@@ -25,26 +25,27 @@ export async function place(
   const to = join(moveTo, relative);
   await makeDirectory(dirname(to), undefined, files);
   if (await isBelowAlready(path, {moveTo, relative}, files)) return undefined;
-  for (let number = 0, isCopy = false; ; ) {
+  let temporary: string | undefined;
+  for (let number = 0; ; ) {
     const target = number === 0 ? to : numbered(to, number);
     try {
-      await (isCopy ? copy(path, handle, target, files) : files.link(path, target));
+      await (temporary === undefined ? files.link(path, target) : giveName(temporary, target, files));
     } catch (error) {
       const code = systemCode(error);
       if (code === 'EEXIST') {
         // A run that was killed between the two steps has linked it already.
-        if (isCopy || !(await isFileOf(handle, await files.lstat(target, {bigint: true})))) {
+        if (temporary !== undefined || !(await isFileOf(handle, await files.lstat(target, {bigint: true})))) {
           number += 1;
           continue;
         }
-      } else if (isCopy || !(code === 'EXDEV' || isWithoutHardLinks(error))) throw error;
+      } else if (temporary !== undefined || !(code === 'EXDEV' || isWithoutHardLinks(error))) throw error;
       else {
-        isCopy = true;
+        temporary = await copied(path, handle, dirname(to), files);
         continue;
       }
     }
     await syncNames(target, moveTo, files);
-    return {path: target, isCopy};
+    return {path: target, isCopy: temporary !== undefined};
   }
 }
 
@@ -79,25 +80,51 @@ async function isFileOf(handle: FileHandle, there: BigIntStats): Promise<boolean
   return here.dev === there.dev && here.ino === there.ino;
 }
 
-/** Copies a file durably, with its times and mode, under a temporary name, then gives it its own, which is reserved until then. */
-async function copy(path: string, handle: FileHandle, target: string, files: FileSystem): Promise<void> {
-  await (await files.open(target, 'wx', 0o600)).close();
+/** Copies a file durably, with its times and mode; returns the temporary name of the copy, which has no other one if this is killed. */
+async function copied(
+  path: string,
+  handle: FileHandle,
+  directory: string,
+  files: FileSystem,
+): Promise<string> {
   // Not a name that somebody else may have used: what is there could be lost, or lead to another file.
-  const temporary = join(dirname(target), `.media-${randomUUID()}.part`);
+  const temporary = join(directory, `.media-${randomUUID()}.part`);
   try {
     await files.copyFile(path, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     const {atimeMs, mtimeMs} = await handle.stat();
     await files.utimes(temporary, atimeMs / 1000, mtimeMs / 1000);
-    const copied = await files.open(temporary, 'r');
+    const copy = await files.open(temporary, 'r');
     try {
-      await copied.sync();
-      if ((await hashOf(copied)) !== (await hashOf(handle))) throw new Error('its copy differs from it');
+      await copy.sync();
+      if ((await hashOf(copy)) !== (await hashOf(handle))) throw new Error('its copy differs from it');
     } finally {
-      await copied.close();
+      await copy.close();
     }
-    await renameDurably(temporary, target, files);
+    return temporary;
   } catch (error) {
-    await Promise.allSettled([files.unlink(temporary), files.unlink(target)]);
+    await Promise.allSettled([files.unlink(temporary)]);
+    throw error;
+  }
+}
+
+/** Renames a copy; rejects with EEXIST, and keeps it, if the name is taken. Without hard links, the name is reserved first. */
+async function giveName(temporary: string, target: string, files: FileSystem): Promise<void> {
+  let isOurs = false;
+  try {
+    const isLinked = await files.link(temporary, target).then(
+      () => true,
+      error => {
+        if (!isWithoutHardLinks(error)) throw error;
+        return false;
+      },
+    );
+    if (!isLinked) await (await files.open(target, 'wx', 0o600)).close();
+    isOurs = true;
+    await (isLinked ? files.unlink(temporary) : renameDurably(temporary, target, files));
+  } catch (error) {
+    const names = isOurs ? [temporary, target] : [temporary];
+    if (isOurs || systemCode(error) !== 'EEXIST')
+      await Promise.allSettled(names.map(name => files.unlink(name)));
     throw error;
   }
 }
