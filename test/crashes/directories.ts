@@ -145,7 +145,7 @@ const merging = inDirectory({
   name: '`media journal merge`, over an older one',
   async prepare(host) {
     for (const path of inputs) await uploaded(host, path, path);
-    await uploaded(host, 'merged', 'old');
+    await writeMerged('merged', await readJournals(['one'], host), host);
   },
   async act(host, tell) {
     await merge(host);
