@@ -103,7 +103,7 @@ async function runWatch(
     clock: host.clock,
     settleMs: flags.settle,
     look: watchedState,
-    isUnfinished: hasCompanion,
+    isUnfinished: (path: string) => hasCompanion(path, host.clock.now()),
   };
   const feed = new Feed(settling, uploads);
   uploads.waiting = () => feed.waiting;

@@ -95,15 +95,18 @@ export function isPassedOver(name: string): boolean {
   return /^(?:\.|~\$)/.test(name) || unfinishedEnding.test(name);
 }
 
-/** What stands beside a file while Firefox or aria2 writes it under its final name. */
-const companions = ['.part', '.aria2'];
+/**
+ * What stands beside a file while Firefox or aria2 writes it under its final name, and for how long since its last change that
+ * counts, in milliseconds: aria2 goes on even after weeks, and removes its own at the end.
+ */
+const companions = {'.part': 3_600_000, '.aria2': Number.POSITIVE_INFINITY};
 
-/** Whether a program has a file beside this one that says that it is still being written. */
-export async function hasCompanion(path: string): Promise<boolean> {
+/** Whether a program has a file beside this one that says, at the time `now`, that it is still being written. */
+export async function hasCompanion(path: string, now: number): Promise<boolean> {
   const there = await Promise.all(
-    companions.map(ending =>
+    Object.entries(companions).map(([ending, lifeMs]) =>
       lstat(path + ending).then(
-        () => true,
+        ({mtimeMs}) => now - mtimeMs < lifeMs,
         () => false,
       ),
     ),
