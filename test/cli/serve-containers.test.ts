@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {cannotContain, startContained} from '../support/containers.ts';
 import {eventually} from '../support/eventually.ts';
-import {notRun} from '../support/installed.ts';
+import {needPrograms, notRun} from '../support/installed.ts';
 import {type Sandbox, sandbox} from '../support/media.ts';
 
 /** A `media serve` in a container of its own name, whose process ids say nothing outside, and what it has printed. */
@@ -68,6 +68,7 @@ it('a data directory in which no socket can be made: the next container waits fo
 });
 
 it('a data directory that becomes read-only: /healthz says so, and SIGTERM ends the service by it', async context => {
+  needPrograms(context, ['mount', 'nsenter']);
   const reason = cannotContain();
   if (reason !== undefined) notRun(context, reason);
   const box = await sandbox();
