@@ -276,3 +276,22 @@ test('output that cannot be written, or that nothing reads any more: a watch tha
   expect((await watching.child).exitCode).toBe(1);
   expect(watching.stderr).toContain('The output could not be written: nothing reads it any more.');
 });
+
+test('output that cannot be written, a watch that keeps files: says so once, and uploads what comes', async context => {
+  if (process.platform !== 'linux') return notRun(context, '/dev/full');
+  const {box, store, path} = await machine({a: {}});
+  const words = [...mediaCommand, 'watch', 'in', '--ndjson', '--settle', '20ms'];
+  const watching = execa('sh', ['-c', 'exec "$@" >/dev/full', 'sh', ...words], {
+    ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false, timeout: patienceMs},
+  });
+  let told = '';
+  watching.stderr.on('data', chunk => {
+    told += chunk;
+  });
+  await eventually(() => store.bodies.length === 1 && told.includes('output_failed'));
+  await writeFile(path('in/b.png'), pictureOf(picture.length + 200));
+  await eventually(() => store.bodies.length === 2);
+  watching.kill('SIGTERM');
+  expect((await watching).signal).toBe('SIGTERM');
+  expect(told.match(/output_failed/g)).toHaveLength(1);
+});

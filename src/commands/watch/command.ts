@@ -140,9 +140,10 @@ function watchAll(
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  // A reader of the output that has gone does not end the uploads.
+  // The uploads go on, as they do without a reader, but nothing goes away unseen.
   void stdout.ended.then(reason => {
-    if (disposal !== 'keep' || stdout.failure !== undefined) fail(reason);
+    if (disposal !== 'keep') fail(reason);
+    else if (stdout.failure !== undefined) report.failure(reason);
   });
   const watches = places.map(
     ({shown, path}) =>
