@@ -10,37 +10,43 @@ let looking: Promise<ReadonlySet<string>> | undefined;
 export async function hasWriter(descriptor: number): Promise<boolean> {
   const path = orElse(() => readlinkSync(`/proc/self/fd/${descriptor}`), undefined);
   if (path === undefined) return false;
-  const inode = inodeIn(infoOf('self', descriptor), path);
+  const own = inodeOf(textOf(`/proc/self/fdinfo/${descriptor}`), textOf('/proc/self/mountinfo'));
   looking ??= openForWriting().finally(() => {
     looking = undefined;
   });
   const found = await looking;
-  // Opened under another name, which may be gone. A file of another device with this number only delays.
-  return found.has(path) || found.has(inode);
+  // It may have been opened under another name, which may be gone.
+  return found.has(path) || (own !== undefined && found.has(own));
 }
 
 async function openForWriting(): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
+    let mounts: string | undefined;
     for (const descriptor of orElse(() => readdirSync(`/proc/${pid}/fd`), [])) {
       const path = orElse(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`), '');
       if (!path.startsWith('/')) continue;
-      const info = infoOf(pid, descriptor);
+      const info = textOf(`/proc/${pid}/fdinfo/${descriptor}`);
       // The last two bits are the access mode: 1 and 2 allow writing.
-      if (/^flags:\s*\d*[1256]$/m.test(info)) found.add(path).add(inodeIn(info, path));
+      if (!/^flags:\s*\d*[1256]$/m.test(info)) continue;
+      mounts ??= textOf(`/proc/${pid}/mountinfo`);
+      found.add(path).add(inodeOf(info, mounts) ?? path);
     }
     await nextTurn();
   }
   return found;
 }
 
-function infoOf(pid: string, descriptor: string | number): string {
-  return orElse(() => readFileSync(`/proc/${pid}/fdinfo/${descriptor}`, 'latin1'), '');
+function textOf(path: string): string {
+  return orElse(() => readFileSync(path, 'latin1'), '');
 }
 
-/** The line with the inode number of an open file, since Linux 5.14; earlier, the path. */
-function inodeIn(info: string, otherwise: string): string {
-  return /^ino:.*$/m.exec(info)?.[0] ?? otherwise;
+/** The device and the inode of an open file, since Linux 5.14; undefined before, or if its mount is gone. */
+function inodeOf(info: string, mounts: string): string | undefined {
+  const number = (field: string) => new RegExp(`^${field}:\\s*(\\d+)$`, 'm').exec(info)?.[1];
+  const [, device] = new RegExp(`^${number('mnt_id')} \\d+ (\\S+) `, 'm').exec(mounts) ?? [];
+  const inode = number('ino');
+  return device === undefined || inode === undefined ? undefined : `${device} ${inode}`;
 }
 
 /** Processes end while they are looked at, and those of other users are closed to us. */
