@@ -208,7 +208,8 @@ it('without gzip: nothing is downloaded; without hard links: installed; no room:
   expect((await execa(join(prefix, 'bin/media'), ['--version'])).stdout).toBe('1.0.0');
 });
 
-it('a directory in the place of a file: refused before anything is downloaded', async () => {
+it('a directory in the place of a file: refused before anything is downloaded', async context => {
+  needPrograms(context, ['curl']);
   const {home, release, run, prefix} = await newcomer();
   await mkdir(join(prefix, 'bin/media'), {recursive: true});
   const {exitCode, stderr} = await run(['--from', release.url]);
