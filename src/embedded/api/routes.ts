@@ -41,8 +41,7 @@ async function describe(exchange: Exchange): Promise<void> {
 /** The response to /healthz: 200 if the data directory can be used, else 503. */
 export async function showHealth(exchange: Exchange, service: Service): Promise<void> {
   if (!reads.includes(exchange.method)) throw wrongMethod(reads);
-  const isThere =
-    (await service.store.isInPlace()) && (await service.store.hasSpaceFor(1).catch(() => false));
+  const isThere = (await service.store.isInPlace()) && (await service.store.canStore());
   respondJson(exchange, isThere ? 200 : 503, {
     status: isThere ? 'ok' : 'the data directory cannot be used',
   });

@@ -121,11 +121,20 @@ export class Store {
     return join(this.thumbnailsDirectory, `${id}.webp`);
   }
 
-  /** Whether the file system has room for this many bytes; true if it does not report that. Rejects if nothing can be written. */
+  /** Whether the file system has room for this many bytes; true if it does not report that. */
   async hasSpaceFor(bytes: number): Promise<boolean> {
-    await access(this.#temporaryDirectory, constants.W_OK);
     const {bavail, blocks, bsize} = await statfs(this.#temporaryDirectory);
     return blocks === 0 || bavail * bsize >= bytes;
+  }
+
+  /** Whether anything could be stored now, for who asks without storing it. */
+  async canStore(): Promise<boolean> {
+    try {
+      await access(this.#temporaryDirectory, constants.W_OK);
+      return await this.hasSpaceFor(1);
+    } catch {
+      return false;
+    }
   }
 
   /** The record of an ID; undefined if there is none or the ID is invalid. Rejects if it is damaged. */
