@@ -1,6 +1,6 @@
 import type {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {printable} from './escape.ts';
+import {printable} from '../lib/printable.ts';
 
 /** Whether `--ci` asks for reports to GitHub: by name, or `auto` in GitHub Actions (by its documented variable). */
 export function reportsToGithub(ci: 'github' | 'auto' | undefined, env: Host['env']): boolean {

@@ -3,8 +3,6 @@ import {escapeUnit, printable, withoutCommands} from '../lib/printable.ts';
 import {linkTarget, safeUrl} from '../lib/url.ts';
 import type {JsonOutputs} from './json-output.ts';
 
-export {printable};
-
 /** What `printable` escapes, except for what JSON escapes itself. */
 const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 

@@ -1,7 +1,8 @@
 import {MediaError} from '../errors.ts';
 import type {TerminalOutput} from '../host.ts';
 import {defined} from '../lib/object.ts';
-import {jsonLine, printable} from './escape.ts';
+import {printable} from '../lib/printable.ts';
+import {jsonLine} from './escape.ts';
 import {causesOf, failureSentence} from './failure-text.ts';
 import type {
   DialectLine,

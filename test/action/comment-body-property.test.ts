@@ -3,7 +3,7 @@ import {micromark} from 'micromark';
 import {gfm, gfmHtml} from 'micromark-extension-gfm';
 import {type DefaultTreeAdapterTypes, parseFragment} from 'parse5';
 import {describe, expect, it} from 'vitest';
-import {printable} from '../../src/output/escape.ts';
+import {printable} from '../../src/lib/printable.ts';
 import {commentBody, commentMarker} from '../../tools/action/comment-body.ts';
 import {type UploadedFile, uploadedFile} from '../../tools/action/uploaded-file.ts';
 import {anyText, holdsFor} from '../support/property.ts';

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {markdownText, markdownUrl, printable, printableJson} from '../../src/output/escape.ts';
+import {printable} from '../../src/lib/printable.ts';
+import {markdownText, markdownUrl, printableJson} from '../../src/output/escape.ts';
 
 describe('printable', () => {
   it.each([

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import {describe, expect} from 'vitest';
+import {printable} from '../../src/lib/printable.ts';
 import {cellsOf, cutMiddle, wrap} from '../../src/output/cells.ts';
-import {markdownText, markdownUrl, printable, printableJson} from '../../src/output/escape.ts';
+import {markdownText, markdownUrl, printableJson} from '../../src/output/escape.ts';
 import {formatNames, formatOutcome} from '../../src/output/results/formats.ts';
 import {renderTable} from '../../src/output/results/table.ts';
 import {parseRecord} from '../../src/service/record.ts';

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {printable} from '../../src/output/escape.ts';
+import {printable} from '../../src/lib/printable.ts';
 import {formatBytes} from '../../src/output/units.ts';
 import type {UploadedFile} from './uploaded-file.ts';
 

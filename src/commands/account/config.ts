@@ -4,7 +4,8 @@ import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/
 import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
 import {own} from '../../lib/object.ts';
-import {jsonLine, printable} from '../../output/escape.ts';
+import {printable} from '../../lib/printable.ts';
+import {jsonLine} from '../../output/escape.ts';
 import type {SettingEntry} from '../../output/json-output.ts';
 import {profileNameOf, shownBaseUrl} from '../../settings/parse.ts';
 import {droppedNote, settingInForce, withBaseUrl} from '../../settings/profile.ts';

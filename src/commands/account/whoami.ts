@@ -3,7 +3,8 @@ import {keyFacts, missingSettings, refusedKeyHint, verdictError} from '../../cli
 import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
-import {jsonLine, printable} from '../../output/escape.ts';
+import {printable} from '../../lib/printable.ts';
+import {jsonLine} from '../../output/escape.ts';
 import type {WhoamiReport} from '../../output/json-output.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
 import type {Settings} from '../../settings/settings.ts';

@@ -1,6 +1,7 @@
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf} from '../../errors.ts';
-import {jsonLine, printable} from '../../output/escape.ts';
+import {printable} from '../../lib/printable.ts';
+import {jsonLine} from '../../output/escape.ts';
 import type {DoctorReport} from '../../output/json-output.ts';
 import {errorFields} from '../../output/report.ts';
 import {type CheckResult, checkLabels} from './check-result.ts';

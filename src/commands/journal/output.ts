@@ -1,5 +1,6 @@
 import {type PathKey, pathFields, type Verdict} from '../../journal/journal.ts';
-import {jsonLine, printable} from '../../output/escape.ts';
+import {printable} from '../../lib/printable.ts';
+import {jsonLine} from '../../output/escape.ts';
 import type {JournalCheckLine} from '../../output/json-output.ts';
 import type {Stdout} from '../../output/stdout.ts';
 

@@ -1,9 +1,10 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
+import {printable} from '../../lib/printable.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {Annotations, reportsToGithub} from '../../output/ci.ts';
-import {jsonLine, printable} from '../../output/escape.ts';
+import {jsonLine} from '../../output/escape.ts';
 import type {DialectLine, ReferenceLine} from '../../output/json-output.ts';
 import {errorFields} from '../../output/report.ts';
 import type {Template} from '../../output/results/template.ts';

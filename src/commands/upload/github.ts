@@ -1,8 +1,9 @@
 import {appendFile, stat} from 'node:fs/promises';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {type MediaError, systemError} from '../../errors.ts';
+import {printable} from '../../lib/printable.ts';
 import {Annotations, outputEntry} from '../../output/ci.ts';
-import {markdownText, markdownUrl, printable, printableJson} from '../../output/escape.ts';
+import {markdownText, markdownUrl, printableJson} from '../../output/escape.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {Tally} from './tally.ts';

@@ -1,7 +1,7 @@
 import ora, {type Ora} from 'ora';
 import type {Clock, TerminalOutput} from '../../host.ts';
+import {printable} from '../../lib/printable.ts';
 import {cellsOf, cutEnd, cutMiddle} from '../cells.ts';
-import {printable} from '../escape.ts';
 import type {Drawing} from '../report.ts';
 import {formatBytes, formatDuration} from '../units.ts';
 import {

@@ -1,7 +1,8 @@
 import {own} from '../../lib/object.ts';
+import {printable} from '../../lib/printable.ts';
 import {type MediaRecord, publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
-import {jsonLine, markdownText, markdownUrl, printable, printableJson} from '../escape.ts';
+import {jsonLine, markdownText, markdownUrl, printableJson} from '../escape.ts';
 import type {ResultLine} from '../json-output.ts';
 import {errorFields} from '../report.ts';
 

@@ -2,10 +2,11 @@ import {basename} from 'node:path';
 import {MediaError} from '../../errors.ts';
 import {isObject} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
+import {printable} from '../../lib/printable.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {publicUrl, type ReceivedRecord} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
-import {printable, printableJson} from '../escape.ts';
+import {printableJson} from '../escape.ts';
 import {fieldText} from './formats.ts';
 
 /** The names in `--template`, besides paths into the record. */
