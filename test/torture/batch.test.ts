@@ -221,7 +221,11 @@ class Telling {
       (await this.#media('journal', 'list', '--json', 'j')).stdout,
     ).filter(({status}) => status === 'unknown');
     const paths = listed.map(({file, fileBase64}) => pathIn(file, fileBase64));
+    const settled = new Set<string>();
     for (const [index, {file, fileBase64, idempotencyKey}] of listed.entries()) {
+      // One upload may stand under the paths of several files with the same content.
+      if (settled.has(idempotencyKey)) continue;
+      settled.add(idempotencyKey);
       const [id] = this.#proxy.stored.get(idempotencyKey) ?? [];
       // A path under both roots says nothing about which of them is meant.
       const isAlone = paths.indexOf(paths[index] ?? '') === paths.lastIndexOf(paths[index] ?? '');
