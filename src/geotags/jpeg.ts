@@ -126,15 +126,19 @@ function replaceAll(part: Part, text: string, other: string): void {
 
 /** Where the next marker is behind entropy-coded data; restart markers, and 0xff in data, are none (ITU T.81, B.1.1). */
 async function endOfScan(part: Part, start: number): Promise<number> {
-  for (let at = start; ; ) {
-    const block = await part.step(() => part.upTo(2 ** 16, at));
-    for (let index = block.indexOf(0xff); index !== -1; index = block.indexOf(0xff, index + 1)) {
-      const next = block[index + 1];
-      if (next !== undefined && next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7))
-        return at + index;
-    }
-    if (at + block.length >= part.size) throw new UnstrippableError('a JPEG that is cut off');
-    // A marker may begin with the last byte of a block.
-    at += block.length - 1;
+  let at = start;
+  let mayBegin = false;
+  for await (const block of part.blocks(start)) {
+    if (mayBegin && isMarker(block[0])) return at - 1;
+    for (let index = block.indexOf(0xff); index !== -1; index = block.indexOf(0xff, index + 1))
+      if (isMarker(block[index + 1])) return at + index;
+    mayBegin = block.at(-1) === 0xff;
+    at += block.length;
   }
+  throw new UnstrippableError('a JPEG that is cut off');
+}
+
+/** Whether a byte after 0xff makes it a marker. */
+function isMarker(next: number | undefined): boolean {
+  return next !== undefined && next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7);
 }

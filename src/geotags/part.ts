@@ -140,6 +140,20 @@ export class Part {
     return this.read(at, Math.min(length, this.size - at));
   }
 
+  /** Its bytes from a position on as they are in the file, outside of steps; a block may be overwritten by the next one. */
+  async *blocks(from: number): AsyncGenerator<Buffer> {
+    const memory = Buffer.allocUnsafeSlow(windowBytes);
+    for (let at = from; at < this.size; ) {
+      const [{offset, length}] = this.#within(at, Math.min(windowBytes, this.size - at)) as [Extent];
+      const {file, windows} = this.#draft;
+      const held = inWindow(windows, {offset, length});
+      const block = held ?? (await readAt(file, offset, length, memory));
+      if (block.length < length) throw new UnstrippableError('a file that became shorter');
+      yield block;
+      at += length;
+    }
+  }
+
   /** Replaces bytes, which are kept, except for those at both ends that stay equal. */
   write(at: number, bytes: Buffer): void {
     const before = this.read(at, bytes.length);
@@ -191,13 +205,18 @@ export class Part {
 /** The bytes of a file after the changes that are planned yet. */
 function bytesAt({windows, changes}: Draft, extent: Extent): Buffer {
   const {offset, length} = extent;
+  const bytes = inWindow(windows, extent);
+  if (bytes === undefined) throw Object.assign(new MissingError(), {extent});
+  const near = touching(changes, offset, length);
+  return near.length === 0 ? bytes : changed(bytes, offset, near);
+}
+
+/** The bytes of an extent that are in memory. */
+function inWindow(windows: readonly Patch[], {offset, length}: Extent): Buffer | undefined {
   const window = windows.find(
     one => one.offset <= offset && offset + length <= one.offset + one.bytes.length,
   );
-  if (window === undefined) throw Object.assign(new MissingError(), {extent});
-  const bytes = window.bytes.subarray(offset - window.offset, offset - window.offset + length);
-  const near = touching(changes, offset, length);
-  return near.length === 0 ? bytes : changed(bytes, offset, near);
+  return window?.bytes.subarray(offset - window.offset, offset - window.offset + length);
 }
 
 function touching<One extends Patch>(patches: readonly One[], position: number, length: number): One[] {

@@ -163,8 +163,8 @@ test('JPEG: a scan whose end is split, and which restarts; Exif behind a scan; t
   const head = picture.subarray(0, entropy);
   const exif = picture.subarray(picture.indexOf('Exif') - 4, picture.indexOf('Exif') + 6 + exifOf().length);
   const restarts = Buffer.from([0xff, 0xd0, 0xff, 0xd7, 0xff, 0]);
-  // The scan is read in pieces of 64 KiB.
-  for (const length of [2 ** 16 - 8, 2 ** 16 - 7, 2 ** 16 - 6]) {
+  // The scan is read in pieces of 64 KiB, with the head of the file and after it.
+  for (const length of [1, 5].flatMap(pieces => [8, 7, 6].map(less => pieces * 2 ** 16 - less))) {
     const tagged = Buffer.concat([head, restarts, Buffer.alloc(length), exif, Buffer.from([0xff, 0xd9])]);
     const clean = (await stripped(tagged)) as Buffer;
     expect([clean.length, clean.includes(secret)]).toEqual([tagged.length, false]);
