@@ -7,7 +7,7 @@ import {pathOfFileUrl} from '../../lib/files/typed-path.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
-import {type ClipboardCommand, type ClipboardProgram, clipboardPrograms, packageFor} from './programs.ts';
+import {type ClipboardCommand, type ClipboardProgram, clipboardPrograms} from './programs.ts';
 
 /** What was copied: files, by their absolute paths, with a sentence that names what else was copied, or a picture. */
 export type ClipboardContent = {files: string[]; dropped?: string} | {picture: Buffer; name: string};
@@ -158,7 +158,7 @@ function noProgram(host: Host): MediaError {
     return unusable(`${platform === 'darwin' ? 'osascript' : 'powershell.exe'} is not on the PATH`);
   if (!env['WAYLAND_DISPLAY'] && !env['DISPLAY'])
     return unusable('there is no desktop here (neither WAYLAND_DISPLAY nor DISPLAY is set)');
-  const name = packageFor(host);
+  const name = env['WAYLAND_DISPLAY'] ? 'wl-clipboard' : 'xclip';
   return new MediaError('clipboard_unusable', `To read the clipboard, ${name} must be installed.`, {
     hint: `On Debian and Ubuntu: sudo apt install ${name}`,
   });

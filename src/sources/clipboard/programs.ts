@@ -28,50 +28,33 @@ export function clipboardPrograms({platform, env}: Pick<Host, 'platform' | 'env'
   return [...(env['WAYLAND_DISPLAY'] ? [wayland()] : []), ...(env['DISPLAY'] ? [x11()] : [])];
 }
 
-/** What a user installs to have a program for the clipboard, and the command for it. */
-export function packageFor({env}: Pick<Host, 'env'>): string {
-  return env['WAYLAND_DISPLAY'] ? 'wl-clipboard' : 'xclip';
-}
-
 /** On Linux, formats are media types; file managers have two for the files that were copied. */
-const mediaTypes = {
+const byMediaType = (read: (format: string) => ClipboardCommand) => ({
   files: [/^text\/uri-list$/, /^x-special\/gnome-copied-files$/],
+  readFiles: read,
   // Browsers offer the picture that they show as PNG; some programs offer each format that they can write.
   pictures: [/^image\/png$/, /^image\/jpeg$/, /^image\//],
-};
+  readPicture: read,
+});
 
-const wayland = () =>
-  mediaTypeProgram({
-    program: 'wl-paste',
-    list: ['-l'],
-    read: format => ['-n', '-t', format],
-    nothing: /no selection|nothing is copied|no suitable type/i,
-  });
+const wlPaste = (...parameters: string[]): ClipboardCommand => ({program: 'wl-paste', parameters});
 
-const x11 = () =>
-  mediaTypeProgram({
-    program: 'xclip',
-    list: ['-selection', 'clipboard', '-target', 'TARGETS', '-out'],
-    read: format => ['-selection', 'clipboard', '-target', format, '-out'],
-    nothing: /target \S+ not available/i,
-  });
+const wayland = (): ClipboardProgram => ({
+  formats: wlPaste('-l'),
+  ...byMediaType(format => wlPaste('-n', '-t', format)),
+  nothing: /no selection|nothing is copied|no suitable type/i,
+});
 
-function mediaTypeProgram(options: {
-  program: string;
-  list: readonly string[];
-  read: (format: string) => readonly string[];
-  nothing: RegExp;
-}): ClipboardProgram {
-  const {program, list, read, nothing} = options;
-  const command = (format: string) => ({program, parameters: read(format)});
-  return {
-    ...mediaTypes,
-    formats: {program, parameters: list},
-    readFiles: command,
-    readPicture: command,
-    nothing,
-  };
-}
+const xclip = (format: string): ClipboardCommand => ({
+  program: 'xclip',
+  parameters: ['-selection', 'clipboard', '-target', format, '-out'],
+});
+
+const x11 = (): ClipboardProgram => ({
+  formats: xclip('TARGETS'),
+  ...byMediaType(xclip),
+  nothing: /target \S+ not available/i,
+});
 
 const appleScript = (script: string): ClipboardCommand => ({
   program: 'osascript',
