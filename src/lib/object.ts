@@ -3,6 +3,13 @@ export function own<Value>(object: Readonly<Record<string, Value>>, name: string
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
+/** The value of each word, from values and their words: `[['image/jpeg', 'jpeg jpg']]`. */
+export function byWord<Value>(
+  table: readonly (readonly [value: Value, words: string])[],
+): Map<string, Value> {
+  return new Map(table.flatMap(([value, words]) => words.split(' ').map(word => [word, value] as const)));
+}
+
 /** A copy of an object without the fields that are undefined. */
 export function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;

@@ -1,3 +1,4 @@
+import {byWord} from '../../../lib/object.ts';
 import {matches} from '../tracks/bytes.ts';
 import {latin1} from './text.ts';
 
@@ -6,17 +7,12 @@ export function sniffPicture(head: Uint8Array): string | undefined {
   return netpbmType(head) ?? radianceType(head);
 }
 
-const netpbmTypes = new Map([
-  ['P1', 'image/x-portable-bitmap'],
-  ['P2', 'image/x-portable-graymap'],
-  ['P3', 'image/x-portable-pixmap'],
-  ['P4', 'image/x-portable-bitmap'],
-  ['P5', 'image/x-portable-graymap'],
-  ['P6', 'image/x-portable-pixmap'],
-  ['PF', 'image/x-pfm'],
-  ['Pf', 'image/x-pfm'],
-  ['PH', 'image/x-phm'],
-  ['Ph', 'image/x-phm'],
+const netpbmTypes = byWord([
+  ['image/x-portable-bitmap', 'P1 P4'],
+  ['image/x-portable-graymap', 'P2 P5'],
+  ['image/x-portable-pixmap', 'P3 P6'],
+  ['image/x-pfm', 'PF Pf'],
+  ['image/x-phm', 'PH Ph'],
 ]);
 
 // Any text may begin with a letter and a digit, so the size must follow, after comments (netpbm's manual).

@@ -1,50 +1,31 @@
 import type {RandomAccess} from '../../../lib/files/random-access.ts';
+import {byWord} from '../../../lib/object.ts';
 import {matches, viewOf} from './bytes.ts';
 
 /** Enough for any real file; limits files that were made to waste time. */
 const mostBoxes = 1000;
 
-/** Major brands of pictures, and of videos that have their own type (ISO/IEC 23008-12, mp4ra.org). */
-const brandTypes = new Map([
-  ['avif', 'image/avif'],
-  ['avis', 'image/avif'],
-  ['heic', 'image/heic'],
-  ['heix', 'image/heic'],
-  ['heim', 'image/heic'],
-  ['heis', 'image/heic'],
-  ['hevc', 'image/heic-sequence'],
-  ['hevx', 'image/heic-sequence'],
-  ['hevm', 'image/heic-sequence'],
-  ['hevs', 'image/heic-sequence'],
-  ['avci', 'image/avci'],
-  ['avcs', 'image/avcs'],
-  ['mif1', 'image/heif'],
-  ['mif2', 'image/heif'],
-  ['msf1', 'image/heif-sequence'],
-  ['crx ', 'image/x-canon-cr3'],
-  ['qt  ', 'video/quicktime'],
-  ['M4A ', 'audio/mp4'],
-  ['M4B ', 'audio/mp4'],
-  ['F4A ', 'audio/mp4'],
-  ['F4B ', 'audio/mp4'],
-  ['M4V ', 'video/x-m4v'],
-  ['M4VH', 'video/x-m4v'],
-  ['M4VP', 'video/x-m4v'],
+/** Major brands of pictures, and of videos that have their own type (ISO/IEC 23008-12, mp4ra.org), without spaces at their ends. */
+const brandTypes = byWord([
+  ['image/avif', 'avif avis'],
+  ['image/heic', 'heic heix heim heis'],
+  ['image/heic-sequence', 'hevc hevx hevm hevs'],
+  ['image/avci', 'avci'],
+  ['image/avcs', 'avcs'],
+  ['image/heif', 'mif1 mif2'],
+  ['image/heif-sequence', 'msf1'],
+  ['image/x-canon-cr3', 'crx'],
+  ['video/quicktime', 'qt'],
+  ['audio/mp4', 'M4A M4B F4A F4B'],
+  ['video/x-m4v', 'M4V M4VH M4VP'],
 ]);
 
 /** The kinds of tracks by their handlers; `none` for time codes, metadata and hints. */
-const handlers = new Map<string, 'video' | 'audio' | 'subtitles' | 'none'>([
-  ['vide', 'video'],
-  ['pict', 'video'],
-  ['auxv', 'video'],
-  ['soun', 'audio'],
-  ['text', 'subtitles'],
-  ['sbtl', 'subtitles'],
-  ['subt', 'subtitles'],
-  ['clcp', 'subtitles'],
-  ['tmcd', 'none'],
-  ['meta', 'none'],
-  ['hint', 'none'],
+const handlers = byWord([
+  ['video', 'vide pict auxv'],
+  ['audio', 'soun'],
+  ['subtitles', 'text sbtl subt clcp'],
+  ['none', 'tmcd meta hint'],
 ]);
 
 /** The type by the first bytes of an MP4, QuickTime or HEIF file, regardless of its tracks; undefined for others. */
@@ -62,7 +43,7 @@ export function isobmffType(head: Uint8Array, size: number): string | undefined 
   if ((brand === 'mif1' || brand === 'msf1') && hasAvifBrand(head)) return 'image/avif';
   if (brand.startsWith('3g2')) return 'video/3gpp2';
   if (brand.startsWith('3g')) return 'video/3gpp';
-  return brandTypes.get(brand) ?? 'video/mp4';
+  return brandTypes.get(brand.trimEnd()) ?? 'video/mp4';
 }
 
 /** The kinds of tracks in an MP4 or QuickTime file; undefined unless there is video, or the list of tracks is complete. */

@@ -1,3 +1,5 @@
+import {byWord} from '../../../lib/object.ts';
+
 /** Extensions that mime-types lacks, or assigns to another format: types, the extensions of each, and where the type comes from. */
 const extensionsOfTypes: readonly (readonly [type: string, extensions: string])[] = [
   // IANA's registry of media types.
@@ -17,40 +19,15 @@ const extensionsOfTypes: readonly (readonly [type: string, extensions: string])[
   ['image/heif', 'hif'],
   ['image/jxr', 'hdp'],
   ['image/qoi', 'qoi'],
-  ['image/x-canon-cr2', 'cr2'],
-  ['image/x-canon-cr3', 'cr3'],
-  ['image/x-canon-crw', 'crw'],
   ['image/x-dcraw', 'ari bay cap dcs drf ptx pxn'],
-  ['image/x-epson-erf', 'erf'],
   ['image/x-farbfeld', 'ff'],
-  ['image/x-fuji-raf', 'raf'],
-  ['image/x-hasselblad-3fr', '3fr'],
-  ['image/x-hasselblad-fff', 'fff'],
   ['image/x-icns', 'icns'],
   ['image/x-ilbm', 'ilbm lbm'],
   ['image/x-jp2-codestream', 'j2c j2k jpc'],
-  ['image/x-kodak-dcr', 'dcr'],
-  ['image/x-kodak-k25', 'k25'],
-  ['image/x-kodak-kdc', 'kdc'],
-  ['image/x-leaf-mos', 'mos'],
-  ['image/x-mamiya-mef', 'mef'],
-  ['image/x-minolta-mdc', 'mdc'],
-  ['image/x-minolta-mrw', 'mrw'],
-  ['image/x-nikon-nef', 'nef'],
-  ['image/x-nikon-nrw', 'nrw'],
-  ['image/x-olympus-orf', 'orf'],
   ['image/x-panasonic-rw', 'raw'],
   ['image/x-panasonic-rw2', 'rw2 rwl'],
-  ['image/x-pentax-pef', 'pef'],
   ['image/x-pfm', 'pfm'],
-  ['image/x-phaseone-iiq', 'iiq'],
   ['image/x-phm', 'phm'],
-  ['image/x-samsung-srw', 'srw'],
-  ['image/x-sigma-x3f', 'x3f'],
-  ['image/x-sinar-sti', 'sti'],
-  ['image/x-sony-arw', 'arw'],
-  ['image/x-sony-sr2', 'sr2'],
-  ['image/x-sony-srf', 'srf'],
   ['image/x-sun-raster', 'sun'],
   ['image/x-tga', 'icb tpic'],
   ['image/x-xcf', 'xcf'],
@@ -62,7 +39,6 @@ const extensionsOfTypes: readonly (readonly [type: string, extensions: string])[
   ['image/flif', 'flif'],
   ['image/mpo', 'mpo'],
   ['image/x-cursor', 'cur'],
-  ['image/x-gopro-gpr', 'gpr'],
   ['image/x-rawzor', 'rwz'],
   ['video/x-canon-crm', 'crm'],
   ['video/x-ms-wtv', 'wtv'],
@@ -86,12 +62,17 @@ const extensionsOfTypes: readonly (readonly [type: string, extensions: string])[
   ['image/x-exr', 'exr'],
 ];
 
+/** Raw pictures whose types (`image/x-...`) end in their only extensions, from the same sources. */
+const rawPictures =
+  `canon-cr2 canon-cr3 canon-crw epson-erf fuji-raf gopro-gpr hasselblad-3fr hasselblad-fff kodak-dcr kodak-k25
+  kodak-kdc leaf-mos mamiya-mef minolta-mdc minolta-mrw nikon-nef nikon-nrw olympus-orf pentax-pef phaseone-iiq
+  samsung-srw sigma-x3f sinar-sti sony-arw sony-sr2 sony-srf`.split(/\s+/);
+
 /** The type of each of these extensions. */
-export const extensionTypes: ReadonlyMap<string, string> = new Map(
-  extensionsOfTypes.flatMap(([type, extensions]) =>
-    extensions.split(' ').map(extension => [extension, type]),
-  ),
-);
+export const extensionTypes: ReadonlyMap<string, string> = byWord([
+  ...extensionsOfTypes,
+  ...rawPictures.map(name => [`image/x-${name}`, name.replace(/^.*-/, '')] as const),
+]);
 
 /** Extensions that other files have too, such as TypeScript (.ts) and network captures: the bytes must confirm the type. */
 export const ambiguousExtensions: ReadonlySet<string> = new Set(
