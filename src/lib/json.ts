@@ -29,6 +29,16 @@ const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [
   0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
 ];
 
+/** Whether a text is JSON of any kind. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Parses a JSON object, whose members may add `wrapping` levels; undefined for anything else and for what is nested too deeply. */
 export function parseObject(text: string, {wrapping = 0} = {}): Record<string, unknown> | undefined {
   if (isNestedTooDeeply(text, deepestNesting + wrapping)) return undefined;

@@ -1,4 +1,5 @@
 import {inspect} from 'node:util';
+import {isJson} from '../json.ts';
 
 /** An API key. toString, JSON and inspect print a placeholder; only reveal() returns the key. */
 export class Secret {
@@ -196,15 +197,6 @@ function decodedText(text: string, pattern: RegExp): string {
 function plainOf(written: string): string {
   const hex = /^(?:\\u|%)(?=[\da-f]+$)(.+)$/i.exec(written)?.[1];
   return hex === undefined ? written.slice(-1) : String.fromCharCode(Number.parseInt(hex, 16));
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function runsOf(text: string, length: number): Spelling {

@@ -1,3 +1,5 @@
+import {isJson} from '../../../lib/json.ts';
+
 /** The description of a Git LFS pointer, whose file was not fetched. */
 export const lfsPointer = 'a Git LFS pointer';
 
@@ -19,7 +21,7 @@ export function sniffText(head: Uint8Array, isWhole: boolean): string | undefine
   if (start === -1) return undefined;
   if (text[start] === '<') return sniffMarkup(text, start);
   if (text[start] === '{' || text[start] === '[')
-    return isJson(text, isWhole) ? 'application/json' : undefined;
+    return beginsAsJson(text) || (isWhole && isJson(text)) ? 'application/json' : undefined;
   return undefined;
 }
 
@@ -101,15 +103,8 @@ function skipSpace(text: string, from: number): number {
   return position;
 }
 
-function isJson(text: string, isWhole: boolean): boolean {
-  if (/^\s*(?:\[\s*)*\{\s*"[^"\\\r\n]{0,256}"\s*:/.test(text)) return true;
-  if (!isWhole) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+function beginsAsJson(text: string): boolean {
+  return /^\s*(?:\[\s*)*\{\s*"[^"\\\r\n]{0,256}"\s*:/.test(text);
 }
 
 /** The description of a text without a known format. */
