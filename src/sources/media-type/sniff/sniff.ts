@@ -8,9 +8,6 @@ import {sniffPlainText, sniffText} from './text.ts';
 
 const headLength = 64 * 1024;
 
-/** Containers for which file-type cannot tell whether there is video. */
-const undecided = new Set(['application/ogg', 'application/vnd.ms-asf']);
-
 /** Audio types that file-type reports after only two bytes. */
 const bareAudio = new Set(['audio/mpeg', 'audio/aac']);
 
@@ -48,8 +45,6 @@ async function askFileType(head: Uint8Array, bytes: RandomAccess): Promise<Findi
   // It throws for some malformed files, which count as not recognised.
   const reported = (await fileTypeFromBuffer(head).catch(() => undefined))?.mime;
   if (reported === undefined) return isTiff(head) ? {isMedia: true, type: 'image/tiff'} : undefined;
-  // XML is left to sniffText, which reads more than the declaration.
-  if (reported === 'application/xml' || undecided.has(reported)) return undefined;
   if (!isConfirmed(reported, head, bytes.size)) return undefined;
   if (bareAudio.has(reported) && !(await isAudioStream(bytes))) return undefined;
   return finding(reported === 'image/x-icon' && isCursor(head) ? 'image/x-cursor' : canonicalType(reported));
@@ -185,6 +180,10 @@ const confirmations = new Map<string, (head: Uint8Array, size: number) => boolea
   ['application/x-arj', () => false],
   ['application/x-compress', () => false],
   ['application/vnd.rn-realmedia', () => false],
+  ['application/ogg', () => false],
+  ['application/vnd.ms-asf', () => false],
+  // sniffText reads more than the declaration.
+  ['application/xml', () => false],
   ['audio/vnd.dolby.dd-raw', () => false],
   ['audio/aiff', head => matches(head, 8, 'AIFF') || matches(head, 8, 'AIFC')],
   ['video/x-flv', head => matches(head, 5, '\0\0\0\x09')],
