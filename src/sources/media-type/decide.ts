@@ -130,13 +130,11 @@ async function lookUp(extension: string): Promise<string | undefined> {
 /** Parses and normalises a value of `--content-type` (RFC 9110, 8.3.1); a usage error if it is not image/* or video/*. */
 export function parseContentType(value: string): string {
   const parsed = parseMediaType(value.trim());
-  if (parsed === undefined || !isMediaType(parsed.type) || parsed.type.includes('*')) throw badType(value);
+  if (parsed === undefined || !isMediaType(parsed.type) || parsed.type.includes('*')) {
+    const shown = showable(value).slice(0, 60);
+    throw new MediaError('usage', `--content-type takes an image or video type, not "${shown}".`, {
+      hint: 'For example --content-type image/png, or --content-type video/mp4.',
+    });
+  }
   return mediaTypeText(parsed);
-}
-
-function badType(value: string): MediaError {
-  const shown = showable(value).slice(0, 60);
-  return new MediaError('usage', `--content-type takes an image or video type, not "${shown}".`, {
-    hint: 'For example --content-type image/png, or --content-type video/mp4.',
-  });
 }
