@@ -1,11 +1,10 @@
-import type {Readable} from 'node:stream';
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {toText} from '../../lib/files/typed-path.ts';
 import {Stop, unlessStopped} from '../../lib/stop.ts';
 import type {Source} from '../open/source.ts';
 import {type Candidate, Finder, type UnfollowedLink} from './inputs.ts';
-import {Lists} from './lists.ts';
+import {type ListContext, Lists} from './lists.ts';
 import {Seen} from './seen.ts';
 import {compileFilters, isPattern} from './walk/patterns.ts';
 
@@ -25,13 +24,8 @@ export interface InputRequest {
 }
 
 /** The surroundings that inputs are read in. */
-export interface InputContext {
-  cwd: string;
-  /** Opens standard input. */
-  stdin: () => Readable;
+export interface InputContext extends ListContext {
   temporaryDirectory: string;
-  /** Aborts reading a list. */
-  signal?: StopSignal<Error>;
   /** Called for each link to a directory that is not followed. */
   unfollowed?(name: string): unknown;
   /** Called for each file that a walk finds; returns what stands for it. */

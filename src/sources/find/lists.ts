@@ -80,6 +80,7 @@ function notAList(label: string, why: string, hint = 'Write one name per line.')
 
 export interface ListContext {
   cwd: string;
+  /** Opens standard input. */
   stdin: () => Readable;
   /** Aborts reading a list. */
   signal?: StopSignal<Error>;
