@@ -115,9 +115,9 @@ export class Finder {
       enters: relative => filters.enters(relative),
       hides: relative => !all && isHiddenName(relative),
     };
-    const root = {absolute: resolveName(cwd, directory), all, disk: this.#disk};
+    const root = resolveName(cwd, directory);
     for await (const found of walk(directory, cwd, rules))
-      yield foundBelow(root, found, joinNames(directory, found.relative), found.relative || '.');
+      yield this.#found(root, found, joinNames(directory, found.relative), found.relative || '.');
   }
 
   async *#matching(pattern: string): AsyncGenerator<Candidate | UnfollowedLink> {
@@ -129,41 +129,32 @@ export class Finder {
       enters: relative => glob.enters(relative) && filters.enters(normalizeName(typed(relative))),
       hides: relative => !all && glob.hides(relative),
     };
-    const root = {absolute: resolveName(cwd, glob.base), all, disk: this.#disk};
+    const root = resolveName(cwd, glob.base);
     for await (const found of walk(glob.base, cwd, rules)) {
       if (found.kind === 'unreadable' && found.relative === '' && isMissing(found.error)) continue;
       const name = typed(found.relative);
-      yield foundBelow(root, found, name, normalizeName(name));
+      yield this.#found(root, found, name, normalizeName(name));
     }
   }
-}
 
-/** Where a walk starts, and whether it includes everything. */
-interface WalkRoot {
-  absolute: ByteName;
-  all: boolean;
-  disk: Disk;
-}
-
-/** Something that a walk found, under the name that is shown. */
-function foundBelow(
-  {absolute, all, disk}: WalkRoot,
-  found: Found,
-  name: ByteName,
-  relative: ByteName,
-): Candidate | UnfollowedLink {
-  if (found.kind === 'unfollowed') return {unfollowed: name};
-  const names = namesOf(name, relative);
-  if (found.kind === 'unreadable') {
-    const error = unreadableDirectory(names.name, found.error);
-    // Its content is unknown, and may belong to any shard.
-    return {file: {name, isPlain: false}, source: {...failingSource(error, names), everyShard: true}};
+  /** Something that a walk found below its absolute root, under the name that is shown. */
+  #found(root: ByteName, found: Found, name: ByteName, relative: ByteName): Candidate | UnfollowedLink {
+    if (found.kind === 'unfollowed') return {unfollowed: name};
+    const names = namesOf(name, relative);
+    if (found.kind === 'unreadable') {
+      const error = unreadableDirectory(names.name, found.error);
+      // Its content is unknown, and may belong to any shard.
+      return {file: {name, isPlain: false}, source: {...failingSource(error, names), everyShard: true}};
+    }
+    const isHidden = found.kind === 'hidden';
+    const path = toPath(joinNames(root, found.relative));
+    const source: Source = {
+      ...sourceAt(this.#disk, names.name, path, !isHidden && found.isRegular),
+      ...names,
+    };
+    const foundInput = {isHidden, isNamedMedia: () => isNamedMedia(names.name)};
+    return {file: fileOf(name, found), source: this.#options.all ? source : {...source, found: foundInput}};
   }
-  const isHidden = found.kind === 'hidden';
-  const path = toPath(joinNames(absolute, found.relative));
-  const source: Source = {...sourceAt(disk, names.name, path, !isHidden && found.isRegular), ...names};
-  const foundInput = {isHidden, isNamedMedia: () => isNamedMedia(names.name)};
-  return {file: fileOf(name, found), source: all ? source : {...source, found: foundInput}};
 }
 
 function fileOf(name: ByteName, found: Found & {kind: 'file' | 'hidden'}): NamedFile {
