@@ -1,4 +1,4 @@
-import type {BigIntStats, Stats} from 'node:fs';
+import type {Stats} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {MediaError, systemError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
@@ -39,7 +39,9 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
     throw await describeOpenError(disk.files, toOpen, error);
   }
   try {
-    refuseUnsuitable(name, file.opened);
+    if (!file.opened.isFile()) throw notAFile(name, file.opened);
+    if (file.opened.size === 0n)
+      throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
     return new OpenFile(name, file);
   } catch (error) {
     await file.close();
@@ -54,13 +56,6 @@ async function refuseWhatBlocks({files}: Disk, toOpen: FileToOpen, signal: StopS
     if (!stats.isFile()) throw notAFile(toOpen.name, stats);
   } catch (error) {
     throw await describeOpenError(files, toOpen, error);
-  }
-}
-
-function refuseUnsuitable(name: string, stats: BigIntStats): void {
-  if (!stats.isFile()) throw notAFile(name, stats);
-  if (stats.size === 0n) {
-    throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
   }
 }
 
