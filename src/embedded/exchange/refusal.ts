@@ -58,22 +58,16 @@ export function refusalOf(error: unknown): Refusal | undefined {
   return undefined;
 }
 
-const parserStatus: Readonly<Record<string, number>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  HPE_HEADER_OVERFLOW: 431,
-};
-
-const parserMessage: Readonly<Record<number, string>> = {
-  408: 'The request head did not arrive in time.',
-  413: 'The chunk extensions are too long.',
-  431: 'The header fields are too long.',
+const parserRefusals: Readonly<Record<string, [status: number, message: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request head did not arrive in time.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The chunk extensions are too long.'],
+  HPE_HEADER_OVERFLOW: [431, 'The header fields are too long.'],
 };
 
 /** The refusal of a request that Node's HTTP parser could not read completely. */
 export function refusalOfMalformed(error: Error): Refusal {
-  const status = own(parserStatus, systemCode(error) ?? '') ?? 400;
-  return new Refusal(status, parserMessage[status] ?? 'The request is not well-formed HTTP/1.1.');
+  const known = own(parserRefusals, systemCode(error) ?? '');
+  return new Refusal(...(known ?? [400, 'The request is not well-formed HTTP/1.1.']));
 }
 
 /** A text that a person entered, as a single line; throws a 422 if nothing is left of it or if it is too long. */
