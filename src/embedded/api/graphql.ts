@@ -46,7 +46,8 @@ export async function graphql(exchange: Exchange, service: Service): Promise<voi
   const {request, method} = exchange;
   const key = await authorize(request.headers, ['read', 'graphql'], service);
   if (method === 'GET' && /\?sdl(?:[=&]|$)/.test(request.url ?? '')) {
-    respond(exchange, 200, schemaText.trimStart(), {'Content-Type': 'application/graphql; charset=utf-8'});
+    const sdlHeaders = {'Content-Type': 'application/graphql; charset=utf-8'};
+    respond(exchange, {status: 200, text: schemaText.trimStart(), headers: sdlHeaders});
     return;
   }
   const body = method === 'GET' ? '' : await readBody(exchange, bodyLimit);
@@ -66,5 +67,5 @@ export async function graphql(exchange: Exchange, service: Service): Promise<voi
     respondJson(exchange, status, {code: status, message}, headers);
     return;
   }
-  respond(exchange, status, result, headers ?? {});
+  respond(exchange, {status, text: result, headers: headers ?? {}});
 }

@@ -50,5 +50,5 @@ export async function showHealth(exchange: Exchange, service: Service): Promise<
 async function showMetrics(exchange: Exchange, {metrics}: Service): Promise<void> {
   if (metrics === undefined) throw new Refusal(404, 'There is nothing at this URL.');
   const {text, contentType} = await (await metrics).show();
-  respond(exchange, 200, text, {'Content-Type': contentType});
+  respond(exchange, {status: 200, text, headers: {'Content-Type': contentType}});
 }

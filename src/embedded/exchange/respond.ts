@@ -2,7 +2,7 @@ import {type ServerResponse, STATUS_CODES} from 'node:http';
 import type {Duplex} from 'node:stream';
 import type {Clock} from '../../host.ts';
 import type {ErrorRecord} from '../../service/record.ts';
-import {type Exchange, isBodyPending} from './exchange.ts';
+import {type Exchange, isBodyPending, type PlainResponse} from './exchange.ts';
 import type {Refusal} from './refusal.ts';
 
 /** How long, and how many bytes, a client may continue to send after the response. */
@@ -20,7 +20,7 @@ export function respondJson(
   value: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  respond(exchange, status, JSON.stringify(value), headers);
+  respond(exchange, {status, text: JSON.stringify(value), headers});
 }
 
 /** Responds with an error record (service interface, part 7). */
@@ -29,18 +29,12 @@ export function respondRefusal(exchange: Exchange, refusal: Refusal): void {
 }
 
 /** Responds with text, by default JSON; the connection stays open only if the whole request was read. */
-export function respond(
-  exchange: Exchange,
-  plainStatus: number,
-  plainText: string,
-  plainHeaders: Readonly<Record<string, string>>,
-): void {
+export function respond(exchange: Exchange, plain: PlainResponse): void {
   const {request, response, connection, disturbance} = exchange;
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  const plain = {status: plainStatus, text: plainText, headers: plainHeaders};
   const {status, text, headers} = disturbance?.instead(plain) ?? plain;
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   const body = Buffer.from(text);

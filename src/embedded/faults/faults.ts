@@ -167,8 +167,7 @@ class RequestFaults implements Disturbance {
     if (fault.status === undefined && fault.end === undefined) return;
     this.#note(active);
     if (fault.status !== undefined) {
-      const {status, text, headers} = errorOf(fault);
-      respond(this.#exchange, status, text, headers);
+      respond(this.#exchange, errorOf(fault));
     } else {
       // The log has no status for what was never sent.
       response.statusCode = 0;

@@ -42,12 +42,13 @@ export function respondPage(
   content: Html,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  respond(exchange, status, whole(frame, content).toString(), {...pageHeaders, ...headers});
+  const text = whole(frame, content).toString();
+  respond(exchange, {status, text, headers: {...pageHeaders, ...headers}});
 }
 
 /** Responds to a form with a redirect, so that a reload does not send the form again. */
 export function redirectTo(exchange: Exchange, path: string): void {
-  respond(exchange, 303, '', {...pageHeaders, Location: path});
+  respond(exchange, {status: 303, text: '', headers: {...pageHeaders, Location: path}});
 }
 
 function whole({title, place, pageToken, next}: Frame, content: Html): Html {

@@ -76,11 +76,12 @@ async function sendAsset(exchange: Exchange, name: string): Promise<void> {
   const contentType = own(assets, name);
   if (contentType === undefined) throw new Refusal(404, 'There is nothing at this URL.');
   if (!reads.includes(exchange.method)) throw wrongMethod(reads);
-  respond(exchange, 200, packageText(`dist/assets/${name}`), {
+  const headers = {
     'Content-Type': contentType,
     'Cache-Control': 'no-cache',
     'Cross-Origin-Resource-Policy': 'same-origin',
-  });
+  };
+  respond(exchange, {status: 200, text: packageText(`dist/assets/${name}`), headers});
 }
 
 /** GET of /?token=...: uses up the token and sets the cookie. */
