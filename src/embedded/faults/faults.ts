@@ -73,15 +73,16 @@ class ActiveFault {
     return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
   }
 
-  /** Counts a request that matches; returns whether the fault is to be applied, and its latency in milliseconds. */
-  draw(): {latencyMs: number} | undefined {
+  /** Counts a request that matches; returns the fault as it is to be applied, or undefined if it is not. */
+  draw(): Drawn | undefined {
     const {nth, rate, latency} = this.fault;
     this.#matched += 1;
     // Drawn for each request, so that it depends on the number of the request alone.
     const share = this.#random();
     const latencyMs = latency?.(this.#random) ?? 0;
     const [first, last] = nth;
-    return this.#matched >= first && this.#matched <= last && share < rate ? {latencyMs} : undefined;
+    const isNamed = this.#matched >= first && this.#matched <= last;
+    return isNamed && share < rate ? {active: this, latencyMs} : undefined;
   }
 
   count(): FaultCount {
@@ -119,10 +120,7 @@ class RequestFaults implements Disturbance {
     this.#replacing = matching.filter(({fault}) => fault.insteadOf !== undefined);
     this.#drawn = matching
       .filter(({fault}) => fault.insteadOf === undefined)
-      .flatMap(one => {
-        const drawn = one.draw();
-        return drawn === undefined ? [] : [{active: one, latencyMs: drawn.latencyMs}];
-      });
+      .flatMap(one => one.draw() ?? []);
   }
 
   get applied(): readonly string[] {
