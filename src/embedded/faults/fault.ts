@@ -105,19 +105,12 @@ const effects = ['status', 'latency', 'bandwidth', 'wrong', 'reset', 'silence', 
 /** Parts that make sense only with `status`. */
 const ofStatus = ['record', 'retry-after', 'instead-of'];
 
-/** Parts that exclude each other. */
-const exclusive: readonly (readonly [string, string])[] = [
-  ['status', 'reset'],
-  ['status', 'silence'],
-  ['status', 'wrong'],
-  ['reset', 'silence'],
-  ['reset', 'wrong'],
-  ['reset', 'cut'],
-  ['silence', 'wrong'],
-  ['silence', 'cut'],
-  ['instead-of', 'after'],
-  ['instead-of', 'latency'],
-  ['instead-of', 'bandwidth'],
+/** Parts, each with those that exclude it. */
+const exclusive: readonly (readonly [string, readonly string[]])[] = [
+  ['status', ['reset', 'silence', 'wrong']],
+  ['reset', ['silence', 'wrong', 'cut']],
+  ['silence', ['wrong', 'cut']],
+  ['instead-of', ['after', 'latency', 'bandwidth']],
 ];
 
 /** Parses a fault such as `upload:status=503,after=store,rate=0.1`; throws an InvalidOption. */
@@ -130,8 +123,10 @@ export function parseFault(text: string): Fault {
   const given = rest.split(',').map(part => /^[^=]*/.exec(part)?.[0] ?? '');
   const lonely = ofStatus.find(key => given.includes(key) && !given.includes('status'));
   if (lonely !== undefined) throw invalid(text, `${lonely} needs status`);
-  const clash = exclusive.find(pair => pair.every(key => given.includes(key)));
-  if (clash !== undefined) throw invalid(text, `${clash.join(' and ')} exclude each other`);
+  for (const [key, others] of exclusive) {
+    const other = given.includes(key) ? others.find(one => given.includes(one)) : undefined;
+    if (other !== undefined) throw invalid(text, `${key} and ${other} exclude each other`);
+  }
   const fields = rest.split(',').map(part => fieldsOf(text, part));
   if (!effects.some(key => given.includes(key))) {
     throw invalid(text, `it needs one of ${effects.join(', ')}`);
