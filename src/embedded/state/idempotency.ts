@@ -71,11 +71,8 @@ export class IdempotencyEntries {
 
   /** The record that the entry already has, with a whole file, or undefined; throws a 422 if it is for other content. */
   async recordOf(name: string, fingerprint: string): Promise<StoredRecord | undefined> {
-    const entry = await this.#read(name);
-    // Entries are written before their records, so an entry without a record is left from a crash.
-    if (entry?.fingerprint === fingerprint) return this.#store.findWhole(entry.id);
-    if (entry !== undefined && (await this.#store.find(entry.id)) !== undefined) throw otherContent();
-    return undefined;
+    const entry = await this.#entryFor(name, fingerprint);
+    return entry && this.#store.findWhole(entry.id);
   }
 
   /**
@@ -88,9 +85,8 @@ export class IdempotencyEntries {
     const draft = this.#store.temporaryPath();
     await writeDurably(draft, text);
     if (await claimName(draft, this.#path(name))) return id;
-    const existing = await this.#read(name);
-    if (existing?.fingerprint === fingerprint) return existing.id;
-    if (existing !== undefined && (await this.#store.find(existing.id)) !== undefined) throw otherContent();
+    const existing = await this.#entryFor(name, fingerprint);
+    if (existing !== undefined) return existing.id;
     await replaceDurably(this.#path(name), text, this.#store.temporaryPath());
     return id;
   }
@@ -104,15 +100,16 @@ export class IdempotencyEntries {
     cancel();
   }
 
-  #read(name: string): Promise<Entry | undefined> {
-    return readKept({path: this.#path(name), hint: damageHint}, entryShape);
+  /** The entry, if it is for this content; throws a 422 if it is for other content that is stored. */
+  async #entryFor(name: string, fingerprint: string): Promise<Entry | undefined> {
+    const entry = await readKept({path: this.#path(name), hint: damageHint}, entryShape);
+    if (entry === undefined || entry.fingerprint === fingerprint) return entry;
+    // Entries are written before their records, so an entry without a record is left from a crash.
+    if ((await this.#store.find(entry.id)) === undefined) return undefined;
+    throw new Refusal(422, 'This Idempotency-Key was already used for other content.');
   }
 
   #path(name: string): string {
     return join(this.#store.idempotencyDirectory, `${name}.json`);
   }
-}
-
-function otherContent(): Refusal {
-  return new Refusal(422, 'This Idempotency-Key was already used for other content.');
 }
