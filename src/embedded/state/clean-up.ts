@@ -89,11 +89,9 @@ async function draftsIn(directory: string): Promise<ReadonlySet<unknown>> {
   const ids = new Set<unknown>();
   for (const name of await readdir(directory)) {
     const path = join(directory, name);
-    const size = await stat(path).then(
-      found => (found.isFile() ? found.size : Number.POSITIVE_INFINITY),
-      () => Number.POSITIVE_INFINITY,
-    );
-    if (size <= largestDraft) ids.add(parseObject(await readFile(path, 'utf8').catch(() => ''))?.['id']);
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isFile() && found.size <= largestDraft)
+      ids.add(parseObject(await readFile(path, 'utf8').catch(() => ''))?.['id']);
   }
   return ids;
 }
