@@ -61,7 +61,6 @@ export class Store {
   /** Creates the directories (0700); removes temporary files without an upload, and with `only` moves what has no record to `lost/`. */
   async prepare(only: boolean): Promise<LeftBehind> {
     for (const directory of [
-      this.dataDirectory,
       this.filesDirectory,
       this.thumbnailsDirectory,
       this.streamsDirectory,
