@@ -14,8 +14,6 @@ import {originOf} from '../../settings/profile.ts';
 import {type Profile, readProfiles, updateProfiles} from '../../settings/store.ts';
 import {type ServeOptions, type ServeSettings, serveSettings} from './settings.ts';
 
-const keyLabel = 'serve';
-
 /** Serves until SIGINT, SIGTERM or SIGHUP; prints the URL and a new key, and revokes the earlier one. */
 export async function runServe(options: ServeOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, stdout, report} = invocation;
@@ -148,7 +146,7 @@ async function start(
     onError: error => report.failure(asMediaError(describeServiceError(error, options))),
   };
   const keepsUsed = given.keepKey ?? given.dataDir !== undefined;
-  return startEmbedded(options, {label: keyLabel, persist: true, keepsUsed});
+  return startEmbedded(options, {label: 'serve', persist: true, keepsUsed});
 }
 
 function faultOptions({fault, faultSeed, faultPort}: ServeSettings): FaultOptions | undefined {
