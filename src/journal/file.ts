@@ -113,15 +113,12 @@ export async function readAll(handle: ReadHandle, offset: number, length: number
   return buffer.subarray(0, filled);
 }
 
-/** Whole lines of a file, or a last line without its line break. */
-interface Block {
+/** One line of a file, without its line break; `ended`: whether the file has that. */
+export interface RawLine {
   bytes: Buffer;
   offset: number;
   ended: boolean;
 }
-
-/** One line of a file, without its line break. */
-export type RawLine = Block;
 
 /** Most journals fit into the first block; the next ones grow. */
 const firstBlockBytes = 64 * 1024;
@@ -130,20 +127,27 @@ const largestBlockBytes = 1024 * 1024;
 export const longestLine = 8 * 1024 * 1024;
 
 /** The lines of a file from an offset on, one block at a time; the bytes of a block are valid until the next one. */
-export async function* blocksOf(handle: ReadHandle, shown: string, from: number): AsyncGenerator<Block> {
+export async function* blocksOf(
+  handle: ReadHandle,
+  shown: string,
+  from: number,
+): AsyncGenerator<Iterable<RawLine>> {
   let buffer = Buffer.allocUnsafeSlow(firstBlockBytes);
   /** The bytes in the buffer: the beginning of a line. */
   let filled = 0;
   for (let position = from; ; ) {
-    const length = await readInto(buffer.subarray(filled), handle, position, shown);
+    const reading = handle.read(buffer, filled, buffer.length - filled, position);
+    const {bytesRead: length} = await reading.catch(error => {
+      throw journalFailed(shown, 'read', error);
+    });
     const offset = position - filled;
     if (length === 0 || filled > longestLine) {
-      if (filled > 0) yield {bytes: buffer.subarray(0, filled), offset, ended: false};
+      if (filled > 0) yield [{bytes: buffer.subarray(0, filled), offset, ended: false}];
       return;
     }
     const bytes = buffer.subarray(0, filled + length);
     const whole = bytes.lastIndexOf(10) + 1;
-    if (whole > 0) yield {bytes: bytes.subarray(0, whole), offset, ended: true};
+    if (whole > 0) yield linesIn(bytes.subarray(0, whole), offset);
     position += length;
     filled = bytes.length - whole;
     const isFull = bytes.length === buffer.length && buffer.length < largestBlockBytes;
@@ -153,25 +157,11 @@ export async function* blocksOf(handle: ReadHandle, shown: string, from: number)
   }
 }
 
-export function* linesIn({bytes, offset, ended}: Block): Generator<RawLine> {
-  if (!ended) yield {bytes, offset, ended};
-  for (let begin = 0; ended && begin < bytes.length; ) {
+function* linesIn(bytes: Buffer, offset: number): Generator<RawLine> {
+  for (let begin = 0; begin < bytes.length; ) {
     const end = bytes.indexOf(10, begin);
-    yield {bytes: bytes.subarray(begin, end), offset: offset + begin, ended};
+    yield {bytes: bytes.subarray(begin, end), offset: offset + begin, ended: true};
     begin = end + 1;
-  }
-}
-
-async function readInto(
-  buffer: Buffer,
-  handle: ReadHandle,
-  position: number,
-  shown: string,
-): Promise<number> {
-  try {
-    return (await handle.read(buffer, 0, buffer.length, position)).bytesRead;
-  } catch (error) {
-    throw journalFailed(shown, 'read', error);
   }
 }
 

@@ -2,15 +2,7 @@ import type {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {journalFailed, unusable} from './errors.ts';
-import {
-  blocksOf,
-  damagedLine,
-  linesIn,
-  openJournalFile,
-  type ReadHandle,
-  readAll,
-  reopening,
-} from './file.ts';
+import {blocksOf, damagedLine, openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
 import {contentOf} from './identity.ts';
 import type {Entry, EntryState, JournalIndex} from './journal-index.ts';
 import {isWriterLine, type PathKey, parseLine, recordIn, type Scope, type UploadLine} from './line.ts';
@@ -52,8 +44,8 @@ export class JournalReader {
   /** When an unknown upload was released, in milliseconds since the Unix epoch; NaN if that cannot be told. */
   async timeOf(entry: Entry): Promise<number> {
     const {by} = await this.lineOf(entry);
-    for await (const block of blocksOf(this.#handle, this.shown, entry.offset)) {
-      for (const {bytes} of linesIn(block)) {
+    for await (const lines of blocksOf(this.#handle, this.shown, entry.offset)) {
+      for (const {bytes} of lines) {
         const line = parseLine(bytes.toString());
         if (line?.event === 'release' && line.by === by) return Date.parse(line.at ?? '');
       }
@@ -100,8 +92,8 @@ export class JournalReader {
   /** The error for an entry with an unusable line; `what` completes the sentence "Line N ...". */
   async damage({offset}: Entry, what: string): Promise<MediaError> {
     let number = 0;
-    for await (const block of blocksOf(this.#handle, this.shown, 0)) {
-      for (const line of linesIn(block)) {
+    for await (const lines of blocksOf(this.#handle, this.shown, 0)) {
+      for (const line of lines) {
         number += 1;
         if (line.offset === offset) return damagedLine(this.shown, number, what);
       }
@@ -111,8 +103,8 @@ export class JournalReader {
 
   /** All lines about uploads, each with its text. */
   async *lines(): AsyncGenerator<(UploadLine & {text: string})[]> {
-    for await (const block of blocksOf(this.#handle, this.shown, 0)) {
-      yield [...linesIn(block)].flatMap(({bytes}) => {
+    for await (const lines of blocksOf(this.#handle, this.shown, 0)) {
+      yield [...lines].flatMap(({bytes}) => {
         const text = bytes.toString();
         const line = parseLine(text);
         return line === undefined || line.event === 'header' || isWriterLine(line) ? [] : [{...line, text}];

@@ -1,5 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import {blocksOf, damagedLine, linesIn, longestLine, type RawLine, type ReadHandle} from './file.ts';
+import {blocksOf, damagedLine, longestLine, type RawLine, type ReadHandle} from './file.ts';
 import {JournalIndex} from './journal-index.ts';
 import {
   isWriterLine,
@@ -53,8 +53,8 @@ export class Recovery {
   /** Processes all complete lines that were not processed yet. */
   async read(handle: ReadHandle): Promise<void> {
     this.rest = undefined;
-    for await (const block of blocksOf(handle, this.#shown, this.next.offset)) {
-      for (const line of linesIn(block)) {
+    for await (const lines of blocksOf(handle, this.#shown, this.next.offset)) {
+      for (const line of lines) {
         if (line.ended) this.#take(line);
         else this.#keep(line);
       }
