@@ -124,14 +124,10 @@ export class Recovery {
       this.#isClosed = false;
       return;
     }
-    if (!this.#isLast(line.by)) return;
+    // A writer that another one has replaced no longer sends anything.
+    if (this.#writer !== undefined && this.#writer.by !== line.by) return;
     if (line.event === 'release') this.index.release(line.by);
     if (line.event === 'close') this.#isClosed = true;
-  }
-
-  /** A writer that another one has replaced no longer sends anything. */
-  #isLast(by: string): boolean {
-    return this.#writer === undefined || this.#writer.by === by;
   }
 }
 
