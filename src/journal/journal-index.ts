@@ -78,9 +78,10 @@ export class JournalIndex {
     return states[this.#state.at(row)] ?? 'pending';
   }
 
-  isDone(key: string): boolean {
+  /** Whether the upload with this key is known, and in one of these states. */
+  isIn(key: string, ...states: readonly EntryState[]): boolean {
     const row = this.rowOf(key);
-    return row !== -1 && this.stateOf(row) === 'done';
+    return row !== -1 && states.includes(this.stateOf(row));
   }
 
   /** The uploads of a path, latest first; none without `paths`. */

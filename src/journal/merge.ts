@@ -6,7 +6,6 @@ import {typedPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {journalFailed} from './errors.ts';
 import {appendAll, cannotOpen} from './file.ts';
-import type {EntryState} from './journal-index.ts';
 import {formatHeader, withoutCommit} from './line.ts';
 import {lockJournal} from './open.ts';
 import {type JournalReader, readJournals} from './reader.ts';
@@ -58,18 +57,13 @@ async function refuseToOverwrite(
   commonScope([...readers, there]);
   for await (const batch of there.lines()) {
     const isLost = ({key}: {key: string}) =>
-      isOneOf(there, key, ['done', 'unknown']) &&
-      !readers.some(reader => isOneOf(reader, key, ['done', 'forgotten']));
+      there.index.isIn(key, 'done', 'unknown') &&
+      !readers.some(({index}) => index.isIn(key, 'done', 'forgotten'));
     if (!batch.some(isLost)) continue;
     throw new MediaError('usage', `${shown} has uploads that are in none of the journals to be merged.`, {
       hint: `Nothing was written. To keep them, add ${shown} to these journals, and use another file with -o.`,
     });
   }
-}
-
-function isOneOf({index}: JournalReader, key: string, states: readonly EntryState[]): boolean {
-  const row = index.rowOf(key);
-  return row !== -1 && states.includes(index.stateOf(row));
 }
 
 async function copyTo(
@@ -99,5 +93,5 @@ async function copyTo(
 
 /** Whether an upload is stored, and in none of the earlier journals, which may be copies of this one. */
 function isKept(key: string, {index}: JournalReader, earlier: readonly JournalReader[]): boolean {
-  return index.isDone(key) && !earlier.some(before => before.index.isDone(key));
+  return index.isIn(key, 'done') && !earlier.some(before => before.index.isIn(key, 'done'));
 }

@@ -39,8 +39,8 @@ export class JournalSet {
     const path = pathKey(input.path);
     const content = this.#recalled(input) ?? contentOf(await hash(), input.size);
     const found = this.#withContent(content);
-    const unknown = await firstUnknown(found);
-    if (unknown !== undefined) return verdict('unknown', path, unknownReason(unknown));
+    const unknown = await unknownVerdict(path, found);
+    if (unknown !== undefined) return unknown;
     const done = found.filter(({entry}) => entry.state === 'done');
     if (done.length === 0) return verdict('missing', path, await this.#missingReason(path));
     return this.#judge(path, done, this.#ofPath(path));
@@ -64,8 +64,8 @@ export class JournalSet {
       const content = reader.index.contentOf(entry.row);
       return content === undefined ? [] : this.#withContent(content);
     });
-    const unknown = await firstUnknown(found);
-    if (unknown !== undefined) return verdict('unknown', path, unknownReason(unknown));
+    const unknown = await unknownVerdict(path, found);
+    if (unknown !== undefined) return unknown;
     const stands = this.#readers.some(({index}) => index.entriesOf(path)[0]?.state === 'done');
     if (!stands) return verdict('missing', path, await this.#missingReason(path));
     let elsewhere: Verdict | undefined;
@@ -136,18 +136,15 @@ function isSame(one: Found, other: Found): boolean {
   return one.reader === other.reader && one.entry.row === other.entry.row;
 }
 
-/** An unknown upload that no other journal knows to be done. */
-async function firstUnknown(found: readonly Found[]): Promise<Found | undefined> {
-  for (const one of found) {
-    if (one.entry.state !== 'unknown') continue;
-    const {key} = await one.reader.lineOf(one.entry);
-    if (!found.some(({reader}) => reader.index.isDone(key))) return one;
+/** The verdict on a path with an unknown upload that no other journal knows to be done. */
+async function unknownVerdict(path: PathKey, found: readonly Found[]): Promise<Verdict | undefined> {
+  for (const {reader, entry} of found) {
+    if (entry.state !== 'unknown') continue;
+    const {key} = await reader.lineOf(entry);
+    if (found.some(other => other.reader.index.isIn(key, 'done'))) continue;
+    return verdict('unknown', path, `sent, but no result is recorded in ${reader.shown}`);
   }
   return undefined;
-}
-
-function unknownReason({reader}: Found): string {
-  return `sent, but no result is recorded in ${reader.shown}`;
 }
 
 /** Why an entry is not stored, as a phrase. */
