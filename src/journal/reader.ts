@@ -5,7 +5,7 @@ import {journalFailed, unusable} from './errors.ts';
 import {blocksOf, damagedLine, openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
 import {contentOf} from './identity.ts';
 import type {Entry, EntryState, JournalIndex} from './journal-index.ts';
-import {isWriterLine, type PathKey, parseLine, recordIn, type Scope, type UploadLine} from './line.ts';
+import {type PathKey, parseLine, recordIn, type Scope, type UploadLine} from './line.ts';
 import type {Place} from './path-history.ts';
 import {type Recovery, recover} from './recovery.ts';
 import {commonScope} from './scope.ts';
@@ -32,13 +32,13 @@ export class JournalReader {
 
   /** The record of an entry that is done; its JSON is as the service sent it. */
   async recordOf(entry: Entry): Promise<string> {
-    return recordIn(await this.#textOf(entry)) ?? this.#changed();
+    return recordIn(await this.#textAt(entry)) ?? this.#changed();
   }
 
   /** The line at a place, which is that of an entry for example, without its record. */
   async lineOf(place: Place): Promise<UploadLine> {
-    const line = parseLine(await this.#textOf(place));
-    return line === undefined || line.event === 'header' || isWriterLine(line) ? this.#changed() : line;
+    const line = parseLine(await this.#textAt(place));
+    return line !== undefined && 'key' in line ? line : this.#changed();
   }
 
   /** When an unknown upload was released, in milliseconds since the Unix epoch; NaN if that cannot be told. */
@@ -107,7 +107,7 @@ export class JournalReader {
       yield [...lines].flatMap(({bytes}) => {
         const text = bytes.toString();
         const line = parseLine(text);
-        return line === undefined || line.event === 'header' || isWriterLine(line) ? [] : [{...line, text}];
+        return line !== undefined && 'key' in line ? [{...line, text}] : [];
       });
     }
   }
@@ -122,19 +122,15 @@ export class JournalReader {
     throw unusable(`The journal ${this.shown} was changed while it was being read`, 'Try again.');
   }
 
-  async #textOf({offset, length}: Place): Promise<string> {
-    return (await this.#bytesAt(offset, length)).toString();
-  }
-
   /** Lines are usually read in order, and written lines never change. */
-  async #bytesAt(offset: number, length: number): Promise<Buffer> {
+  async #textAt({offset, length}: Place): Promise<string> {
     const {start, bytes} = this.#block;
     if (offset >= start && offset + length <= start + bytes.length)
-      return bytes.subarray(offset - start, offset - start + length);
+      return bytes.toString('utf8', offset - start, offset - start + length);
     try {
       const block = await readAll(this.#handle, offset, Math.max(length, readAhead));
       this.#block = {start: offset, bytes: block};
-      return block.subarray(0, length);
+      return block.toString('utf8', 0, length);
     } catch (error) {
       throw journalFailed(this.shown, 'read', error);
     }
