@@ -26,6 +26,9 @@ interface ProofOptions extends InputRequest {
   json?: boolean;
 }
 
+/** The same without what stands on both sides of `--`. */
+export type ProofFlags = Omit<ProofOptions, 'files' | 'inputs'>;
+
 /** Prints the inputs that are not recorded exactly once. Files that an upload leaves out may be missing. */
 export async function checkJournals(options: ProofOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, stdout, report} = invocation;

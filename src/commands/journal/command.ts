@@ -3,15 +3,8 @@ import {type Cli, CliCommand} from '../../cli/invocation.ts';
 import {selectionOptions, typesOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
-import type {InputRequest} from '../../sources/find/expand.ts';
-import type {TypeRule} from '../../sources/media-type/decide.ts';
+import type {ProofFlags} from './check.ts';
 import type {ResolveOptions} from './settle.ts';
-
-/** The options of `check` and `merge` that say which inputs are meant. */
-interface ProofFlags extends Pick<InputRequest, 'exclude' | 'filesFrom' | 'all'> {
-  types: TypeRule;
-  json?: boolean;
-}
 
 export function journalCommand(cli: Cli): CliCommand {
   const journal = new CliCommand('journal', cli)
@@ -52,9 +45,8 @@ export function journalCommand(cli: Cli): CliCommand {
     ])
     .runs(async (options: ProofFlags, invocation, words: string[]) => {
       const {checkJournals} = await import('./check.ts');
-      const named = splitAtDashes(words, invocation.argv);
-      if (named.files.length === 0 || named.inputs.length + (options.filesFrom ?? []).length === 0)
-        throw unnamed(named.files.length === 0 ? 'No journal' : 'No input');
+      const named = namedIn(words, invocation.argv, options);
+      if (!named.hasInputs) throw unnamed('No input');
       return checkJournals({...named, ...options}, invocation);
     });
   journal
@@ -72,11 +64,9 @@ export function journalCommand(cli: Cli): CliCommand {
     ])
     .runs(async (options: ProofFlags & {output: string}, invocation, words: string[]) => {
       const {mergeJournals} = await import('./check.ts');
-      const named = splitAtDashes(words, invocation.argv);
-      if (named.files.length === 0) throw unnamed('No journal');
+      const named = namedIn(words, invocation.argv, options);
       const isFiltered = options.exclude !== undefined || options.all === true;
-      if (isFiltered && named.inputs.length + (options.filesFrom ?? []).length === 0)
-        throw unnamed('No input');
+      if (isFiltered && !named.hasInputs) throw unnamed('No input');
       return mergeJournals({...named, ...options}, invocation);
     });
   journal
@@ -121,17 +111,14 @@ export function journalCommand(cli: Cli): CliCommand {
   return journal;
 }
 
-/** Commander joins the words on both sides of `--` into one list; the original command line shows where it was. */
-function splitAtDashes(
-  words: readonly string[],
-  argv: readonly string[],
-): {files: string[]; inputs: string[]} {
+/** The journals and inputs on the command line, which shows where `--` was: Commander joins the words on both sides of it. */
+function namedIn(words: readonly string[], argv: readonly string[], {filesFrom = []}: ProofFlags) {
   const dashes = argv.indexOf('--');
   const inputCount = dashes === -1 ? 0 : argv.length - dashes - 1;
-  return {
-    files: words.slice(0, words.length - inputCount),
-    inputs: words.slice(words.length - inputCount),
-  };
+  const files = words.slice(0, words.length - inputCount);
+  if (files.length === 0) throw unnamed('No journal');
+  const inputs = words.slice(words.length - inputCount);
+  return {files, inputs, hasInputs: inputs.length + filesFrom.length > 0};
 }
 
 function unnamed(what: 'No journal' | 'No input'): MediaError {
