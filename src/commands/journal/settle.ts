@@ -12,7 +12,7 @@ import {
   readJournals,
 } from '../../journal/journal.ts';
 import {readText} from '../../lib/files/read-text.ts';
-import {fromText, toText, typedPath} from '../../lib/files/typed-path.ts';
+import {typedPath} from '../../lib/files/typed-path.ts';
 import {isSha256} from '../../lib/json.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {mediaIdIn} from '../../service/record.ts';
@@ -134,7 +134,7 @@ async function namesOf(reader: JournalReader, path: PathKey, entry: Entry): Prom
 }
 
 async function chooseOne(reader: JournalReader, what: string, id: string | undefined): Promise<Decision[]> {
-  const path = pathKey(toText(normalizeName(fromText(what))));
+  const path = normalizeName(pathKey(what));
   const [entry = await named(reader, what, 'unknown'), ...others] = reader.entriesOf(path, 'unknown');
   if (others.length > 0) throw ambiguous(reader, what);
   if (entry !== undefined) return [{name: what, entry, id}];
@@ -182,7 +182,7 @@ export async function forgetUpload(
   {file, what}: {file: string; what: string},
   invocation: Invocation,
 ): Promise<void> {
-  const path = pathKey(toText(normalizeName(fromText(what))));
+  const path = normalizeName(pathKey(what));
   const choose = async (reader: JournalReader) => {
     const [entry = await named(reader, what, 'done')] = reader.entriesOf(path, 'done');
     if (entry === undefined) throw notThere(reader, what);
