@@ -37,6 +37,11 @@ export async function readKept<T extends object>(file: KeptFile, shape: Shape<T>
   return checked(file, value, shape);
 }
 
+/** Takes a damaged file for none; throws any other error. */
+export function ignoreDamage(error: unknown): undefined {
+  if (!(error instanceof DamagedFile)) throw error;
+}
+
 /** Checks a value from a file; throws a DamagedFile if it does not match the shape. `at`: its place in the file. */
 export function checked<T extends object>(file: KeptFile, value: unknown, shape: Shape<T>, at?: string): T {
   if (isObject(value) && hasShape(value, shape)) return value;

@@ -3,8 +3,7 @@ import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {isString, type Shape} from '../../lib/json.ts';
-import {isOutOfDescriptors} from '../../lib/system-code.ts';
-import {readKept} from './kept-file.ts';
+import {ignoreDamage, readKept} from './kept-file.ts';
 import {keyId, type StoredKey} from './keys.ts';
 
 /** When a key was last used, and by which program. */
@@ -47,10 +46,7 @@ export class KeyUses {
   /** The last use of a key; undefined if it was never used, or its use cannot be read. Rejects if no file can be opened. */
   async find(key: StoredKey): Promise<KeyUse | undefined> {
     await this.#writing;
-    return readKept({path: this.#path(keyId(key))}, useShape).catch((error: unknown) => {
-      if (isOutOfDescriptors(error)) throw error;
-      return undefined;
-    });
+    return readKept({path: this.#path(keyId(key))}, useShape).catch(ignoreDamage);
   }
 
   /** Deletes the recorded use of a revoked key. */

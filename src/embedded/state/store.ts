@@ -9,10 +9,10 @@ import {
   writeDurably,
 } from '../../lib/files/durable.ts';
 import {oneOf, type Shape} from '../../lib/json.ts';
-import {isMissing, isOutOfDescriptors} from '../../lib/system-code.ts';
+import {isMissing} from '../../lib/system-code.ts';
 import {type LeftBehind, moveOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';
-import {readKept} from './kept-file.ts';
+import {ignoreDamage, readKept} from './kept-file.ts';
 import {Quota} from './quota.ts';
 import {isRecordId, recordIds, recordShape, type StoredRecord} from './stored-record.ts';
 
@@ -96,10 +96,7 @@ export class Store {
     // The same directory, mounted again, may be another device.
     const seen = `${file.dev} ${file.ino} ${file.ctimeNs}`;
     if (seen === this.#seenIdentity) return true;
-    const identity = await identityIn(this.dataDirectory).catch((error: unknown) => {
-      if (isOutOfDescriptors(error)) throw error;
-      return undefined;
-    });
+    const identity = await identityIn(this.dataDirectory).catch(ignoreDamage);
     if (identity !== this.#identity) return false;
     this.#seenIdentity = seen;
     return true;
