@@ -31,7 +31,7 @@ export class Faults {
 
   /** The faults in force, in the order in which they were given. */
   counts(): FaultCount[] {
-    return this.#active.map(one => one.count());
+    return this.#active.map(({fault, matched, applied}) => ({fault: fault.text, matched, applied}));
   }
 
   /** What is to be done to a request; undefined if there are no faults at all. */
@@ -59,7 +59,7 @@ interface FaultCount {
 class ActiveFault {
   readonly fault: Fault;
   readonly #random: () => number;
-  #matched = 0;
+  matched = 0;
   applied = 0;
 
   constructor(fault: Fault, seed: number, index: number) {
@@ -76,17 +76,13 @@ class ActiveFault {
   /** Counts a request that matches; returns the fault as it is to be applied, or undefined if it is not. */
   draw(): Drawn | undefined {
     const {nth, rate, latency} = this.fault;
-    this.#matched += 1;
+    this.matched += 1;
     // Drawn for each request, so that it depends on the number of the request alone.
     const share = this.#random();
     const latencyMs = latency?.(this.#random) ?? 0;
     const [first, last] = nth;
-    const isNamed = this.#matched >= first && this.#matched <= last;
+    const isNamed = this.matched >= first && this.matched <= last;
     return isNamed && share < rate ? {active: this, latencyMs} : undefined;
-  }
-
-  count(): FaultCount {
-    return {fault: this.fault.text, matched: this.#matched, applied: this.applied};
   }
 }
 
