@@ -79,9 +79,12 @@ async function copyTo(
     const scope = commonScope(readers);
     if (scope !== undefined) await appendAll(handle, Buffer.from(formatHeader(scope)));
     for (const [number, reader] of readers.entries()) {
+      // They may be copies of this one.
       const earlier = readers.slice(0, number);
       for await (const batch of reader.lines()) {
-        const kept = batch.filter(({key}) => isKept(key, reader, earlier));
+        const kept = batch.filter(
+          ({key}) => reader.index.isIn(key, 'done') && !earlier.some(({index}) => index.isIn(key, 'done')),
+        );
         await appendAll(handle, Buffer.from(kept.map(({text}) => `${withoutCommit(text)}\n`).join('')));
       }
     }
@@ -89,9 +92,4 @@ async function copyTo(
   } finally {
     await handle.close();
   }
-}
-
-/** Whether an upload is stored, and in none of the earlier journals, which may be copies of this one. */
-function isKept(key: string, {index}: JournalReader, earlier: readonly JournalReader[]): boolean {
-  return index.isIn(key, 'done') && !earlier.some(before => before.index.isIn(key, 'done'));
 }
