@@ -119,7 +119,6 @@ async function start(
   stop: StopSignal,
   {host, report}: Invocation,
 ) {
-  const faults = faultOptions(given);
   const seed =
     given.seed === undefined ? undefined : (await import('./seed.ts')).seedFiles(given.seed, host, report);
   const options: ServiceOptions = {
@@ -135,7 +134,7 @@ async function start(
       fixedKey: given.fixedKey,
       maxSize: given.maxSize,
       quota: given.quota,
-      faults,
+      faults: faultOptions(given),
     }),
     metrics: true,
     previews: true,
@@ -151,11 +150,8 @@ async function start(
 
 function faultOptions({fault, faultSeed, faultPort}: ServeSettings): FaultOptions | undefined {
   if (fault === undefined && faultPort === undefined) return undefined;
-  return {
-    list: fault ?? [],
-    seed: faultSeed ?? 0,
-    ...(faultPort === undefined ? {} : {control: {port: faultPort}}),
-  };
+  const control = faultPort === undefined ? undefined : {port: faultPort};
+  return defined({list: fault, seed: faultSeed, control});
 }
 
 /** The fields of a line of the log; `time` is the end of the request. */
