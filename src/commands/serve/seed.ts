@@ -44,11 +44,8 @@ async function typeOf(source: Source, report: Report): Promise<string | undefine
   if (source.found?.isHidden) return undefined;
   try {
     const opened = await source.open(neverStopped);
-    try {
-      return (await decideSourceType(source, opened, {types: 'extension'})).contentType;
-    } finally {
-      await opened.close();
-    }
+    const deciding = decideSourceType(source, opened, {types: 'extension'});
+    return (await deciding.finally(() => opened.close())).contentType;
   } catch (error) {
     const isForeign = error instanceof NotMediaError && !error.isCalledMedia;
     if (!isForeign) report.warning(`${asMediaError(error).message} It is not part of the seed.`);
