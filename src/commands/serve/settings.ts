@@ -21,7 +21,6 @@ export interface ServeOptions {
   fault?: string[];
   faultSeed?: number;
   faultPort?: number;
-  ndjson?: boolean;
 }
 
 /** What `media serve` does: its options, and the variables for those that are missing. */
