@@ -1,31 +1,10 @@
 import {MediaError} from '../errors.ts';
-import type {Host} from '../host.ts';
-import {defined} from '../lib/object.ts';
 import type {KeyVerdict} from '../service/identity.ts';
 import {clearVariable, hintOptions, loginCommandFor} from '../settings/hint-options.ts';
 import {keyOf} from '../settings/profile.ts';
-import type {KeySource, Settings} from '../settings/settings.ts';
+import type {Settings} from '../settings/settings.ts';
 import {describeRefusal, isOfKey, sentence} from '../transfer/attempt/explain.ts';
 import type {Outcome} from '../transfer/outcome.ts';
-
-/** What hints about a key need: where the key came from, and the options for commands in the hint. */
-export interface KeyFacts
-  extends Pick<Settings, 'hintOptions' | 'profileOption' | 'profileUrl' | 'baseUrlSource'> {
-  keySource?: KeySource;
-  /** Whether the profile has a key for this service, even if it is not used. */
-  hasStoredKey: boolean;
-}
-
-export function keyFacts(settings: Settings): KeyFacts {
-  const {hintOptions, profileOption, profileUrl, key, profile, baseUrl, baseUrlSource} = settings;
-  const origin = baseUrl?.kind === 'service' ? baseUrl.url.origin : undefined;
-  return {
-    hintOptions,
-    profileOption,
-    hasStoredKey: origin !== undefined && keyOf(profile)?.origin === origin,
-    ...defined({profileUrl, baseUrlSource, keySource: key?.source}),
-  };
-}
 
 /** Why a key cannot be used, by the service's verdict; undefined if it can. `hint` is for a key that the service does not know. */
 export function verdictError(verdict: KeyVerdict, hostName: string, hint?: string): MediaError | undefined {
@@ -57,15 +36,15 @@ export function verdictError(verdict: KeyVerdict, hostName: string, hint?: strin
 }
 
 /** What to do about a key that the service rejects, depending on where the key came from. */
-export function refusedKeyHint(facts: KeyFacts, host: Host): string {
-  const {keySource, hintOptions, profileOption, profileUrl, hasStoredKey} = facts;
+export function refusedKeyHint(settings: Settings): string {
+  const {host, hintOptions, profileOption, profileUrl} = settings;
   const validKey = `a valid key${profileUrl === undefined ? '' : ` (see ${profileUrl})`}`;
   const login = loginCommandFor(host, hintOptions);
   const clear = clearVariable(host, 'MEDIA_API_KEY');
-  switch (keySource) {
+  switch (settings.key?.source) {
     case 'environment':
       return `The key comes from MEDIA_API_KEY. Set it to ${validKey}, or ${
-        hasStoredKey ? `use the stored key: ${clear}` : `store one: ${clear}; ${login}`
+        hasStoredKey(settings) ? `use the stored key: ${clear}` : `store one: ${clear}; ${login}`
       }`;
     case 'command':
       return `The key-command of the profile must print ${validKey}. To see it: media config get key-command${profileOption}`;
@@ -74,21 +53,27 @@ export function refusedKeyHint(facts: KeyFacts, host: Host): string {
   }
 }
 
+/** Whether the profile has a key for this service, even if it is not used. */
+function hasStoredKey({baseUrl, profile}: Settings): boolean {
+  return baseUrl?.kind === 'service' && keyOf(profile)?.origin === baseUrl.url.origin;
+}
+
 /** Gives the error of a request a hint that fits the source of the key, of the base URL and the profile. */
-export function withKeyHint(error: MediaError, facts: KeyFacts | undefined, host: Host): MediaError {
-  if (facts === undefined) return error;
-  if (isOfKey(error)) return error.reworded({hint: refusedKeyHint(facts, host)});
-  const {source, place} = facts.baseUrlSource ?? {};
+export function withKeyHint(error: MediaError, settings: Settings | undefined): MediaError {
+  // The key of the embedded service is internal.
+  if (settings === undefined || settings.baseUrl?.kind === 'embedded') return error;
+  if (isOfKey(error)) return error.reworded({hint: refusedKeyHint(settings)});
+  const {source, place} = settings.baseUrlSource ?? {};
   const where = source === 'flag' ? '' : ` (from ${place})`;
   const hint = error.hint?.replace('the base URL', `the base URL${where}`);
   if (error.code !== 'forbidden' && error.code !== 'not_found') return error.reworded({hint});
   const asBefore = hint === undefined ? '' : `${hint} `;
-  return error.reworded({hint: `${asBefore}To find out which: media doctor${facts.hintOptions}`});
+  return error.reworded({hint: `${asBefore}To find out which: media doctor${settings.hintOptions}`});
 }
 
 /** Why nothing can be sent with these settings: no such profile, no base URL, no key, or a key of another origin. */
-export function missingSettings(settings: Settings, host: Host): MediaError {
-  const {profileName, profile, baseUrl, key} = settings;
+export function missingSettings(settings: Settings): MediaError {
+  const {host, profileName, profile, baseUrl, key} = settings;
   // Without a terminal, login does not ask for the base URL.
   const isAsked = baseUrl !== undefined || host.stderr.isTTY === true;
   const login = `${loginCommandFor(host, settings.hintOptions)}${isAsked ? '' : ' --base-url URL'}`;
@@ -154,12 +139,8 @@ export function withRunOptions(error: MediaError, options: string): MediaError {
 }
 
 /** The outcome with an error, if it has one, whose hint fits the key, profile and service of the run. */
-export function withHints(
-  outcome: Outcome,
-  facts: KeyFacts | undefined,
-  {host, options}: {host: Host; options: string},
-): Outcome {
+export function withHints(outcome: Outcome, settings: Settings | undefined, options: string): Outcome {
   if (!('error' in outcome)) return outcome;
-  const error = withKeyHint(outcome.error, facts, host);
+  const error = withKeyHint(outcome.error, settings);
   return {...outcome, error: withRunOptions(error, options)};
 }

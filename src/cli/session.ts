@@ -7,10 +7,9 @@ import {asMediaError} from '../output/report.ts';
 import {packageVersion} from '../package-file.ts';
 import {graphqlUrl, type ServiceAddress, ServiceClient, serviceIdentity} from '../service/client.ts';
 import {dataDirectory} from '../settings/paths.ts';
-import type {SettingsOfRun} from '../settings/profile.ts';
 import {resolveSettings, type Settings} from '../settings/settings.ts';
 import type {Invocation} from './invocation.ts';
-import {type KeyFacts, keyFacts, missingSettings} from './key-hints.ts';
+import {missingSettings} from './key-hints.ts';
 
 /** A client for the configured service. */
 export interface Session {
@@ -20,8 +19,6 @@ export interface Session {
   hostName: string;
   /** Whether the service honours Idempotency-Key, so that an upload may be sent again after an unknown outcome. */
   idempotencyHonoured: boolean;
-  /** For hints about the key; absent for the embedded service, whose key is internal. */
-  keyFacts?: KeyFacts;
   /** Whether the service runs inside this process. */
   embedded: boolean;
   /** How a journal identifies the service: its base URL, or the identity of the embedded service. */
@@ -30,8 +27,7 @@ export interface Session {
   account?: string | undefined;
   /** Asks the service whose key is used; undefined if it does not say. */
   identifyAccount?(stop: StopSignal): Promise<string | undefined>;
-  /** The profile, and what else the settings were read from. */
-  settings: SettingsOfRun;
+  settings: Settings;
   /** Closes all connections, and the embedded service. */
   close(): Promise<void>;
 }
@@ -44,8 +40,7 @@ export async function openSession(invocation: Invocation, stop?: StopSignal): Pr
 /** Opens a session with settings that are already resolved. */
 export async function openSessionFor(settings: Settings, invocation: Invocation): Promise<Session> {
   if (settings.baseUrl?.kind === 'embedded') return openEmbedded(invocation, settings);
-  if (settings.baseUrl === undefined || settings.key === undefined)
-    throw missingSettings(settings, invocation.host);
+  if (settings.baseUrl === undefined || settings.key === undefined) throw missingSettings(settings);
   const address: ServiceAddress = {baseUrl: settings.baseUrl.url, graphqlUrl: settings.graphqlUrl};
   const client = newClient(invocation, address, settings.key.secret, settings);
   return {
@@ -61,7 +56,6 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
     },
     settings,
     idempotencyHonoured: settings.idempotencyHonoured,
-    keyFacts: keyFacts(settings),
     embedded: false,
     close: () => client.close(),
   };

@@ -62,7 +62,7 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
     );
     return await printAnswer(answer, session.hostName, invocation);
   } catch (error) {
-    throw error instanceof MediaError ? withKeyHint(error, session.keyFacts, invocation.host) : error;
+    throw error instanceof MediaError ? withKeyHint(error, session.settings) : error;
   } finally {
     await session.close();
   }

@@ -1,5 +1,5 @@
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
-import {keyFacts, missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
+import {missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
@@ -33,7 +33,7 @@ export async function runWhoami(options: WhoamiOptions, invocation: Invocation):
   const canAsk = isEmbedded || (baseUrl !== undefined && key !== undefined);
   const {exitStatus, ...answer} = canAsk
     ? await ask(settings, invocation, options.timeout)
-    : missing(settings, invocation);
+    : missing(settings);
   const report: WhoamiReport = {
     profile,
     baseUrl: isEmbedded ? 'embedded' : (baseUrl?.url.href ?? null),
@@ -52,8 +52,8 @@ export async function runWhoami(options: WhoamiOptions, invocation: Invocation):
 /** What the service, or the lack of settings, says of the key. */
 type Answer = Omit<WhoamiReport, 'profile' | 'baseUrl' | 'baseUrlSource' | 'key'> & {exitStatus: ExitStatus};
 
-function missing(settings: Settings, {host}: Invocation): Answer {
-  const {message, hint} = missingSettings(settings, host);
+function missing(settings: Settings): Answer {
+  const {message, hint} = missingSettings(settings);
   return {status: 'missing', message, ...defined({hint}), exitStatus: 4};
 }
 
@@ -75,7 +75,7 @@ async function ask(settings: Settings, invocation: Invocation, timeoutMs: number
       status === 'unreachable'
         ? {message: verdict.error.message, httpStatus: undefined}
         : {message: undefined, httpStatus: undefined, ...verdict};
-    const hint = hintFor(verdict, settings, invocation);
+    const hint = hintFor(verdict, settings);
     const profileUrl = status === 'rejected' ? settings.profileUrl : undefined;
     return {
       status,
@@ -90,11 +90,10 @@ async function ask(settings: Settings, invocation: Invocation, timeoutMs: number
 const exitStatuses = {accepted: 0, rejected: 4, denied: 4, unclear: 1};
 
 /** The hint does not repeat the page with the keys, which has its own line in the report. */
-function hintFor(verdict: KeyVerdict, settings: Settings, {host}: Invocation): string | undefined {
-  const {profileUrl, ...facts} = keyFacts(settings);
-  if (verdict.status === 'rejected') return verdictError(verdict, '', refusedKeyHint(facts, host))?.hint;
+function hintFor(verdict: KeyVerdict, {profileUrl, ...settings}: Settings): string | undefined {
+  if (verdict.status === 'rejected') return verdictError(verdict, '', refusedKeyHint(settings))?.hint;
   if (verdict.status === 'unreachable') return verdict.error.hint;
-  return verdict.status === 'accepted' ? undefined : `To find out why: media doctor${facts.hintOptions}`;
+  return verdict.status === 'accepted' ? undefined : `To find out why: media doctor${settings.hintOptions}`;
 }
 
 const verdictTexts: Record<WhoamiReport['status'], string> = {

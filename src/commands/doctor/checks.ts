@@ -39,7 +39,7 @@ export async function examine(invocation: Invocation): Promise<CheckResult[]> {
   const place = isHomeless(host) ? 'no settings file' : configPath(host);
   results.push(ok('configuration', `profile ${profileName} of ${place}`), fileModes(modes));
   if (baseUrl === undefined) {
-    results.push(failed('base-url', missingSettings(settings, host)));
+    results.push(failed('base-url', missingSettings(settings)));
     return [...results, ...skipped('there is no base URL', ...networkChecks, ...ofService)];
   }
   if (baseUrl.kind === 'embedded') {
@@ -75,14 +75,13 @@ function fileModes(before: readonly PathMode[]): CheckResult {
 
 /** Asks the service about the key and, with the key, the upload path. */
 async function checkService(invocation: Invocation, settings: Settings): Promise<CheckResult[]> {
-  const {host} = invocation;
   if (settings.baseUrl?.kind !== 'embedded' && settings.key === undefined)
-    return [failed('key', missingSettings(settings, host)), ...skipped('there is no key', 'upload-path')];
+    return [failed('key', missingSettings(settings)), ...skipped('there is no key', 'upload-path')];
   const session = await openSessionFor(settings, invocation);
   try {
     const verdict = await within(invocation, timeoutMs, signal => verifyKey(session.client, signal));
-    const {keyFacts, hostName, client, baseUrl} = session;
-    const hint = keyFacts && refusedKeyHint(keyFacts, host);
+    const {embedded, hostName, client, baseUrl} = session;
+    const hint = embedded ? undefined : refusedKeyHint(settings);
     const problem = verdictError(verdict, hostName, hint);
     if (verdict.status === 'rejected' && problem !== undefined)
       return [failed('key', problem), ...skipped('the key is not accepted', 'upload-path')];

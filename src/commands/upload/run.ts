@@ -4,7 +4,7 @@ import {RetryAdvice} from '../../cli/retry-advice.ts';
 import type {Session} from '../../cli/session.ts';
 import {geotagsWords} from '../../cli/values.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
-import type {Clock, EndSignal, Host} from '../../host.ts';
+import type {Clock, EndSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
@@ -28,8 +28,8 @@ export class UploadRun {
   readonly #dryRunTotals = new DryRunTotals();
   readonly #retryAdvice: RetryAdvice;
   readonly #failures: Failures;
-  /** The machine and the options that hints of this run are made for. */
-  readonly #wording: {host: Host; options: string};
+  /** The options that commands in hints need. */
+  readonly #hintOptions: string;
   #signal: EndSignal | undefined;
   /** Whether files were sent completely that have no response yet. */
   #isAwaiting = () => false;
@@ -50,7 +50,7 @@ export class UploadRun {
     this.#tally = new Tally(options.dryRun);
     this.#retryAdvice = new RetryAdvice(options, invocation);
     const {host, globals} = invocation;
-    this.#wording = {host, options: hintOptions(host, globals) + geotagsWords(options)};
+    this.#hintOptions = hintOptions(host, globals) + geotagsWords(options);
     this.#failures = new Failures(invocation);
   }
 
@@ -63,7 +63,7 @@ export class UploadRun {
       await this.#upload(contentType);
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
-      if (this.#signal === undefined) throw withRunOptions(error, this.#wording.options);
+      if (this.#signal === undefined) throw withRunOptions(error, this.#hintOptions);
     } finally {
       cancelDeadline();
       this.#cancelQuit();
@@ -152,13 +152,13 @@ export class UploadRun {
       });
       for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result, results);
-        else await this.#take(withHints(result, session?.keyFacts, this.#wording), results, several);
+        else await this.#take(withHints(result, session?.settings, this.#hintOptions), results, several);
       }
     } catch (error) {
       this.#failures.end();
       // What was stored is told all the same.
       if (!(error instanceof MediaError) || this.#tally.total === 0) throw error;
-      this.#inputFailure = withRunOptions(error, this.#wording.options);
+      this.#inputFailure = withRunOptions(error, this.#hintOptions);
     } finally {
       finish();
       this.#localFailure = await closeResources(resources);

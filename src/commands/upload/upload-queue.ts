@@ -105,12 +105,12 @@ export class UploadQueue {
       waitsForNetwork: this.#options.waitsForService,
       stop: this.#stop,
     });
-    const wording = {host, options: hintOptions(host, globals) + geotagsWords(this.#flags)};
+    const wording = hintOptions(host, globals) + geotagsWords(this.#flags);
     const {session} = resources;
     let asked = Promise.resolve();
     for await (const result of uploadBatch(this.#sources(), options)) {
       const outcome =
-        result.status === 'left out' ? result : withHints(withReason(result), session?.keyFacts, wording);
+        result.status === 'left out' ? result : withHints(withReason(result), session?.settings, wording);
       const end = this.#options.beforeEnd?.(outcome, session)?.then(
         () => this.#settle(outcome),
         error => this.#settle(outcome, error),
