@@ -87,8 +87,7 @@ export function announceInput({inputs, filesFrom}: InputFlags, invocation: Invoc
 
 /** Exactly these files, in this order: none of the names is a pattern. */
 export function fileInputs(files: readonly string[], cwd: string): Inputs {
-  const source = filesIn(cwd);
-  return knownInputs(files.length, () => asynchronous(files, source));
+  return knownInputs(files, filesIn(cwd));
 }
 
 /** The picture in the clipboard, or the files that were copied in a file manager. */
@@ -111,15 +110,18 @@ async function clipboardInputs(
   }
   const picture = name === undefined ? content : {...content, name: basename(name)};
   const source = pictureSource(picture, host.temporaryDirectory());
-  return knownInputs(1, () => asynchronous([picture.name], () => source));
+  return knownInputs([picture.name], () => source);
 }
 
-function knownInputs(count: number, sources: () => AsyncIterable<Source>): Inputs {
+function knownInputs(names: readonly string[], source: (name: string) => Source): Inputs {
+  const sources = async function* () {
+    for (const name of names) yield source(name);
+  };
   return {
     sources: sources(),
-    several: count > 1,
+    several: names.length > 1,
     shard: undefined,
-    empty: count === 0,
+    empty: names.length === 0,
     unfollowed: new Set(),
     async survey(found, until) {
       const {survey} = await import('../../sources/find/survey.ts');
@@ -127,13 +129,6 @@ function knownInputs(count: number, sources: () => AsyncIterable<Source>): Input
     },
     async close() {},
   };
-}
-
-async function* asynchronous(
-  files: readonly string[],
-  source: (name: string) => Source,
-): AsyncGenerator<Source> {
-  for (const file of files) yield source(file);
 }
 
 /** Rejects if the working directory was removed, since reading it would find no files. */
