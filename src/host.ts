@@ -3,7 +3,7 @@ import {fstatSync, readFileSync, readlinkSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
 import {type FileSystem, systemFiles} from './lib/files/file-system.ts';
-import {systemCode} from './lib/system-code.ts';
+import {orNothing, systemCode} from './lib/system-code.ts';
 
 /** The variables of ours that contain a secret. */
 export const secretVariables = ['MEDIA_API_KEY', 'MEDIA_CLIENT_KEY_PASSPHRASE', 'MEDIA_BRIDGE_SECRET'];
@@ -126,7 +126,7 @@ export const systemClock: Clock = {
 /** Makes UUIDs. The first is the kernel's: to load node:crypto takes 12 ms, and a small upload has no other use for it. */
 function uuidSource(): () => string {
   let isFirst = true;
-  const kernels = () => readOrNothing(() => readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim());
+  const kernels = () => orNothing(() => readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim());
   return () => {
     const uuid = isFirst ? kernels() : undefined;
     isFirst = false;
@@ -156,24 +156,26 @@ export function systemHost(): Host {
     get stderr() {
       return process.stderr;
     },
-    isStdoutPiped,
-    fileOf: stream =>
-      readOrNothing(() => {
-        const stats = fstatSync(stream === 'stdin' ? 0 : 1, {bigint: true});
-        return stats.isFile() ? `${stats.dev}:${stats.ino}` : '';
-      }) || undefined,
+    isStdoutPiped() {
+      const stats = orNothing(() => fstatSync(1));
+      return stats !== undefined && (stats.isFIFO() || stats.isSocket());
+    },
+    fileOf(stream) {
+      const stats = orNothing(() => fstatSync(stream === 'stdin' ? 0 : 1, {bigint: true}));
+      return stats?.isFile() ? `${stats.dev}:${stats.ino}` : undefined;
+    },
     env: process.env,
     platform: process.platform,
     clock: systemClock,
     files: systemFiles,
     cwd: workingDirectory,
-    homeDirectory: () => readOrNothing(homedir) ?? '',
+    homeDirectory: () => orNothing(homedir) ?? '',
     temporaryDirectory: () => tmpdir(),
     hostName: () => hostname(),
     nodePath: () => process.execPath,
     processId: () => process.pid,
-    bootId: () => readOrNothing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
-    pidNamespace: () => readOrNothing(() => readlinkSync('/proc/self/ns/pid')),
+    bootId: () => orNothing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    pidNamespace: () => orNothing(() => readlinkSync('/proc/self/ns/pid')),
     processStart,
     isProcessAlive,
     nextTurn,
@@ -198,23 +200,10 @@ export function systemHost(): Host {
   };
 }
 
-function isStdoutPiped(): boolean {
-  try {
-    const stats = fstatSync(1);
-    return stats.isFIFO() || stats.isSocket();
-  } catch {
-    return false;
-  }
-}
-
 /** A removed directory has no path, and a path that is not UTF-8 would name another directory if read as text. */
 function workingDirectory(): string {
-  try {
-    const path = process.cwd();
-    return path.includes('\ufffd') ? '.' : path;
-  } catch {
-    return '.';
-  }
+  const path = orNothing(() => process.cwd());
+  return path === undefined || path.includes('\ufffd') ? '.' : path;
 }
 
 function isProcessAlive(pid: number): boolean {
@@ -228,16 +217,8 @@ function isProcessAlive(pid: number): boolean {
 
 /** Linux reports it for every process; on other systems, a process knows only its own. */
 function processStart(pid: number): string | undefined {
-  const stat = readOrNothing(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  const stat = orNothing(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   // The name of a program may contain any character, so fields are counted after it: the 22nd of proc_pid_stat(5).
   if (stat !== undefined) return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   return pid === process.pid ? String(performance.timeOrigin) : undefined;
-}
-
-function readOrNothing(read: () => string): string | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }

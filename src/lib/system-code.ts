@@ -24,6 +24,15 @@ export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '');
 }
 
+/** What a call returns; undefined if it throws. */
+export function orNothing<Result>(call: () => Result): Result | undefined {
+  try {
+    return call();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Why a call failed, for the end of a sentence: in words, as the system's code, or the error's message. */
 export function systemReason(error: unknown): string {
   if (isOutOfSpace(error)) return 'the disk is full';

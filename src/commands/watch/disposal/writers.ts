@@ -1,5 +1,6 @@
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import {nextTurn} from '../../../host.ts';
+import {orNothing} from '../../../lib/system-code.ts';
 
 let looking: Promise<ReadonlySet<string>> | undefined;
 
@@ -8,7 +9,7 @@ let looking: Promise<ReadonlySet<string>> | undefined;
  * look at (proc(5)). All who ask at the same time share one look at the processes.
  */
 export async function hasWriter(descriptor: number): Promise<boolean> {
-  const path = orElse(() => readlinkSync(`/proc/self/fd/${descriptor}`), undefined);
+  const path = orNothing(() => readlinkSync(`/proc/self/fd/${descriptor}`));
   if (path === undefined) return false;
   const own = inodeOf(textOf(`/proc/self/fdinfo/${descriptor}`), textOf('/proc/self/mountinfo'));
   looking ??= openForWriting().finally(() => {
@@ -23,9 +24,10 @@ async function openForWriting(): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     let mounts: string | undefined;
-    for (const descriptor of orElse(() => readdirSync(`/proc/${pid}/fd`), [])) {
-      const path = orElse(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`), '');
-      if (!path.startsWith('/')) continue;
+    // Processes end while they are looked at, and those of other users are closed to us.
+    for (const descriptor of orNothing(() => readdirSync(`/proc/${pid}/fd`)) ?? []) {
+      const path = orNothing(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`));
+      if (!path?.startsWith('/')) continue;
       const info = textOf(`/proc/${pid}/fdinfo/${descriptor}`);
       // The last two bits are the access mode: 1 and 2 allow writing.
       if (!/^flags:\s*\d*[1256]$/m.test(info)) continue;
@@ -38,7 +40,7 @@ async function openForWriting(): Promise<ReadonlySet<string>> {
 }
 
 function textOf(path: string): string {
-  return orElse(() => readFileSync(path, 'latin1'), '');
+  return orNothing(() => readFileSync(path, 'latin1')) ?? '';
 }
 
 /** The device and the inode of an open file, since Linux 5.14; undefined before, or if its mount is gone. */
@@ -47,13 +49,4 @@ function inodeOf(info: string, mounts: string): string | undefined {
   const [, device] = new RegExp(`^${number('mnt_id')} \\d+ (\\S+) `, 'm').exec(mounts) ?? [];
   const inode = number('ino');
   return device === undefined || inode === undefined ? undefined : `${device} ${inode}`;
-}
-
-/** Processes end while they are looked at, and those of other users are closed to us. */
-function orElse<Value>(read: () => Value, otherwise: Value): Value {
-  try {
-    return read();
-  } catch {
-    return otherwise;
-  }
 }
