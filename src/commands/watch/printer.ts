@@ -1,9 +1,9 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import type {MediaError} from '../../errors.ts';
-import {jsonLine, printableJson} from '../../output/escape.ts';
+import {jsonLine} from '../../output/escape.ts';
 import type {DisposalFields, WatchEvent} from '../../output/json-output.ts';
 import {errorFields} from '../../output/report.ts';
-import {formatOutcome} from '../../output/results/formats.ts';
+import {ndjsonLine} from '../../output/results/formats.ts';
 import {renderOutcome, type Template} from '../../output/results/template.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {Disposed} from './disposal/disposal.ts';
@@ -25,7 +25,7 @@ export class WatchPrinter {
   /** Prints what became of a file; only successes by a template. */
   async outcome(outcome: Outcome, path: string, disposed?: Disposed): Promise<void> {
     const {stdout} = this.#invocation;
-    if (this.#template === undefined) return stdout.write(withDisposal(outcome, disposed));
+    if (this.#template === undefined) return stdout.write(ndjsonLine(outcome, fieldsOf(disposed)));
     await stdout.write(renderOutcome(this.#template, outcome, () => path));
   }
 
@@ -47,17 +47,9 @@ export class WatchPrinter {
   }
 }
 
-/** The line of `media upload --ndjson`, with what was done with the file. */
-function withDisposal(outcome: Outcome, disposed: Disposed | undefined): string {
-  const line = formatOutcome('ndjson', outcome);
-  const more: DisposalFields | undefined =
-    typeof disposed === 'object' && 'movedTo' in disposed
-      ? disposed
-      : disposed === 'deleted'
-        ? {deleted: true}
-        : undefined;
-  if (more === undefined) return line;
-  return `${line.trimEnd().slice(0, -1)},${printableJson(JSON.stringify(more)).slice(1)}\n`;
+function fieldsOf(disposed: Disposed | undefined): DisposalFields {
+  if (disposed === 'deleted') return {deleted: true};
+  return typeof disposed === 'object' && 'movedTo' in disposed ? disposed : {};
 }
 
 function sentence(event: ToldEvent): string {

@@ -3,7 +3,7 @@ import {printable} from '../../lib/printable.ts';
 import {type MediaRecord, publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import {jsonLine, markdownText, markdownUrl, printableJson} from '../escape.ts';
-import type {ResultLine} from '../json-output.ts';
+import type {DisposalFields, JsonOutputs} from '../json-output.ts';
 import {errorFields} from '../report.ts';
 
 /** The values of `--format`. */
@@ -42,7 +42,8 @@ export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Out
   }
 }
 
-function ndjsonLine(outcome: Outcome): string {
+/** The line of `media upload --ndjson`; `more`: what media watch has done with the file. */
+export function ndjsonLine(outcome: Outcome, more: DisposalFields = {}): string {
   const {name: file, nameBytes, status, contentType, warning, verified, geotags, size} = outcome;
   const fields = {
     file,
@@ -56,8 +57,9 @@ function ndjsonLine(outcome: Outcome): string {
     size,
     attempts: outcome.attempts,
     elapsedMs: outcome.elapsedMs,
+    ...more,
   };
-  return jsonLine<ResultLine>(fields, 'received' in outcome ? outcome.received.json : undefined);
+  return jsonLine<JsonOutputs['watch']>(fields, 'received' in outcome ? outcome.received.json : undefined);
 }
 
 /** A Markdown image, or a link for other files; only the name if the record has no web URL. */
