@@ -5,6 +5,8 @@ import {keyOf} from '../settings/profile.ts';
 import type {Settings} from '../settings/settings.ts';
 import {describeRefusal, isOfKey, sentence} from '../transfer/attempt/explain.ts';
 import type {Outcome} from '../transfer/outcome.ts';
+import type {Invocation} from './invocation.ts';
+import type {GeotagFlag} from './values.ts';
 
 /** Why a key cannot be used, by the service's verdict; undefined if it can. `hint` is for a key that the service does not know. */
 export function verdictError(verdict: KeyVerdict, hostName: string, hint?: string): MediaError | undefined {
@@ -131,7 +133,12 @@ export function existingProfiles(names: readonly string[]): string {
   return `Use ${shown.join(' or ')}${names.length > shown.length ? ` (media config profiles lists all)` : ''}`;
 }
 
-/** The error with the `options` of this run (its profile, its service) added to the upload command in its hint. */
+/** The options of commands in hints, which must not send what this run would not: of its profile and service, and `--geotags`. */
+export function runOptions({host, globals}: Invocation, {geotags}: {geotags?: GeotagFlag}): string {
+  return hintOptions(host, globals) + (geotags === undefined ? '' : ` --geotags ${geotags}`);
+}
+
+/** The error with the `options` of this run added to the upload command in its hint. */
 export function withRunOptions(error: MediaError, options: string): MediaError {
   if (error.hint === undefined) return error;
   const hint = error.hint.replace(/(: media upload)(?= \S)/, `$1${options.replaceAll('$', '$$$$')}`);

@@ -68,11 +68,6 @@ export function geotagsOption(): Option {
     .default(undefined, 'keep');
 }
 
-/** The option for commands in hints, which must not send what this run would not: ` --geotags strip`, or nothing. */
-export function geotagsWords({geotags}: {geotags?: GeotagFlag}): string {
-  return geotags === undefined ? '' : ` --geotags ${geotags}`;
-}
-
 export function ciOption(): Option {
   const meaning = 'write annotations, outputs and a summary; auto detects the system';
   return new Option('--ci <system>', meaning).choices(['github', 'auto']);

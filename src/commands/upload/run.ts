@@ -1,12 +1,10 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {withHints, withRunOptions} from '../../cli/key-hints.ts';
+import {runOptions, withHints, withRunOptions} from '../../cli/key-hints.ts';
 import {RetryAdvice} from '../../cli/retry-advice.ts';
 import type {Session} from '../../cli/session.ts';
-import {geotagsWords} from '../../cli/values.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import type {Clock, EndSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
-import {hintOptions} from '../../settings/hint-options.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {openResults, type ResultSink, type RunOutput, watchUpload} from './display.ts';
 import {Failures} from './failures.ts';
@@ -49,8 +47,7 @@ export class UploadRun {
     this.#ci = ci;
     this.#tally = new Tally(options.dryRun);
     this.#retryAdvice = new RetryAdvice(options, invocation);
-    const {host, globals} = invocation;
-    this.#hintOptions = hintOptions(host, globals) + geotagsWords(options);
+    this.#hintOptions = runOptions(invocation, options);
     this.#failures = new Failures(invocation);
   }
 

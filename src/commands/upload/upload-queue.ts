@@ -1,11 +1,9 @@
 import type {Invocation} from '../../cli/invocation.ts';
-import {withHints} from '../../cli/key-hints.ts';
+import {runOptions, withHints} from '../../cli/key-hints.ts';
 import type {Session} from '../../cli/session.ts';
-import {geotagsWords} from '../../cli/values.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
 import {asMediaError} from '../../output/report.ts';
-import {hintOptions} from '../../settings/hint-options.ts';
 import type {Source} from '../../sources/open/source.ts';
 import type {TransferObserver} from '../../transfer/batch.ts';
 import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
@@ -96,7 +94,6 @@ export class UploadQueue {
 
   /** Resolves to the error that ended the batch for all files, if one did. */
   async #upload(resources: Resources): Promise<MediaError | undefined> {
-    const {host, globals} = this.#invocation;
     const {uploadBatch} = await import('../../transfer/batch.ts');
     const options = transferOptions(this.#flags, resources, this.#invocation, {
       contentType: await typeDecision(this.#flags),
@@ -105,7 +102,7 @@ export class UploadQueue {
       waitsForNetwork: this.#options.waitsForService,
       stop: this.#stop,
     });
-    const wording = hintOptions(host, globals) + geotagsWords(this.#flags);
+    const wording = runOptions(this.#invocation, this.#flags);
     const {session} = resources;
     let asked = Promise.resolve();
     for await (const result of uploadBatch(this.#sources(), options)) {

@@ -1,10 +1,8 @@
 import {join, relative, sep} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
-import {withRunOptions} from '../../cli/key-hints.ts';
-import {geotagsWords} from '../../cli/values.ts';
+import {runOptions, withRunOptions} from '../../cli/key-hints.ts';
 import {MediaError, systemError} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {hintOptions} from '../../settings/hint-options.ts';
 import {isNamedMedia} from '../../sources/media-type/decide.ts';
 import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
@@ -112,17 +110,13 @@ export class Uploads implements FileWork {
 
   async failed(path: string, outcome: FailedOutcome): Promise<void> {
     this.#unfinished.delete(path);
-    const {host, globals, report} = this.#invocation;
     const again = `media upload --once --on-unknown retry ${shellQuoted(outcome.name)}`;
     const hint = `Check whether the service has it. To send it again: ${again}`;
     const error =
       outcome.status === 'unknown'
-        ? withRunOptions(
-            outcome.error.reworded({hint}),
-            hintOptions(host, globals) + geotagsWords(this.#flags),
-          )
+        ? withRunOptions(outcome.error.reworded({hint}), runOptions(this.#invocation, this.#flags))
         : outcome.error;
-    report.failure(error, outcome.name, true);
+    this.#invocation.report.failure(error, outcome.name, true);
     await this.#printer.outcome({...outcome, error}, path);
     if (outcome.status !== 'mismatched' || !this.#disposals.areWanted) return;
     await this.#printer.event({event: 'kept', file: outcome.name, reason: error.message});
