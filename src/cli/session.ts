@@ -17,8 +17,6 @@ export interface Session {
   baseUrl: URL;
   /** The service's host and port, for messages. */
   hostName: string;
-  /** Whether the service honours Idempotency-Key, so that an upload may be sent again after an unknown outcome. */
-  idempotencyHonoured: boolean;
   /** Whether the service runs inside this process. */
   embedded: boolean;
   /** How a journal identifies the service: its base URL, or the identity of the embedded service. */
@@ -55,7 +53,6 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
       return unlessStopped(answer, stop);
     },
     settings,
-    idempotencyHonoured: settings.idempotencyHonoured,
     embedded: false,
     close: () => client.close(),
   };
@@ -107,7 +104,6 @@ async function openEmbedded(invocation: Invocation, settings: Settings): Promise
     hostName: 'the embedded service',
     identity: `embedded:${service.identity}`,
     settings,
-    idempotencyHonoured: true,
     embedded: true,
     async close() {
       await client.close();

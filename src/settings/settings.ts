@@ -40,7 +40,7 @@ export interface Settings extends SettingsOfRun {
   certificateAuthorities?: string;
   /** The certificate to present to a service that asks for one. */
   clientCertificate?: ClientCertificate;
-  /** Whether the profile says that the service honours Idempotency-Key. */
+  /** Whether the service honours Idempotency-Key, so that an upload may be sent again: the embedded one, or if the profile says so. */
   idempotencyHonoured: boolean;
   /** The origin of a stored key that was not used, because it belongs to that other origin. */
   keyOfOtherOrigin?: string;
@@ -75,7 +75,7 @@ export async function resolveSettings(
     isUnknownProfile: profileName !== 'default' && !Object.hasOwn(profiles, profileName),
     hintOptions: hintOptions(host, options),
     profileOption: profileOption(host, options),
-    idempotencyHonoured: false,
+    idempotencyHonoured: baseUrl?.kind === 'embedded',
     ...defined({baseUrl, baseUrlSource}),
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}

@@ -86,10 +86,9 @@ export async function readDryRunMemory(
   await speedSettings(settings);
   const isOwn = journal === undefined && (once ?? settings.profile.once === 'true');
   if (journal === undefined && !isOwn) return nothingKnown;
-  const {account} = settings;
+  const {account, idempotencyHonoured} = settings;
   const identity = await identityOf(settings, host);
   const isEmbedded = settings.baseUrl?.kind === 'embedded';
-  const idempotencyHonoured = settings.idempotencyHonoured || isEmbedded;
   const {readMemory} = await import('../../journal/journal.ts');
   const ask = async <Answer>(question: (session: Session) => Promise<Answer>) => {
     const {openSession} = await import('../../cli/session.ts');

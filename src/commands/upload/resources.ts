@@ -41,7 +41,7 @@ export async function openResources(
     if (session === undefined)
       Object.assign(resources, await readDryRunMemory(options, invocation, {shard, stop}));
     else {
-      resources.idempotencyHonoured = session.idempotencyHonoured;
+      resources.idempotencyHonoured = session.settings.idempotencyHonoured;
       const {speedSettings} = await import('../../settings/profile.ts');
       resources.speed = await speedSettings(session.settings);
     }
