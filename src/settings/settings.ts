@@ -63,8 +63,12 @@ export async function resolveSettings(
   const givenBaseUrl = options.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
   const allowHttp = options.allowHttp === true;
   const givenKey = host.env['MEDIA_API_KEY'] || undefined;
+  // If not, an unusable settings file is ignored.
   const needsProfile = givenBaseUrl !== 'embedded' && !(givenBaseUrl !== undefined && givenKey !== undefined);
-  const profiles = await readProfilesFor(host, needsProfile);
+  const profiles: Profiles = await readProfiles(host).catch(error => {
+    if (needsProfile || !(error instanceof MediaError)) throw error;
+    return {};
+  });
   const profile = profileOf(profiles, profileName);
   const run: SettingsOfRun = {host, options, profileName, profile};
   const baseUrlSource = settingInForce('base-url', run);
@@ -158,16 +162,6 @@ export function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL, profile: string
     `A stored key is sent only to ${baseUrl.origin}, but graphql-url is at ${graphqlUrl.origin}.`,
     {hint: `Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url${profile}`},
   );
-}
-
-/** An unusable settings file is ignored if the run does not need the profile. */
-async function readProfilesFor(host: Host, needed: boolean): Promise<Profiles> {
-  try {
-    return await readProfiles(host);
-  } catch (error) {
-    if (needed || !(error instanceof MediaError)) throw error;
-    return {};
-  }
 }
 
 /** The profile of that name, or an empty one. */
