@@ -38,9 +38,9 @@ const magenta = ['\u001b[35m', '\u001b[39m'] as const;
 const styles = {bold, red, green, magenta};
 export type Style = keyof typeof styles;
 
-/** Styles a text, unless colour is off. */
-export function paint(style: Style, text: string, color: boolean): string {
-  return color ? `${styles[style][0]}${text}${styles[style][1]}` : text;
+/** Styles a text, if there is a style and colour is on. */
+export function paint(style: Style | undefined, text: string, color: boolean): string {
+  return color && style !== undefined ? `${styles[style][0]}${text}${styles[style][1]}` : text;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that set a style begin with one

@@ -52,7 +52,7 @@ function boxed(rows: string[][], widths: number[], {headings, color, ascii, styl
     style: {compact: true, head: color ? ['bold'] : [], border: color ? ['gray'] : []},
   });
   for (const row of rows.flatMap(linesOf))
-    table.push(row.map((cell, column) => painted(cell, styleOf?.(headings?.[column], cell), color)));
+    table.push(row.map((cell, column) => paint(styleOf?.(headings?.[column], cell), cell, color)));
   return table.toString();
 }
 
@@ -72,7 +72,7 @@ function plainRow(row: string[], widths: number[], options: TableOptions): strin
       .slice(0, count)
       .map((cell, column) => {
         const spaces = column === count - 1 ? 0 : Math.max(0, (widths[column] ?? 0) - cellsOf(cell));
-        return painted(cell, styles[column], hasColor) + ' '.repeat(spaces);
+        return paint(styles[column], cell, hasColor) + ' '.repeat(spaces);
       })
       .join(gap)
       .trimEnd();
@@ -84,11 +84,7 @@ function plainRow(row: string[], widths: number[], options: TableOptions): strin
   const first = count === 1 ? wrap(row[0] ?? '', width) : [inLine(count, color)];
   const below = row.slice(count).flatMap((cell, index) => {
     const lines = cell === '' ? [] : wrap(cell, width - gap.length);
-    return lines.map(line => gap + painted(line, styles[count + index], color));
+    return lines.map(line => gap + paint(styles[count + index], line, color));
   });
   return [...first, ...below];
-}
-
-function painted(text: string, style: Style | undefined, color: boolean): string {
-  return style === undefined ? text : paint(style, text, color);
 }
