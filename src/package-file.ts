@@ -25,12 +25,8 @@ export function packageVersion(): string {
 /** The command line that starts `media-url`, given the path of Node or of the single executable. */
 export function mediaUrlCommand(nodePath: string): string[] {
   if (!isExecutable) return [nodePath, packageFile('bin/media-url.js')];
-  return isNamedMediaUrl(nodePath) ? [nodePath] : [nodePath, 'media-url'];
-}
-
-/** Whether a single executable of this path is `media-url`: a copy or a link of `media`. */
-function isNamedMediaUrl(path: string): boolean {
-  return /^media-url(\.exe)?$/i.test(basename(path));
+  // A copy or a link of the executable `media` may be called `media-url`.
+  return /^media-url(\.exe)?$/i.test(basename(nodePath)) ? [nodePath] : [nodePath, 'media-url'];
 }
 
 /** The parameters that start one of our own child processes, by its name in bin/start.js; it needs an IPC channel. */
