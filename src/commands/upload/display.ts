@@ -1,6 +1,5 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import type {MediaError} from '../../errors.ts';
-import type {Clock} from '../../host.ts';
 import {
   filesText,
   Meter,
@@ -53,10 +52,7 @@ export async function watchUpload(
   const shown = await show(invocation, inputs.several, meter, {tell, summary: () => tally.summary()});
   const surveyed = new AbortController();
   let counting: Promise<void> | undefined;
-  const count = () => {
-    counting ??= countAll(inputs, meter, surveyed.signal);
-    return counting;
-  };
+  const count = () => (counting ??= countAll(inputs, meter, surveyed.signal));
   const mayCount = report.level !== 'quiet' && inputs.several && globals.progress !== false;
   const countAfter = isDrawn(invocation) ? countAfterMs.drawn : countAfterMs.plain;
   const stopCounting = mayCount ? host.clock.after(countAfter, count) : () => {};
@@ -83,7 +79,7 @@ export async function watchUpload(
     },
     isAwaiting: () => meter.isAwaiting,
     async tell() {
-      if (mayCount) await within(countingMs, count(), host.clock);
+      if (mayCount) await Promise.race([count(), host.clock.sleep(countingMs)]);
       tell();
     },
     finish() {
@@ -104,17 +100,6 @@ async function countAll(inputs: Inputs, meter: Meter, signal: AbortSignal): Prom
   try {
     if (await inputs.survey(bytes => meter.counted(bytes), signal)) meter.allCounted();
   } catch {}
-}
-
-/** Resolves with the promise, or after this many milliseconds. */
-function within(ms: number, promise: Promise<void>, clock: Clock): Promise<void> {
-  return new Promise(resolve => {
-    const cancel = clock.after(ms, resolve);
-    promise.then(() => {
-      cancel();
-      resolve();
-    });
-  });
 }
 
 /** The reader of a piped standard output may write to the same terminal, where drawing would erase it. */
