@@ -88,11 +88,8 @@ export class GithubReport {
     };
     let text = '';
     for (const [name, value] of Object.entries(values)) {
-      const entry =
-        value === undefined
-          ? undefined
-          : outputEntry(name, value, `ghadelimiter_${this.#invocation.host.uuid()}`);
-      if (entry !== undefined && text.length + entry.length <= longestOutputs) text += entry;
+      const entry = outputEntry(name, value ?? '', `ghadelimiter_${this.#invocation.host.uuid()}`);
+      if (value !== undefined && text.length + entry.length <= longestOutputs) text += entry;
       else
         this.#invocation.report.warning(
           `The output ${name} is larger than GitHub accepts, so it was not set.`,
@@ -127,11 +124,8 @@ export class GithubReport {
   ): Promise<MediaError | undefined> {
     if (!path) return undefined;
     try {
-      const size = await stat(path).then(
-        stats => stats.size,
-        () => 0,
-      );
-      const text = content(size);
+      const existing = await stat(path).catch(() => undefined);
+      const text = content(existing?.size ?? 0);
       if (text !== '') await appendFile(path, text);
       return undefined;
     } catch (error) {
