@@ -1,12 +1,9 @@
 import {tokenize} from 'css-tree/tokenizer';
+import {ident} from 'css-tree/utils';
 import type {Reference} from './reference.ts';
 
-/** A URL in CSS: the range of its text without quotes, and what it refers to. */
-interface CssUrl {
-  start: number;
-  end: number;
-  target: string;
-}
+/** A URL in a text: the range of its text without quotes, and what it refers to. */
+export type FoundUrl = Pick<Reference, 'start' | 'end' | 'target'>;
 
 /** The types of tokens in css-tree, as CSS Syntax Module Level 3 names them. */
 const type = {
@@ -34,14 +31,14 @@ const otherRules = new Set([
 ]);
 
 /** Finds the URLs of url() and image-set(), except in @import, @font-face and the like. */
-export function cssUrls(css: string): CssUrl[] {
-  const found: CssUrl[] = [];
+export function cssUrls(css: string): FoundUrl[] {
+  const found: FoundUrl[] = [];
   const functions: string[] = [];
   let rule: string | undefined;
   let depth = 0;
   const add = (start: number, end: number) => {
     if (rule !== undefined && otherRules.has(rule)) return;
-    found.push({start, end, target: decodeCss(css.slice(start, end))});
+    found.push({start, end, target: ident.decode(css.slice(start, end))});
   };
   tokenize(css, (token, start, end) => {
     switch (token) {
@@ -93,48 +90,4 @@ export function cssReferences(css: string, base = 0): Reference[] {
     context: 'css',
     onlyMedia: true,
   }));
-}
-
-function decodeCss(text: string): string {
-  return decodeEscapes(text, /\\(?:[0-9a-f]{1,6}[ \t\n\f\r]?|\r\n|[\s\S])/gi, found => {
-    const digits = /^\\([0-9a-f]{1,6})/i.exec(found)?.[1];
-    if (digits === undefined) return /[\n\r\f]/.test(found) ? '' : found.slice(1);
-    const code = Number.parseInt(digits, 16);
-    return code === 0 || code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code);
-  }).text;
-}
-
-/** A text with its escapes resolved, and where each of its UTF-16 units came from. */
-export interface Decoded {
-  text: string;
-  /** For each unit, and for the end, the offset in the original text. */
-  offsets: readonly number[] | undefined;
-}
-
-/** Resolves the escapes that a pattern finds; text without any keeps its offsets. */
-export function decodeEscapes(raw: string, pattern: RegExp, resolve: (found: string) => string): Decoded {
-  let text = '';
-  const offsets: number[] = [];
-  let end = 0;
-  const add = (part: string, at: (index: number) => number) => {
-    for (let index = 0; index < part.length; index += 1) offsets.push(at(index));
-    text += part;
-  };
-  for (const match of raw.matchAll(pattern)) {
-    const {index} = match;
-    const from = end;
-    add(raw.slice(from, index), each => from + each);
-    add(resolve(match[0]), () => index);
-    end = index + match[0].length;
-  }
-  if (end === 0) return {text: raw, offsets: undefined};
-  const from = end;
-  add(raw.slice(from), each => from + each);
-  offsets.push(raw.length);
-  return {text, offsets};
-}
-
-/** The offset in the original text of an offset in the decoded one. */
-export function originalOffset({offsets}: Decoded, at: number): number {
-  return offsets === undefined ? at : (offsets[at] ?? 0);
 }

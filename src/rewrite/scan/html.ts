@@ -1,8 +1,8 @@
 import {decodeHTMLAttribute} from 'entities/decode';
 import {type Token, Tokenizer, TokenizerMode} from 'parse5';
 import {own} from '../../lib/object.ts';
-import {cssReferences, cssUrls, type Decoded, decodeEscapes, originalOffset} from './css.ts';
-import type {Reference, ScanOptions} from './reference.ts';
+import {cssReferences, cssUrls, type FoundUrl} from './css.ts';
+import type {Context, Reference, ScanOptions} from './reference.ts';
 
 /** Elements whose content is text, with the tokenizer's mode for it. */
 const textElements: Record<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]> = {
@@ -89,12 +89,10 @@ export class HtmlScanner {
       const place = own(location?.attrs ?? {}, name);
       const use = this.#useOf(tagName, name, values);
       if (place === undefined || use === undefined) continue;
-      const start = valueStart(html, place.startOffset + name.length, place.endOffset);
-      if (start === undefined) continue;
-      const isQuoted =
-        /["']/.test(html.charAt(start - 1)) && html.charAt(place.endOffset - 1) === html.charAt(start - 1);
-      const end = isQuoted ? place.endOffset - 1 : place.endOffset;
-      this.#value(use, html.slice(start, end), base + start, isQuoted);
+      const nameEnd = place.startOffset + name.length;
+      const [before = '', quote = ''] = /^\s*=\s*(["']?)/.exec(html.slice(nameEnd, place.endOffset)) ?? [];
+      const start = nameEnd + before.length;
+      this.#value(use, html.slice(start, place.endOffset - quote.length), base + start, quote !== '');
     }
   }
 
@@ -113,7 +111,6 @@ export class HtmlScanner {
         return 'url';
       case 'img srcset':
       case 'source srcset':
-        return 'srcset';
       case 'link imagesrcset':
         return 'srcset';
       case 'link href':
@@ -135,35 +132,15 @@ export class HtmlScanner {
   }
 
   #value(use: Use, raw: string, base: number, isQuoted: boolean): void {
-    const decoded = decodeEscapes(raw, /&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);?/gi, found =>
-      decodeHTMLAttribute(found),
-    );
-    const {text} = decoded;
-    if (use === 'style') {
-      for (const url of cssUrls(text)) this.#part(decoded, raw, base, url, 'css attribute', use);
-    } else if (use === 'srcset') {
-      for (const url of srcsetUrls(text))
-        this.#part(decoded, raw, base, url, isQuoted ? 'srcset' : 'bare attribute', use);
-    } else {
-      const start = text.length - text.trimStart().length;
-      const url = {start, end: Math.max(start, text.trimEnd().length), target: text.trim()};
-      this.#part(decoded, raw, base, url, isQuoted ? 'attribute' : 'bare attribute', use);
-    }
-  }
-
-  #part(
-    decoded: Decoded,
-    raw: string,
-    base: number,
-    url: {start: number; end: number; target: string},
-    context: Reference['context'],
-    use: Use,
-  ): void {
-    const [start, end] = [originalOffset(decoded, url.start), originalOffset(decoded, url.end)];
-    const source = raw.slice(start, end);
+    const {text, originalOf} = decoded(raw);
+    const context = contextOf(use, isQuoted);
     const onlyMedia = use !== 'url' && use !== 'srcset';
-    const found = {start: base + start, end: base + end, source, target: url.target, context, onlyMedia};
-    this.#add(use === 'link' ? {...found, left: use} : found);
+    for (const {start, end, target} of urlsIn(text, use)) {
+      const [from, to] = [originalOf(start), originalOf(end)];
+      const source = raw.slice(from, to);
+      const found = {start: base + from, end: base + to, source, target, context, onlyMedia};
+      this.#add(use === 'link' ? {...found, left: use} : found);
+    }
   }
 }
 
@@ -184,17 +161,39 @@ function isPicture(values: ReadonlyMap<string, string>): boolean {
   );
 }
 
-/** Where the value of an attribute begins, after its name; undefined if it has none. */
-function valueStart(html: string, afterName: number, end: number): number | undefined {
-  const [found, quote] = /^\s*=\s*(["']?)/.exec(html.slice(afterName, end)) ?? [];
-  return found === undefined || (quote === '' && afterName + found.length >= end)
-    ? undefined
-    : afterName + found.length;
+function contextOf(use: Use, isQuoted: boolean): Context {
+  if (use === 'style') return 'css attribute';
+  if (!isQuoted) return 'bare attribute';
+  return use === 'srcset' ? 'srcset' : 'attribute';
+}
+
+/** The value of an attribute with its character references resolved, and where each place of it is in the original. */
+function decoded(raw: string): {text: string; originalOf: (at: number) => number} {
+  if (!raw.includes('&')) return {text: raw, originalOf: at => at};
+  let text = '';
+  let end = 0;
+  const offsets: number[] = [];
+  for (const [piece] of raw.matchAll(/&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);?|[^&]+|&/gi)) {
+    const resolved = decodeHTMLAttribute(piece);
+    for (let at = 0; at < resolved.length; at += 1) offsets.push(resolved === piece ? end + at : end);
+    text += resolved;
+    end += piece.length;
+  }
+  return {text, originalOf: at => offsets[at] ?? end};
+}
+
+/** The URLs in the value of an attribute. */
+function urlsIn(value: string, use: Use): FoundUrl[] {
+  if (use === 'style') return cssUrls(value);
+  if (use === 'srcset') return srcsetUrls(value);
+  const start = value.length - value.trimStart().length;
+  const target = value.trim();
+  return [{start, end: start + target.length, target}];
 }
 
 /** The URLs of a srcset attribute's value with their offsets, as the HTML standard parses its candidates. */
-function srcsetUrls(value: string): {start: number; end: number; target: string}[] {
-  const urls: {start: number; end: number; target: string}[] = [];
+function srcsetUrls(value: string): FoundUrl[] {
+  const urls: FoundUrl[] = [];
   for (let at = 0; at < value.length; ) {
     at = skip(value, at, /[\s,]/);
     const start = at;
