@@ -1,7 +1,8 @@
-import {constants, type Dirent} from 'node:fs';
-import {open, readdir, realpath, stat} from 'node:fs/promises';
+import {constants} from 'node:fs';
+import {open, readdir, realpath} from 'node:fs/promises';
 import {basename, join, relative} from 'node:path';
 import {failed, MediaError, systemError} from '../errors.ts';
+import {inodeOf} from '../lib/files/file-system.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {own} from '../lib/object.ts';
 import {namedStat} from '../sources/open/file.ts';
@@ -50,7 +51,7 @@ export async function* findDocuments(
     if ((await namedStat(input, path)).isDirectory()) {
       let isEmpty = true;
       const exceptPlace = except === undefined ? undefined : relative(await realpath(path), except);
-      for await (const document of walk(input, path, '', exceptPlace)) {
+      for await (const document of walk({name: input, path, place: ''}, exceptPlace)) {
         isEmpty = false;
         yield document;
       }
@@ -70,32 +71,23 @@ export async function* findDocuments(
 }
 
 async function* walk(
-  name: string,
-  path: string,
-  place: string,
+  directory: Omit<DocumentFile, 'kind'>,
   exceptPlace: string | undefined,
 ): AsyncGenerator<DocumentFile> {
-  const entries = await readdir(path, {withFileTypes: true}).catch(
-    failed('file_unreadable', `${name} could not be read`),
+  const entries = await readdir(directory.path, {withFileTypes: true}).catch(
+    failed('file_unreadable', `${directory.name} could not be read`),
   );
   for (const entry of entries.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
-    const [childName, childPath, childPlace] = [name, path, place].map(parent => join(parent, entry.name));
-    if (childName === undefined || childPath === undefined || childPlace === undefined) continue;
+    const name = join(directory.name, entry.name);
+    const path = join(directory.path, entry.name);
+    const place = join(directory.place, entry.name);
     const kind = kindOf(entry.name);
-    if (childPlace === exceptPlace) continue;
-    if (entry.isDirectory()) yield* walk(childName, childPath, childPlace, exceptPlace);
-    else if (kind !== undefined && (await isFile(entry, childPath)))
-      yield {name: childName, path: childPath, place: childPlace, kind};
+    if (place === exceptPlace) continue;
+    if (entry.isDirectory()) yield* walk({name, path, place}, exceptPlace);
+    else if (kind === undefined) continue;
+    else if (entry.isFile() || (await inodeOf(path, 'file')) !== undefined) yield {name, path, place, kind};
   }
-}
-
-async function isFile(entry: Dirent, path: string): Promise<boolean> {
-  if (!entry.isSymbolicLink()) return entry.isFile();
-  return stat(path).then(
-    stats => stats.isFile(),
-    () => false,
-  );
 }
 
 /** How large a document may be, in MiB. */
