@@ -2,7 +2,8 @@ import type {Token} from 'micromark-util-types';
 import {javascriptTokens} from './mdx.ts';
 import {type LeftCounts, type LeftKind, namesLocalMedia, type Reference} from './reference.ts';
 
-const code = /^code(?:Fenced|Indented|Text)$/;
+/** Tokens of code. */
+export const codeToken = /^code(?:Fenced|Indented|Text)$/;
 const javascript =
   /^(?:mdxjsEsm|mdx(?:Flow|Text)Expression|mdxJsx(?:Flow|Text)Tag(?:AttributeValueExpression|ExpressionAttribute))$/;
 
@@ -13,25 +14,21 @@ const words = /"([^"\n]*)"|'([^'\n]*)'|`([^`\n]*)`|([^\s"'`=,()[\]{}<>|]+)/g;
 /** Counts what names local media in a document in Markdown, and is no reference. */
 export class LeftAlone {
   readonly #text: string;
-  readonly #shift: number;
   readonly #counts: LeftCounts = {};
   /** What is not prose. */
   readonly #blanks: Pick<Reference, 'start' | 'end'>[] = [];
   #frontMatterEnd = 0;
 
-  /** `shift`: where the text begins that the tokens count from. */
-  constructor(text: string, shift: number) {
+  constructor(text: string) {
     this.#text = text;
-    this.#shift = shift;
   }
 
-  enter({type, start: {offset: from}, end: {offset: to}}: Token): void {
-    const [start, end] = [from + this.#shift, to + this.#shift];
+  enter({type, start: {offset: start}, end: {offset: end}}: Token): void {
     if (type === 'yaml' || type === 'toml') this.#frontMatterEnd = end;
     const isScript = javascript.test(type);
     if (isScript) this.#script(this.#text.slice(start, end));
     const isComment = type.startsWith('html') && this.#text.startsWith('<!--', start);
-    if (isScript || isComment || code.test(type)) this.#blanks.push({start, end});
+    if (isScript || isComment || codeToken.test(type)) this.#blanks.push({start, end});
   }
 
   /** How much is found of each kind, besides these references. */

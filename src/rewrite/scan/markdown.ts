@@ -5,7 +5,7 @@ import {gfm} from 'micromark-extension-gfm';
 import type {Token} from 'micromark-util-types';
 import type {FrontMatter, readFrontMatter} from './front-matter.ts';
 import {HtmlScanner} from './html.ts';
-import {LeftAlone} from './left-alone.ts';
+import {codeToken, LeftAlone} from './left-alone.ts';
 import {lists} from './lists.ts';
 import {mdx, withoutHeadingIds} from './mdx.ts';
 import {mkdocs} from './mkdocs.ts';
@@ -26,7 +26,6 @@ const jsxPart = /^mdxJsx(?:Flow|Text)Tag(?!.*Expression).*(?:Marker|Value|Primar
 
 /** How many levels of these a document may have. */
 const deepestNesting = 1_000;
-const code = /^code(?:Fenced|Indented|Text)$/;
 const nesting: ReadonlySet<string> = new Set([
   'blockQuote',
   'listOrdered',
@@ -48,10 +47,8 @@ export async function markdownReferences(
   text: string,
   options: ScanOptions,
 ): Promise<ReturnType<typeof readFrontMatter> & {left: LeftCounts}> {
-  // micromark does not count a byte order mark.
-  const shift = text.startsWith('\ufeff') ? 1 : 0;
-  const scanner = new MarkdownScanner(text, shift, options, kind === 'mdx');
-  const left = new LeftAlone(text, shift);
+  const scanner = new MarkdownScanner(text, options, kind === 'mdx');
+  const left = new LeftAlone(text);
   const document = parse({extensions: extensions[kind]}).document();
   const parsed = kind === 'mdx' ? withoutHeadingIds(text) : text;
   let levels = 0;
@@ -84,7 +81,6 @@ class MarkdownScanner {
   frontMatter: FrontMatter | undefined;
   readonly #text: string;
   readonly #options: ScanOptions;
-  readonly #shift: number;
   readonly #found: Reference[] = [];
   readonly #definitions: {label: string; reference: Reference}[] = [];
   readonly #usedByImages = new Set<string>();
@@ -95,9 +91,8 @@ class MarkdownScanner {
   /** Parts of HTML, without what stands before their lines in a quote or a list. */
   #htmlParts: {start: number; text: string}[] | undefined;
 
-  constructor(text: string, shift: number, options: ScanOptions, isJsx: boolean) {
+  constructor(text: string, options: ScanOptions, isJsx: boolean) {
     this.#text = text;
-    this.#shift = shift;
     this.#options = options;
     this.#html = new HtmlScanner(options, reference => this.#found.push(reference), isJsx);
   }
@@ -124,7 +119,7 @@ class MarkdownScanner {
         break;
       default:
         if (jsxPart.test(token.type)) this.#addHtml(token);
-        else if (code.test(token.type)) this.#code.push(this.#place(token));
+        else if (codeToken.test(token.type)) this.#code.push(this.#place(token));
     }
   }
 
@@ -240,7 +235,7 @@ class MarkdownScanner {
   }
 
   #place({start, end}: Token): Pick<Reference, 'start' | 'end'> {
-    return {start: start.offset + this.#shift, end: end.offset + this.#shift};
+    return {start: start.offset, end: end.offset};
   }
 }
 

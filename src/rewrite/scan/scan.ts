@@ -56,12 +56,15 @@ export async function answerTo({kind, text, options}: ScanRequest): Promise<Scan
 
 /** Finds the references to local files in a document, in their order. Rejects with a RangeError if it is nested too deeply. */
 export async function scanDocument(kind: DocumentKind, text: string, options: ScanOptions) {
-  const {references, left: counts, ...notes} = await parsed(kind, text, options);
+  // micromark does not count a byte order mark.
+  const shift = text.startsWith('\ufeff') ? 1 : 0;
+  const {references, left: counts, ...notes} = await parsed(kind, text.slice(shift), options);
   const found: Reference[] = [];
   const left: LeftCounts = {...counts};
-  for (const reference of references) {
+  for (const {start, end, ...reference} of references) {
     const why = reference.left ?? (isFilledIn(reference.target) ? 'template' : undefined);
-    if (why === undefined && isPath(reference.target)) found.push(reference);
+    if (why === undefined && isPath(reference.target))
+      found.push({...reference, start: start + shift, end: end + shift});
     else if (why !== undefined && namesLocalMedia(reference.source)) left[why] = (left[why] ?? 0) + 1;
   }
   return {...notes, references: found.sort((a, b) => a.start - b.start), left};
