@@ -3,7 +3,7 @@ import type {FileHandle} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {failed, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {makeDirectory, renameDurably} from '../lib/files/durable.ts';
+import {makeDirectory, renameDurably, replaceDurably, writeDurably} from '../lib/files/durable.ts';
 import {linkTarget, withoutUnsafe} from '../lib/url.ts';
 import {
   applyEdits,
@@ -86,7 +86,7 @@ export async function writeToMirror(
   const path = join(directory, document.place);
   await makeDirectory(dirname(path), undefined, host.files)
     .then(() => host.files.stat(document.path))
-    .then(({mode}) => write(path, after, host, mode & 0o777))
+    .then(({mode}) => replaceDurably(path, after, draftOf(path, host), host.files, mode & 0o777))
     .catch(failed('local_failure', `${path} could not be written`));
 }
 
@@ -118,38 +118,22 @@ export async function replaceContent(
     if (kept.uid !== uid || kept.gid !== gid || kept.mode !== mode)
       throw new Error('it would get another owner, group or mode');
   };
-  const isCurrent = async () => (await files.readFile(target)).equals(before);
-  return (
-    (await write(target, after, host, 0o600, prepare, isCurrent)) ||
-    (await files.readFile(target)).equals(after)
-  );
+  const draft = draftOf(target, host);
+  try {
+    await writeDurably(draft, after, files, 0o600, prepare);
+    if ((await files.readFile(target)).equals(before)) {
+      await renameDurably(draft, target, files);
+      return true;
+    }
+  } finally {
+    await files.rm(draft, {force: true});
+  }
+  return (await files.readFile(target)).equals(after);
 }
 
-/** Writes a file at once and durably, in place of any other if `isCurrent` allows it; resolves to whether it did. */
-async function write(
-  path: string,
-  content: Uint8Array,
-  {files, uuid}: Host,
-  mode: number,
-  prepare = async (_file: FileHandle) => {},
-  isCurrent = async () => true,
-): Promise<boolean> {
-  const temporary = join(dirname(path), `.${basename(path)}.${uuid()}`);
-  const file = await files.open(temporary, 'wx', mode);
-  try {
-    try {
-      await prepare(file);
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    const mayReplace = await isCurrent();
-    if (mayReplace) await renameDurably(temporary, path, files);
-    return mayReplace;
-  } finally {
-    await files.rm(temporary, {force: true});
-  }
+/** A free path beside a file. */
+function draftOf(path: string, {uuid}: Host): string {
+  return join(dirname(path), `.${basename(path)}.${uuid()}`);
 }
 
 /** The text that stands for a reference once its file has this safe URL. The fragment of the reference is kept. */

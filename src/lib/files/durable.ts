@@ -1,11 +1,19 @@
+import type {FileHandle} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {systemCode} from '../system-code.ts';
 import {systemFiles} from './file-system.ts';
 
-/** Writes a new file (0600) that is on disk when the promise resolves; removes it on failure. */
-export async function writeDurably(path: string, content: string | Uint8Array, files = systemFiles) {
-  const handle = await files.open(path, 'wx', 0o600);
+/** Writes a new file, by default 0600, that is on disk when the promise resolves; removes it on failure. `prepare` is called while it is empty. */
+export async function writeDurably(
+  path: string,
+  content: string | Uint8Array,
+  files = systemFiles,
+  mode = 0o600,
+  prepare = async (_file: FileHandle) => {},
+): Promise<void> {
+  const handle = await files.open(path, 'wx', mode);
   try {
+    await prepare(handle);
     await handle.writeFile(content);
     await handle.sync();
   } catch (error) {
@@ -22,15 +30,16 @@ export async function renameDurably(path: string, target: string, files = system
   await syncDirectory(dirname(target), files);
 }
 
-/** Replaces the text of a file at once; the new one survives a crash once the promise resolves. `draft` is a free path beside it. */
+/** Replaces a file at once; the new one survives a crash once the promise resolves. `draft` is a free path beside it. */
 export async function replaceDurably(
   path: string,
-  text: string,
+  content: string | Uint8Array,
   draft: string,
   files = systemFiles,
+  mode = 0o600,
 ): Promise<void> {
   try {
-    await writeDurably(draft, text, files);
+    await writeDurably(draft, content, files, mode);
     await renameDurably(draft, path, files);
   } finally {
     await files.rm(draft, {force: true});
