@@ -25,23 +25,15 @@ const looseProperty = new RegExp(`<(${name})[\\s/>]|\\s(${name})\\s*=\\s*["']`, 
 
 /** Overwrites the properties of an XMP packet that tell a place with spaces; returns whether there were any. */
 export function walkXmp(packet: Part): boolean {
-  const before = packet.all();
-  const after = withoutLocation(before);
-  if (after === before) return false;
-  packet.write(0, after);
-  return true;
-}
-
-/** A copy of an XMP packet in which the properties that tell a place are spaces; it has the same length. */
-function withoutLocation(packet: Buffer): Buffer {
-  const [first, second] = packet;
+  const bytes = packet.all();
+  const [first, second] = bytes;
   const isLittle = first === 0xff || second === 0;
   // UTF-8 is read as bytes: all that is looked for is ASCII.
   const encoding = isLittle || first === 0xfe || first === 0 ? 'utf16le' : 'latin1';
-  if (encoding === 'utf16le' && packet.length % 2 !== 0) throw new UnstrippableError(place);
-  const ordered = (bytes: Buffer) =>
-    encoding === 'latin1' || isLittle ? bytes : Buffer.from(bytes).swap16();
-  const text = ordered(packet).toString(encoding);
+  if (encoding === 'utf16le' && bytes.length % 2 !== 0) throw new UnstrippableError(place);
+  const ordered = (buffer: Buffer) =>
+    encoding === 'latin1' || isLittle ? buffer : Buffer.from(buffer).swap16();
+  const text = ordered(bytes).toString(encoding);
   const spans = locationSpans(text);
   const pieces = spans.map(
     ({start, end}, index) => text.slice(spans[index - 1]?.end ?? 0, start) + ' '.repeat(end - start),
@@ -52,7 +44,8 @@ function withoutLocation(packet: Buffer): Buffer {
   // Thumbnails and depth maps are whole pictures in base64, broken into lines by some writers.
   for (const [picture] of rest.replace(/&#x?[\da-f]+;|\s+/gi, '').matchAll(/[a-z\d+/]{64,}/gi))
     refuseMetadata(Buffer.from(picture, 'base64'), 'a picture in XMP metadata');
-  return spans.length === 0 ? packet : ordered(Buffer.from(rest, encoding));
+  if (spans.length > 0) packet.write(0, ordered(Buffer.from(rest, encoding)));
+  return spans.length > 0;
 }
 
 interface Span {
