@@ -23,7 +23,7 @@ const headBytes = 256 * 1024;
 
 /** What walks the whole of a file of a type. */
 const walkers: readonly (readonly [types: RegExp, walk: (file: Part) => Promise<void>])[] = [
-  [/^image\/jpeg$/, walkJpegFile],
+  [/^image\/jpeg$/, async file => walkTrailer(file.slice(await walkJpeg(file)))],
   [/^image\/a?png$/, walkPng],
   [/^image\/webp$/, walkWebp],
   [/^image\/(?:tiff|x-adobe-dng)$/, walkTiffFile],
@@ -45,8 +45,4 @@ export async function planGeotags(file: RandomAccess): Promise<GeotagPlan> {
   await walk(whole);
   const patches = await whole.patches();
   return patches.length === 0 ? {geotags: 'none'} : {geotags: 'present', patches};
-}
-
-async function walkJpegFile(file: Part): Promise<void> {
-  await walkTrailer(file.slice(await walkJpeg(file)));
 }

@@ -64,14 +64,13 @@ function readItems(information: Part): Map<number, string> {
 
 /** Where the items are, by their numbers (ISO/IEC 14496-12, 8.11.3). */
 function readLocations(bytes: Buffer, file: Part, data: Part | undefined): Map<number, Part> {
-  const wrong = () => new UnstrippableError('items whose places are wrong');
   let at = 4;
   const next = (size: number): number => {
     at += size;
     // Of eight bytes, those that would not fit into a number are zero.
     const most = Math.min(size, 6);
     if (at > bytes.length || size > 8 || (size > 6 && bytes.readUIntBE(at - size, size - 6) !== 0))
-      throw wrong();
+      throw new UnstrippableError('items whose places are wrong');
     return size === 0 ? 0 : bytes.readUIntBE(at - most, most);
   };
   const version = bytes[0] ?? 0;

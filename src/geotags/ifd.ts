@@ -13,12 +13,6 @@ export interface IfdEntry {
   readonly isOutside: boolean;
 }
 
-export interface Ifd {
-  readonly entries: readonly IfdEntry[];
-  /** The bytes of the directory, without the offset of the next one. */
-  readonly size: number;
-}
-
 /** Real directories have less than a hundred entries. */
 const mostEntries = 1_000;
 
@@ -57,7 +51,8 @@ export class Tiff {
     return Array.from({length: count}, (_, index) => this.#numberIn(bytes, index * size, size));
   }
 
-  directory(at: number): Ifd {
+  /** The entries of a directory, and its bytes without the offset of the next one. */
+  directory(at: number): {entries: IfdEntry[]; size: number} {
     const {part, word} = this;
     const countSize = word === 8 ? 8 : 2;
     const count = this.number(at, countSize);

@@ -1,5 +1,6 @@
+import {hash} from 'node:crypto';
 import {Part} from './part.ts';
-import {md5, walkResources} from './photoshop.ts';
+import {walkResources} from './photoshop.ts';
 import {walkExif} from './tiff.ts';
 import {refuseEither, UnstrippableError} from './unstrippable.ts';
 import {walkXmp} from './xmp.ts';
@@ -108,7 +109,7 @@ function walkExtended(digest: string, pieces: readonly Part[], standard: readonl
   if (end !== length) throw new UnstrippableError('extended XMP with missing pieces');
   const whole = Part.joined(sorted.map(({data}) => data)).owned();
   if (!walkXmp(whole)) return;
-  const now = md5(whole.all()).toUpperCase();
+  const now = hash('md5', whole.all()).toUpperCase();
   for (const piece of pieces) piece.write(extendedXmp.length, Buffer.from(now));
   for (const packet of standard) replaceAll(packet, digest, now);
 }

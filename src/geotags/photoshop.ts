@@ -1,4 +1,4 @@
-import {createHash} from 'node:crypto';
+import {hash} from 'node:crypto';
 import type {Part} from './part.ts';
 import {refuseMetadata, UnstrippableError} from './unstrippable.ts';
 import {walkXmp} from './xmp.ts';
@@ -19,7 +19,7 @@ export function walkResources(part: Part): void {
     if (!/^(?:8BIM|PHUT|DCSR|AgHg|MeSa)/.test(head.toString('latin1'))) throw new UnstrippableError(place);
     const value = part.slice(start, size).owned();
     const id = head.readUInt16BE(4);
-    if (id === resource.iptc) iptc = {before: md5(value.all()), value};
+    if (id === resource.iptc) iptc = {before: hash('md5', value.all()), value};
     if (id === resource.digest) digest = value;
     walkResource(id, value);
     at = Math.min(start + size + (size & 1), part.size);
@@ -28,7 +28,7 @@ export function walkResources(part: Part): void {
   if (part.upTo(12, at).some(byte => byte !== 0)) throw new UnstrippableError(place);
   // A digest that was right stays so, or readers prefer the IPTC metadata over XMP.
   if (iptc !== undefined && digest?.size === 16 && digest.all().toString('hex') === iptc.before)
-    digest.write(0, Buffer.from(md5(iptc.value.all()), 'hex'));
+    digest.write(0, Buffer.from(hash('md5', iptc.value.all()), 'hex'));
 }
 
 function walkResource(id: number, value: Part): void {
@@ -36,10 +36,6 @@ function walkResource(id: number, value: Part): void {
   if (id === resource.xmp) walkXmp(value);
   if (resource.exif.includes(id)) throw new UnstrippableError('Exif metadata of Photoshop');
   if (resource.thumbnail.includes(id)) refuseMetadata(value.all(), 'a thumbnail of Photoshop');
-}
-
-export function md5(bytes: Buffer): string {
-  return createHash('md5').update(bytes).digest('hex');
 }
 
 /** The datasets of record 2 that tell a place: content location, city, sub-location, state, country (IIM 4.2). */
