@@ -20,11 +20,6 @@ const inertHeaders: Readonly<Record<string, string>> = {
   'Cache-Control': 'public, max-age=31536000, immutable',
 };
 
-/** An XML file, such as SVG, may run scripts if it is opened directly; pages can still embed it. */
-function dispositionOf(contentType: string): string {
-  return /^[^;]*xml/i.test(contentType) ? 'attachment' : 'inline';
-}
-
 const messages: Readonly<Record<number, string>> = {
   404: 'There is no such file.',
   412: 'The file does not meet the precondition.',
@@ -38,7 +33,8 @@ export async function sendFile(exchange: Exchange, service: Service, id: string)
   const {contentType, sha256} = stored;
   await sendStored(exchange, service.store.filesDirectory, stored.id, {
     'Content-Type': contentType,
-    'Content-Disposition': dispositionOf(contentType),
+    // An XML file, such as SVG, may run scripts if it is opened directly; pages can still embed it.
+    ...(/^[^;]*xml/i.test(contentType) && {'Content-Disposition': 'attachment'}),
     ETag: `"${sha256}"`,
   });
 }

@@ -62,32 +62,28 @@ async function storeSeed(files: AsyncIterable<SeedFile>, service: SeedService, s
 
 /** Stores a file of the seed that was deleted or damaged. */
 async function restore(id: string, file: SeedFile, service: SeedService): Promise<void> {
-  let isSame = false;
-  const wants = (found: string) => {
-    isSame = found === id;
-    return isSame;
-  };
-  await storeFile(file, service, wants).catch(cause => {
+  const found = await storeFile(file, service, one => one === id).catch(cause => {
     throw new Refusal(500, `${file.name} of the seed could not be read again: ${cause.message}`);
   });
-  if (!isSame) throw new Refusal(500, `${file.name} of the seed has changed since the start.`);
+  if (found !== id) throw new Refusal(500, `${file.name} of the seed has changed since the start.`);
 }
 
-/** Stores a file under the ID that follows from its content, if that ID is wanted and not taken. */
+/** Stores a file under the ID that follows from its content, if that ID is wanted and not taken; resolves to the ID. */
 async function storeFile(
   {contentType, open}: SeedFile,
   service: SeedService,
   isWanted: (id: string) => boolean,
-): Promise<void> {
+): Promise<string> {
   const path = service.store.temporaryPath();
   const opened = await open();
   try {
     const received = await writeReceived(path, contentType, file => pipeline(chunksOf(opened), file));
     const id = seedId(hashOf(`${received.sha256} ${contentType}`));
-    if (!isWanted(id) || (await service.store.findWhole(id)) !== undefined) return;
+    if (!isWanted(id) || (await service.store.findWhole(id)) !== undefined) return id;
     // Also the time is the same in each run.
     const commitment = {createdAt: 0, canWait: true, identify: async () => id, lastCheck() {}};
     await storeReceived(received, service, commitment);
+    return id;
   } finally {
     await opened.close();
     await rm(path, {force: true});
