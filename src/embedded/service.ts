@@ -65,7 +65,9 @@ async function serve(
   const {keys, sessions} = state;
   if (options.fixedKey !== undefined)
     await keys.create({key: options.fixedKey, permissions: allPermissions, label: 'owner', persist: false});
-  const metrics = options.metrics ? startedMetrics(state) : undefined;
+  const metrics = options.metrics
+    ? (await import('./api/metrics.ts')).startMetrics(async () => (await state.store.ids()).length)
+    : undefined;
   let url = '';
   let port = 0;
   const observer = observerOf(options, metrics);
@@ -122,10 +124,10 @@ async function resetOf({seed, faults, signal}: ServiceOptions, service: Service)
   return rememberStart(service, seed, signal);
 }
 
-function observerOf(options: ServiceOptions, metrics: Promise<Metrics> | undefined): Observer {
+function observerOf(options: ServiceOptions, metrics: Metrics | undefined): Observer {
   return {
     onRequest: entry => {
-      void metrics?.then(counted => counted.count(entry));
+      metrics?.count(entry);
       options.onRequest?.(entry);
     },
     onError: options.onError ?? (() => {}),
@@ -142,11 +144,6 @@ async function revokeUnused({keys, keyUses}: ServiceState, label: string): Promi
   const used = new Set<string>();
   for (const key of await keys.list()) if ((await keyUses.find(key)) !== undefined) used.add(key.hash);
   await keys.revoke(label, ({hash}) => !used.has(hash));
-}
-
-async function startedMetrics({store}: ServiceState): Promise<Metrics> {
-  const {startMetrics} = await import('./api/metrics.ts');
-  return startMetrics(async () => (await store.ids()).length);
 }
 
 function parsePublicUrl(text: string): string {

@@ -19,7 +19,7 @@ export interface Service extends Omit<ServiceState, 'close'> {
   /** The faults that are applied to requests. */
   readonly faults: Faults | undefined;
   /** What is counted, if anything is. */
-  readonly metrics: Promise<Metrics> | undefined;
+  readonly metrics: Metrics | undefined;
   /** Further names in the Host field that are answered, such as `media` or `media:4010`; without a port, with any. */
   readonly allowHosts: readonly string[];
   /** Origins whose pages may upload, query and read files, such as `http://localhost:5173`; `*` is any, with a `fixedKey` only. */

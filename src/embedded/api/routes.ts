@@ -49,6 +49,6 @@ export async function showHealth(exchange: Exchange, service: Service): Promise<
 
 async function showMetrics(exchange: Exchange, {metrics}: Service): Promise<void> {
   if (metrics === undefined) throw new Refusal(404, 'There is nothing at this URL.');
-  const {text, contentType} = await (await metrics).show();
+  const {text, contentType} = await metrics.show();
   respond(exchange, {status: 200, text, headers: {'Content-Type': contentType}});
 }
