@@ -3,12 +3,15 @@ import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {printable} from '../../lib/printable.ts';
 import {shellQuoted} from '../../lib/shell.ts';
+import {safeUrl} from '../../lib/url.ts';
 import {Annotations, reportsToGithub} from '../../output/ci.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {DialectLine, ReferenceLine} from '../../output/json-output.ts';
 import {errorFields} from '../../output/report.ts';
 import type {Template} from '../../output/results/template.ts';
+import {counted} from '../../output/units.ts';
 import type {DocumentPlan, FoundReference, RewritePlan} from '../../rewrite/plan.ts';
+import {publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {RewriteFlags} from './flags.ts';
 
@@ -18,13 +21,12 @@ export async function openPrinter(
   invocation: Invocation,
 ): Promise<ReferencePrinter> {
   const isGithub = reportsToGithub(ci, invocation.host.env);
-  if (template === undefined) {
-    const listsReferences = ndjson || (!write && !stdout && outDir === undefined);
-    return new ReferencePrinter(invocation, {ndjson, isGithub, listsReferences});
-  }
+  const isDryRun = !write && !stdout && outDir === undefined;
+  const listsReferences = template === undefined && (ndjson || isDryRun);
+  const options = {ndjson, isGithub, listsReferences};
+  if (template === undefined) return new ReferencePrinter(invocation, options);
   const {parseTemplate} = await import('../../output/results/template.ts');
-  const options = {ndjson, isGithub, listsReferences: false, template: parseTemplate(template)};
-  return new ReferencePrinter(invocation, options);
+  return new ReferencePrinter(invocation, {...options, template: parseTemplate(template)});
 }
 
 /** What the file of a project changes. */
@@ -54,12 +56,12 @@ interface ReferenceFacts {
 export class ReferencePrinter {
   readonly #invocation: Invocation;
   readonly #options: PrinterOptions;
-  readonly #annotations: Annotations;
+  readonly #annotations: Annotations | undefined;
 
   constructor(invocation: Invocation, options: PrinterOptions) {
     this.#invocation = invocation;
     this.#options = options;
-    this.#annotations = new Annotations(invocation.host);
+    this.#annotations = options.isGithub ? new Annotations(invocation.host) : undefined;
   }
 
   /** Prints every local reference; the exit status is 1 if there is one. */
@@ -73,7 +75,7 @@ export class ReferencePrinter {
       // What cannot be uploaded needs another remedy.
       const error = reference.problem ?? local;
       await this.#line(document, reference, {status: 'local', error: reference.problem});
-      this.#annotate(error, document, reference);
+      this.#annotations?.add(error, document.document.name, reference);
     }
     const {report} = this.#invocation;
     const documents = counted(plan.documents.length, 'document');
@@ -94,7 +96,7 @@ export class ReferencePrinter {
         report.fileWarning(document.name, `It was read as Markdown, since it is not valid MDX: ${notMdx}.`);
     for (const {document, error} of failed) {
       report.failure(error);
-      if (this.#options.isGithub) this.#annotations.add(error, document.name, {line: 1, column: 1});
+      this.#annotations?.add(error, document.name, {line: 1, column: 1});
       const line = {file: document.name, status: 'failed', error: errorFields(error)} as const;
       if (this.#options.ndjson) await stdout.write(jsonLine<ReferenceLine>(line));
     }
@@ -108,7 +110,7 @@ export class ReferencePrinter {
       if (problem === undefined) continue;
       const sentence = `${placeOf(document, reference)}: ${problem.message}`;
       report.failure(problem.reworded({message: sentence}));
-      this.#annotate(problem, document, reference);
+      this.#annotations?.add(problem, document.document.name, reference);
       if (this.#options.ndjson) await this.#line(document, reference, {status: 'failed', error: problem});
     }
   }
@@ -123,18 +125,14 @@ export class ReferencePrinter {
   }
 
   /** Prints the references with what became of their files. */
-  async references(
-    plan: RewritePlan,
-    outcomeOf: (file: string) => Outcome | undefined,
-    urlOf: (file: string) => string | undefined,
-  ): Promise<void> {
+  async references(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): Promise<void> {
     if (!this.#options.listsReferences) return;
     for (const [document, reference] of referencesOf(plan)) {
       const outcome = reference.file === undefined ? undefined : outcomeOf(reference.file);
       if (reference.file === undefined || outcome === undefined) continue;
       const error = 'error' in outcome ? outcome.error : undefined;
       const {status, geotags} = outcome;
-      await this.#line(document, reference, {status, geotags, error, url: urlOf(reference.file)});
+      await this.#line(document, reference, {status, geotags, error, url: insertedUrl(outcome)});
     }
   }
 
@@ -177,10 +175,12 @@ export class ReferencePrinter {
     const fields = {file: document.document.name, line, column, source, path, url, status, geotags};
     await stdout.write(jsonLine<ReferenceLine>({...fields, error: error && errorFields(error)}));
   }
+}
 
-  #annotate(error: MediaError, {document}: DocumentPlan, {line, column}: FoundReference): void {
-    if (this.#options.isGithub) this.#annotations.add(error, document.name, {line, column});
-  }
+/** The URL that takes the place of an uploaded file, if its record has a web URL. */
+export function insertedUrl(outcome: Outcome | undefined): string | undefined {
+  if (outcome === undefined || !('received' in outcome)) return undefined;
+  return safeUrl(publicUrl(outcome.received.record) ?? '');
 }
 
 function* referencesOf({documents}: RewritePlan): Generator<[DocumentPlan, FoundReference]> {
@@ -189,8 +189,4 @@ function* referencesOf({documents}: RewritePlan): Generator<[DocumentPlan, Found
 
 function placeOf({document}: DocumentPlan, {line, column}: FoundReference): string {
   return `${printable(document.name)}:${line}:${column}`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

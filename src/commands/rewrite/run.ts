@@ -5,16 +5,14 @@ import type {EndSignal} from '../../host.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
 import {isBelow, typedPath} from '../../lib/files/typed-path.ts';
 import {defined} from '../../lib/object.ts';
-import {safeUrl} from '../../lib/url.ts';
 import {asMediaError} from '../../output/report.ts';
 import {type DocumentFile, findDocuments} from '../../rewrite/documents.ts';
 import {type DocumentPlan, planRewrite, type RewritePlan, withoutProblems} from '../../rewrite/plan.ts';
 import {rewriteDocument, writeInPlace, writeToMirror} from '../../rewrite/write-plan.ts';
-import {publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import {uploadFiles} from '../upload/upload-files.ts';
 import type {RewriteFlags} from './flags.ts';
-import {openPrinter, type ReferencePrinter} from './printer.ts';
+import {insertedUrl, openPrinter, type ReferencePrinter} from './printer.ts';
 import {reportUnchanged} from './unchanged.ts';
 
 /** How many documents are written at a time: most of the time, a disk is waited for. */
@@ -50,11 +48,7 @@ export class RewriteRun {
     const isDryRun = !write && !stdout && outDir === undefined;
     const uploaded = await this.#upload(plan, isDryRun);
     const written = isDryRun ? 0 : await this.#write(plan, printer);
-    await printer.references(
-      plan,
-      file => this.#outcomeOf(file, plan),
-      file => this.#urlOf(file, plan),
-    );
+    await printer.references(plan, file => this.#outcomeOf(file, plan));
     await printer.files(plan.files.flatMap(file => this.#outcomes.get(file) ?? []));
     printer.summary(plan, this.#outcomes);
     // A document that could not be written makes a success a failure.
@@ -135,12 +129,6 @@ export class RewriteRun {
     return this.#outcomes.get(sameAs.get(file) ?? file);
   }
 
-  #urlOf(file: string, plan: RewritePlan): string | undefined {
-    const outcome = this.#outcomeOf(file, plan);
-    if (outcome === undefined || !('received' in outcome)) return undefined;
-    return safeUrl(publicUrl(outcome.received.record) ?? '');
-  }
-
   /** Writes the documents, after a signal only those begun; resolves to the exit status of what could not be written. */
   async #write(plan: RewritePlan, printer: ReferencePrinter): Promise<number> {
     const {host, report, stdout} = this.#invocation;
@@ -174,7 +162,7 @@ export class RewriteRun {
       report.failure(new MediaError('interrupted', message));
     }
     for (const [name, outcome] of this.#outcomes) {
-      if (!('received' in outcome) || this.#urlOf(name, plan) !== undefined) continue;
+      if (!('received' in outcome) || insertedUrl(outcome) !== undefined) continue;
       const message = `${name} was uploaded, but its record has no web URL.`;
       report.failure(new MediaError('unexpected_answer', message));
       status = 1;
@@ -185,7 +173,7 @@ export class RewriteRun {
   /** Resolves to the number of URLs in a file that was written. */
   async #writeOne(document: DocumentPlan, plan: RewritePlan): Promise<number | undefined> {
     const {host, stdout} = this.#invocation;
-    const rewritten = await rewriteDocument(document, file => this.#urlOf(file, plan));
+    const rewritten = await rewriteDocument(document, file => insertedUrl(this.#outcomeOf(file, plan)));
     if (this.#options.stdout) {
       await stdout.write(rewritten.after);
       return undefined;

@@ -9,6 +9,7 @@ import {typedPath} from '../../lib/files/typed-path.ts';
 import {defined, own} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
 import {asMediaError, type Report} from '../../output/report.ts';
+import {counted} from '../../output/units.ts';
 import {parseProfileName} from '../../settings/parse.ts';
 import {originOf} from '../../settings/profile.ts';
 import {type Profile, readProfiles, updateProfiles} from '../../settings/store.ts';
@@ -93,10 +94,6 @@ function reportLeftBehind(
       `${counted(missing.length, 'record')} without a file: ${some}${missing.length > 3 ? '...' : ''}. Delete them, or restore the files from a backup.`,
     );
   }
-}
-
-function counted(count: number, name: string): string {
-  return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
 async function dataDirectoryFor(options: ServeSettings, host: Host): Promise<string> {
