@@ -9,7 +9,6 @@ import {printable} from '../lib/printable.ts';
 import {posixWord} from '../lib/shell.ts';
 import {asMediaError} from '../output/report.ts';
 import {mediaUrlCommand} from '../package-file.ts';
-import type {Outcome} from '../transfer/outcome.ts';
 import {asRoot, type Written} from './program.ts';
 
 interface MediaUrlOptions {
@@ -72,16 +71,9 @@ async function printUrls(
   invocation: Invocation,
 ): Promise<{status: ExitStatus; error?: MediaError}> {
   const paths = pathsOf(files, clipboard === true);
-  const outcomes: Outcome[] = [];
   const {uploadedUrl, uploadFiles} = await import('./upload/upload-files.ts');
-  const status = await uploadFiles(
-    clipboard ? 'clipboard' : [...new Set(paths)],
-    {once, ...defined({geotags})},
-    invocation,
-    outcome => {
-      outcomes.push(outcome);
-    },
-  );
+  const given = clipboard ? 'clipboard' : [...new Set(paths)];
+  const {status, outcomes} = await uploadFiles(given, {once, ...defined({geotags})}, invocation);
   if (status !== 0) {
     const failure = outcomes.find(outcome => 'error' in outcome);
     return {status, error: failure?.error ?? new MediaError('interrupted', 'The run was stopped.')};

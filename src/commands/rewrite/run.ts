@@ -115,14 +115,10 @@ export class RewriteRun {
     if (files.length === 0) return 0;
     const {concurrency, geotags, journal, once, ci} = this.#options;
     const memory = journal === undefined ? {once: once !== false} : {journal};
-    return uploadFiles(
-      files,
-      {dryRun, ...defined({concurrency, ci, geotags}), ...memory},
-      this.#invocation,
-      outcome => {
-        this.#outcomes.set(outcome.name, outcome);
-      },
-    );
+    const flags = {dryRun, ...defined({concurrency, ci, geotags}), ...memory};
+    const {status, outcomes} = await uploadFiles(files, flags, this.#invocation);
+    for (const outcome of outcomes) this.#outcomes.set(outcome.name, outcome);
+    return status;
   }
 
   #outcomeOf(file: string, {sameAs}: RewritePlan): Outcome | undefined {

@@ -13,20 +13,20 @@ export async function uploadFiles(
   files: readonly string[] | 'clipboard',
   flags: Partial<UploadFlags>,
   invocation: Invocation,
-  take: (outcome: Outcome) => void,
-): Promise<ExitStatus> {
+): Promise<{status: ExitStatus; outcomes: Outcome[]}> {
   const {journal} = flags;
   const clipboard = files === 'clipboard';
   const given = {...flags, clipboard, inputs: clipboard ? [] : [...files]};
   const options = {...uploadDefaults, once: journal === undefined, ...given};
+  const outcomes: Outcome[] = [];
   const results = {
     add: async (outcome: Outcome | LeftOut) => {
-      if (outcome.status !== 'left out') take(outcome);
+      if (outcome.status !== 'left out') outcomes.push(outcome);
     },
     end: async () => {},
   };
   const inputs = clipboard ? undefined : fileInputs(files, invocation.host.cwd());
-  return startRun(options, invocation, {inputs, results});
+  return {status: await startRun(options, invocation, {inputs, results}), outcomes};
 }
 
 /** Makes one run, with its report to the CI system, and returns its exit status. */
