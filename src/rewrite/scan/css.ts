@@ -34,28 +34,26 @@ const otherRules = new Set([
 export function cssUrls(css: string): FoundUrl[] {
   const found: FoundUrl[] = [];
   const functions: string[] = [];
-  let rule: string | undefined;
+  /** Whether this is one of the other rules, and how many braces are open in it. */
+  let isOther = false;
   let depth = 0;
   const add = (start: number, end: number) => {
-    if (rule !== undefined && otherRules.has(rule)) return;
-    found.push({start, end, target: ident.decode(css.slice(start, end))});
+    if (!isOther) found.push({start, end, target: ident.decode(css.slice(start, end))});
   };
   tokenize(css, (token, start, end) => {
     switch (token) {
       case type.atKeyword:
-        if (depth === 0 || rule === undefined) rule = css.slice(start, end).toLowerCase();
+        if (depth === 0) isOther = otherRules.has(css.slice(start, end).toLowerCase());
         break;
       case type.semicolon:
-        if (depth === 0) rule = undefined;
+        if (depth === 0) isOther = false;
         break;
       case type.leftBrace:
-        // Other at-rules contain ordinary rules.
-        if (rule !== undefined && otherRules.has(rule)) depth += 1;
-        else rule = undefined;
+        if (isOther) depth += 1;
         break;
       case type.rightBrace:
         if (depth > 0) depth -= 1;
-        if (depth === 0) rule = undefined;
+        if (depth === 0) isOther = false;
         break;
       case type.function:
         functions.push(css.slice(start, end - 1).toLowerCase());
