@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {readdir, realpath, stat} from 'node:fs/promises';
-import {basename, dirname, isAbsolute, join, normalize, resolve, sep} from 'node:path';
+import {basename, dirname, join, normalize, resolve, sep} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {isBelow} from '../lib/files/typed-path.ts';
 import {percentDecoded} from '../lib/url.ts';
@@ -30,7 +30,7 @@ export class Locator {
   /** All files below a directory by their names in lower case, as Obsidian looks for them. */
   readonly #names = new Map<string, Promise<Map<string, string[]>>>();
   readonly #projectFiles = new Map<string, readonly ProjectFile[]>();
-  #realPublic: Promise<string[]> | undefined;
+  readonly #realPublic = new Map<string, Promise<string>>();
 
   constructor(places: RewritePlaces) {
     this.#places = places;
@@ -87,7 +87,10 @@ export class Locator {
 
   /** The first of these files that may be read. */
   async #firstOf(paths: readonly string[], root: string): Promise<Located> {
-    const directories = [root, ...(await this.#publicDirectories())];
+    const others = this.#places.publicDirectories.map(directory =>
+      once(this.#realPublic, directory, () => realDirectory(directory)),
+    );
+    const directories = [root, ...(await Promise.all(others))];
     let isOutside = false;
     for (const path of paths) {
       const real = await realpath(path).catch(() => undefined);
@@ -113,16 +116,8 @@ export class Locator {
   #pathsOf(spelling: string, document: string, root: string): string[] {
     // Docusaurus writes @site/ for the directory of the site.
     const fromRoot = spelling.startsWith('@site/') ? spelling.slice(5) : spelling;
-    if (!fromRoot.startsWith('/'))
-      return [isAbsolute(fromRoot) ? fromRoot : resolve(dirname(document), fromRoot)];
+    if (!fromRoot.startsWith('/')) return [resolve(dirname(document), fromRoot)];
     return [...this.#places.publicDirectories, root].map(directory => join(directory, fromRoot));
-  }
-
-  #publicDirectories(): Promise<string[]> {
-    this.#realPublic ??= Promise.all(
-      this.#places.publicDirectories.map(directory => realDirectory(directory)),
-    );
-    return this.#realPublic;
   }
 
   #rootOf(directory: string): Promise<string> {
