@@ -1,12 +1,11 @@
 import {limited} from '../../lib/limited.ts';
 import type {MediaRecord} from '../../service/record.ts';
-import {Refusal, singleLine} from '../exchange/refusal.ts';
+import {enteredName, Refusal} from '../exchange/refusal.ts';
 import {hashOf, keyId, ownerOf, type Permission, type StoredKey} from '../state/keys.ts';
 import {isRecordId, mediaRecord, type StoredRecord} from '../state/stored-record.ts';
 import type {Service} from './context.ts';
 import {longestPage} from './query-cost.ts';
 
-const longestName = 100;
 const mostDays = 3650;
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -28,7 +27,7 @@ export const rootResolvers = {
     return record.id;
   }),
   updateProfile: change(async ({name}: {name: string}, context) => {
-    await context.service.profile.setName(singleLine(name, 'name', longestName));
+    await context.service.profile.setName(enteredName(name));
     return viewerOf(context);
   }),
   createApiKey: change(createKey),
@@ -139,7 +138,7 @@ async function createKey(given: WantedKey, {service, key}: ResolverContext) {
   if (days !== undefined && (days < 1 || days > mostDays))
     throw new Refusal(422, `"expiresInDays" must be from 1 to ${mostDays}.`);
   const plain = await service.keys.create({
-    name: singleLine(given.name, 'name', longestName),
+    name: enteredName(given.name),
     permissions: [...new Set(permissions)],
     expiresBy: key.expiresAt,
     ...(days === undefined ? {} : {validForMs: days * dayMs}),

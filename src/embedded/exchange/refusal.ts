@@ -70,12 +70,16 @@ export function refusalOfMalformed(error: Error): Refusal {
   return new Refusal(...(known ?? [400, 'The request is not well-formed HTTP/1.1.']));
 }
 
-/** A text that a person entered, as a single line; throws a 422 if nothing is left of it or if it is too long. */
-export function singleLine(given: string, field: string, longest: number): string {
-  const text = given.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
-  if (text === '') throw new Refusal(422, `The ${field} is missing.`);
-  if (text.length > longest) throw new Refusal(422, `The ${field} may have at most ${longest} characters.`);
-  return text;
+/** The longest name of a user or a key, in UTF-16 units. */
+export const longestName = 100;
+
+/** A name that a person entered, as a single line; throws a 422 if nothing is left of it or if it is too long. */
+export function enteredName(given: string | null): string {
+  const name = (given ?? '').replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  if (name === '') throw new Refusal(422, 'The name is missing.');
+  if (name.length > longestName)
+    throw new Refusal(422, `The name may have at most ${longestName} characters.`);
+  return name;
 }
 
 /** An option of the service has a value that it does not take. */

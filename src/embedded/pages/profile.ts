@@ -1,9 +1,8 @@
-import {Refusal, singleLine} from '../exchange/refusal.ts';
+import {enteredName, longestName, Refusal} from '../exchange/refusal.ts';
 import {allPermissions, hasExpired, keyId, type Permission, type StoredKey} from '../state/keys.ts';
 import {copyButton, timeText} from './gallery.ts';
 import {type Html, html, type PageRequest, readForm, redirectTo, respondPage, tokenField} from './page.ts';
 
-const longestName = 100;
 const dayMs = 24 * 60 * 60 * 1000;
 const expiries: readonly (readonly [days: number, name: string])[] = [
   [0, 'never'],
@@ -107,7 +106,7 @@ async function keyRow({service, session}: PageRequest, key: StoredKey): Promise<
 
 export async function saveName(page: PageRequest): Promise<void> {
   const form = await readForm(page);
-  await page.service.profile.setName(nameIn(form));
+  await page.service.profile.setName(enteredName(form.get('name')));
   redirectTo(page.exchange, '/profile');
 }
 
@@ -117,7 +116,7 @@ export async function createKey(page: PageRequest): Promise<void> {
   if (permissions.length === 0) throw new Refusal(422, 'Choose what the key may do.');
   const days = Number(form.get('days') ?? 0);
   if (!expiries.some(([known]) => known === days)) throw new Refusal(422, 'Choose when the key expires.');
-  const name = nameIn(form);
+  const name = enteredName(form.get('name'));
   const validity = days === 0 ? {} : {validForMs: days * dayMs};
   page.session.newKey = await page.service.keys.create({name, permissions, ...validity});
   redirectTo(page.exchange, '/profile');
@@ -125,7 +124,7 @@ export async function createKey(page: PageRequest): Promise<void> {
 
 export async function renameKey(page: PageRequest, id: string): Promise<void> {
   const form = await readForm(page);
-  if (!(await page.service.keys.rename(id, nameIn(form)))) throw noSuchKey();
+  if (!(await page.service.keys.rename(id, enteredName(form.get('name'))))) throw noSuchKey();
   redirectTo(page.exchange, '/profile');
 }
 
@@ -134,10 +133,6 @@ export async function revokeKey(page: PageRequest, id: string): Promise<void> {
   if (!(await page.service.keys.revokeOne(id))) throw noSuchKey();
   await page.service.keyUses.forget(id);
   redirectTo(page.exchange, '/profile');
-}
-
-function nameIn(form: URLSearchParams): string {
-  return singleLine(form.get('name') ?? '', 'name', longestName);
 }
 
 function noSuchKey(): Refusal {
