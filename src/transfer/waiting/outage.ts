@@ -95,7 +95,7 @@ export class Outage {
       this.#over.throwIfAborted();
       if (this.#mayGo) break;
       this.#scout ??= file;
-      if (this.#scout !== file) await this.#turn(file);
+      if (this.#scout !== file) await new Promise<void>(wake => this.#waiting.push({file, wake}));
       else if ((await this.#isBack()) && this.#scout === file) break;
     }
     this.#sending.add(file);
@@ -173,12 +173,6 @@ export class Outage {
   #error(why: string, hint: string): MediaError {
     const sentence = `${this.#options.host} was unavailable for ${longTime(this.#awayMs)}.`;
     return new MediaError('outage', `${sentence} ${why}`, {hint});
-  }
-
-  #turn(file: number): Promise<void> {
-    return new Promise(wake => {
-      this.#waiting.push({file, wake});
-    });
   }
 
   #wakeAll(): void {
