@@ -48,6 +48,7 @@ export class FileTransfer {
     let pending: PendingResult<Outcome | LeftOut> | undefined;
     try {
       opened = await this.#open();
+      await this.#ending.opened(opened);
       pending = await this.#transfer(opened);
     } catch (error) {
       const failure = unsent(this.#source.name, error);
@@ -70,7 +71,7 @@ export class FileTransfer {
   }
 
   /** Opens the source; again after an error that another try may not meet. */
-  async #openSource(): Promise<OpenSource> {
+  async #open(): Promise<OpenSource> {
     for (;;) {
       try {
         return await this.#source.open(this.#options.stop);
@@ -81,12 +82,6 @@ export class FileTransfer {
           throw error;
       }
     }
-  }
-
-  async #open(): Promise<OpenSource> {
-    const opened = await this.#openSource();
-    await this.#ending.opened(opened);
-    return opened;
   }
 
   async #transfer(opened: OpenSource): Promise<PendingResult<Outcome>> {
