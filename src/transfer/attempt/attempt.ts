@@ -106,7 +106,7 @@ class Attempt implements BodyWatcher {
 
   sending(): void {
     this.#phase = 'held';
-    this.#watchForStall();
+    this.#watchFor('stall', defaultStallMs);
   }
 
   waiting(): void {
@@ -115,12 +115,12 @@ class Attempt implements BodyWatcher {
 
   sent(bytes: number): void {
     this.#options.onProgress(bytes);
-    if (this.#phase === 'held') this.#watchForStall();
+    if (this.#phase === 'held') this.#watchFor('stall', defaultStallMs);
   }
 
   released(): void {
     this.#phase = 'released';
-    this.#watchForAnswer();
+    this.#watchFor('answer-timeout', defaultResponseMs);
   }
 
   unsure(): void {
@@ -154,14 +154,9 @@ class Attempt implements BodyWatcher {
   }
 
   /** Restarted with each sign of progress. */
-  #watchForStall(): void {
-    const {clock, timeoutMs: afterMs = defaultStallMs} = this.#options;
-    this.#setTimer(() => clock.after(afterMs, () => this.#endLate({kind: 'stall', afterMs})));
-  }
-
-  #watchForAnswer(): void {
-    const {clock, timeoutMs: afterMs = defaultResponseMs} = this.#options;
-    this.#setTimer(() => clock.after(afterMs, () => this.#endLate({kind: 'answer-timeout', afterMs})));
+  #watchFor(kind: 'stall' | 'answer-timeout', defaultMs: number): void {
+    const {clock, timeoutMs: afterMs = defaultMs} = this.#options;
+    this.#setTimer(() => clock.after(afterMs, () => this.#endLate({kind, afterMs})));
   }
 
   /** When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has arrived. */
