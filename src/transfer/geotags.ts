@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import {type Patch, patched, planGeotags, UnstrippableError} from '../geotags/geotags.ts';
+import {patched, planGeotags, UnstrippableError} from '../geotags/geotags.ts';
 import type {SentInput} from '../journal/journal.ts';
 import type {OpenSource} from '../sources/open/source.ts';
 import type {AttemptOptions} from './attempt/attempt.ts';
@@ -25,7 +25,11 @@ export async function applyGeotags(
     if (plan.geotags === 'none') return undefined;
     if (mode === 'strip') {
       facts.geotags = 'stripped';
-      return stripped(plan.patches, ending);
+      return {
+        transform: geotagTransform,
+        transformed: (bytes, position) => patched(bytes, position, plan.patches),
+        onSentUnchanged: uploads => ending.warn(stillPublic(uploads)),
+      };
     }
     ending.warn('It tells where it was taken.');
   } catch (error) {
@@ -34,14 +38,6 @@ export async function applyGeotags(
     ending.warn(`It may tell where it was taken: ${error.place} could not be checked.`);
   }
   return undefined;
-}
-
-function stripped(patches: readonly Patch[], ending: Ending): Stripped {
-  return {
-    transform: geotagTransform,
-    transformed: (bytes, position) => patched(bytes, position, patches),
-    onSentUnchanged: uploads => ending.warn(stillPublic(uploads)),
-  };
 }
 
 function unstrippable(name: string, error: UnstrippableError): MediaError {
