@@ -3,11 +3,10 @@ import type {JournalEntry, JournalReader, Known} from '../journal/journal.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
-import {unknownSince, unrecorded} from './attempt/explain.ts';
 import type {Reach} from './attempt/retry.ts';
 import type {Halt} from './batch-state.ts';
 import type {TransferOptions} from './options.ts';
-import {type LeftOut, leftOut, nameOf, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './outcome.ts';
+import {type LeftOut, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './outcome.ts';
 import type {PendingResult} from './workers.ts';
 
 /** Tells the observer of one file, and makes its outcome, wherever its transfer ends. */
@@ -21,7 +20,9 @@ export class Ending {
   #isStarted = false;
 
   constructor(position: number, source: Source, options: TransferOptions, halt: Halt) {
-    this.facts = {...nameOf(source), position, attempts: 0, elapsedMs: 0};
+    const {name, nameBytes, isOnce} = source;
+    const named = {name, ...(nameBytes && {nameBytes}), ...(isOnce && {isOnce})};
+    this.facts = {...named, position, attempts: 0, elapsedMs: 0};
     this.#source = source;
     this.#options = options;
     this.#halt = halt;
@@ -63,7 +64,8 @@ export class Ending {
   }
 
   #leftOut(): LeftOut {
-    return leftOut(this.facts.position, this.#source);
+    const {name, found} = this.#source;
+    return {status: 'left out', name, position: this.facts.position, isHidden: found?.isHidden === true};
   }
 
   /** `reach`: which files the failure applies to. */
@@ -109,16 +111,28 @@ export class Ending {
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
       this.#halt.because(error);
-      return {
-        ...outcome,
-        unrecorded: unrecorded(outcome.name, error, this.#settleCommand(entry.idempotencyKey)),
-      };
+      return {...outcome, unrecorded: this.#unrecorded(error, entry.idempotencyKey)};
     }
   }
 
-  /** The error for a file that an earlier run sent under this key without recording a response. */
+  /** The error for a file that is stored although its journal could not record it. */
+  #unrecorded(error: MediaError, key: string): MediaError {
+    return error.reworded({
+      message: `${this.#source.name} is stored, but the journal does not record it: ${error.message}`,
+      hint:
+        error.code === 'journal_of_other_service'
+          ? 'Its record is printed. Find out which service the base URL should lead to.'
+          : `Its record is printed. If the next run reports it as unknown: ${this.#settleCommand(key)}`,
+    });
+  }
+
+  /** The error for a file that an earlier run sent completely under this key without recording a response. */
   unknownSince(key: string): MediaError {
-    return unknownSince(this.#source.name, this.#settleCommand(key));
+    const sentence = `${this.#source.name} was sent completely before and no response was recorded, so it may or may not be stored.`;
+    const settle = `if it is stored: ${this.#settleCommand(key)}`;
+    return new MediaError('outcome_unknown', sentence, {
+      hint: `Check whether the service has it. To send it again, add --on-unknown retry; ${settle}`,
+    });
   }
 
   /** By its key, since the journal may know the content under another path. */

@@ -55,20 +55,6 @@ export interface OutcomeFacts {
   elapsedMs: number;
 }
 
-/** The result of a source that is left out. */
-export function leftOut(position: number, {name, found}: Source): LeftOut {
-  return {status: 'left out', name, position, isHidden: found?.isHidden === true};
-}
-
-/** The fields of an outcome that name its source. */
-export function nameOf({
-  name,
-  nameBytes,
-  isOnce,
-}: Source): Pick<OutcomeFacts, 'name' | 'nameBytes' | 'isOnce'> {
-  return {name, ...(nameBytes && {nameBytes}), ...(isOnce && {isOnce})};
-}
-
 /** Why the journal could not record a stored file, if so. */
 export function unrecordedOf(outcome: Outcome): MediaError | undefined {
   return 'unrecorded' in outcome ? outcome.unrecorded : undefined;

@@ -31,9 +31,7 @@ function describe(failure: Failure, host: string): MediaError {
       return new MediaError(
         'unexpected_answer',
         `${host} returned ${failure.status}, but the response was ${failure.problem}.`,
-        {
-          status: failure.status,
-        },
+        {status: failure.status},
       );
     case 'premature':
       return new MediaError(
@@ -193,28 +191,6 @@ export function unsent(name: string, error: unknown): MediaError {
     hint: 'Raise the limit with ulimit -n, or lower --concurrency.',
     cause: error,
   });
-}
-
-/** The error for a file that is stored although its journal could not record it; `settle` is the command that does. */
-export function unrecorded(name: string, error: MediaError, settle: string): MediaError {
-  return error.reworded({
-    message: `${name} is stored, but the journal does not record it: ${error.message}`,
-    hint:
-      error.code === 'journal_of_other_service'
-        ? 'Its record is printed. Find out which service the base URL should lead to.'
-        : `Its record is printed. If the next run reports it as unknown: ${settle}`,
-  });
-}
-
-/** The error for a file that an earlier run sent completely without recording a response; `settle` is the command that settles it. */
-export function unknownSince(name: string, settle: string): MediaError {
-  return new MediaError(
-    'outcome_unknown',
-    `${name} was sent completely before and no response was recorded, so it may or may not be stored.`,
-    {
-      hint: `Check whether the service has it. To send it again, add --on-unknown retry; if it is stored: ${settle}`,
-    },
-  );
 }
 
 /** The end of a sentence: the service's message, shortened, or our `reason` and the words of a page. */
