@@ -1,12 +1,11 @@
 import {createHash, hash as hashAtOnce} from 'node:crypto';
 import type {StopSignal} from '../../host.ts';
+import type {RandomAccess} from './random-access.ts';
 
 const blockBytes = 1024 * 1024;
 
 /** Content of a known size; `small` reads all of it at once if it is small enough. */
-export interface Hashable {
-  readonly size: number;
-  read(position: number, length: number): Promise<Uint8Array>;
+export interface Hashable extends RandomAccess {
   small?(): Promise<{readonly bytes: Uint8Array}> | undefined;
 }
 
