@@ -90,8 +90,7 @@ export async function syncDirectory(path: string, files = systemFiles): Promise<
 }
 
 function ignoreWhereImpossible(error: unknown): undefined {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (!directoriesCannotSync.has(code)) throw error;
+  if (!directoriesCannotSync.has(systemCode(error) ?? '')) throw error;
 }
 
 /**

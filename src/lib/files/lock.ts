@@ -219,12 +219,11 @@ class LockAttempt {
   }
 
   async #linked(path: string): Promise<boolean> {
-    const {files} = this.#host;
     try {
-      await files.link(this.#candidate, path).catch(error => {
+      await this.#files.link(this.#candidate, path).catch(error => {
         if (!isWithoutHardLinks(error)) throw error;
         // A copy is just as exclusive, but another process may read the lock before it is complete; it is not dead then.
-        return files.copyFile(this.#candidate, path, constants.COPYFILE_EXCL);
+        return this.#files.copyFile(this.#candidate, path, constants.COPYFILE_EXCL);
       });
       return true;
     } catch (error) {
