@@ -6,8 +6,8 @@ import type {Source} from '../open/source.ts';
 import {type Claim, describeMismatch, mismatched, notMedia, showable} from './sentences.ts';
 import {type Finding, loadSniffer, type MediaFinding, sniff} from './sniff/sniff.ts';
 import {markup, plainText} from './sniff/text.ts';
-import {ambiguousExtensions, furtherTypes, textExtensions} from './types/extension-types.ts';
-import {isMediaType, isMoreSpecific, isTextType, tabledExtensionType, typesAgree} from './types/tables.ts';
+import {ambiguousExtensions, extensionTypes, furtherTypes, textExtensions} from './types/extension-types.ts';
+import {commonTypes, isMediaType, isMoreSpecific, textTypes, typesAgree} from './types/tables.ts';
 
 /** The values of `--types`. */
 export type TypeRule = 'extension' | 'content' | 'strict';
@@ -40,24 +40,21 @@ export async function decideContentType(
   return {contentType: trusted};
 }
 
-/** Decides the content type of a source. A given type does not count for files of a walk that are not media. */
+/**
+ * Decides the content type of a source. A given type counts for all but files of a walk of which neither the name nor the bytes say
+ * that they are media.
+ */
 export async function decideSourceType(
-  source: Source,
+  {typeName, found}: Source,
   opened: RandomAccess,
   {types, contentType}: {types: TypeRule; contentType?: string | undefined},
 ): Promise<TypeDecision> {
-  if (contentType === undefined)
-    return decideContentType(source.typeName, opened, types, source.found !== undefined);
-  await rejectNonMedia(source, opened);
+  if (contentType === undefined) return decideContentType(typeName, opened, types, found !== undefined);
+  if (found !== undefined && !(await found.isNamedMedia()))
+    await decideContentType(typeName, opened, 'content', true).catch(error => {
+      if (!(error instanceof NotMediaError) || !error.isCalledMedia) throw error;
+    });
   return {contentType};
-}
-
-/** Rejects with a NotMediaError if a walk found the file and neither its name nor its bytes say that it is media. */
-export async function rejectNonMedia({typeName, found}: Source, opened: RandomAccess): Promise<void> {
-  if (found === undefined || (await found.isNamedMedia())) return;
-  await decideContentType(typeName, opened, 'content', true).catch(error => {
-    if (!(error instanceof NotMediaError) || !error.isCalledMedia) throw error;
-  });
 }
 
 /** The type of a file whose bytes are media. */
@@ -85,7 +82,8 @@ const svg = 'image/svg+xml';
 function within({type}: Claim, finding: Finding): Finding {
   if (finding?.isMedia !== false || type === undefined) return finding;
   // The root element of an SVG may come after the bytes that were read.
-  const isOwnText = finding.what === plainText ? isTextType(type) : finding.what === markup && type === svg;
+  const isOwnText =
+    finding.what === plainText ? textTypes.has(type) : finding.what === markup && type === svg;
   return isOwnText ? undefined : finding;
 }
 
@@ -103,7 +101,7 @@ function resolved(claim: Claim, finding: Finding): Claim {
 
 function readExtension(name: string): Claim | Promise<Claim> {
   const extension = extname(name).slice(1).toLowerCase();
-  const type = tabledExtensionType(extension);
+  const type = extensionTypes.get(extension) ?? commonTypes.get(extension);
   return extension === '' || type !== undefined
     ? claimOf(name, extension, type)
     : lookUp(extension).then(found => claimOf(name, extension, found));

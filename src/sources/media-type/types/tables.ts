@@ -1,5 +1,3 @@
-import {extensionTypes} from './extension-types.ts';
-
 /** mime-types' types of the most common extensions, since its own table takes time to load. */
 export const commonTypes = new Map([
   ['avi', 'video/x-msvideo'],
@@ -83,12 +81,12 @@ const refinements = new Map<string, readonly string[]>([
 ]);
 
 /** Formats that are text themselves. */
-const textTypes = new Set(['image/cgm', 'image/vnd.dxf', 'image/x-xbitmap', 'image/x-xpixmap']);
-
-/** The type of an extension (lower case, without its dot) in our own tables, if any. */
-export function tabledExtensionType(extension: string): string | undefined {
-  return extensionTypes.get(extension) ?? commonTypes.get(extension);
-}
+export const textTypes: ReadonlySet<string> = new Set([
+  'image/cgm',
+  'image/vnd.dxf',
+  'image/x-xbitmap',
+  'image/x-xpixmap',
+]);
 
 /** Converts a media type from file-type to our name: lower case, without parameters. */
 export function canonicalType(type: string): string {
@@ -106,15 +104,10 @@ export function isMoreSpecific(named: string, found: string): boolean {
   return refinements.get(found)?.includes(named) ?? false;
 }
 
-/** Whether files of a media type are text. */
-export function isTextType(type: string): boolean {
-  return textTypes.has(type);
-}
-
 /** Whether the first bytes of files of a media type may all be text: those of some are, others have long headers. */
 export function mayBeText(type: string): boolean {
   return (
-    isTextType(type) ||
+    textTypes.has(type) ||
     /^image\/(?:svg|fits|vnd\.radiance|x-(?:miff|p[fh]m|portable))|^video\/x-yuv/.test(type)
   );
 }
