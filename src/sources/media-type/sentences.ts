@@ -77,32 +77,25 @@ function describeBytes({name}: Claim, finding: Finding): string {
 }
 
 function hintFor(claim: Claim, finding: Finding): string {
-  if (finding?.isMedia === false) return hintForOther(claim, finding);
-  if (finding !== undefined) return `To send it, set its type: --content-type ${finding.type}`;
-  if (claim.type !== undefined)
-    return `If it is one anyway, set its type, for example: --content-type ${claim.type}`;
-  return 'If it is one anyway, set its type, for example: --content-type image/png';
+  if (finding?.isMedia) return `To send it, set its type: --content-type ${finding.type}`;
+  const remedy = finding && remedyFor(claim, finding);
+  return (
+    remedy ?? `If it is one anyway, set its type, for example: --content-type ${claim.type ?? 'image/png'}`
+  );
 }
 
-function hintForOther(claim: Claim, {what, container}: OtherFinding): string {
-  const {type} = claim;
+/** What to do about a file that is something else; undefined if it is called an image or a video and nothing is known. */
+function remedyFor({name, type, isAmbiguous}: Claim, {what, container}: OtherFinding): string | undefined {
   if (what === lfsPointer) return 'Run git lfs pull to get the file itself.';
   if (container !== undefined)
     return `It contains no picture; --content-type ${type ?? container} sends it anyway.`;
-  const remedy = remedyFor(claim, what);
-  if (remedy !== undefined) return remedy;
-  if (type === undefined || claim.isAmbiguous) return 'Leave it out: only images and videos can be uploaded.';
-  return `If it is one anyway, set its type, for example: --content-type ${type}`;
-}
-
-/** How to get an image or a video from a file that is not one, if known. */
-function remedyFor({name}: Claim, what: string): string | undefined {
   if (what === appleDouble) {
     const isShowable = name !== '-' && showable(name) === name;
     const [, other] = isShowable ? (/^\._(.+)$/.exec(basename(name)) ?? []) : [];
     const file = other === undefined ? undefined : shellQuoted(join(dirname(name), other));
     return `It contains metadata that macOS keeps about another file: upload ${file ?? 'that one'} instead.`;
   }
-  const isArchive = /archive$/.test(wordsFor(what, name));
-  return isArchive ? 'Unpack it, and upload the images and videos in it.' : undefined;
+  if (/archive$/.test(wordsFor(what, name))) return 'Unpack it, and upload the images and videos in it.';
+  const isCalledMedia = type !== undefined && !isAmbiguous;
+  return isCalledMedia ? undefined : 'Leave it out: only images and videos can be uploaded.';
 }
