@@ -204,6 +204,12 @@ export function systemError(code: ErrorCode, what: string, cause: unknown, hint?
   return new MediaError(code, `${what}: ${systemReason(cause)}.`, {hint, cause});
 }
 
+/** The error for a call that found no file descriptor left; `orElse` continues the hint. */
+export function tooManyOpen(what: string, cause: unknown, orElse = ''): MediaError {
+  const hint = `Raise the limit with ulimit -n${orElse}.`;
+  return new MediaError('too_many_open_files', `${what}: too many files are open.`, {hint, cause});
+}
+
 /** For `catch`: rejects with that error. */
 export function failed(code: ErrorCode, what: string, hint?: string): (cause: unknown) => never {
   return cause => {

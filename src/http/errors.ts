@@ -1,4 +1,4 @@
-import {type ErrorCode, MediaError} from '../errors.ts';
+import {type ErrorCode, MediaError, tooManyOpen} from '../errors.ts';
 import {isOutOfDescriptors, systemCode} from '../lib/system-code.ts';
 import {quoted, wordsOf} from '../lib/words.ts';
 
@@ -45,10 +45,8 @@ export function describeConnectError(
       `Check the spelling of ${place}.`,
     );
   }
-  if (isOutOfDescriptors(error)) {
-    const message = `No connection to ${host}: too many files are open.`;
-    return failed('too_many_open_files', message, 'Raise the limit with ulimit -n, or lower --concurrency.');
-  }
+  if (isOutOfDescriptors(error))
+    return tooManyOpen(`No connection to ${host}`, error, ', or lower --concurrency');
   if (code.startsWith('EAI_'))
     return failed('dns_unavailable', `The name ${url.hostname} could not be looked up.`, checkNetwork);
   if (code === 'ECONNREFUSED') {

@@ -1,6 +1,6 @@
 import {basename} from 'node:path';
 import type {Readable} from 'node:stream';
-import {MediaError, systemError} from '../../errors.ts';
+import {MediaError, systemError, tooManyOpen} from '../../errors.ts';
 import {type ByteName, isText, toBytes, toPath, toText} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {isMissing, isOutOfDescriptors} from '../../lib/system-code.ts';
@@ -183,9 +183,6 @@ function unreadableDirectory(name: string, cause: unknown): MediaError {
   if (isMissing(cause))
     return new MediaError('file_missing', `The directory ${name} no longer exists.`, {cause});
   const failed = `The directory ${name} could not be read`;
-  if (isOutOfDescriptors(cause)) {
-    const hint = 'Raise the limit with ulimit -n.';
-    return new MediaError('too_many_open_files', `${failed}: too many files are open.`, {cause, hint});
-  }
+  if (isOutOfDescriptors(cause)) return tooManyOpen(failed, cause);
   return systemError('file_unreadable', failed, cause);
 }

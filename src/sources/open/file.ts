@@ -1,6 +1,6 @@
 import type {Stats} from 'node:fs';
 import {fileURLToPath} from 'node:url';
-import {MediaError, systemError} from '../../errors.ts';
+import {MediaError, systemError, tooManyOpen} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
 import {type FilePath, typedPath} from '../../lib/files/typed-path.ts';
@@ -88,13 +88,7 @@ async function describeOpenError(
     const what = isLink ? 'links to a file that does not exist' : 'does not exist';
     return new MediaError('file_missing', `${name} ${what}.`, {cause, ...(await pathHint(name))});
   }
-  if (isOutOfDescriptors(cause)) {
-    const hint = 'Raise the limit with ulimit -n.';
-    return new MediaError('too_many_open_files', `${name} could not be opened: too many files are open.`, {
-      cause,
-      hint,
-    });
-  }
+  if (isOutOfDescriptors(cause)) return tooManyOpen(`${name} could not be opened`, cause);
   switch (systemCode(cause)) {
     case 'ELOOP':
       return new MediaError('file_unreadable', `${name} is a symbolic link that leads to itself.`, {cause});

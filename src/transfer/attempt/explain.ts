@@ -1,4 +1,10 @@
-import {describeBroken, type ErrorCode, MediaError, type MediaErrorDetails} from '../../errors.ts';
+import {
+  describeBroken,
+  type ErrorCode,
+  MediaError,
+  type MediaErrorDetails,
+  tooManyOpen,
+} from '../../errors.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {isLoopback} from '../../lib/url.ts';
@@ -187,10 +193,7 @@ function outcomeUnknown(why: string, error: MediaError): MediaError {
 export function unsent(name: string, error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   if (!isOutOfDescriptors(error)) throw error;
-  return new MediaError('too_many_open_files', `${name} was not sent: too many files are open.`, {
-    hint: 'Raise the limit with ulimit -n, or lower --concurrency.',
-    cause: error,
-  });
+  return tooManyOpen(`${name} was not sent`, error, ', or lower --concurrency');
 }
 
 /** The end of a sentence: the service's message, shortened, or our `reason` and the words of a page. */
