@@ -70,10 +70,11 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
   }
   if (status >= 300 && status < 400) return describeRedirect(refusal, host, details);
   const {longWaitMs} = refusal;
+  const [code, did] = actOf(refusal);
   const wait = longWaitMs === undefined ? '' : ` It asks to wait ${longTime(longWaitMs)}.`;
   return new MediaError(
-    codeOf(refusal),
-    sentence(`${host} ${verb(status)}${said(refusal, plainReason(status))}`) + wait,
+    code,
+    sentence(`${host} ${did} (${status})${said(refusal, plainReason(status))}`) + wait,
     {
       ...details,
       ...(longWaitMs === undefined
@@ -104,19 +105,13 @@ export function isOfKey({code, hint}: MediaError): boolean {
   return code === 'unauthorized' && hint === copyKey;
 }
 
-function codeOf(refusal: Refused): ErrorCode {
+/** The code for a refusal, and what the service did in words. */
+function actOf(refusal: Refused): [code: ErrorCode, did: string] {
   const {status} = refusal;
-  if (status === 507 && isOfService(refusal)) return 'rejected';
-  if (asksForFewer(status)) return 'rate_limited';
-  if (status === 503) return 'service_unavailable';
-  return status >= 500 || status === 408 ? 'service_failed' : 'rejected';
-}
-
-function verb(status: number): string {
-  if (asksForFewer(status)) return `received too many requests (${status})`;
-  if (status === 503) return 'is unavailable (503)';
-  if (status >= 500 || status === 408) return `failed (${status})`;
-  return `refused the request (${status})`;
+  if (asksForFewer(status)) return ['rate_limited', 'received too many requests'];
+  if (status === 503) return ['service_unavailable', 'is unavailable'];
+  if (status < 500 && status !== 408) return ['rejected', 'refused the request'];
+  return [status === 507 && isOfService(refusal) ? 'rejected' : 'service_failed', 'failed'];
 }
 
 function plainReason(status: number): string {
@@ -180,12 +175,10 @@ function outcomeUnknown(why: string, error: MediaError): MediaError {
     error.status === 503
       ? ' A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: -c 8'
       : '';
+  const {status, serviceCode, words} = error;
   return new MediaError('outcome_unknown', `${error.message} ${why}`.trim(), {
+    ...{status, serviceCode, words, cause: error},
     hint: `Check whether the service has the file before you upload it again; --on-unknown retry sends it again automatically.${limit}`,
-    cause: error,
-    status: error.status,
-    serviceCode: error.serviceCode,
-    words: error.words,
   });
 }
 
