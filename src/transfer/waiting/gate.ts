@@ -33,19 +33,19 @@ export class Gate {
 /** Of a file that is sent again after any refusal that permits it. */
 const mayBeStored = {isHonoured: true, wasReleased: true};
 
-interface RetryAfterOptions {
+export interface WaitOptions {
   clock: Clock;
   random: () => number;
+  /** Closed while the service asks to wait. */
   gate: Gate;
-  /** The longest Retry-After to wait for, in milliseconds. */
+  /** The longest Retry-After or outage to wait for, in milliseconds. */
   retryMaxWaitMs: number;
-  retries: number;
 }
 
 /** Closes the gate for as long as the service asks, marks refusals that ask for longer, and slows down after several. */
 export function withRetryAfter(
   uploader: Uploader,
-  {clock, gate, retryMaxWaitMs, random, retries}: RetryAfterOptions,
+  {clock, gate, retryMaxWaitMs, random, retries}: WaitOptions & {retries: number},
 ): Uploader {
   const refusals = new Refusals();
   if (retries > 0) gate.waitMs = () => refusals.waitMs(random);

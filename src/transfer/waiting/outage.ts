@@ -1,10 +1,9 @@
 import {MediaError} from '../../errors.ts';
-import type {Clock} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {Uploader} from '../../service/uploader.ts';
 import {longTime} from '../attempt/explain.ts';
 import {backoffMs, type Sign} from '../attempt/retry.ts';
-import type {Gate} from './gate.ts';
+import type {WaitOptions} from './gate.ts';
 
 /** How many files in a row must fail as in an outage before it counts as one; fewer if fewer are in progress. */
 const mostSuspects = 3;
@@ -12,17 +11,11 @@ const mostSuspects = 3;
 /** How long a file waits after a probe that was answered, in milliseconds. */
 const afterProbeMs = 1_000;
 
-interface OutageOptions {
-  clock: Clock;
-  random: () => number;
-  /** Closed while the service asks to wait. */
-  gate: Gate;
+interface OutageOptions extends WaitOptions {
   /** The service's host and port, for messages. */
   host: string;
   /** How many files are uploaded at a time. */
   concurrency: {readonly limit: number};
-  /** How long an outage may last, in milliseconds. */
-  retryMaxWaitMs: number;
   /** Checks without a file whether the service is available; resolves to the reason, as a sentence, if it is not. */
   probe: Uploader['probeAvailability'];
   /** Called when an outage begins, with the time of its first sign, and with undefined when it is over. */
