@@ -12,6 +12,7 @@ import {
   fixedConcurrency,
   safeConcurrency,
 } from './concurrency.ts';
+import {Ending} from './ending.ts';
 import {FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
 import {type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
@@ -93,9 +94,10 @@ class Batch {
   async transfer(source: Source): Promise<PendingResult<Outcome | LeftOut>> {
     const position = this.#next;
     this.#next += 1;
-    const file = new FileTransfer(position, source, this.#options, this.state);
     const end = this.state.halt.reason ?? this.#options.stop.reason;
-    if (end !== undefined) return {result: file.notTried(end)};
+    if (end !== undefined)
+      return {result: new Ending(position, source, this.#options, this.state.halt).notTried(end)};
+    const file = new FileTransfer(position, source, this.#options, this.state);
     const {result} = await this.state.descriptors.use(() => file.run());
     return {result: result.then(outcome => this.#compared(outcome))};
   }

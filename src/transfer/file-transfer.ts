@@ -2,7 +2,7 @@ import {endsJournalling, MediaError} from '../errors.ts';
 import type {JournalEntry, SentInput} from '../journal/journal.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
-import {attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
+import {type AttemptOptions, attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
 import {explain, unsent} from './attempt/explain.ts';
 import {decide, type KeyHistory, overloadOf, type Reach, signOf} from './attempt/retry.ts';
 import type {BatchState} from './batch-state.ts';
@@ -13,6 +13,9 @@ import {geotagTransform, type TransferOptions} from './options.ts';
 import {isLeftOut, type LeftOut, type Outcome} from './outcome.ts';
 import {Retries} from './retries.ts';
 import type {PendingResult} from './workers.ts';
+
+/** What is the same in each attempt at a file. */
+type Upload = Pick<AttemptOptions, 'source' | 'contentType' | 'idempotencyKey'>;
 
 /** Takes one file through its transfer: open, decide its type, look it up, then attempt, judge and record until it has ended. */
 export class FileTransfer {
@@ -63,11 +66,6 @@ export class FileTransfer {
       await opened?.close();
     }
     return pending;
-  }
-
-  /** The outcome of a file that is not begun, since the run has ended. */
-  notTried(why: MediaError): Promise<Outcome | LeftOut> {
-    return this.#ending.notTried(why);
   }
 
   /** Opens the source; again after an error that another try may not meet. */
@@ -126,10 +124,11 @@ export class FileTransfer {
     const doubted = this.#entry?.inDoubt;
     if (doubted !== undefined) this.#unknown = this.#ending.unknownSince(doubted);
     const idempotencyKey = this.#entry?.idempotencyKey ?? this.#options.uuid();
+    const upload = {source, contentType: input.contentType, idempotencyKey};
     outage.begin(this.#position);
     try {
       for (;;) {
-        const ending = await this.#attemptOnce(source, input.contentType, idempotencyKey);
+        const ending = await this.#attemptOnce(upload);
         if (ending !== undefined) return ending;
       }
     } finally {
@@ -138,18 +137,14 @@ export class FileTransfer {
   }
 
   /** Makes an attempt when the file may be sent; the outcome of the file, or undefined if it is to be tried again now. */
-  async #attemptOnce(
-    source: OpenSource,
-    contentType: string,
-    idempotencyKey: string,
-  ): Promise<PendingResult<Outcome> | undefined> {
-    const end = await this.#batch.concurrency.begin(source.size);
+  async #attemptOnce(upload: Upload): Promise<PendingResult<Outcome> | undefined> {
+    const end = await this.#batch.concurrency.begin(upload.source.size);
     let how: AttemptEnd = 'other';
     let result: Stored | FailedAttempt;
     try {
       const error = await this.#batch.outage.pass(this.#position);
       if (error !== undefined) return this.#failed(error);
-      result = await this.#attempt(source, contentType, idempotencyKey);
+      result = await this.#attempt(upload);
       how = result.kind === 'stored' ? 'stored' : (overloadOf(result.phase, result.failure) ?? 'other');
     } finally {
       end(how);
@@ -160,12 +155,8 @@ export class FileTransfer {
     return this.#ending.stored(result.received, this.#entry);
   }
 
-  async #attempt(
-    source: OpenSource,
-    contentType: string,
-    idempotencyKey: string,
-    isHashed = this.#entry !== undefined,
-  ): Promise<Stored | FailedAttempt> {
+  async #attempt(upload: Upload, isHashed = this.#entry !== undefined): Promise<Stored | FailedAttempt> {
+    const {source, contentType, idempotencyKey} = upload;
     const entry = this.#entry;
     this.#ending.facts.attempts += 1;
     this.#retries.begin();
@@ -186,7 +177,7 @@ export class FileTransfer {
       commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
       onProgress: bytes => observer.progress(this.#position, bytes),
     });
-    return result.kind === 'unsure' ? this.#attempt(source, contentType, idempotencyKey, true) : result;
+    return result.kind === 'unsure' ? this.#attempt(upload, true) : result;
   }
 
   async #afterFailure({phase, failure}: FailedAttempt): Promise<PendingResult<Outcome> | undefined> {
