@@ -4,6 +4,7 @@ import {MediaError} from '../../errors.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import {runChild} from '../../lib/child.ts';
 import {pathOfFileUrl} from '../../lib/files/typed-path.ts';
+import {isString} from '../../lib/json.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
@@ -95,11 +96,7 @@ async function outputOf(
 }
 
 function best(formats: readonly string[], wanted: readonly RegExp[]): string | undefined {
-  for (const pattern of wanted) {
-    const format = formats.find(offered => pattern.test(offered));
-    if (format !== undefined) return format;
-  }
-  return undefined;
+  return wanted.map(pattern => formats.find(offered => pattern.test(offered))).find(isString);
 }
 
 /** The files that lines name as paths or file:// URLs; others, such as files of a server, apart. */
