@@ -136,7 +136,8 @@ export class ServiceClient implements Uploader {
     const connection = reused ?? this.#connect(url);
     try {
       const answer = this.#received(await connection.request(request), url);
-      if (answer.status > 299) this.#traceBody(answer);
+      if (answer.status > 299 && answer.body.length > 0)
+        this.#options.trace?.(`response body: ${cleaned(bodyText(answer.body.subarray(0, 4096)))}`);
       return answer;
     } catch (error) {
       if (reused !== undefined && !(error instanceof MediaError)) this.#closesIdle.add(url.origin);
@@ -166,10 +167,6 @@ export class ServiceClient implements Uploader {
       if (shown !== value) answer.headers[name] = shown;
     }
     return answer;
-  }
-
-  #traceBody({body}: HttpAnswer): void {
-    if (body.length > 0) this.#options.trace?.(`response body: ${cleaned(bodyText(body.subarray(0, 4096)))}`);
   }
 
   #connect(url: URL): Connection {
