@@ -105,27 +105,19 @@ async function planInputs(
 ): Promise<Input[]> {
   const {recursive = false, all = false, exclude = [], name} = request;
   const filters = await compileFilters(exclude);
-  const finder = new Finder({
-    ...context,
-    recursive,
-    all,
-    filters,
-    stdinName: name,
-  });
-  const isFiltered = exclude.length > 0;
+  const finder = new Finder({...context, recursive, all, filters, stdinName: name});
+  const condition = exclude.length > 0 ? ' that passes --exclude' : '';
   const named = request.inputs.map(
     (argument): Input => ({
       open: () => finder.named(argument),
       isLookedInto: argument !== '-' && (recursive || isPattern(argument)),
       isOnce: false,
-      nothing: hasLinks =>
-        isPattern(argument)
-          ? nothingMatched(
-              `No file matches ${argument}`,
-              isFiltered,
-              hasLinks ? linksHint : recursive ? undefined : directoriesHint,
-            )
-          : nothingMatched(`There is no file in ${argument}`, isFiltered, hasLinks ? linksHint : undefined),
+      nothing: hasLinks => {
+        const what = isPattern(argument) ? `No file matches ${argument}` : `There is no file in ${argument}`;
+        const mayMatchDirectories = isPattern(argument) && !recursive;
+        const hint = hasLinks ? linksHint : mayMatchDirectories ? directoriesHint : undefined;
+        return new MediaError('nothing_matched', `${what}${condition}.`, {hint});
+      },
     }),
   );
   if (lists === undefined) return named;
@@ -139,10 +131,6 @@ async function planInputs(
 const directoriesHint = 'A pattern matches directories only with -r.';
 
 const linksHint = 'Links to directories are not followed: name one to upload what is in it.';
-
-function nothingMatched(what: string, isFiltered: boolean, hint: string | undefined): MediaError {
-  return new MediaError('nothing_matched', `${what}${isFiltered ? ' that passes --exclude' : ''}.`, {hint});
-}
 
 type Yielded = Candidate | UnfollowedLink;
 
