@@ -110,11 +110,7 @@ export class Finder {
   /** The files in a directory. */
   async *#below(directory: ByteName): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, cwd, all} = this.#options;
-    const rules: WalkRules = {
-      takes: relative => filters.takes(relative),
-      enters: relative => filters.enters(relative),
-      hides: relative => !all && isHiddenName(relative),
-    };
+    const rules: WalkRules = {...filters, hides: relative => !all && isHiddenName(relative)};
     const root = resolveName(cwd, directory);
     for await (const found of walk(directory, cwd, rules))
       yield this.#found(root, found, joinNames(directory, found.relative), found.relative || '.');
