@@ -73,8 +73,7 @@ export async function markdownReferences(
 interface Open {
   isImage: boolean;
   /** How it names a definition. */
-  label?: string;
-  hasResource: boolean;
+  label?: string | undefined;
 }
 
 class MarkdownScanner {
@@ -82,7 +81,7 @@ class MarkdownScanner {
   readonly #text: string;
   readonly #options: ScanOptions;
   readonly #found: Reference[] = [];
-  readonly #definitions: {label: string; reference: Reference}[] = [];
+  readonly #definitions: {label: string; destination: Token}[] = [];
   readonly #usedByImages = new Set<string>();
   readonly #html: HtmlScanner;
   readonly #open: Open[] = [];
@@ -101,7 +100,7 @@ class MarkdownScanner {
     switch (token.type) {
       case 'image':
       case 'link':
-        this.#open.push({isImage: token.type === 'image', hasResource: false});
+        this.#open.push({isImage: token.type === 'image'});
         break;
       case 'htmlFlow':
       case 'htmlText':
@@ -134,16 +133,16 @@ class MarkdownScanner {
         for (const open of this.#open.slice(-1)) open.label = this.#slice(token);
         break;
       case 'resource':
-        for (const open of this.#open.slice(-1)) open.hasResource = true;
+        for (const open of this.#open.slice(-1)) open.label = undefined;
         break;
       case 'resourceDestinationString':
-        this.#destination(token);
+        this.#found.push(this.#reference(token, this.#open.at(-1)?.isImage === true));
         break;
       case 'definitionLabelString':
         this.#definition = normalized(this.#slice(token));
         break;
       case 'definitionDestinationString':
-        this.#definitions.push({label: this.#definition, reference: this.#reference(token, true)});
+        this.#definitions.push({label: this.#definition, destination: token});
         break;
       case 'htmlFlow':
       case 'htmlText':
@@ -163,10 +162,8 @@ class MarkdownScanner {
 
   /** All references. Definitions count if an image uses them, or a link with `links`. */
   end(): Reference[] {
-    for (const {label, reference} of this.#definitions) {
-      const isImage = this.#usedByImages.has(label);
-      this.#found.push({...reference, onlyMedia: !isImage, ...this.#leftUnless(isImage)});
-    }
+    for (const {label, destination} of this.#definitions)
+      this.#found.push(this.#reference(destination, this.#usedByImages.has(label)));
     return this.#found;
   }
 
@@ -182,24 +179,16 @@ class MarkdownScanner {
   }
 
   #close(): void {
-    const {isImage = false, hasResource = true, label} = this.#open.pop() ?? {};
-    if (isImage && !hasResource && label !== undefined) this.#usedByImages.add(normalized(label));
+    const {isImage = false, label} = this.#open.pop() ?? {};
+    if (isImage && label !== undefined) this.#usedByImages.add(normalized(label));
   }
 
-  #destination(token: Token): void {
-    const isImage = this.#open.at(-1)?.isImage === true;
-    this.#found.push({...this.#reference(token, !isImage), ...this.#leftUnless(isImage)});
-  }
-
-  /** A link is left alone without `links`. */
-  #leftUnless(isImage: boolean): Pick<Reference, 'left'> {
-    return isImage || this.#options.links ? {} : {left: 'link'};
-  }
-
-  #reference(token: Token, onlyMedia: boolean): Reference {
+  /** What an image or a link leads to; a link is left alone without `links`. */
+  #reference(token: Token, isImage: boolean): Reference {
     const source = this.#slice(token);
     const target = unescapeMarkdown(source);
-    return {...this.#place(token), source, target, context: 'markdown', onlyMedia};
+    const found = {...this.#place(token), source, target, context: 'markdown', onlyMedia: !isImage} as const;
+    return isImage || this.#options.links ? found : {...found, left: 'link'};
   }
 
   #wiki(token: Token): void {
