@@ -194,23 +194,15 @@ function urlsIn(value: string, use: Use): FoundUrl[] {
 /** The URLs of a srcset attribute's value with their offsets, as the HTML standard parses its candidates. */
 function srcsetUrls(value: string): FoundUrl[] {
   const urls: FoundUrl[] = [];
-  for (let at = 0; at < value.length; ) {
-    at = skip(value, at, /[\s,]/);
-    const start = at;
-    at = skip(value, at, /\S/);
-    const url = value.slice(start, at);
+  const pattern = /[^\s,]\S*/g;
+  for (let match = pattern.exec(value); match !== null; match = pattern.exec(value)) {
+    const {0: url, index: start} = match;
     const target = url.replace(/,+$/, '');
-    if (target !== '') urls.push({start, end: start + target.length, target});
+    urls.push({start, end: start + target.length, target});
     // A URL that ends with a comma has no descriptors; those end at a comma outside parentheses.
-    if (url === target) at = endOfDescriptors(value, at);
+    if (url === target) pattern.lastIndex = endOfDescriptors(value, pattern.lastIndex);
   }
   return urls;
-}
-
-function skip(text: string, from: number, pattern: RegExp): number {
-  let at = from;
-  while (at < text.length && pattern.test(text.charAt(at))) at += 1;
-  return at;
 }
 
 function endOfDescriptors(value: string, from: number): number {
