@@ -1,4 +1,4 @@
-import type {RequestEntry, SeedFile, Service} from './api/context.ts';
+import type {Observer, SeedFile, Service} from './api/context.ts';
 import type {BodyPace} from './exchange/exchange.ts';
 import type {FaultOptions} from './faults/control.ts';
 import type {Faults} from './faults/faults.ts';
@@ -7,7 +7,7 @@ import type {ServiceState, StateOptions} from './state/state.ts';
 
 type Shared = 'idempotency' | 'previews' | 'maxSize' | 'allowHosts' | 'allowOrigins';
 
-export interface ServiceOptions extends StateOptions, Partial<Pick<Service, Shared>> {
+export interface ServiceOptions extends StateOptions, Partial<Observer & Pick<Service, Shared>> {
   /** 0, the default, is any free port. */
   port?: number;
   /** The address to listen on: `127.0.0.1` (default), `::1`, `localhost`, or with a `fixedKey` any other. */
@@ -24,10 +24,6 @@ export interface ServiceOptions extends StateOptions, Partial<Pick<Service, Shar
   pace?: Partial<BodyPace>;
   /** Faults on request, for tests of clients. */
   faults?: FaultOptions;
-  /** Called once for each request, when its response was sent or its connection was lost. */
-  onRequest?: (entry: RequestEntry) => void;
-  /** Called with each error that was sent as a 500. */
-  onError?: (error: unknown) => void;
 }
 
 export interface EmbeddedService {

@@ -41,8 +41,9 @@ export interface SeedFile {
 
 /** Receives what the service does. */
 export interface Observer {
+  /** Called once for each request, when its response was sent or its connection was lost. */
   onRequest(entry: RequestEntry): void;
-  /** A failure of the service itself, which was sent as a 500. */
+  /** Called with each failure of the service itself, which was sent as a 500. */
   onError(error: unknown): void;
 }
 
