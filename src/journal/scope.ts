@@ -2,7 +2,7 @@ import {isUnreachable, MediaError} from '../errors.ts';
 import {defined} from '../lib/object.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {unusable} from './errors.ts';
-import type {HeaderLine, ParsedLine, Scope} from './line.ts';
+import type {ParsedLine, Scope} from './line.ts';
 
 /** What only the service can tell; it resolves to undefined if it does not. */
 export interface Questions {
@@ -21,13 +21,9 @@ export function scopeOf(parsed: ParsedLine | undefined, shown: string): Scope {
     );
   }
   const {version, service, account, shard, serviceId} = parsed;
-  if (version !== 2 || service === undefined) throw ofOtherVersion(parsed, shown);
-  return {service, ...defined({account, shard, serviceId})};
-}
-
-function ofOtherVersion({version}: HeaderLine, shown: string): MediaError {
+  if (version === 2 && service !== undefined) return {service, ...defined({account, shard, serviceId})};
   const text = String(JSON.stringify(version)).slice(0, 40);
-  return unusable(
+  throw unusable(
     version === 2
       ? `The journal ${shown} does not name a service`
       : `${shown} is a journal of version ${text}, but this version of media reads only version 2`,
