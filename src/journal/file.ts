@@ -42,18 +42,17 @@ export async function openJournalFile(
   const {O_RDONLY, O_RDWR, O_CREAT, O_APPEND, O_DSYNC, O_NOFOLLOW = 0, O_NONBLOCK = 0} = constants;
   const writing = O_RDWR | O_APPEND | (syncsWrites ? O_DSYNC : 0);
   const flags = access === 'read' ? O_RDONLY : writing | (access === 'create' ? O_CREAT : 0);
-  let handle: JournalHandle;
   try {
-    refuseIrregular(await files.lstat(path), shown);
+    const stats = await files.lstat(path);
+    if (stats.isSymbolicLink()) throw notRegular(shown, 'a symbolic link');
+    if (!stats.isFile()) throw notRegular(shown, stats.isDirectory() ? 'a directory' : 'not a regular file');
   } catch (error) {
     if (error instanceof MediaError) throw error;
     if (access !== 'create' || systemCode(error) !== 'ENOENT') throw cannotOpen(shown, error);
   }
-  try {
-    handle = await files.open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
-  } catch (error) {
+  const handle = await files.open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600).catch(error => {
     throw cannotOpen(shown, error);
-  }
+  });
   try {
     if ((await handle.stat()).isFile()) return handle;
     throw notRegular(shown, 'not a regular file');
@@ -61,11 +60,6 @@ export async function openJournalFile(
     await handle.close();
     throw error instanceof MediaError ? error : cannotOpen(shown, error);
   }
-}
-
-function refuseIrregular(stats: Stats, shown: string): void {
-  if (stats.isSymbolicLink()) throw notRegular(shown, 'a symbolic link');
-  if (!stats.isFile()) throw notRegular(shown, stats.isDirectory() ? 'a directory' : 'not a regular file');
 }
 
 function notRegular(shown: string, what: string): MediaError {
