@@ -86,11 +86,9 @@ export class JournalLog {
     await this.#running;
     // Whoever wrote a line knows of the failure already.
     if (this.#failure !== undefined) return this.#writeUnwritten(this.#failure).catch(() => {});
-    try {
-      await this.#sync();
-    } catch (error) {
+    await this.#sync().catch(error => {
       throw this.#fail(error);
-    }
+    });
   }
 
   /** Writes once more what uploads ended with: a full disk may have room again. An opening line ends an incomplete one. */
