@@ -5,13 +5,11 @@ import {InvalidOption} from '../exchange/refusal.ts';
 
 const operations = ['upload', 'graphql', 'files', 'thumbnails', 'streams', 'any'] as const;
 
-type Operation = (typeof operations)[number];
-
 /** A fault: which requests it is for, and what is done to them. */
 export interface Fault {
   /** As it was written. */
   readonly text: string;
-  readonly operation: Operation;
+  readonly operation: (typeof operations)[number];
   /** The file name, where the request has one. */
   readonly name?: RegExp;
   /** The first and the last matching request that it is for, counted from 1. */
