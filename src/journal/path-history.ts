@@ -7,12 +7,7 @@ export interface Place {
   length: number;
 }
 
-/** A line that links a path to a content: its place, and the row of the upload with that content. */
-interface Sighting extends Place {
-  row: number;
-}
-
-/** Which paths had which content, in the order of the journal's lines. */
+/** Which paths had which content, in the order of the journal's lines. A sighting is a line that links a path to a content. */
 export class PathHistory {
   /** The latest sighting of each path. */
   readonly #latest = new CompactMap();
@@ -36,7 +31,8 @@ export class PathHistory {
     this.#before.set(number, (this.#latest.set(path, number) ?? -1) + 1);
   }
 
-  at(number: number): Sighting {
+  /** The place of a sighting, and the row of the upload with its content. */
+  at(number: number): Place & {row: number} {
     return {row: this.#row.at(number), offset: this.#offset.at(number), length: this.#length.at(number)};
   }
 

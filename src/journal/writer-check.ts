@@ -3,14 +3,6 @@ import {gone} from './errors.ts';
 import type {JournalHandle} from './file.ts';
 import {openLinesIn, type WriterLine} from './line.ts';
 
-/** The result of checking the last append. */
-interface Look {
-  /** The offset of the appended bytes. */
-  start: number;
-  /** Another writer that has opened the journal since the last check. */
-  other: WriterLine | undefined;
-}
-
 interface CheckedFile {
   files: FileSystem;
   handle: Pick<JournalHandle, 'fd'>;
@@ -35,8 +27,11 @@ export class WriterCheck {
     this.#end = end;
   }
 
-  /** Checks the bytes that were appended last. Throws if they are not in the file that is at the path now. */
-  look(bytes: Buffer): Look {
+  /**
+   * Checks the bytes that were appended last: where they start, and which other writer has opened the journal since the last check.
+   * Throws if they are not in the file that is at the path now.
+   */
+  look(bytes: Buffer): {start: number; other: WriterLine | undefined} {
     const {files, handle, path, shown} = this.#file;
     const own = files.fstatSync(handle.fd, {bigint: true});
     const there = files.lstatSync(path, {bigint: true, throwIfNoEntry: false});
