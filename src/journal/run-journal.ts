@@ -20,19 +20,6 @@ import {
 import type {JournalReader} from './reader.ts';
 import {ofOtherStore} from './scope.ts';
 
-/** What a journal knows about an input, or a new entry if it must be sent. */
-export type Admission = Known | {status: 'new'; entry: JournalEntry};
-
-/** Options for admitting an input. */
-export interface AdmitOptions {
-  /** Which unknown uploads of its content may be sent again; none by default. */
-  resend?: Resend;
-  stop?: StopSignal;
-}
-
-/** How the user settles an unknown upload. */
-export type Settlement = {uploaded: string} | 'resend';
-
 export interface JournalParts {
   handle: Pick<JournalHandle, 'close'>;
   reader: JournalReader;
@@ -42,24 +29,20 @@ export interface JournalParts {
 }
 
 /** The journal of a run: what earlier runs have uploaded, by content, and the log that this run writes. */
-export class Journal {
-  readonly reader: JournalReader;
+export class Journal extends JournalMemory {
   readonly #parts: JournalParts;
-  readonly #memory: JournalMemory;
   readonly #active = new ActiveUploads();
 
   constructor(parts: JournalParts) {
-    const {reader} = parts;
-    this.reader = reader;
-    reader.index.serviceId ??= reader.scope?.serviceId;
-    this.#memory = new JournalMemory(reader);
+    super(parts.reader);
+    this.reader.index.serviceId ??= this.reader.scope?.serviceId;
     this.#parts = parts;
   }
 
   /** What is known about a file that has not changed since it was last read. */
-  async recall(input: JournalInput, resend?: Resend): Promise<Known | undefined> {
+  override async recall(input: JournalInput, resend?: Resend): Promise<Known | undefined> {
     const isBusy = this.#active.has(input.size);
-    const known = await this.#memory.recall(input, resend);
+    const known = await super.recall(input, resend);
     // An equal file may be in progress: admit() waits for it, and then knows more.
     return isBusy && known?.status === 'unknown' ? undefined : known;
   }
@@ -68,15 +51,18 @@ export class Journal {
    * Returns what the service has of this content, sent in this way, or records the intent to send it. Hashes the content unless
    * no content of its size is known or in progress, and waits for equal content that is in progress.
    */
-  async admit(input: SentInput, source: Hashable, options: AdmitOptions = {}): Promise<Admission> {
+  async admit(
+    input: SentInput,
+    source: Hashable,
+    options: {resend?: Resend; stop?: StopSignal} = {},
+  ): Promise<Known | {status: 'new'; entry: JournalEntry}> {
     const active = this.#active.begin(input.size);
     // Before the content is read: what changes the file from then on shows in its times only if they are old enough now.
     const seen = this.#seen(input);
     let isInProgress = false;
     try {
       const hashed = await this.#hashIfNeeded(input, source, active, options.stop);
-      const known =
-        hashed === undefined ? undefined : await this.#memory.find(input, hashed.sha256, options.resend);
+      const known = hashed === undefined ? undefined : await this.find(input, hashed.sha256, options.resend);
       if (known?.status === 'done') await this.#see(seen, known.entry);
       if (known !== undefined) return known;
       const entry = await this.#begin(input, seen, hashed, active);
@@ -87,8 +73,8 @@ export class Journal {
     }
   }
 
-  /** Records how an unknown upload was settled. */
-  async settle(entry: Entry, settlement: Settlement): Promise<void> {
+  /** Records how the user has settled an unknown upload: it was uploaded, with this media ID, or is to be sent again. */
+  async settle(entry: Entry, settlement: {uploaded: string} | 'resend'): Promise<void> {
     const {key, sha256 = ''} = await this.reader.lineOf(entry);
     const resolved = {event: 'resolved', key, sha256} as const;
     await this.#parts.log.append(
