@@ -27,13 +27,11 @@ export interface Exchange {
   disturbance: Disturbance | undefined;
 }
 
-/** What a server gives to each exchange. */
-type Conditions = Pick<Exchange, 'clock' | 'pace' | 'commonHeaders' | 'acceptBody'>;
-
+/** An exchange under the conditions that its server gives to each. */
 export function exchangeOf(
   request: IncomingMessage,
   response: ServerResponse,
-  conditions: Conditions,
+  conditions: Pick<Exchange, 'clock' | 'pace' | 'commonHeaders' | 'acceptBody'>,
 ): Exchange {
   return {
     ...conditions,

@@ -20,11 +20,8 @@ if (!isMainThread) {
   });
 }
 
-/** The process of a MediaChild, which is its parent. */
-type MediaChildProcess = Pick<NodeJS.Process, 'on' | 'send'>;
-
-/** The other end of a MediaChild: responds to one request after the other, until the channel to it ends. */
-export function serveMediaChild(channel: MediaChildProcess): void {
+/** The other end of a MediaChild, its parent: responds to one request after the other, until the channel to it ends. */
+export function serveMediaChild(channel: Pick<NodeJS.Process, 'on' | 'send'>): void {
   // A terminal sends Ctrl-C to this process too; the service may still need it for uploads that have arrived.
   systemHost().onEndSignal(() => {});
   channel.on('disconnect', () => void thread?.terminate());
