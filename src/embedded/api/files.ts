@@ -31,7 +31,7 @@ export async function sendFile(exchange: Exchange, service: Service, id: string)
   const stored = await service.store.find(id);
   if (stored === undefined) throw new Refusal(404, 'There is no such file.');
   const {contentType, sha256} = stored;
-  await sendStored(exchange, service.store.filesDirectory, stored.id, {
+  await sendStored(exchange, service.store.directory('files'), stored.id, {
     'Content-Type': contentType,
     // An XML file, such as SVG, may run scripts if it is opened directly; pages can still embed it.
     ...(/^[^;]*xml/i.test(contentType) && {'Content-Disposition': 'attachment'}),
@@ -47,7 +47,7 @@ export async function sendThumbnail(exchange: Exchange, service: Service, id: st
   const [path, medium] = [store.thumbnailPath(stored.id), {...stored, path: store.filePath(stored.id)}];
   if (!existsSync(path) && !(await addThumbnail(medium, path, store.temporaryPath())))
     return sendFile(exchange, service, id);
-  await sendStored(exchange, store.thumbnailsDirectory, `${stored.id}.webp`, {
+  await sendStored(exchange, store.directory('thumbnails'), `${stored.id}.webp`, {
     'Content-Type': 'image/webp',
     ETag: `"${stored.sha256}-320"`,
   });
@@ -69,7 +69,7 @@ export async function sendStream(
   const contentType = own(streamTypes, /^[\w-]+\.(m3u8|mp4)$/.exec(name)?.[1] ?? '');
   if (stored?.stream === undefined || contentType === undefined)
     throw new Refusal(404, 'There is no such stream.');
-  await sendStored(exchange, service.store.streamsDirectory, `${stored.id}/${name}`, {
+  await sendStored(exchange, service.store.directory('streams'), `${stored.id}/${name}`, {
     'Content-Type': contentType,
     ETag: `"${stored.sha256}-${name}"`,
     // Players written as scripts read the files themselves.

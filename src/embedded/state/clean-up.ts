@@ -1,7 +1,7 @@
 import {createHash, randomBytes} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {readdir, readFile, rename, rm, stat} from 'node:fs/promises';
-import {basename, dirname, join} from 'node:path';
+import {dirname, join} from 'node:path';
 import type {Clock, Host} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {parseObject} from '../../lib/json.ts';
@@ -44,45 +44,40 @@ export async function removeTemporary(
  * is missing. What another process is about to commit stays: the draft of its record exists by then. Returns the IDs of what was
  * moved, and of the records whose file is missing.
  */
-export async function moveOrphans(directories: {
-  files: string;
-  others: readonly string[];
-  records: string;
-  temporary: string;
-  lost: string;
-}): Promise<{lost: readonly string[]; missing: readonly string[]}> {
+export async function moveOrphans(
+  directory: (name: 'files' | 'thumbnails' | 'streams' | 'records' | 'temporary') => string,
+  lost: string,
+): Promise<Pick<LeftBehind, 'lost' | 'missing'>> {
   // Listed before the records: what is committed meanwhile has its record then.
   const listed = await Promise.all(
-    [directories.files, ...directories.others].map(async directory => ({
-      directory,
-      names: await readdir(directory).catch(() => []),
+    (['files', 'thumbnails', 'streams'] as const).map(async kind => ({
+      kind,
+      names: await readdir(directory(kind)).catch(() => []),
     })),
   );
-  const drafts = await draftsIn(directories.temporary);
-  const records = new Set((await readdir(directories.records)).map(idOf));
+  const drafts = await draftsIn(directory('temporary'));
+  const records = new Set((await readdir(directory('records'))).map(idOf));
   const isOrphan = (name: string) => {
     const id = idOf(name);
     return !records.has(id) && !drafts.has(id) && isRecordId(id);
   };
-  // Paths are made for orphans only: a directory may hold 100,000 names.
-  const orphans = listed.flatMap(({directory, names}) =>
-    names.filter(isOrphan).map(name => join(directory, name)),
-  );
-  for (const path of orphans) {
-    const directory = join(directories.lost, basename(dirname(path)));
-    await makeDirectory(directory, 0o700);
-    const target = join(directory, basename(path));
-    // A directory replaces none that has entries.
-    await rm(target, {recursive: true, force: true});
-    await rename(path, target);
+  const lostIds = new Set<string>();
+  for (const {kind, names} of listed) {
+    for (const name of names.filter(isOrphan)) {
+      const target = join(lost, kind, name);
+      await makeDirectory(dirname(target), 0o700);
+      // A directory replaces none that has entries.
+      await rm(target, {recursive: true, force: true});
+      await rename(join(directory(kind), name), target);
+      lostIds.add(idOf(name));
+    }
   }
   const whole = new Set(listed[0]?.names.map(idOf));
   // What was committed since the files were listed is not missing.
   const missing = [...records].filter(
-    id => !whole.has(id) && isRecordId(id) && !existsSync(join(directories.files, id)),
+    id => !whole.has(id) && isRecordId(id) && !existsSync(join(directory('files'), id)),
   );
-  const lost = new Set(orphans.map(path => idOf(basename(path))));
-  return {lost: [...lost], missing};
+  return {lost: [...lostIds], missing};
 }
 
 async function draftsIn(directory: string): Promise<ReadonlySet<unknown>> {

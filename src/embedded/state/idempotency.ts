@@ -110,6 +110,6 @@ export class IdempotencyEntries {
   }
 
   #path(name: string): string {
-    return join(this.#store.idempotencyDirectory, `${name}.json`);
+    return join(this.#store.directory('idempotency'), `${name}.json`);
   }
 }

@@ -22,18 +22,14 @@ const damageHint =
 /** File systems may give the same time to two changes of a directory within this time. */
 const finestTimeMs = 2_000;
 
+const directoryNames = ['files', 'thumbnails', 'streams', 'idempotency', 'records', 'temporary'] as const;
+
 /**
  * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, records in `records/<id>.json`, uncommitted
  * files in `temporary/`. What is kept in memory is checked against the directory, since two processes may share one.
  */
 export class Store {
   readonly dataDirectory: string;
-  readonly filesDirectory: string;
-  readonly thumbnailsDirectory: string;
-  readonly streamsDirectory: string;
-  readonly idempotencyDirectory: string;
-  readonly #recordsDirectory: string;
-  readonly #temporaryDirectory: string;
   readonly #clock: Clock;
   readonly #names: TemporaryNames;
   readonly newId: () => string;
@@ -46,12 +42,6 @@ export class Store {
   /** `quota`: how many bytes all uploads together may have. */
   constructor(dataDirectory: string, clock: Clock, names: TemporaryNames, quota = Number.POSITIVE_INFINITY) {
     this.dataDirectory = dataDirectory;
-    this.filesDirectory = join(dataDirectory, 'files');
-    this.thumbnailsDirectory = join(dataDirectory, 'thumbnails');
-    this.streamsDirectory = join(dataDirectory, 'streams');
-    this.idempotencyDirectory = join(dataDirectory, 'idempotency');
-    this.#recordsDirectory = join(dataDirectory, 'records');
-    this.#temporaryDirectory = join(dataDirectory, 'temporary');
     this.#clock = clock;
     this.#names = names;
     this.newId = recordIds(clock);
@@ -60,27 +50,17 @@ export class Store {
 
   /** Creates the directories (0700); removes temporary files without an upload, and with `only` moves what has no record to `lost/`. */
   async prepare(only: boolean): Promise<LeftBehind> {
-    for (const directory of [
-      this.filesDirectory,
-      this.thumbnailsDirectory,
-      this.streamsDirectory,
-      this.idempotencyDirectory,
-      this.#recordsDirectory,
-      this.#temporaryDirectory,
-    ]) {
-      await makeDirectory(directory, 0o700);
-    }
-    const temporary = await removeTemporary(this.#temporaryDirectory, this.#names, this.#clock);
-    const directories = {
-      files: this.filesDirectory,
-      others: [this.thumbnailsDirectory, this.streamsDirectory],
-      records: this.#recordsDirectory,
-      temporary: this.#temporaryDirectory,
-      lost: join(this.dataDirectory, 'lost'),
-    };
-    const orphans = only ? await moveOrphans(directories) : {lost: [], missing: []};
-    await this.quota.prepare(this.filesDirectory);
+    for (const name of directoryNames) await makeDirectory(this.directory(name), 0o700);
+    const temporary = await removeTemporary(this.directory('temporary'), this.#names, this.#clock);
+    const lost = join(this.dataDirectory, 'lost');
+    const orphans = only ? await moveOrphans(name => this.directory(name), lost) : {lost: [], missing: []};
+    await this.quota.prepare(this.directory('files'));
     return {temporary, ...orphans};
+  }
+
+  /** The path of a directory of it. */
+  directory(name: (typeof directoryNames)[number]): string {
+    return join(this.dataDirectory, name);
   }
 
   /** The identity of this data directory, created at random by the first process that asks. */
@@ -104,29 +84,29 @@ export class Store {
 
   /** A path for an uncommitted file. */
   temporaryPath(): string {
-    return join(this.#temporaryDirectory, this.#names.next());
+    return join(this.directory('temporary'), this.#names.next());
   }
 
   /** The path of the bytes of a record. */
   filePath(id: string): string {
-    return join(this.filesDirectory, id);
+    return join(this.directory('files'), id);
   }
 
   /** The path of the thumbnail of a record. */
   thumbnailPath(id: string): string {
-    return join(this.thumbnailsDirectory, `${id}.webp`);
+    return join(this.directory('thumbnails'), `${id}.webp`);
   }
 
   /** Whether the file system has room for this many bytes; true if it does not report that. */
   async hasSpaceFor(bytes: number): Promise<boolean> {
-    const {bavail, blocks, bsize} = await statfs(this.#temporaryDirectory);
+    const {bavail, blocks, bsize} = await statfs(this.directory('temporary'));
     return blocks === 0 || bavail * bsize >= bytes;
   }
 
   /** Whether anything could be stored now, for who asks without storing it. */
   async canStore(): Promise<boolean> {
     try {
-      await access(this.#temporaryDirectory, constants.W_OK);
+      await access(this.directory('temporary'), constants.W_OK);
       return await this.hasSpaceFor(1);
     } catch {
       return false;
@@ -152,10 +132,10 @@ export class Store {
 
   /** The IDs of all records, oldest first. */
   async ids(): Promise<string[]> {
-    const {mtimeNs} = await stat(this.#recordsDirectory, {bigint: true});
+    const {mtimeNs} = await stat(this.directory('records'), {bigint: true});
     if (this.#listed?.changedAt === mtimeNs) return [...this.#listed.ids];
     const isSettled = this.#clock.now() - Number(mtimeNs / 1_000_000n) > finestTimeMs;
-    const names = await readdir(this.#recordsDirectory);
+    const names = await readdir(this.directory('records'));
     const ids = names
       .filter(name => name.endsWith('.json'))
       .map(name => name.slice(0, -'.json'.length))
@@ -175,7 +155,7 @@ export class Store {
     const filePath = this.filePath(record.id);
     // After the commit, the upload must not be refused for lack of a file descriptor.
     let isCommitted = false;
-    const records = await openDirectory(this.#recordsDirectory);
+    const records = await openDirectory(this.directory('records'));
     try {
       await writeDurably(recordDraft, `${JSON.stringify(record)}\n`);
       await renameDurably(paths.file, filePath);
@@ -212,7 +192,7 @@ export class Store {
         if (!isMissing(error)) throw error;
       }
     }
-    await syncDirectory(this.#recordsDirectory);
+    await syncDirectory(this.directory('records'));
     for (const id of removed) {
       const size = await stat(this.filePath(id)).then(
         found => found.size,
@@ -230,10 +210,10 @@ export class Store {
   }
 
   #streamPath(id: string): string {
-    return join(this.streamsDirectory, id);
+    return join(this.directory('streams'), id);
   }
 
   #recordPath(id: string): string {
-    return join(this.#recordsDirectory, `${id}.json`);
+    return join(this.directory('records'), `${id}.json`);
   }
 }
