@@ -199,6 +199,12 @@ export function syntaxError({name, message}: Error): string | undefined {
   return `not valid HTTP/1.1: ${/\((.*)\)$/.exec(message)?.[1] ?? message}`;
 }
 
+/** For `catch`: the error, if a user can understand it; throws any other, which is a bug. */
+export function unlessBug(error: unknown): MediaError {
+  if (error instanceof MediaError) return error;
+  throw error;
+}
+
 /** The error for a failed call of the system: its sentence is `what`, a colon and the system's reason. */
 export function systemError(code: ErrorCode, what: string, cause: unknown, hint?: string): MediaError {
   return new MediaError(code, `${what}: ${systemReason(cause)}.`, {hint, cause});

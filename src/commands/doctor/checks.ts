@@ -4,7 +4,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import {missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
 import {openSessionFor, within} from '../../cli/session.ts';
 import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
-import {MediaError} from '../../errors.ts';
+import {MediaError, unlessBug} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {verifyKey} from '../../service/identity.ts';
 import {checkUploadPath} from '../../service/probe.ts';
@@ -24,10 +24,7 @@ export async function examine(invocation: Invocation): Promise<CheckResult[]> {
   // Reading the settings makes them private, so their modes are checked first.
   const modes = await settingsModes(host);
   const results = [await checkInstallation(host)];
-  const settings = await readSettings(invocation).catch(error => {
-    if (error instanceof MediaError) return error;
-    throw error;
-  });
+  const settings = await readSettings(invocation).catch(unlessBug);
   if (settings instanceof MediaError) {
     results.push(failed('configuration', settings), fileModes(modes));
     return [

@@ -1,6 +1,6 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {openSession} from '../../cli/session.ts';
-import {type ErrorCode, MediaError} from '../../errors.ts';
+import {type ErrorCode, MediaError, unlessBug} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {
   type JournalReader,
@@ -102,10 +102,7 @@ function conclude(counts: ProofCounts, report: Invocation['report'], hint: strin
 async function verifyService(readers: readonly JournalReader[], invocation: Invocation) {
   const {scope, shown = ''} = readers.find(reader => reader.scope?.serviceId !== undefined) ?? {};
   if (scope === undefined) return;
-  const session = await openSession(invocation).catch(error => {
-    if (error instanceof MediaError) return undefined;
-    throw error;
-  });
+  const session = await openSession(invocation).catch(error => void unlessBug(error));
   try {
     if (session?.identity === scope.service)
       await refuseOtherStore(scope, {identify: () => session.client.serviceId(new Stop())}, shown);

@@ -1,7 +1,7 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import type {Session} from '../../cli/session.ts';
 import {certainSize} from '../../embedded/media/probe.ts';
-import {MediaError} from '../../errors.ts';
+import {type MediaError, unlessBug} from '../../errors.ts';
 import type {Journal, JournalMemory} from '../../journal/journal.ts';
 import type {Stop} from '../../lib/stop.ts';
 import type {Speed} from '../../settings/profile.ts';
@@ -55,13 +55,7 @@ export async function openResources(
 /** Closes all of them; resolves to the error that kept the last lines of the journal from being written, if any. */
 export async function closeResources({session, journal}: Resources): Promise<MediaError | undefined> {
   await session?.close();
-  try {
-    await journal?.close();
-    return undefined;
-  } catch (error) {
-    if (error instanceof MediaError) return error;
-    throw error;
-  }
+  return journal?.close().then(() => undefined, unlessBug);
 }
 
 /** What distinguishes one batch from others with the same flags and resources. */
