@@ -1,5 +1,6 @@
 import {Buffer} from 'node:buffer';
 import fc from 'fast-check';
+import picomatch from 'picomatch';
 import {describe, expect} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
 import {fromText, isText, toBytes, toText} from '../../../src/lib/files/typed-path.ts';
@@ -149,6 +150,34 @@ describe('patterns', () => {
       const matches = await compilePattern(path.replace(/[^/]/g, '\\$&'), {dot: true});
       expect(matches(path)).toBe(true);
       expect(matches(other)).toBe(path === other);
+    },
+  );
+
+  const pieces = fc.constantFrom(
+    '*',
+    '*',
+    '*',
+    'a',
+    'b',
+    '-',
+    '.',
+    '?',
+    '/',
+    '**',
+    '{a,b}',
+    '[ab]',
+    '@(a|b)',
+  );
+  holdsFor(
+    'a pattern with many stars: matches what picomatch matches',
+    [
+      fc.array(pieces, {minLength: 1, maxLength: 9}).map(parts => parts.join('')),
+      fc.array(fc.string({unit: fc.constantFrom(...'aab--./'), minLength: 1, maxLength: 9}), {minLength: 20}),
+    ],
+    async (pattern, names) => {
+      const matches = await compilePattern(pattern, {dot: true});
+      const regExp = picomatch.makeRe(pattern, {dot: true, nonegate: true, windows: false, flags: 's'});
+      expect(names.filter(matches)).toEqual(names.filter(name => name === pattern || regExp.test(name)));
     },
   );
 

@@ -14,7 +14,10 @@ export async function compilePattern(pattern: string, options: {dot: boolean}): 
   const {default: picomatch} = await import('picomatch');
   try {
     // With this flag a dot in the regular expression matches line feeds, which names may contain.
-    const matches = picomatch(toPicomatch(pattern), {...options, nonegate: true, windows: false, flags: 's'});
+    const glob = toPicomatch(pattern);
+    const regExp = picomatch.makeRe(glob, {...options, nonegate: true, windows: false, flags: 's'});
+    const linear = new RegExp(regExp.source.replace(starBeforeText, '(?:(?!$1)[^/])*$1'), 's');
+    const matches: Matcher = path => path === glob || linear.test(path);
     if (options.dot || spellsDots(pattern)) return matches;
     // In picomatch, !(a) matches names with a leading dot.
     return path => matches(path) && !/(?:^|\/)\./.test(path);
@@ -25,6 +28,12 @@ export async function compilePattern(pattern: string, options: {dot: boolean}): 
     });
   }
 }
+
+/**
+ * A star of picomatch up to the next star, with only characters and `?` between. If it ends where they first match, the next star
+ * takes the rest; trying every later place too would take time that grows with the power of the number of stars.
+ */
+const starBeforeText = /\[\^\/\]\*\?((?:\[\^\/\](?!\*)|\\[^\w/]|[^\\^$.*+?()[\]{}|/])+)(?=\[\^\/\]\*\?)/g;
 
 /** Whether a pattern contains a leading dot, so that it may match hidden files. */
 export function spellsDots(pattern: string): boolean {

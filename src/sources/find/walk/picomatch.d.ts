@@ -8,6 +8,6 @@ declare module 'picomatch' {
     flags?: string;
     windows?: boolean;
   }
-  const picomatch: (pattern: string, options?: Options) => (path: string) => boolean;
+  const picomatch: {makeRe(pattern: string, options?: Options): RegExp};
   export = picomatch;
 }

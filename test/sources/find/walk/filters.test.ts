@@ -105,6 +105,12 @@ describe('patterns', () => {
     expect(await leftOut(['é.png', '??.png'], from)).toEqual(from.slice(1));
   });
 
+  it('with many stars are soon done with a name that nearly matches in many ways', async () => {
+    const from = ['-'.repeat(255)];
+    expect(await leftOut(['*-*-*-*-*-*-*.psd', '*?*-?*?*.?*-?*?*.psd'], from)).toEqual([]);
+    expect(await leftOut(['*-*-*-*-*-*-*-'], from)).toEqual(from);
+  });
+
   it.each(['', '/', './', '//'])('%j is a usage error', async pattern => {
     await expect(compileFilters([pattern])).rejects.toMatchObject({code: 'usage'});
   });
