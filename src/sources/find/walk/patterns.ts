@@ -106,9 +106,9 @@ export async function compileFilters(exclude: readonly string[]): Promise<Filter
 
 async function compileRule(text: string): Promise<Rule> {
   const typed = toText(fromTyped(text));
-  const pattern = typed.replace(/\/+$/, '').replace(/^\.?\/+|^\.$/, '');
+  const pattern = typed.replace(/\/+$/, '').replace(/^(?:\.{0,2}\/)+|^\.$/, '');
   const isMatch = await compilePattern(pattern, {dot: true});
-  const isPath = pattern.includes('/') || /^\.?\//.test(typed);
+  const isPath = pattern.includes('/') || /^\.{0,2}\//.test(typed);
   return {
     matches: path => isMatch(toText(isPath ? path : baseName(path))),
     ofDirectories: typed.endsWith('/'),

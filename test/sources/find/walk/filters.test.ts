@@ -92,6 +92,9 @@ describe('patterns', () => {
       'photos/a.png',
     ]);
     expect(await leftOut(['**/photos/*'], from)).toEqual(from);
+    expect(await leftOut(['../photos/*'], from)).toEqual(await leftOut(['photos/*'], from));
+    expect(await leftOut(['./../../photos/'], from)).toEqual(await leftOut(['photos/*'], from));
+    expect(await leftOut(['../a.png'], ['../a.png', '../x/a.png'])).toEqual(['../a.png']);
     expect(await leftOut(['photos'], from)).toEqual(from);
   });
 
