@@ -25,8 +25,13 @@ export async function runMediaUrl(argv: readonly string[], host: Host): Promise<
 async function runProgram(build: Build, argv: readonly string[], host: Host): Promise<ExitStatus> {
   const stdout = new Stdout(host.stdout);
   return new Promise(resolve => {
-    const cli: Cli = {host, stdout, argv, typed: [], status: 0, abandon: resolve};
-    execute(build, argv, cli).then(resolve, error => resolve(fail(error, argv, host)));
+    const end = (status: ExitStatus) => {
+      // Any other status counts the failure, and was decided after it was reported.
+      if (typeof status === 'string' && stdout.failure !== undefined) fail(stdout.failure, argv, host);
+      resolve(status);
+    };
+    const cli: Cli = {host, stdout, argv, typed: [], status: 0, abandon: end};
+    execute(build, argv, cli).then(end, error => resolve(fail(error, argv, host)));
   });
 }
 

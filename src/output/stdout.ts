@@ -5,7 +5,7 @@ import {systemCode, systemReason} from '../lib/system-code.ts';
 /** How long a run that is stopped waits for a reader of its output that reads nothing, in milliseconds. */
 const readerPatienceMs = 50;
 
-/** Standard output that survives its reader: EPIPE ends it silently, any other error is kept in `failure`. */
+/** Standard output that survives its reader: EPIPE ends it silently, any other reason is kept in `failure`. */
 export class Stdout {
   readonly stream: TerminalOutput;
   /** Resolves with the reason when nothing can be written any more. */
@@ -61,6 +61,7 @@ export class Stdout {
     this.#patience?.clock.after(this.#patience.ms, () => {
       if (!this.#waiting.has(done)) return;
       this.#ended = true;
+      this.#failure ??= new MediaError('output_failed', 'The output is incomplete: nothing reads it.');
       for (const each of this.#waiting) each();
     });
   }

@@ -1,6 +1,8 @@
 import {once} from 'node:events';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import type {Readable} from 'node:stream';
+import {text} from 'node:stream/consumers';
 import {describe, expect, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {eventually} from '../support/eventually.ts';
@@ -28,6 +30,8 @@ async function copies(box: Sandbox, count: number): Promise<string[]> {
 }
 
 describe('standard output that nobody reads', () => {
+  const incomplete = /"code":"output_failed","message":"The output is incomplete: nothing reads it\."/;
+
   /** An upload whose output fills the pipe. */
   async function unread(...options: string[]) {
     const {url, requests} = await longRecords(200_000);
@@ -35,21 +39,26 @@ describe('standard output that nobody reads', () => {
     const parameters = ['upload', ...(await copies(box, 6)), '-c', '1', '--json', ...options];
     const upload = box.start(parameters, {buffer: false});
     upload.stdout?.pause();
-    return {upload, requests};
+    return {upload, requests, stderr: text(upload.stderr as Readable)};
   }
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s: ends by it', async signal => {
-    const {upload, requests} = await unread();
-    // The first record has filled the pipe by the time that the second has come.
-    await eventually(() => requests.length > 1);
-    upload.kill(signal);
-    expect(await once(upload, 'exit')).toEqual([null, signal]);
-  });
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s: ends by it, and says that the output is incomplete',
+    async signal => {
+      const {upload, requests, stderr} = await unread();
+      // The first record has filled the pipe by the time that the second has come.
+      await eventually(() => requests.length > 1);
+      upload.kill(signal);
+      expect(await once(upload, 'exit')).toEqual([null, signal]);
+      expect(await stderr).toMatch(incomplete);
+    },
+  );
 
-  test('--deadline: ends', async () => {
-    const {upload} = await unread('--deadline', '500ms');
+  test('--deadline: ends, and says that the output is incomplete', async () => {
+    const {upload, requests, stderr} = await unread('--deadline', '4s');
     const [exitCode] = await once(upload, 'exit');
     expect([1, 3]).toContain(exitCode);
+    if (requests.length > 2) expect(await stderr).toMatch(incomplete);
   });
 });
 

@@ -106,7 +106,7 @@ export class UploadRun {
     const {abandon, report} = this.#invocation;
     this.#failures.end();
     report.failure(why);
-    abandon(this.#signal ?? (this.#tally.exitStatus() || 1));
+    abandon(this.#signal ?? (this.#exitStatus() || 1));
   }
 
   async #upload(contentType: DecideType): Promise<void> {
@@ -210,7 +210,9 @@ export class UploadRun {
   #exitStatus(): ExitStatus {
     const {stdout, report} = this.#invocation;
     const status = this.#tally.exitStatus();
-    const hint = status === 0 ? this.#tally.outputHint : undefined;
+    const isRecorded = this.#isRemembered || !this.#tally.isAnyStored;
+    const journal = isRecorded ? undefined : 'With --journal FILE, a journal records what was stored.';
+    const hint = status === 0 ? this.#tally.outputHint : journal;
     const failures = [stdout.failure?.reworded({hint}), this.#localFailure].filter(
       failure => failure !== undefined,
     );
