@@ -41,6 +41,19 @@ test('an error record in UTF-8 that repeats the key: the key is removed, every o
   });
 });
 
+test('a record whose URLs share most characters with the key, and one with the whole key: only that is removed', async () => {
+  for (const [path, shown] of [
+    ['key-of-the-tes', 'key-of-the-tes'],
+    [encodeURIComponent(key), '[secret]'],
+    [Buffer.from(`:${key}`).toString('base64url'), 'Om[secret]'],
+  ]) {
+    const record = {id: 'm_1', type: 'IMAGE', fileUrl: `https://cdn.example/${path}/1.gif`};
+    const {url} = await answering(200, JSON.stringify(record));
+    const [outcome] = await uploadEach([memorySource('a.png', Buffer.from('a'))], clientOf(url));
+    expect(outcome).toMatchObject({received: {json: expect.stringContaining(`/${shown}`)}});
+  }
+});
+
 test('503 with an error record, cut off by a gateway after it: unknown, not sent again', async () => {
   const record = '{"code":1,"message":"later"}';
   const {url, requests} = await answering(503, record, {'content-length': String(record.length + 1)});

@@ -5,6 +5,7 @@ import {isJson} from '../json.ts';
 export class Secret {
   readonly #value: string;
   #redaction: Redaction | undefined;
+  #wholeRedaction: Redaction | undefined;
 
   constructor(value: string) {
     this.#value = value;
@@ -23,6 +24,12 @@ export class Secret {
   /** The text without the key, or any 12 consecutive characters of it, in any encoding. JSON stays valid. */
   redactIn(text: string): string {
     return this.#redactor.apply(text);
+  }
+
+  /** The text without the whole key, in any encoding: a record may share words with the key. JSON stays valid. */
+  redactWholeIn(text: string): string {
+    this.#wholeRedaction ??= new Redaction(this.#value, Number.POSITIVE_INFINITY);
+    return this.#wholeRedaction.apply(text);
   }
 
   /** Whether redactIn() could find something in one of these texts; false is certain. Much faster than to ask for each. */
@@ -48,8 +55,8 @@ export class Secret {
   }
 }
 
-/** A longer run of characters of the key is as secret as the key. */
-const longestHarmless = 11;
+/** A run of this many characters of the key is as secret as the key. */
+const shortestSecret = 12;
 /** A shorter key is only found as a whole word: it may occur in unrelated words. */
 const shortestPart = 8;
 /** A key shorter than this is a word like any other; only its context shows that it is a key. */
@@ -80,7 +87,8 @@ export class Redaction {
   readonly #samples: readonly string[];
   readonly #isNumber: boolean;
 
-  constructor(key: string) {
+  /** Finds what has at least this many consecutive characters of the key. */
+  constructor(key: string, least = shortestSecret) {
     this.#key = key.toLowerCase();
     // A key of digits could also be an unrelated number, such as a size.
     this.#isNumber = !Number.isNaN(Number(key));
@@ -88,7 +96,7 @@ export class Redaction {
     const texts = key.length < shortestPart ? [] : [key, ...decoded];
     texts.push(...base64Of(key).filter(text => text.length >= shortestPart));
     this.#spellings = [...new Set(texts.map(text => text.toLowerCase()))].map(text =>
-      runsOf(text, Math.min(text.length, longestHarmless + 1)),
+      runsOf(text, Math.min(text.length, least)),
     );
     this.#samples = key.length < shortestPart ? [this.#key] : this.#spellings.flatMap(samplesOf);
   }
