@@ -15,7 +15,8 @@ export async function compilePattern(pattern: string, options: {dot: boolean}): 
   try {
     // With this flag a dot in the regular expression matches line feeds, which names may contain.
     const glob = toPicomatch(pattern);
-    const regExp = picomatch.makeRe(glob, {...options, nonegate: true, windows: false, flags: 's'});
+    const expansion = {nonegate: true, windows: false, flags: 's', expandRange: rangeOf};
+    const regExp = picomatch.makeRe(glob, {...options, ...expansion});
     const linear = new RegExp(regExp.source.replace(starBeforeText, '(?:(?!$1)[^/])*$1'), 's');
     const matches: Matcher = path => path === glob || linear.test(path);
     if (options.dot || spellsDots(pattern)) return matches;
@@ -34,6 +35,22 @@ export async function compilePattern(pattern: string, options: {dot: boolean}): 
  * takes the rest; trying every later place too would take time that grows with the power of the number of stars.
  */
 const starBeforeText = /\[\^\/\]\*\?((?:\[\^\/\](?!\*)|\\[^\w/]|[^\\^$.*+?()[\]{}|/])+)(?=\[\^\/\]\*\?)/g;
+
+/** The numbers or letters of a range such as `{9..11}`, `{01..10}` or `{a..e}` as a regular expression. */
+function rangeOf(...parts: unknown[]): string {
+  // Picomatch adds its options.
+  const ends = parts.slice(0, -1).map(String);
+  const isNumeric = /^\d+,\d+$/.test(ends.join());
+  const codes = ends.map(end => (isNumeric ? Number(end) : end.charCodeAt(0)));
+  const first = Math.min(...codes);
+  const count = Math.max(...codes) - first + 1;
+  if (!(isNumeric || /^([a-z],[a-z]|[A-Z],[A-Z])$/.test(ends.join())) || count > 10_000)
+    throw new RangeError(`{${ends.join('..')}}`);
+  // As in a shell, a leading zero means that all numbers have as many digits.
+  const width = ends.some(end => /^0\d/.test(end)) ? Math.max(...ends.map(end => end.length)) : 0;
+  const item = (code: number) => (isNumeric ? `${code}`.padStart(width, '0') : String.fromCharCode(code));
+  return `(?:${Array.from({length: count}, (_, index) => item(first + index)).join('|')})`;
+}
 
 /** Whether a pattern contains a leading dot, so that it may match hidden files. */
 export function spellsDots(pattern: string): boolean {

@@ -106,6 +106,26 @@ describe('a pattern matches', () => {
     expect(await expand(await makeTree(...files), pattern)).toEqual(expected);
   });
 
+  const numbered = ['1', '2', '3', '9', '10', '11', '12', '010', 'A', 'b', 'c', '-'].map(
+    name => `n${name}.png`,
+  );
+  it.each<[string, string[]]>([
+    ['n{9..11}.png', ['n9.png', 'n10.png', 'n11.png']],
+    ['n{11..9}.{png,gif}', ['n9.png', 'n10.png', 'n11.png']],
+    ['n{008..012}.png', ['n010.png']],
+    ['n{a..c}.png', ['nb.png', 'nc.png']],
+    ['n{{1..2},A}.png', ['n1.png', 'n2.png', 'nA.png']],
+  ])('%s, as a shell expands it', async (pattern, expected) => {
+    expect(await expand(await makeTree(...numbered), pattern)).toEqual(expected.sort());
+  });
+
+  it.each(['{1..99999999}', '{a..10}', '{1..3..2}', '{1..3,5}', '{..}', '{Z..b}'])(
+    'nothing with %s: it is not a range',
+    async pattern => {
+      await expect(compileGlob(`n${pattern}.png`, false)).rejects.toMatchObject({code: 'usage'});
+    },
+  );
+
   it('with -r directories too, and all in them', async () => {
     const root = await makeTree(...files);
     expect(await expand(root, 't*', true)).toEqual(['tub/c.png', 'tub/x.png/y.png']);
