@@ -38,6 +38,8 @@ export async function* readNames(
   let separator: '\n' | '\0' | undefined;
   for await (const chunk of list) {
     const text = rest + Buffer.from(chunk as Buffer).toString('latin1');
+    if (separator === undefined && isUtf16(text))
+      throw notAList(label, 'it is in UTF-16', 'Save it in UTF-8.');
     // A name that is ended by a zero byte may contain line feeds, but what writes such a list writes at least the first one whole.
     separator ??= text.includes('\0') ? '\0' : text.includes('\n') ? '\n' : undefined;
     if (text.length >= longestName && !/[^\0]/.test(text))
@@ -51,6 +53,11 @@ export async function* readNames(
     if (rest.length > longestName) throw notAList(label, 'a name in it is far too long');
   }
   yield* oneName(rest, separator ?? '\n', label, isFirst);
+}
+
+/** Whether the start of a list is UTF-16 without a mark: a name is a line feed, or all are single characters with a dot among them. */
+function isUtf16(start: string): boolean {
+  return /\0\n\0/.test(start) || (start.includes('.') && /^\0?(?:[^\0]\0){2,}[^\0]?$/.test(start));
 }
 
 function* oneName(

@@ -48,6 +48,10 @@ describe('a list of lines', () => {
     ['UTF-16', Buffer.from('\ufeffa.png\r\n', 'utf16le'), /UTF-16/],
     ['big-endian UTF-16', Buffer.from('\ufeffa.png\r\n', 'utf16le').swap16(), /UTF-16/],
     ['UTF-16 that has no line feed', Buffer.from('\ufeffa.png', 'utf16le'), /UTF-16/],
+    ['UTF-16 without a mark', Buffer.from('a.gif\r\nb.gif', 'utf16le'), /UTF-16/],
+    ['one name in UTF-16 without a mark', Buffer.from('a.gif', 'utf16le'), /UTF-16/],
+    ['big-endian UTF-16 without a mark', Buffer.from('a.gif\r\n', 'utf16le').swap16(), /UTF-16/],
+    ['UTF-16 without a mark that has other letters', Buffer.from('写真.gif\r\n', 'utf16le'), /UTF-16/],
     ['one endless line', Buffer.alloc(200_000, 'a'), /far too long/],
     ['an endless line among others', Buffer.from(`${'a'.repeat(100_000)}\nb`), /far too long/],
   ])('with %s is a usage error that names it', async (_, content, message) => {
@@ -80,6 +84,8 @@ describe('a list of zero-terminated names', () => {
     ['a\0b', ['a', 'b']],
     ['\0\0a\0\0', ['a']],
     ['a\nb\0c\r\0', ['a\nb', 'c\r']],
+    ['a\0b\0c\0', ['a', 'b', 'c']],
+    ['.\0', ['.']],
     ['\ufeffa\0', ['\xef\xbb\xbfa']],
   ])('%j', async (content, expected) => {
     expect(await names(content)).toEqual(expected);
