@@ -25,13 +25,30 @@ export async function runMediaUrl(argv: readonly string[], host: Host): Promise<
 async function runProgram(build: Build, argv: readonly string[], host: Host): Promise<ExitStatus> {
   const stdout = new Stdout(host.stdout);
   return new Promise(resolve => {
-    const end = (status: ExitStatus) => {
+    const end = async (status: ExitStatus, signalPatienceMs: number) => {
+      const isSignal = typeof status === 'string';
       // Any other status counts the failure, and was decided after it was reported.
-      if (typeof status === 'string' && stdout.failure !== undefined) fail(stdout.failure, argv, host);
+      if (isSignal && stdout.failure !== undefined) fail(stdout.failure, argv, host);
+      await drained(host, isSignal ? signalPatienceMs : 10_000);
       resolve(status);
     };
-    const cli: Cli = {host, stdout, argv, typed: [], status: 0, abandon: end};
-    execute(build, argv, cli).then(end, error => resolve(fail(error, argv, host)));
+    const abandon = (status: ExitStatus) => void end(status, 0);
+    const cli: Cli = {host, stdout, argv, typed: [], status: 0, abandon};
+    execute(build, argv, cli)
+      .catch(error => fail(error, argv, host))
+      .then(status => end(status, 2_000));
+  });
+}
+
+/** Resolves when standard error has been passed to the system, which a slow reader delays, or after `ms` milliseconds. */
+async function drained({stderr, clock}: Host, ms: number): Promise<void> {
+  if (stderr.writableLength === 0) return;
+  await new Promise<void>(resolve => {
+    const cancel = clock.after(ms, resolve);
+    stderr.write('', () => {
+      cancel();
+      resolve();
+    });
   });
 }
 

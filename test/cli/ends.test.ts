@@ -1,11 +1,14 @@
 import {once} from 'node:events';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import type {Readable} from 'node:stream';
+import {type Readable, Writable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import {describe, expect, test} from 'vitest';
+import type {ExitStatus} from '../../src/cli/invocation.ts';
+import {run, systemHost} from '../../src/main.ts';
 import {sandboxFor} from '../service/program.ts';
 import {eventually} from '../support/eventually.ts';
+import {ManualClock, settled} from '../support/manual-clock.ts';
 import {fixture, needNode, type Sandbox, sandbox} from '../support/media.ts';
 import {slowTest} from '../support/patience.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
@@ -69,6 +72,64 @@ test('standard error whose reader has gone: the upload goes on, and its results 
   upload.stderr?.destroy();
   const {stdout, exitCode} = await upload;
   expect({lines: stdout.match(/m_1/g)?.length, exitCode}).toEqual({lines: 3, exitCode: 0});
+});
+
+describe('standard error that is read late', () => {
+  test('more of it than a pipe holds: all of it comes, and the exit status stays', async () => {
+    const box = await sandbox();
+    const names = Array.from(
+      {length: 3000},
+      (_, index) => `a-rather-long-file-name-that-is-missing-${index}.png`,
+    );
+    await writeFile(join(box.directory, 'list'), names.join('\n'));
+    const upload = box.start(['upload', '--files-from', 'list', '--ndjson', '--no-once', '--dry-run'], {
+      buffer: false,
+    });
+    upload.stderr?.pause();
+    const ended = once(upload, 'exit');
+    let results = '';
+    upload.stdout?.on('data', lines => {
+      results += lines;
+    });
+    // By its last result, the run has reported every failure.
+    await eventually(() => results.match(/"file_missing"/g)?.length === 3000);
+    const failures = (await text(upload.stderr as Readable)).match(/"file_missing"/g);
+    expect([failures?.length, await ended]).toEqual([3000, [1, null]]);
+  });
+
+  /** A run with one failure, whose standard error is read when the test reads it. */
+  function unread() {
+    const clock = new ManualClock();
+    const waiting: (() => void)[] = [];
+    const stderr = new Writable({write: (_chunk, _encoding, done) => void waiting.push(done)});
+    let status: ExitStatus | undefined;
+    void run(['nonsense'], {...systemHost(), clock, stderr}).then(ended => {
+      status = ended;
+    });
+    return {clock, waiting, status: () => status};
+  }
+
+  test('the run ends when it has been read', async () => {
+    const {waiting, status} = unread();
+    await eventually(() => waiting.length > 0);
+    await settled();
+    expect(status()).toBeUndefined();
+    await eventually(() => {
+      waiting.shift()?.();
+      return status() !== undefined;
+    });
+    expect(status()).toBe(2);
+  });
+
+  test('never: the run ends after 10 s all the same', async () => {
+    const {clock, waiting, status} = unread();
+    await eventually(() => waiting.length > 0);
+    await clock.advance(9_999);
+    expect(status()).toBeUndefined();
+    await clock.advance(1);
+    await settled();
+    expect(status()).toBe(2);
+  });
 });
 
 describe('a key-command that waits', () => {
