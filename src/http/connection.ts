@@ -33,7 +33,7 @@ export class Connection {
   #isUsed = false;
   /** Whether a connection was opened for the request. */
   #hasOpened = false;
-  #continueFilter: ContinueFilter | undefined;
+  #interimFilter: InterimFilter | undefined;
 
   /** `number` identifies the connection in a trace. */
   constructor(origin: URL, options: ConnectionOptions, number = 1) {
@@ -67,7 +67,7 @@ export class Connection {
         this.#wire = new SocketWire(socket, clock.monotonic() - start);
         this.#watchForRefusal(socket);
         readBeforeWritesFail(socket);
-        this.#continueFilter = new ContinueFilter(socket);
+        this.#interimFilter = new InterimFilter(socket);
         callback(null, socket);
       },
       error => callback(error, null),
@@ -86,7 +86,7 @@ export class Connection {
     if (this.#isUsed) await nextTurn();
     this.#isUsed = true;
     this.#hasOpened = false;
-    this.#continueFilter?.expectResponse();
+    this.#interimFilter?.expectResponse();
     request.signal?.throwIfAborted();
     this.#trace?.restart();
     const content = whole?.bytes ?? body?.content;
@@ -138,15 +138,15 @@ export class Connection {
   }
 }
 
-/** The longest interim head that is dropped; a longer one is left to the parser. */
+/** The longest interim response that is dropped; a longer one is left to the parser. */
 const longestHead = 16 * 1024;
 
 /**
- * Drops `100 Continue` from what a socket receives. RFC 9110 (15.2) lets a server send it unasked, but undici then closes the
- * connection, after which nobody knows whether the upload was stored.
+ * Drops interim responses from what a socket receives. RFC 9110 (15.2) lets a server send them unasked, but undici closes the
+ * connection at `100 Continue`, after which nobody knows whether the upload was stored.
  */
-class ContinueFilter {
-  /** Whether no response has begun since the last request. */
+class InterimFilter {
+  /** Whether no final response has begun since the last request. */
   #isBefore = true;
   #held: Buffer = Buffer.alloc(0);
 
@@ -170,12 +170,12 @@ class ContinueFilter {
   #filtered(chunk: Buffer): Buffer {
     let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = Buffer.alloc(0);
-    while (/^HTTP\/1\.[01] 100[ \r]/.test(bytes.toString('latin1', 0, 13))) {
+    while (/^HTTP\/1\.[01] 1(?!01)\d\d[ \r]/.test(bytes.toString('latin1', 0, 13))) {
       const end = bytes.indexOf('\r\n\r\n');
       if (end === -1) break;
       bytes = bytes.subarray(end + 4);
     }
-    if (mayBecomeContinue(bytes)) {
+    if (mayBecomeInterim(bytes)) {
       this.#held = bytes;
       return Buffer.alloc(0);
     }
@@ -184,10 +184,11 @@ class ContinueFilter {
   }
 }
 
-/** Whether these are the first bytes of a `100 Continue` that has not come whole. */
-function mayBecomeContinue(bytes: Buffer): boolean {
+/** Whether these are the first bytes of an interim response that has not come whole; after 101, HTTP ends. */
+function mayBecomeInterim(bytes: Buffer): boolean {
   const start = bytes.toString('latin1', 0, 12);
-  return bytes.length < longestHead && ['HTTP/1.1 100', 'HTTP/1.0 100'].some(head => head.startsWith(start));
+  const completed = start + 'HTTP/1.1 1'.slice(start.length);
+  return bytes.length < longestHead && /^HTTP\/1\.[01] 1(?!01)/.test(completed);
 }
 
 type Done = (error?: Error | null) => void;

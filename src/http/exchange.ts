@@ -128,7 +128,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: unknown, status: number, headers: HeaderFields): void {
-    // This is an interim response, such as 100 Continue.
+    // This is an interim response.
     if (status < 200) return;
     this.#head = {status, headers: joinHeaders(headers)};
     this.#trace?.phase('first byte', `${status} to ${this.#request.method} ${this.#request.path}`);

@@ -5,6 +5,7 @@ import {fixture, temporaryDirectory} from '../support/media.ts';
 import {type ScriptedConnection, scriptedServer, someRecord} from '../support/scripted-server.ts';
 
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
+const hints = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 
 /** Sends these as soon as the head of a request has come, one after the other, and the record when all of it has. */
 async function interim(connection: ScriptedConnection, ...texts: string[]): Promise<void> {
@@ -22,7 +23,8 @@ test.each<[string, string[]]>([
   ['twice', [goOn + goOn]],
   ['with fields, in HTTP/1.0', ['HTTP/1.0 100 Go on\r\nServer: old\r\n\r\n']],
   ['byte by byte', [...goOn]],
-  ['after 103 Early Hints', ['HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n']],
+  ['before and after 103 Early Hints', [goOn + hints, goOn]],
+  ['after 103 Early Hints, byte by byte', [...hints, ...goOn]],
 ])(
   '100 Continue %s, which nobody asked for: a small file and one of 3 MB are uploaded at once',
   async (_, texts) => {
