@@ -108,16 +108,13 @@ export const systemClock: Clock = {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const onAbort = () => {
-        clearTimeout(timer);
+        cancel();
         reject(signal?.reason);
       };
-      const timer = setTimeout(
-        () => {
-          signal?.removeEventListener('abort', onAbort);
-          resolve();
-        },
-        Math.min(ms, 2 ** 31 - 1),
-      );
+      const cancel = systemClock.after(ms, () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      });
       signal?.addEventListener('abort', onAbort, {once: true});
     });
   },

@@ -5,7 +5,7 @@ import type {Host, StopSignal} from '../../host.ts';
 import {runChild} from '../../lib/child.ts';
 import {pathOfFileUrl} from '../../lib/files/typed-path.ts';
 import {isString} from '../../lib/json.ts';
-import {systemCode} from '../../lib/system-code.ts';
+import {orNothing, systemCode} from '../../lib/system-code.ts';
 import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
 import {type ClipboardCommand, type ClipboardProgram, clipboardPrograms} from './programs.ts';
@@ -104,21 +104,12 @@ function pathsIn(text: Buffer): {paths: string[]; others: string[]} {
   const paths: string[] = [];
   const others: string[] = [];
   for (const line of text.toString().split(/\r?\n/)) {
-    const path = localPath(line.trim());
-    if (path !== undefined) paths.push(path);
+    const path = orNothing(() => pathOfFileUrl(line.trim()));
+    if (path !== undefined && isAbsolute(path)) paths.push(path);
     // File managers begin a list with a verb; a list of URLs may have comments.
     else if (!/^(copy|cut|#.*)?$/.test(line.trim())) others.push(line.trim());
   }
   return {paths, others};
-}
-
-function localPath(line: string): string | undefined {
-  try {
-    const path = pathOfFileUrl(line);
-    return isAbsolute(path) ? path : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The bytes decide where a format has no usual extension. On macOS and Windows every picture is read as PNG. */
