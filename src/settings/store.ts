@@ -44,19 +44,13 @@ export async function readProfiles(host: Host): Promise<Profiles> {
     .catch(error => (isMissing(error) ? undefined : unreadable(error)));
   if (stats === undefined) return Object.create(null);
   if (stats.isSymbolicLink() || !stats.isFile()) {
-    throw unusable(
-      `${path} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'}, so it is not trusted with a key`,
-      {
-        hint: 'Put the file itself there, or set MEDIA_CONFIG_DIR to another directory.',
-      },
+    throw untrusted(
+      `${path} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'}`,
+      'Put the file itself there, or set MEDIA_CONFIG_DIR to another directory.',
     );
   }
-  await makePrivate(
-    configDirectory(host),
-    await systemFiles.stat(configDirectory(host)),
-    privateDirectory,
-    host,
-  );
+  const directory = configDirectory(host);
+  await makePrivate(directory, await systemFiles.stat(directory), privateDirectory, host);
   await makePrivate(path, stats, privateFile, host);
   return parseProfiles(await systemFiles.readFile(path, 'utf8').catch(unreadable), path);
 }
@@ -129,25 +123,21 @@ function damaged(path: string, how: string): MediaError {
 async function makePrivate(path: string, stats: Stats, mode: number, host: Host): Promise<void> {
   if (host.platform === 'win32') return;
   const user = host.userId();
-  if (user !== undefined && stats.uid !== user) {
-    throw unusable(`${path} belongs to another user, so it is not trusted with a key`, {
-      hint: 'Set MEDIA_CONFIG_DIR to a directory of your own.',
-    });
-  }
+  const another = 'Set MEDIA_CONFIG_DIR to a directory of your own.';
+  if (user !== undefined && stats.uid !== user) throw untrusted(`${path} belongs to another user`, another);
   if ((stats.mode & 0o077) === 0) return;
-  if ((stats.mode & 0o1000) !== 0) {
-    throw unusable(`${path} is a directory that users share, so it is not trusted with a key`, {
-      hint: 'Set MEDIA_CONFIG_DIR to a directory of your own.',
-    });
-  }
+  if ((stats.mode & 0o1000) !== 0) throw untrusted(`${path} is a directory that users share`, another);
+  const command = `chmod ${mode.toString(8)} ${shellQuoted(path)}`;
   if ((stats.mode & 0o022) !== 0) {
-    throw unusable(`Other users may change ${path}, so it is not trusted with a key`, {
-      hint: `Check that nobody has changed its content, then run: chmod ${mode.toString(8)} ${shellQuoted(path)}`,
-    });
+    const hint = `Check that nobody has changed its content, then run: ${command}`;
+    throw untrusted(`Other users may change ${path}`, hint);
   }
   const what = `${path} may be read by other users, and that could not be changed`;
-  const hint = `Run: chmod ${mode.toString(8)} ${shellQuoted(path)}`;
-  await chmod(path, mode).catch(failed('config_unusable', what, hint));
+  await chmod(path, mode).catch(failed('config_unusable', what, `Run: ${command}`));
+}
+
+function untrusted(why: string, hint: string): MediaError {
+  return unusable(`${why}, so it is not trusted with a key`, {hint});
 }
 
 function unusable(sentence: string, details: {hint?: string; cause?: unknown}): MediaError {
