@@ -75,12 +75,8 @@ function isBrief(command: Command): boolean {
 
 function helperFor(command: Command): Help {
   const help = command.createHelp();
-  const {getOutHelpWidth, getOutHasColors} = command.configureOutput();
-  const helpWidth = getOutHelpWidth?.();
-  help.prepareContext({
-    ...defined({helpWidth}),
-    outputHasColors: getOutHasColors?.() ?? false,
-  });
+  const helpWidth = command.configureOutput().getOutHelpWidth?.();
+  help.prepareContext({...defined({helpWidth}), outputHasColors: false});
   return help;
 }
 
