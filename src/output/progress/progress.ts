@@ -8,7 +8,6 @@ import {
   type FileInFlight,
   filesText,
   type Meter,
-  type Standing,
   standingPercent,
   standingText,
   unavailableText,
@@ -79,14 +78,23 @@ export class Progress implements Drawing {
     this.#spinner.text = ascii ? text.replaceAll('…', '~') : text;
   }
 
+  /** The lines for a batch and its files, each of at most this many cells. */
   #batchLines(room: number): string[] {
     const {meter, summary} = this.#options;
+    const standing = meter.standing();
+    const percent = standingPercent(standing);
+    const unavailable = unavailableText(standing);
     const files = this.#fileLines(room - 2, this.#linesForFiles());
     const more = meter.filesInFlight - files.length;
+    const below = [
+      `${filesText(standing)}: ${summary()}`,
+      ...(unavailable === '' ? [] : [unavailable]),
+      ...files,
+      ...(more > 0 ? [`and ${more} more`] : []),
+    ];
     return [
-      ...batchLines(meter.standing(), summary(), room),
-      ...files.map(line => `  ${line}`),
-      ...(more > 0 ? [`  ${cutEnd(`and ${more} more`, room - 2)}`] : []),
+      cutEnd(`${percent === undefined ? '' : `${percent}%  `}${standingText(standing)}`, room),
+      ...below.map(line => `  ${cutEnd(line, room - 2)}`),
     ];
   }
 
@@ -142,17 +150,6 @@ export class Progress implements Drawing {
 
 /** The least cells for a name; it gets a third of the line if that is more. */
 const narrowestName = 18;
-
-/** The lines for a batch, each of at most this many cells, with the summary of its results. */
-function batchLines(standing: Standing, summary: string, room: number): string[] {
-  const percent = standingPercent(standing);
-  const unavailable = unavailableText(standing);
-  return [
-    cutEnd(`${percent === undefined ? '' : `${percent}%  `}${standingText(standing)}`, room),
-    `  ${cutEnd(`${filesText(standing)}: ${summary}`, room - 2)}`,
-    ...(unavailable === '' ? [] : [`  ${cutEnd(unavailable, room - 2)}`]),
-  ];
-}
 
 /** The line for a file, of at most this many cells: its name, and its progress or why it waits. */
 function fileLine(file: FileInFlight, now: number, room: number): string {
