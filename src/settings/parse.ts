@@ -35,20 +35,13 @@ export function shownBaseUrl(value: string, instead: string): string {
 export function parseServiceUrl(value: string, what: string, allowHttp: boolean): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) throw notAServiceUrl(what);
+  const hint = `Use ${url.protocol}//${url.host}${url.pathname}`;
   if (url.username !== '' || url.password !== '') {
-    throw new MediaError(
-      'usage',
-      `The ${what} contains a user name or password; only the key identifies you.`,
-      {
-        hint: `Use ${url.protocol}//${url.host}${url.pathname}`,
-      },
-    );
+    const message = `The ${what} contains a user name or password; only the key identifies you.`;
+    throw new MediaError('usage', message, {hint});
   }
-  if (url.search !== '' || url.hash !== '') {
-    throw new MediaError('usage', `The ${what} has a query or a fragment.`, {
-      hint: `Use ${url.protocol}//${url.host}${url.pathname}`,
-    });
-  }
+  if (url.search !== '' || url.hash !== '')
+    throw new MediaError('usage', `The ${what} has a query or a fragment.`, {hint});
   if (what === 'base URL') refuseEndpoint(url);
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
     throw new MediaError('usage', `The key would go to ${url.host} unencrypted: the ${what} is plain http.`, {
