@@ -116,18 +116,14 @@ export async function readStoredKey(
   const result = await readFromKeychain(host, {profileName, origin: profile['key-origin'] ?? ''}, stop);
   if ('key' in result && result.key !== undefined) return result.key;
   const login = loginCommandFor(host, hintOptions(host, options));
-  if ('key' in result) {
-    throw new MediaError('key_unavailable', `The keychain has no key for profile ${profileName} any more.`, {
-      hint: `Store it again: ${login}`,
-    });
-  }
-  throw new MediaError(
-    'key_unavailable',
-    `The key of profile ${profileName} is in the keychain, which could not be used: ${result.failure}.`,
-    {
-      hint: `Unlock the keychain, set MEDIA_API_KEY, or store the key in a file: ${login} --insecure-storage`,
-    },
-  );
+  const [message, hint] =
+    'key' in result
+      ? [`The keychain has no key for profile ${profileName} any more.`, `Store it again: ${login}`]
+      : [
+          `The key of profile ${profileName} is in the keychain, which could not be used: ${result.failure}.`,
+          `Unlock the keychain, set MEDIA_API_KEY, or store the key in a file: ${login} --insecure-storage`,
+        ];
+  throw new MediaError('key_unavailable', message, {hint});
 }
 
 /** The fields of a profile that belong to one service. Another service cannot use them, or must not get them. */
