@@ -39,8 +39,7 @@ export async function openRunJournal(
 ): Promise<Journal | undefined> {
   if (session === undefined) return undefined;
   const {journal} = flags;
-  const isOwn = journal === undefined && (flags.once ?? session.settings.profile.once === 'true');
-  if (journal === undefined && !isOwn) return undefined;
+  if (journal === undefined && !(flags.once ?? session.settings.profile.once === 'true')) return undefined;
   const {openJournal} = await import('../../journal/journal.ts');
   const identify = () => session.client.serviceId(stop);
   // A journal that is opened again does not ask again.
@@ -84,8 +83,7 @@ export async function readDryRunMemory(
   const {speedSettings} = await import('../../settings/profile.ts');
   // Nothing is sent, but a wrong value is found.
   await speedSettings(settings);
-  const isOwn = journal === undefined && (once ?? settings.profile.once === 'true');
-  if (journal === undefined && !isOwn) return nothingKnown;
+  if (journal === undefined && !(once ?? settings.profile.once === 'true')) return nothingKnown;
   const {account, idempotencyHonoured} = settings;
   const identity = await identityOf(settings, host);
   const isEmbedded = settings.baseUrl?.kind === 'embedded';
