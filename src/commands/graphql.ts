@@ -5,7 +5,7 @@ import {describeBroken, failed, MediaError} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {readText, textOf} from '../lib/files/read-text.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
-import {isObject, parseObject} from '../lib/json.ts';
+import {isHeld, isObject, parseJson, parseObject} from '../lib/json.ts';
 import {defined, own} from '../lib/object.ts';
 import {printableJson} from '../output/escape.ts';
 import {prettyJson} from '../output/pretty-json.ts';
@@ -69,6 +69,12 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
 }
 
 async function readRequest(options: GraphqlOptions, invocation: Invocation): Promise<GraphqlRequest> {
+  const fromFiles = [options.input ?? options.query, options.variables, ...(options.field ?? []).map(fileOf)];
+  if (fromFiles.filter(file => file === '-').length > 1) {
+    throw new MediaError('usage', 'Standard input (-) was given twice, but can be read only once.', {
+      hint: 'Read the query, the variables or the value from a file instead.',
+    });
+  }
   const query = await readQuery(options, invocation);
   const variables = await readVariables(options, invocation);
   for (const field of options.rawField ?? []) assign(variables, field, value => value);
@@ -82,16 +88,12 @@ async function readRequest(options: GraphqlOptions, invocation: Invocation): Pro
 
 /** The variables of `--variables`; none without it. */
 async function readVariables(
-  {query, input, variables: path}: GraphqlOptions,
+  {variables: path}: GraphqlOptions,
   invocation: Invocation,
 ): Promise<Record<string, unknown>> {
   if (path === undefined) return Object.create(null);
-  if (path === '-' && (input ?? query) === '-') {
-    throw new MediaError('usage', 'Standard input (-) was given twice, but can be read only once.', {
-      hint: 'Read the query or the variables from a file instead.',
-    });
-  }
-  const variables = parseObject(await readInput(path, invocation, 'the variables as JSON'));
+  const text = await readInput(path, invocation, 'the variables as JSON');
+  const variables = parseObject(text, {parse: parseJson});
   if (variables !== undefined) return variables;
   throw new MediaError('usage', `${path === '-' ? 'Standard input' : path} is not a JSON object.`, {
     hint: 'Write the variables as JSON, such as {"first": 10}.',
@@ -164,12 +166,17 @@ function otherKind(field: string): MediaError {
   });
 }
 
+/** The file that holds the value of a typed field, if one does. */
+function fileOf(field: string): string | undefined {
+  return /^[^=]*=@(.+)$/s.exec(field)?.[1];
+}
+
 async function assignTyped(
   variables: Record<string, unknown>,
   field: string,
   invocation: Invocation,
 ): Promise<void> {
-  const file = /^[^=]*=@(.+)$/s.exec(field)?.[1];
+  const file = fileOf(field);
   const content = file === undefined ? undefined : await readInput(file, invocation, 'a value');
   assign(variables, field, value => content ?? typedValue(value));
 }
@@ -178,8 +185,8 @@ function typedValue(value: string): unknown {
   if (value === 'true' || value === 'false') return value === 'true';
   if (value === 'null') return null;
   if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value)) return value;
-  // A larger integer would lose digits; GraphQL's ID and most big-integer types accept a string.
-  return /^-?\d+$/.test(value) && !Number.isSafeInteger(Number(value)) ? value : Number(value);
+  // GraphQL's ID and most big-integer types accept a string.
+  return isHeld(value) ? Number(value) : value;
 }
 
 function tooLate(hostName: string, timeoutMs: number): MediaError {

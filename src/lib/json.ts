@@ -39,11 +39,35 @@ export function isJson(text: string): boolean {
   }
 }
 
+const stringOrNumber = /("[^"\\]*(?:\\.[^"\\]*)*")|(-?\d[\d.eE+-]*)/g;
+/** Without a match, a text has only numbers that JavaScript represents exactly. */
+const largeNumber = /\d{16}|\d[eE]/;
+
+/** Parses JSON like JSON.parse, but numbers that JavaScript cannot hold become texts of their digits. */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (!largeNumber.test(text)) return value;
+  return JSON.parse(
+    text.replace(stringOrNumber, (token, string: string | undefined) =>
+      string !== undefined || isHeld(token) ? token : `"${token}"`,
+    ),
+  );
+}
+
+/** Whether JavaScript represents this number: an integer exactly, others approximately. */
+export function isHeld(token: string): boolean {
+  const number = Number(token);
+  return Number.isFinite(number) && (!/^-?\d{16,}$/.test(token) || Number.isSafeInteger(number));
+}
+
 /** Parses a JSON object, whose members may add `wrapping` levels; undefined for anything else and for what is nested too deeply. */
-export function parseObject(text: string, {wrapping = 0} = {}): Record<string, unknown> | undefined {
+export function parseObject(
+  text: string,
+  {wrapping = 0, parse = JSON.parse as typeof parseJson} = {},
+): Record<string, unknown> | undefined {
   if (isNestedTooDeeply(text, deepestNesting + wrapping)) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parse(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

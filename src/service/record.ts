@@ -1,5 +1,5 @@
 import type {HttpAnswer} from '../http/http.ts';
-import {isNestedTooDeeply, isObject, parseObject} from '../lib/json.ts';
+import {isNestedTooDeeply, isObject, parseJson, parseObject} from '../lib/json.ts';
 import {defined} from '../lib/object.ts';
 
 // The shapes of the service's responses (interface, part 2). The interface does not say which fields are always present, so
@@ -47,10 +47,7 @@ export interface ReceivedRecord {
   serviceId?: string;
 }
 
-const stringOrNumber = /("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)/g;
 const stringOrSpace = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
-/** Without a match, a text has only numbers that JavaScript represents exactly. */
-const largeNumber = /\d{16}|\d[eE]/;
 
 const decoder = new TextDecoder();
 
@@ -67,8 +64,7 @@ export function parseRecord(text: string): ReceivedRecord | {problem: RecordProb
   if (isNestedTooDeeply(text)) return {problem: 'nested too deeply'};
   let value: unknown;
   try {
-    value = JSON.parse(text);
-    if (largeNumber.test(text)) value = JSON.parse(quoteLargeNumbers(text));
+    value = parseJson(text);
   } catch {
     return {problem: 'not JSON'};
   }
@@ -87,18 +83,6 @@ export function mediaIdIn(recordJson: string): string {
 /** The JSON text on one line, without white space between tokens and otherwise unchanged. */
 export function compactJson(text: string): string {
   return /\s/.test(text) ? text.replace(stringOrSpace, '$1') : text;
-}
-
-function quoteLargeNumbers(text: string): string {
-  return text.replace(stringOrNumber, (token, string: string | undefined) =>
-    string !== undefined || isHeld(token) ? token : `"${token}"`,
-  );
-}
-
-/** Whether JavaScript represents this number: an integer exactly, others approximately. */
-function isHeld(token: string): boolean {
-  const number = Number(token);
-  return Number.isFinite(number) && (!/^-?\d{16,}$/.test(token) || Number.isSafeInteger(number));
 }
 
 /** Parses an error record; undefined for other responses: front ends send HTML, text or nothing. */

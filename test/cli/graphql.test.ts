@@ -144,6 +144,7 @@ describe('what media graphql sends', () => {
       'k=text',
       'l=@note.txt',
       'm=9007199254740993',
+      'n=1e400',
     ];
     await box.run([
       'graphql',
@@ -167,6 +168,7 @@ describe('what media graphql sends', () => {
         k: 'text',
         l: 'true\n"quoted"\n',
         m: '9007199254740993',
+        n: '1e400',
       },
     });
   });
@@ -202,7 +204,16 @@ describe('what media graphql sends', () => {
     expect(refused.stderr).toBe(
       'media: v.json is not a JSON object.\n  Write the variables as JSON, such as {"first": 10}.\n',
     );
-    expect(await box.run(['graphql', '-', '--variables', '-'])).toMatchObject({exitCode: 2});
+  });
+
+  it('--variables with numbers that JavaScript cannot hold: their digits as text, as -F sends them', async () => {
+    const {box, sent} = await answering(200, '{"data":{}}');
+    const input = '{"id": 9007199254740993, "l": [-1e400, 1.5e3, "1e400"], "n": 12}';
+    await box.run(['graphql', '{a}', '--variables', '-'], {stdin: 'pipe', input});
+    expect(sent()).toEqual({
+      query: '{a}',
+      variables: {id: '9007199254740993', l: ['-1e400', 1500, '1e400'], n: 12},
+    });
   });
 
   it('on a terminal: on indented lines and coloured, with every digit; in a pipe as it was received', async () => {
@@ -230,6 +241,10 @@ describe('what media graphql sends', () => {
     [['{a}', '-f', 'novalue'], '"novalue" does not set a variable.'],
     [['{a}', '-F', '1a=2'], '"1a=2" does not set a variable.'],
     [['{a}', '-F', 'a=@gone.txt'], 'gone.txt could not be read: ENOENT.'],
+    [['-', '--variables', '-'], 'Standard input (-) was given twice'],
+    [['--input', '-', '-F', 'a=@-'], 'Standard input (-) was given twice'],
+    [['{a}', '--variables', '-', '-F', 'a=@-'], 'Standard input (-) was given twice'],
+    [['{a}', '-F', 'a=@-', '-F', 'b=@-'], 'Standard input (-) was given twice'],
   ])('%j: a usage error, nothing sent', async (parameters, sentence) => {
     const {box, requests} = await answering(200, '{"data":{}}');
     const {stdout, stderr, exitCode} = await box.run(['graphql', ...parameters]);
