@@ -597,7 +597,7 @@ describe('media journal resolve', () => {
     const one = await bench();
     for (const content of ['one', 'two']) await journalOf(one, 'j', {'a.png': ['commit']}, content);
     await files(one, {list: 'a.png med_1\n'});
-    const error = 'Several uploads have the path a.png.';
+    const error = 'Several uploads match a.png.';
     for (const parameters of [
       ['a.png', '--uploaded', 'med_1'],
       ['a.png', '--resend'],
@@ -635,7 +635,7 @@ describe('media journal resolve', () => {
       for (const command of commands[end])
         expect(await media(one, ...command)).toMatchObject({
           exitCode: 2,
-          error: 'Several uploads have the path a\ufffd.',
+          error: 'Several uploads match a\ufffd.',
         });
       expect((await media(one, 'list', file)).stdout).not.toMatch(/pending|forgotten/);
     },
@@ -768,6 +768,28 @@ describe('media journal forget', () => {
     expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({exitCode: 1});
     await journalOf(one, 'j', {'a.png': ['done', 'med_3']});
     expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({exitCode: 0});
+  });
+
+  it('a path with two contents: not forgotten by the path, but by the ID', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']}, 'one');
+    await journalOf(one, 'j', {'a.png': ['done', 'med_2']}, 'two');
+    expect(await media(one, 'forget', 'j', 'a.png')).toMatchObject({
+      exitCode: 2,
+      error: 'Several uploads match a.png.',
+    });
+    expect((await media(one, 'list', 'j')).stdout).toBe('uploaded  a.png  med_1\nuploaded  a.png  med_2\n');
+    expect(await media(one, 'forget', 'j', 'med_1')).toMatchObject({exitCode: 0});
+    expect((await media(one, 'list', 'j')).stdout).toBe('uploaded  a.png  med_2\n');
+  });
+
+  it.each(['a.png', sha256(contentOf('a.png'))])('%s, sent as two types: both are forgotten', async what => {
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    const other = {...inputOf('a.png'), contentType: 'image/gif', types: 'image/gif'};
+    await one.run(journal => upload(journal, other, 'done', 'med_2'), join(one.directory, 'j'));
+    expect(await media(one, 'forget', 'j', what)).toMatchObject({exitCode: 0});
+    expect((await media(one, 'list', 'j')).stdout).not.toContain('uploaded');
   });
 
   it('what the journal does not have: exit status 2', async () => {

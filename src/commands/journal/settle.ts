@@ -134,11 +134,10 @@ async function namesOf(reader: JournalReader, path: PathKey, entry: Entry): Prom
 }
 
 async function chooseOne(reader: JournalReader, what: string, id: string | undefined): Promise<Decision[]> {
-  const path = normalizeName(pathKey(what));
-  const [entry = await named(reader, what, 'unknown'), ...others] = reader.entriesOf(path, 'unknown');
+  const [entry, ...others] = await named(reader, what, 'unknown');
   if (others.length > 0) throw ambiguous(reader, what);
   if (entry !== undefined) return [{name: what, entry, id}];
-  const [latest] = reader.index.entriesOf(path);
+  const [latest] = reader.index.entriesOf(normalizeName(pathKey(what)));
   throw latest === undefined
     ? notThere(reader, what)
     : new MediaError('usage', `${what} is not unknown: it is ${statusOf(latest.state)}.`, {
@@ -146,22 +145,16 @@ async function chooseOne(reader: JournalReader, what: string, id: string | undef
       });
 }
 
-async function named(
-  reader: JournalReader,
-  what: string,
-  state: 'unknown' | 'done',
-): Promise<Entry | undefined> {
-  let found: Entry | undefined;
+/** The uploads with this path; if there are none, those with this idempotency key, SHA-256 or media ID. */
+async function named(reader: JournalReader, what: string, state: 'unknown' | 'done'): Promise<Entry[]> {
+  const entries = reader.entriesOf(normalizeName(pathKey(what)), state);
+  if (entries.length > 0) return entries;
   for await (const {path, entry} of reader.entriesIn(state)) {
     const names = await namesOf(reader, path, entry);
     if (state === 'done') names.push(mediaIdIn(await reader.recordOf(entry)));
-    if (!names.includes(what) && !(isSha256(what) && reader.hasHash(entry, what))) continue;
-    if (pathFields(path).path !== what) return entry;
-    // Paths that are not UTF-8 may be shown alike.
-    if (found !== undefined) throw ambiguous(reader, what);
-    found = entry;
+    if (names.includes(what) || (isSha256(what) && reader.hasHash(entry, what))) entries.push(entry);
   }
-  return found;
+  return entries;
 }
 
 function notThere({shown}: JournalReader, what: string): MediaError {
@@ -171,8 +164,8 @@ function notThere({shown}: JournalReader, what: string): MediaError {
 }
 
 /** The same path under several roots, or of a file that was changed in between: an ID belongs to one content. */
-function ambiguous({shown}: JournalReader, path: string): MediaError {
-  return new MediaError('usage', `Several uploads have the path ${path}.`, {
+function ambiguous({shown}: JournalReader, what: string): MediaError {
+  return new MediaError('usage', `Several uploads match ${what}.`, {
     hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(shown)}`,
   });
 }
@@ -182,13 +175,17 @@ export async function forgetUpload(
   {file, what}: {file: string; what: string},
   invocation: Invocation,
 ): Promise<void> {
-  const path = normalizeName(pathKey(what));
   const choose = async (reader: JournalReader) => {
-    const [entry = await named(reader, what, 'done')] = reader.entriesOf(path, 'done');
-    if (entry === undefined) throw notThere(reader, what);
-    return entry;
+    const entries = await named(reader, what, 'done');
+    const contents = new Set(entries.map(({row}) => reader.index.contentOf(row)));
+    if (contents.size === 0) throw notThere(reader, what);
+    if (contents.size > 1) throw ambiguous(reader, what);
+    return entries;
   };
-  await change(file, invocation, choose, (journal, entry) => journal.forget(entry));
+  await change(file, invocation, choose, async (journal, entries) => {
+    // One content may have been sent in several ways.
+    for (const entry of entries) await journal.forget(entry);
+  });
   invocation.report.note(`${what}: forgotten, so the next run sends it again.`);
 }
 
