@@ -61,10 +61,11 @@ export async function scanDocument(kind: DocumentKind, text: string, options: Sc
   const {references, left: counts, ...notes} = await parsed(kind, text.slice(shift), options);
   const found: Reference[] = [];
   const left: LeftCounts = {...counts};
-  for (const {start, end, ...reference} of references) {
+  for (const reference of references) {
+    reference.start += shift;
+    reference.end += shift;
     const why = reference.left ?? (isFilledIn(reference.target) ? 'template' : undefined);
-    if (why === undefined && isPath(reference.target))
-      found.push({...reference, start: start + shift, end: end + shift});
+    if (why === undefined && isPath(reference.target)) found.push(reference);
     else if (why !== undefined && namesLocalMedia(reference.source)) left[why] = (left[why] ?? 0) + 1;
   }
   return {...notes, references: found.sort((a, b) => a.start - b.start), left};
