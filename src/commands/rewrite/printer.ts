@@ -6,7 +6,7 @@ import {shellQuoted} from '../../lib/shell.ts';
 import {safeUrl} from '../../lib/url.ts';
 import {Annotations, reportsToGithub} from '../../output/ci.ts';
 import {jsonLine} from '../../output/escape.ts';
-import type {DialectLine, ReferenceLine} from '../../output/json-output.ts';
+import type {DialectLine, ReferenceLine, UnchangedLine} from '../../output/json-output.ts';
 import {errorFields} from '../../output/report.ts';
 import type {Template} from '../../output/results/template.ts';
 import {counted} from '../../output/units.ts';
@@ -34,6 +34,16 @@ const readings: readonly (readonly [file: DialectLine['dialect']['projectFile'],
   ['mkdocs.yml', 'Markdown is read as in MkDocs'],
   ['mkdocs.yaml', 'Markdown is read as in MkDocs'],
   ['.obsidian', 'Files are also found by name, as in Obsidian'],
+];
+
+/** What stays as it is, though it names local media. */
+const unchangedNames: readonly (readonly [kind: UnchangedLine['unchanged']['kind'], one: string])[] = [
+  ['shortcode', 'Hugo shortcode'],
+  ['template', 'template expression'],
+  ['import', 'import'],
+  ['expression', 'JavaScript expression'],
+  ['link', 'link'],
+  ['front-matter', 'front matter value'],
 ];
 
 interface PrinterOptions {
@@ -99,6 +109,21 @@ export class ReferencePrinter {
       this.#annotations?.add(error, document.name, {line: 1, column: 1});
       const line = {file: document.name, status: 'failed', error: errorFields(error)} as const;
       if (this.#options.ndjson) await stdout.write(jsonLine<ReferenceLine>(line));
+    }
+  }
+
+  /** Reports how much stays as it is, though it names local media: of each kind, as JSON for each document. */
+  unchanged({documents}: RewritePlan): void {
+    const {report} = this.#invocation;
+    for (const [kind, one] of unchangedNames) {
+      let sum = 0;
+      for (const {document, left} of documents) {
+        const count = left?.[kind] ?? 0;
+        sum += count;
+        if (count > 0 && report.isJson) report.event('', {unchanged: {file: document.name, kind, count}});
+      }
+      if (sum > 0)
+        report.note(sum === 1 ? `1 ${one} was left unchanged.` : `${sum} ${one}s were left unchanged.`);
     }
   }
 

@@ -13,7 +13,6 @@ import type {Outcome} from '../../transfer/outcome.ts';
 import {uploadFiles} from '../upload/upload-files.ts';
 import type {RewriteFlags} from './flags.ts';
 import {insertedUrl, openPrinter, type ReferencePrinter} from './printer.ts';
-import {reportUnchanged} from './unchanged.ts';
 
 /** How many documents are written at a time: most of the time, a disk is waited for. */
 const writesAtOnce = 16;
@@ -37,7 +36,7 @@ export class RewriteRun {
     const printer = await openPrinter(this.#options, this.#invocation);
     const whole = await this.#plan();
     await printer.failedDocuments(whole);
-    reportUnchanged(this.#invocation.report, whole);
+    printer.unchanged(whole);
     if (check) return (await printer.localReferences(whole)) || Number(whole.failed.length > 0);
     await printer.problems(whole);
     const plan = allowMissing ? whole : withoutProblems(whole);
