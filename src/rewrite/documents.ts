@@ -1,7 +1,7 @@
 import {constants} from 'node:fs';
 import {open, readdir, realpath} from 'node:fs/promises';
 import {basename, join, relative} from 'node:path';
-import {failed, MediaError, systemError} from '../errors.ts';
+import {failed, MediaError} from '../errors.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {own} from '../lib/object.ts';
@@ -95,20 +95,16 @@ const largestMiB = 4;
 
 /** The bytes of a document; rejects with `file_unreadable`, `not_a_file` or `document_too_complex`. */
 export async function readDocument({name, path}: DocumentFile): Promise<Buffer> {
+  const unreadable = failed('file_unreadable', `${name} could not be read`);
+  // Without O_NONBLOCK, a FIFO would wait for a writer.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(unreadable);
   try {
-    // Without O_NONBLOCK, a FIFO would wait for a writer.
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const stats = await file.stat();
-      if (!stats.isFile()) throw new MediaError('not_a_file', `${name} is not a regular file.`);
-      if (stats.size > largestMiB * 1024 ** 2)
-        throw tooComplex(`${name} is too large: more than ${largestMiB} MiB.`);
-      return await file.readFile();
-    } finally {
-      await file.close();
-    }
-  } catch (cause) {
-    if (cause instanceof MediaError) throw cause;
-    throw systemError('file_unreadable', `${name} could not be read`, cause);
+    const stats = await file.stat().catch(unreadable);
+    if (!stats.isFile()) throw new MediaError('not_a_file', `${name} is not a regular file.`);
+    if (stats.size > largestMiB * 1024 ** 2)
+      throw tooComplex(`${name} is too large: more than ${largestMiB} MiB.`);
+    return await file.readFile().catch(unreadable);
+  } finally {
+    await file.close().catch(unreadable);
   }
 }

@@ -178,12 +178,8 @@ class Planner {
     const source = this.#source(name);
     try {
       const opened = await source.open(new AbortController().signal);
-      try {
-        await decideSourceType(source, opened, {types: 'extension'});
-        return {name, size: opened.size};
-      } finally {
-        await opened.close();
-      }
+      await decideSourceType(source, opened, {types: 'extension'}).finally(() => opened.close());
+      return {name, size: opened.size};
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
       // The hint is about options of media upload.
