@@ -1,4 +1,4 @@
-import {copyFile, mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
@@ -246,6 +246,15 @@ describe('the action', slowTest, () => {
     }
     expect(await service.records()).toEqual([]);
     release.files.set(archive, executable).set('SHA256SUMS', sums);
+    const temporary = join(box.directory, 'runner-temp');
+    await writeFile(temporary, '');
+    const {exitCode, stderr} = await runAction(box, upload);
+    const path = join(temporary, `media-${sha256(executable)}`, 'media');
+    expect(stderr).toBe(
+      `::error title=media upload%3A local_failure::${path} could not be written: ENOTDIR.%0ACheck RUNNER_TEMP.`,
+    );
+    expect(exitCode).toBe(1);
+    await rm(temporary);
     release.asked.length = 0;
     for (const checksum of [sha256(executable), ''])
       expect(await runAction(box, {...upload, checksum})).toMatchObject({exitCode: 0});

@@ -1,4 +1,4 @@
-import {writeFile} from 'node:fs/promises';
+import {chmod, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {runMedia} from '../../tools/action/run-media.ts';
@@ -27,3 +27,17 @@ it('a program that ends by a signal: stopped, with the status of a shell', async
   const ending = await program(`process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000);`);
   expect(await runMedia(ending, [], process.env, line => line)).toEqual({status: 143, wasStopped: true});
 });
+
+it.each([undefined, (line: string) => line])(
+  'a program that may not be executed: an error that says what to check',
+  async shown => {
+    const path = await program('');
+    await chmod(path, 0o644);
+    await expect(runMedia(path, [], process.env, shown)).rejects.toMatchObject({
+      code: 'local_failure',
+      message: `${path} could not be started: permission denied.`,
+      hint: 'The directory that RUNNER_TEMP names must allow programs to be executed.',
+    });
+    expect(process.listenerCount('SIGHUP')).toBe(0);
+  },
+);

@@ -2,6 +2,7 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {constants} from 'node:os';
 import {createInterface} from 'node:readline';
+import {failed} from '../../src/errors.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -26,6 +27,8 @@ export async function runMedia(
   const passOn = (signal: NodeJS.Signals) => void child.kill(signal);
   for (const signal of signals) process.on(signal, passOn);
   try {
+    const hint = 'The directory that RUNNER_TEMP names must allow programs to be executed.';
+    await once(child, 'spawn').catch(failed('local_failure', `${executable} could not be started`, hint));
     const end = endOf(child);
     if (child.stdout !== null) {
       for await (const line of createInterface({input: child.stdout})) {
