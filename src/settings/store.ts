@@ -34,7 +34,7 @@ export function configPath(host: Host): string {
   return join(configDirectory(host), fileName);
 }
 
-/** Reads all profiles; none if the file or a home is missing. Removes access by other users. */
+/** Reads all profiles; none if the file or a home is missing. Removes access to the file by other users. */
 export async function readProfiles(host: Host): Promise<Profiles> {
   if (isHomeless(host)) return {};
   const path = configPath(host);
@@ -50,8 +50,13 @@ export async function readProfiles(host: Host): Promise<Profiles> {
     );
   }
   const directory = configDirectory(host);
-  await makePrivate(directory, await systemFiles.stat(directory), privateDirectory, host);
-  await makePrivate(path, stats, privateFile, host);
+  refuseShared(directory, await systemFiles.stat(directory), host);
+  refuseShared(path, stats, host);
+  if (host.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
+    const what = `${path} may be read by other users, and that could not be changed`;
+    const hint = `Run: chmod 600 ${shellQuoted(path)}`;
+    await chmod(path, privateFile).catch(failed('config_unusable', what, hint));
+  }
   return parseProfiles(await systemFiles.readFile(path, 'utf8').catch(unreadable), path);
 }
 
@@ -61,7 +66,7 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
   const path = configPath(host);
   try {
     await makeDirectory(directory, privateDirectory);
-    await makePrivate(directory, await systemFiles.stat(directory), privateDirectory, host);
+    refuseShared(directory, await systemFiles.stat(directory), host);
     // Loaded before the lock is taken, since other processes wait for the lock.
     const {default: Conf} = await import('conf');
     await withLock(join(directory, `${fileName}.lock`), host, async () => {
@@ -119,21 +124,16 @@ function damaged(path: string, how: string): MediaError {
   });
 }
 
-/** Removes read access by others, and refuses what they can write: a key-command of theirs would be run. */
-async function makePrivate(path: string, stats: Stats, mode: number, host: Host): Promise<void> {
+/** Refuses a file or a directory that others can write: a key-command of theirs would be run. */
+function refuseShared(path: string, stats: Stats, host: Host): void {
   if (host.platform === 'win32') return;
   const user = host.userId();
   const another = 'Set MEDIA_CONFIG_DIR to a directory of your own.';
   if (user !== undefined && stats.uid !== user) throw untrusted(`${path} belongs to another user`, another);
-  if ((stats.mode & 0o077) === 0) return;
+  if ((stats.mode & 0o022) === 0) return;
   if ((stats.mode & 0o1000) !== 0) throw untrusted(`${path} is a directory that users share`, another);
-  const command = `chmod ${mode.toString(8)} ${shellQuoted(path)}`;
-  if ((stats.mode & 0o022) !== 0) {
-    const hint = `Check that nobody has changed its content, then run: ${command}`;
-    throw untrusted(`Other users may change ${path}`, hint);
-  }
-  const what = `${path} may be read by other users, and that could not be changed`;
-  await chmod(path, mode).catch(failed('config_unusable', what, `Run: ${command}`));
+  const hint = `Check that nobody has changed its content, then run: chmod go-w ${shellQuoted(path)}`;
+  throw untrusted(`Other users may change ${path}`, hint);
 }
 
 function untrusted(why: string, hint: string): MediaError {

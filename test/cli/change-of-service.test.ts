@@ -93,8 +93,8 @@ it('--base-url, with a key of its own: nothing of the profile goes to B', async 
 });
 
 it.each([
-  ['the settings file', 'config/config.json', 0o666, 'chmod 600'],
-  ['the settings directory', 'config', 0o770, 'chmod 700'],
+  ['the settings file', 'config/config.json', 0o666, 'chmod go-w'],
+  ['the settings directory', 'config', 0o770, 'chmod go-w'],
 ])(
   '%s may be changed by others: refused before its key-command is run, and left as it is',
   async (_name, name, mode, hint) => {

@@ -96,15 +96,17 @@ describe('the store of profiles', () => {
   });
 
   it.each(['win32', 'linux'] as const)(
-    'on %s: modes are repaired only where there are any',
+    'on %s, in a directory that others read: only the file becomes private, where there are modes',
     async platform => {
       const host = await freshHost({platform});
       const directory = join(configPath(host), '..');
       await mkdir(directory, {mode: 0o755});
       await chmod(directory, 0o755);
-      await writeFile(configPath(host), '{}');
+      await writeFile(configPath(host), '{}', {mode: 0o644});
       expect(await readProfiles(host)).toEqual({});
-      expect(await modeOf(directory)).toBe(platform === 'win32' ? 0o755 : 0o700);
+      expect(await modeOf(configPath(host))).toBe(platform === 'win32' ? 0o644 : 0o600);
+      await updateProfiles(host, () => {});
+      expect(await modeOf(directory)).toBe(0o755);
     },
   );
 
