@@ -1,5 +1,4 @@
 import {MediaError} from '../errors.ts';
-import type {MediaRecord} from '../service/record.ts';
 import type {Outcome} from './outcome.ts';
 
 /** How a record compares with its file. */
@@ -13,12 +12,8 @@ interface Comparison {
 /** Compares the record of a stored file with the file, as far as both are known; undefined if it is not stored. */
 export function comparisonOf(outcome: Outcome): Comparison | undefined {
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return undefined;
-  const {verified, found} = compared(outcome, outcome.received.record);
-  const sentence = `${outcome.name} is stored, but its record differs from the file: ${found.join(', ')}.`;
-  return {verified, error: found.length === 0 ? undefined : new MediaError('record_mismatch', sentence)};
-}
-
-function compared({size, contentType, dimensions: {width, height} = {}}: Outcome, record: MediaRecord) {
+  const {name, size, contentType, dimensions: {width, height} = {}, received} = outcome;
+  const {record} = received;
   const verified: string[] = [];
   const found: string[] = [];
   const compare = (what: string, stored: unknown, here: number | string | null | undefined) => {
@@ -34,5 +29,6 @@ function compared({size, contentType, dimensions: {width, height} = {}}: Outcome
   const isTurned = record.width === height && record.height === width;
   compare('width', record.width, isTurned ? height : width);
   compare('height', record.height, isTurned ? width : height);
-  return {verified, found};
+  const sentence = `${name} is stored, but its record differs from the file: ${found.join(', ')}.`;
+  return {verified, error: found.length === 0 ? undefined : new MediaError('record_mismatch', sentence)};
 }
