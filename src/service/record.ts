@@ -1,6 +1,5 @@
 import type {HttpAnswer} from '../http/http.ts';
-import {isNestedTooDeeply, isObject, parseJson, parseObject} from '../lib/json.ts';
-import {defined} from '../lib/object.ts';
+import {isNestedTooDeeply, isObject, isString, parseJson, parseObject} from '../lib/json.ts';
 
 // The shapes of the service's responses (interface, part 2). The interface does not say which fields are always present, so
 // each is optional and nullable; unknown fields and enumeration values are kept.
@@ -87,24 +86,18 @@ export function compactJson(text: string): string {
 
 /** Parses an error record; undefined for other responses: front ends send HTML, text or nothing. */
 export function parseErrorRecord(text: string): ErrorRecord | undefined {
-  const value = parseObject(text);
-  if (value === undefined || typeof value['message'] !== 'string') return undefined;
-  const code = value['code'];
-  return {
-    message: value['message'],
-    ...defined({code: Number.isFinite(code) ? (code as number) : undefined}),
-  };
+  const {message, code} = parseObject(text) ?? {};
+  if (!isString(message)) return undefined;
+  return {message, ...(Number.isFinite(code) && {code: code as number})};
 }
 
 /** The URL for users: the PUBLIC variant's, otherwise fileUrl. */
 export function publicUrl(record: MediaRecord): string | undefined {
   const urls: unknown = record.urls;
   const variants = Array.isArray(urls) ? urls.filter(isObject) : [];
-  const url = variants.find(entry => entry['variant'] === 'PUBLIC' && typeof entry['url'] === 'string')?.[
-    'url'
-  ];
-  if (typeof url === 'string') return url;
-  return typeof record.fileUrl === 'string' ? record.fileUrl : undefined;
+  const {url = record.fileUrl} =
+    variants.find(({variant, url}) => variant === 'PUBLIC' && isString(url)) ?? {};
+  return isString(url) ? url : undefined;
 }
 
 /** The identity of the service in a response; undefined if it is absent or malformed: 1 to 128 characters that URLs may have. */
