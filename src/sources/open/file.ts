@@ -29,11 +29,15 @@ interface FileToOpen {
   isRegular: boolean;
 }
 
+/** Opening a device or FIFO can have side effects, so those are refused before opening, then again when open. */
 async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error>): Promise<OpenSource> {
   const {name, path, isRegular} = toOpen;
-  if (!isRegular) await refuseWhatBlocks(disk, toOpen, signal);
   let file: DiskFile;
   try {
+    if (!isRegular) {
+      const stats = await unlessStopped(disk.files.stat(path), signal);
+      if (!stats.isFile()) throw notAFile(name, stats);
+    }
     file = await disk.open(path, signal);
   } catch (error) {
     throw await describeOpenError(disk.files, toOpen, error);
@@ -46,16 +50,6 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
   } catch (error) {
     await file.close();
     throw error;
-  }
-}
-
-/** Opening a device or FIFO can have side effects, so those are refused before opening, then again when open. */
-async function refuseWhatBlocks({files}: Disk, toOpen: FileToOpen, signal: StopSignal<Error>): Promise<void> {
-  try {
-    const stats = await unlessStopped(files.stat(toOpen.path), signal);
-    if (!stats.isFile()) throw notAFile(toOpen.name, stats);
-  } catch (error) {
-    throw await describeOpenError(files, toOpen, error);
   }
 }
 
