@@ -42,7 +42,8 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
   if (stop?.aborted) return Promise.resolve({kind: 'failed', reason: 'the run was stopped'});
   const child = start(host, request);
   return new Promise(resolve => {
-    const printed = {stdout: new Printed(), stderr: new Printed()};
+    const stdout = new Printed();
+    const stderr = new Printed();
     let exit: {status: number | null} | undefined;
     let cancelLineEnd = () => {};
     const end = (result: ChildEnd) => {
@@ -56,8 +57,7 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
       resolve(result);
     };
     const ended = (status: number | null): ChildEnd => {
-      const {stdout, stderr: said} = printed;
-      return {kind: 'ended', status, stdout: stdout.bytes, stderr: said.bytes.toString()};
+      return {kind: 'ended', status, stdout: stdout.bytes, stderr: stderr.bytes.toString()};
     };
     const onStop = () => end({kind: 'failed', reason: 'the run was stopped'});
     stop?.addEventListener('abort', onStop, {once: true});
@@ -66,9 +66,8 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
       if (!firstLineOnly || exit === undefined) return;
       const {status} = exit;
       cancelLineEnd();
-      if (status !== 0 || printed.stdout.hasLine) end(ended(status));
-      else if (printed.stdout.length > 0)
-        cancelLineEnd = host.clock.after(lineEndMs, () => end(ended(status)));
+      if (status !== 0 || stdout.hasLine) end(ended(status));
+      else if (stdout.length > 0) cancelLineEnd = host.clock.after(lineEndMs, () => end(ended(status)));
     };
     child.on('exit', status => {
       exit = {status};
@@ -79,11 +78,11 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
     child.stderr?.on('data', bytes => {
-      if (printed.stderr.length < longestText) printed.stderr.add(bytes);
+      if (stderr.length < longestText) stderr.add(bytes);
     });
     child.stdout?.on('data', bytes => {
-      printed.stdout.add(bytes);
-      if (printed.stdout.length > longestOutput) end({kind: 'failed', reason: 'it printed too much'});
+      stdout.add(bytes);
+      if (stdout.length > longestOutput) end({kind: 'failed', reason: 'it printed too much'});
       else endAtFirstLine();
     });
   });
