@@ -92,8 +92,9 @@ export class Lock {
     const handle = await this.#files.open(this.path, 'r+').catch(() => undefined);
     try {
       // The check and the write use one descriptor, so that a file that replaced it is never written to.
-      if (handle === undefined || tokenIn(await handle.readFile('utf8')) !== this.holder.token) return;
-      await handle.write(JSON.stringify(this.holder), 0);
+      if (handle === undefined) return;
+      const held = parseObject(await handle.readFile('utf8'));
+      if (held?.['token'] === this.holder.token) await handle.write(JSON.stringify(this.holder), 0);
     } finally {
       await handle?.close();
     }
@@ -236,8 +237,4 @@ class LockAttempt {
 async function holderOf(files: FileSystem, path: string): Promise<Holder | undefined> {
   const holder = parseObject(await files.readFile(path, 'utf8').catch(() => ''));
   return holder !== undefined && hasShape(holder, holderShape) ? holder : undefined;
-}
-
-function tokenIn(text: string): unknown {
-  return parseObject(text)?.['token'];
 }
