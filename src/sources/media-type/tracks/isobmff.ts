@@ -1,6 +1,6 @@
 import type {RandomAccess} from '../../../lib/files/random-access.ts';
 import {byWord} from '../../../lib/object.ts';
-import {matches, viewOf} from './bytes.ts';
+import {type Budget, matches, viewOf} from './bytes.ts';
 
 /** Enough for any real file; limits files that were made to waste time. */
 const mostBoxes = 1000;
@@ -48,7 +48,7 @@ export function isobmffType(head: Uint8Array, size: number): string | undefined 
 
 /** The kinds of tracks in an MP4 or QuickTime file; undefined unless there is video, or the list of tracks is complete. */
 export async function isobmffTracks(bytes: RandomAccess): Promise<ReadonlySet<string> | undefined> {
-  const budget = {boxes: mostBoxes, isSound: true};
+  const budget = {left: mostBoxes, isSound: true};
   const movie = await findBox(bytes, 'moov', {start: 0, end: bytes.size}, budget);
   if (movie === undefined) return undefined;
   const found = new Set<string>();
@@ -85,12 +85,6 @@ async function chaptersOf(bytes: RandomAccess, track: Box, budget: Budget): Prom
   return Array.from({length: ids.byteLength >> 2}, (_, index) => ids.getUint32(4 * index));
 }
 
-/** How many more boxes may be read, and whether all so far were valid. */
-interface Budget {
-  boxes: number;
-  isSound: boolean;
-}
-
 interface Span {
   start: number;
   end: number;
@@ -120,9 +114,9 @@ async function* boxes(bytes: RandomAccess, within: Span, budget: Budget): AsyncG
   while (position + 8 <= within.end) {
     const header = await bytes.read(position, 16);
     const box = readBox(header, position, within.end);
-    budget.boxes -= 1;
-    budget.isSound &&= box !== undefined && budget.boxes >= 0;
-    if (box === undefined || budget.boxes < 0) return;
+    budget.left -= 1;
+    budget.isSound &&= box !== undefined && budget.left >= 0;
+    if (box === undefined || budget.left < 0) return;
     yield box;
     position = box.end;
   }

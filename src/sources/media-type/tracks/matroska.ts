@@ -1,5 +1,5 @@
 import type {RandomAccess} from '../../../lib/files/random-access.ts';
-import {matches} from './bytes.ts';
+import {type Budget, matches} from './bytes.ts';
 
 /** The most elements before the list of tracks: a few, or a cluster every few seconds if the list comes last. */
 const mostElements = 4000;
@@ -37,7 +37,7 @@ export function matroskaType(head: Uint8Array): string | undefined {
 
 /** The kinds of tracks in a Matroska or WebM file; undefined unless there is video, or the list of tracks is complete. */
 export async function matroskaTracks(bytes: RandomAccess): Promise<ReadonlySet<string> | undefined> {
-  const budget = {elements: mostElements, isSound: true};
+  const budget = {left: mostElements, isSound: true};
   const whole = await findElement(bytes, segment, {data: 0, size: bytes.size}, budget);
   const list = whole && (await findElement(bytes, trackList, whole, budget));
   if (list === undefined) return undefined;
@@ -53,14 +53,8 @@ export async function matroskaTracks(bytes: RandomAccess): Promise<ReadonlySet<s
     position = entry.data + entry.size;
   }
   if (found.has('video')) return found;
-  const isWhole = budget.isSound && budget.elements > 0 && position <= end && end <= bytes.size;
+  const isWhole = budget.isSound && budget.left > 0 && position <= end && end <= bytes.size;
   return isWhole && !found.has('unknown') ? found : undefined;
-}
-
-/** How many more elements may be read, and whether all so far were valid. */
-interface Budget {
-  elements: number;
-  isSound: boolean;
 }
 
 interface Extent {
@@ -80,8 +74,8 @@ async function findElement(
 ): Promise<Element | undefined> {
   let position = within.data;
   const end = Math.min(within.data + within.size, bytes.size);
-  while (position < end && budget.elements > 0) {
-    budget.elements -= 1;
+  while (position < end && budget.left > 0) {
+    budget.left -= 1;
     const element = readElement(await bytes.read(position, 12), 0);
     if (element === undefined) {
       budget.isSound = false;
