@@ -1,19 +1,15 @@
 import {MediaError} from '../../errors.ts';
-import type {Clock, StopSignal} from '../../host.ts';
+import type {StopSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {Stored, UploadAnswer, Uploader} from '../../service/uploader.ts';
-import type {OpenSource} from '../../sources/open/source.ts';
 import {type BodyOptions, type BodyWatcher, openBody} from './body.ts';
 import type {Failure, Phase} from './retry.ts';
 
-export interface AttemptOptions
-  extends Pick<BodyOptions, 'rateLimit' | 'sha256' | 'isHashed' | 'commit' | 'transformed'> {
-  source: OpenSource;
+export interface AttemptOptions extends Omit<BodyOptions, 'signal'> {
   contentType: string;
   /** A UUID, the same for every attempt at this content. */
   idempotencyKey: string;
   uploader: Uploader;
-  clock: Clock;
   /** How long to wait for progress while sending, and for a response after the last byte, in milliseconds. */
   timeoutMs?: number | undefined;
   /** Aborted when the run should end. */
