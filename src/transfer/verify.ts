@@ -1,16 +1,13 @@
 import {MediaError} from '../errors.ts';
 import type {Outcome} from './outcome.ts';
 
-/** How a record compares with its file. */
-interface Comparison {
-  /** The fields that both know, and that were compared. */
-  verified: string[];
-  /** Where they differ; undefined if they do not. */
-  error: MediaError | undefined;
-}
-
-/** Compares the record of a stored file with the file, as far as both are known; undefined if it is not stored. */
-export function comparisonOf(outcome: Outcome): Comparison | undefined {
+/**
+ * Compares the record of a stored file with the file: the fields that both know, and the error if they differ; undefined if it is not
+ * stored.
+ */
+export function comparisonOf(
+  outcome: Outcome,
+): {verified: string[]; error: MediaError | undefined} | undefined {
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return undefined;
   const {name, size, contentType, dimensions: {width, height} = {}, received} = outcome;
   const {record} = received;
