@@ -165,14 +165,8 @@ export async function compileGlob(pattern: string, recursive: boolean): Promise<
   };
 }
 
-interface Split {
-  base: ByteName;
-  /** The parts from the first with a glob character on. */
-  segments: string[];
-  ofDirectories: boolean;
-}
-
-function split(pattern: string): Split {
+/** The directory before the first part of a pattern with a glob character, and the parts from that on. */
+function split(pattern: string): {base: ByteName; segments: string[]; ofDirectories: boolean} {
   const slashed = toText(fromTyped(pattern));
   const all = slashed
     .split('/')
