@@ -90,14 +90,22 @@ export interface Host {
   onStatusSignal(listener: () => void): () => void;
 }
 
+/** The longest time that setTimeout() can wait, in milliseconds. */
+const longestTimerMs = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   // performance.now() would load another module.
   monotonic: () => Number(process.hrtime.bigint()) / 1e6,
   idle: () => performance.eventLoopUtilization().idle,
   after(ms, action) {
-    const timer = setTimeout(action, Math.min(ms, 2 ** 31 - 1));
-    return () => clearTimeout(timer);
+    const firstMs = Math.min(ms, longestTimerMs);
+    const timer = setTimeout(() => {
+      if (firstMs === ms) action();
+      else cancel = systemClock.after(ms - firstMs, action);
+    }, firstMs);
+    let cancel = () => clearTimeout(timer);
+    return () => cancel();
   },
   every(ms, action) {
     const timer = setInterval(action, ms);
