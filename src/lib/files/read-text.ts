@@ -1,11 +1,20 @@
-import {createReadStream} from 'node:fs';
+import {constants, openSync} from 'node:fs';
+import {open, stat} from 'node:fs/promises';
+import type {Readable} from 'node:stream';
 
 /** The most bytes of a query, a certificate, a list of IDs: far more than any has. */
 const longestText = 16 * 1024 ** 2;
 
 /** Reads a file to its end as UTF-8; rejects with the system's error, or if it is too long, as a device may be. */
-export function readText(path: string): Promise<string> {
-  return textOf(createReadStream(path));
+export async function readText(path: string): Promise<string> {
+  return textOf(await openStream(path));
+}
+
+/** Opens a file for reading. A thread that waited for the writer of a FIFO would keep the process from ending, so none does. */
+export async function openStream(path: string): Promise<Readable> {
+  if (!(await stat(path)).isFIFO()) return (await open(path)).createReadStream();
+  const {Socket} = await import('node:net');
+  return new Socket({fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), writable: false});
 }
 
 /** Reads a stream to its end as UTF-8; rejects with `tooLong`, and reads no further, after `most` bytes. */

@@ -1,7 +1,8 @@
-import {open} from 'node:fs/promises';
+import {stat} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
 import {MediaError, systemError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
+import {openStream} from '../../lib/files/read-text.ts';
 import {type ByteName, typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {isMissing, systemReason} from '../../lib/system-code.ts';
@@ -12,9 +13,8 @@ const longestName = 64 * 1024;
 /** Opens a list of names; a usage error if it cannot be read. */
 async function openList(file: string, cwd: string): Promise<Readable> {
   try {
-    const handle = await open(typedPath(cwd, file), 'r');
-    if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
-    await handle.close();
+    const path = typedPath(cwd, file);
+    if (!(await stat(path)).isDirectory()) return await openStream(path);
   } catch (error) {
     const reason = isMissing(error) ? 'it does not exist' : systemReason(error);
     throw new MediaError('usage', `The list ${file} could not be read: ${reason}.`, {cause: error});

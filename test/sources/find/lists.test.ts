@@ -1,4 +1,5 @@
-import {mkdir} from 'node:fs/promises';
+import {execFileSync} from 'node:child_process';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {describe, expect, it} from 'vitest';
@@ -157,6 +158,22 @@ describe('the lists of a run', () => {
     const late = await listsIn('/', new Readable({read() {}}), controller.signal).open('-');
     await expect(late.next()).rejects.toBe(reason);
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'may be FIFOs, whose writers are not waited for either',
+    async () => {
+      const root = await makeTree();
+      execFileSync('mkfifo', [join(root, 'fifo')]);
+      const controller = new AbortController();
+      const names = await listsIn(root, undefined, controller.signal).open('fifo');
+      const first = names.next();
+      await writeFile(join(root, 'fifo'), 'a\nb\n');
+      expect([(await first).value, ...(await collect(names))]).toEqual(['a', 'b']);
+      const silent = (await listsIn(root, undefined, controller.signal).open('fifo')).next();
+      controller.abort(new Error('the run has ended'));
+      await expect(silent).rejects.toThrow('the run has ended');
+    },
+  );
 
   it('that nobody has begun to read when the run ends: no uncaught error', async () => {
     const controller = new AbortController();
