@@ -66,8 +66,17 @@ export class JournalSet {
     });
     const unknown = await unknownVerdict(path, found);
     if (unknown !== undefined) return unknown;
-    const stands = this.#readers.some(({index}) => index.entriesOf(path)[0]?.state === 'done');
-    if (!stands) return verdict('missing', path, await this.#missingReason(path));
+    const stored = found.filter(({entry}) => entry.state === 'done');
+    for (const reader of this.#readers) {
+      const [latest] = reader.index.entriesOf(path);
+      if (latest === undefined || latest.state === 'done') continue;
+      if (stored.some(one => isSameContent(one, {reader, entry: latest}))) continue;
+      const {key} = await reader.lineOf(latest);
+      // A continued copy of the journal may have a later upload of the same file.
+      const hasLater = ({index}: JournalReader) =>
+        index.rowOf(key) !== -1 && index.entriesOf(path)[0]?.state === 'done';
+      if (!this.#readers.some(hasLater)) return verdict('missing', path, await entryReason(reader, latest));
+    }
     let elsewhere: Verdict | undefined;
     for (const {reader, entry} of seen) {
       const content = entry.state === 'done' ? reader.index.contentOf(entry.row) : undefined;
@@ -134,6 +143,13 @@ function verdict(status: Verdict['status'], path: PathKey, reason: string, ids: 
 
 function isSame(one: Found, other: Found): boolean {
   return one.reader === other.reader && one.entry.row === other.entry.row;
+}
+
+/** Whether a stored upload has the content of another one; if nobody has hashed that, its size in another journal is all that shows it. */
+function isSameContent(stored: Found, {reader, entry}: Found): boolean {
+  const content = reader.index.contentOf(entry.row);
+  if (content === undefined) return stored.reader !== reader && stored.entry.size === entry.size;
+  return stored.reader.index.contentOf(stored.entry.row) === content;
 }
 
 /** The verdict on a path with an unknown upload that no other journal knows to be done. */

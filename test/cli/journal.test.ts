@@ -486,6 +486,55 @@ describe('media journal merge', () => {
     });
   });
 
+  it.each(['failed', 'intent'] as const)(
+    'two files with one path, in two journals: the upload of one does not make good that of the other (%s)',
+    async end => {
+      const one = await bench();
+      const reason = {failed: 'the service refused it', intent: 'not sent completely'};
+      await journalOf(one, 'j1', {a: [end]}, 'from one folder');
+      await journalOf(one, 'j2', {a: ['done', 'med_2']}, 'from another');
+      for (const journals of [
+        ['j1', 'j2'],
+        ['j2', 'j1'],
+      ])
+        expect(await media(one, 'merge', '-o', 'all', ...journals)).toMatchObject({
+          exitCode: 1,
+          stdout: `missing   a  ${reason[end]}\n`,
+        });
+      await journalOf(one, 'j1', {a: ['done', 'med_1']}, 'from one folder');
+      expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({exitCode: 0, stdout: ''});
+    },
+  );
+
+  it('of one size, and refused after all of it was sent: missing', async () => {
+    const one = await bench();
+    await one.run(
+      async journal => {
+        const entry = await begin(journal, inputOf('a', 'first'));
+        await entry.commit(sha256('first'));
+        await entry.failed({code: 'rejected', message: 'the service refused it'});
+        entry.end();
+      },
+      join(one.directory, 'j1'),
+    );
+    await journalOf(one, 'j2', {a: ['done', 'med_2']}, 'other');
+    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({
+      exitCode: 1,
+      stdout: 'missing   a  the service refused it\n',
+    });
+    await journalOf(one, 'j2', {b: ['done', 'med_3']}, 'first');
+    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({exitCode: 0, stdout: ''});
+  });
+
+  it('refused in one journal, then changed and stored: recorded', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['failed']}, 'too large');
+    await one.write(await one.text(join(one.directory, 'j')), join(one.directory, 'before'));
+    await journalOf(one, 'j', {a: ['done', 'med_1']}, 'small');
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0, stdout: ''});
+    expect(await media(one, 'merge', '-o', 'all', 'before', 'j')).toMatchObject({exitCode: 0, stdout: ''});
+  });
+
   it('a journal and its continued copy are one', async () => {
     const one = await bench();
     await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['commit']});
