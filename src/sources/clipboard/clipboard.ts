@@ -5,6 +5,7 @@ import type {Host, StopSignal} from '../../host.ts';
 import {runChild} from '../../lib/child.ts';
 import {pathOfFileUrl} from '../../lib/files/typed-path.ts';
 import {isString} from '../../lib/json.ts';
+import {defined} from '../../lib/object.ts';
 import {orNothing, systemCode} from '../../lib/system-code.ts';
 import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
@@ -55,13 +56,15 @@ async function contentIn(
   printed: (command: ClipboardCommand) => Promise<Buffer>,
 ): Promise<ClipboardContent> {
   const ofFiles = best(formats, files);
+  let dropped: string | undefined;
   if (ofFiles !== undefined) {
     const {paths, others} = pathsIn(await printed(readFiles(ofFiles)));
-    const dropped = `Not uploaded, because they are not files on this machine: ${others.join(', ')}.`;
-    if (paths.length > 0) return {files: paths, ...(others.length > 0 && {dropped})};
+    if (others.length > 0)
+      dropped = `Not uploaded, because they are not files on this machine: ${others.join(', ')}.`;
+    if (paths.length > 0) return {files: paths, ...defined({dropped})};
   }
   const ofPicture = best(formats, pictures);
-  if (ofPicture === undefined) throw nothingCopied();
+  if (ofPicture === undefined) throw nothingCopied(dropped);
   const picture = decoded(await printed(readPicture(ofPicture)));
   if (picture.length === 0) throw nothingCopied();
   return {picture, name: pictureName(ofPicture)};
@@ -109,7 +112,7 @@ function pathsIn(text: Buffer): {paths: string[]; others: string[]} {
     // File managers begin a list with a verb; a list of URLs may have comments.
     else if (!/^(copy|cut|#.*)?$/.test(line.trim())) others.push(line.trim());
   }
-  return {paths, others};
+  return {paths: [...new Set(paths)], others};
 }
 
 /** The bytes decide where a format has no usual extension. On macOS and Windows every picture is read as PNG. */
@@ -127,10 +130,8 @@ function decoded(output: Buffer): Buffer {
   return Buffer.from(output.subarray(scriptData.length + 'PNGf'.length).toString('latin1'), 'hex');
 }
 
-function nothingCopied(): MediaError {
-  return new MediaError('clipboard_empty', 'The clipboard contains no picture.', {
-    hint: 'Copy a picture, or a file in a file manager, and try again.',
-  });
+function nothingCopied(hint = 'Copy a picture, or a file in a file manager, and try again.'): MediaError {
+  return new MediaError('clipboard_empty', 'The clipboard contains no picture.', {hint});
 }
 
 function unusable(why: string, cause?: unknown): MediaError {

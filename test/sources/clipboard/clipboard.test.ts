@@ -55,7 +55,7 @@ test.for<[string, Partial<Host>, Record<string, string>, object, (string | RegEx
     x11,
     {
       xclip: `[ "$4" = TARGETS ] && printf 'image/png\\nx-special/gnome-copied-files\\n' ||
-        printf 'copy\\nfile:///a%%20b.png\\nfile:///c.mp4'`,
+        printf 'copy\\nfile:///a%%20b.png\\nfile:///c.mp4\\nfile:///a%%20b.png'`,
     },
     {files: ['/a b.png', '/c.mp4']},
     [
@@ -143,6 +143,17 @@ test.for<[string, Partial<Host>, Record<string, string>, object]>([
   ['Wayland: empty', wayland, {'wl-paste': "echo 'No selection' >&2; exit 1"}, empty],
   ['Wayland: text', wayland, {'wl-paste': 'echo text/plain'}, empty],
   ['X: empty', x11, {xclip: "echo 'Error: target TARGETS not available' >&2; exit 1"}, empty],
+  [
+    'X: a file of a server, and one whose name is not UTF-8',
+    x11,
+    {
+      xclip: `[ "$4" = TARGETS ] && printf 'text/uri-list\\n' || printf 'sftp://host/b.png\\nfile:///%%ff.gif'`,
+    },
+    {
+      ...empty,
+      hint: 'Not uploaded, because they are not files on this machine: sftp://host/b.png, file:///%ff.gif.',
+    },
+  ],
   ['X: a picture of no bytes', x11, {xclip: '[ "$4" = image/png ] || echo image/png'}, empty],
   ['macOS: text', mac, {osascript: "echo 'Unicode text, 3, string, 3'"}, empty],
   ['Windows: text', windows, {'powershell.exe': ':'}, empty],
