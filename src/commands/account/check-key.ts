@@ -5,10 +5,11 @@ import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
 import {exitStatusOf, type MediaError} from '../../errors.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import type {ServiceClient} from '../../service/client.ts';
-import {accountOfKey, type KeyVerdict, verifyKey} from '../../service/identity.ts';
+import {accountOfKey, verifyKey} from '../../service/identity.ts';
 import {checkUploadPath} from '../../service/probe.ts';
 import type {Settings} from '../../settings/settings.ts';
 import {isOfKey} from '../../transfer/attempt/explain.ts';
+import type {NewKey} from './store-key.ts';
 
 /** A key that is not stored yet, and the service that it is for. */
 export interface UncheckedKey {
@@ -18,28 +19,20 @@ export interface UncheckedKey {
   timeout: number;
 }
 
-/** Asks the service about a key. Rejects if it does not accept the key, or cannot be asked. */
+/** Asks the service about a key, and whose it is. Rejects if it does not accept the key, or cannot be asked. */
 export async function checkKey(
   invocation: Invocation,
   settings: Settings,
   unchecked: UncheckedKey,
-): Promise<KeyVerdict> {
+): Promise<Pick<NewKey, 'verdict' | 'account'>> {
   const {graphqlUrl, profileUrl} = settings;
-  const verdict = await ask(invocation, settings, {...unchecked, graphqlUrl}, verifyKey);
+  const address = {...unchecked, graphqlUrl};
+  const verdict = await ask(invocation, settings, address, verifyKey);
   // A key for uploads only may be denied.
   const error = verdict.status === 'denied' ? undefined : verdictError(verdict, unchecked.baseUrl.host);
   if (error !== undefined) throw error.reworded({hint: refusalHint(error, profileUrl)});
-  return verdict;
-}
-
-/** The account that the key belongs to; undefined if the service does not say. */
-export async function accountOf(
-  invocation: Invocation,
-  settings: Settings,
-  unchecked: UncheckedKey,
-): Promise<string | undefined> {
-  const {graphqlUrl} = settings;
-  return ask(invocation, settings, {...unchecked, graphqlUrl}, accountOfKey);
+  if (verdict.status !== 'accepted') return {verdict, account: undefined};
+  return {verdict, account: await ask(invocation, settings, address, accountOfKey)};
 }
 
 function refusalHint(error: MediaError, profileUrl: string | undefined): string {

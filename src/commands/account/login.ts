@@ -54,18 +54,16 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
   // A key that is typed is asked for, so that the terminal does not show it.
   const isPiped = options.keyStdin === true && host.stdin.isTTY !== true;
   const key = isPiped ? await readKey(invocation) : await askKey(invocation, baseUrl, settings.profileUrl);
-  const {accountOf, checkKey, warnOfUploadPath} = await import('./check-key.ts');
+  const {checkKey, warnOfUploadPath} = await import('./check-key.ts');
   const unchecked = {baseUrl, key, timeout: options.timeout};
-  const verdict = options.verify ? await checkKey(invocation, settings, unchecked) : undefined;
+  const checked = options.verify ? await checkKey(invocation, settings, unchecked) : undefined;
   const {storeKey} = await import('./store-key.ts');
   const {profileName} = settings;
-  const account =
-    verdict?.status === 'accepted' ? await accountOf(invocation, settings, unchecked) : undefined;
-  const newKey = {baseUrl, key, verdict, account};
+  const newKey = {baseUrl, key, verdict: checked?.verdict, account: checked?.account};
   const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
   reportStored(newKey, `${place} (profile ${profileName})`, report);
-  if (verdict !== undefined) await warnOfUploadPath(invocation, settings, unchecked);
-  adviseNext(verdict, invocation);
+  if (checked !== undefined) await warnOfUploadPath(invocation, settings, unchecked);
+  adviseNext(newKey.verdict, invocation);
 }
 
 function reportStored({baseUrl, verdict}: NewKey, place: string, report: Report): void {
