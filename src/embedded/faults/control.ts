@@ -21,12 +21,7 @@ import {respondJson, respondRefusal} from '../exchange/respond.ts';
 import {Faults} from './faults.ts';
 
 /** The body of PUT /faults. */
-interface Wanted {
-  faults: string[];
-  seed?: number | undefined;
-}
-
-const wantedShape: Shape<Wanted> = {
+const wantedShape: Shape<{faults: string[]; seed?: number | undefined}> = {
   faults: listOf(isString),
   seed: optional((value): value is number => value === 0 || isCount(value)),
 };

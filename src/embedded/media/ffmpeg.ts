@@ -11,17 +11,13 @@ const limits = {processorSeconds: 8, milliseconds: 50_000, allocation: 256 * 102
 /** Containers of videos that ffmpeg and ffprobe may read. Playlists are left out: they open other files. */
 export const ffmpegContainers = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg';
 
-/** A file for ffmpeg or ffprobe, which formats they may take it for, and how they are to read it. */
-interface FfmpegInput {
-  readonly path: string;
-  readonly formats: string;
-  readonly options?: readonly string[];
-}
-
-/** Runs ffmpeg or ffprobe on one file, the only one that it may open; resolves with what it printed, and rejects if it failed or took 8 s of processor time. */
+/**
+ * Runs ffmpeg or ffprobe on one file, the only one that it may open, given which formats it may take it for, and how it is to read
+ * it; resolves with what it printed, and rejects if it failed or took 8 s of processor time.
+ */
 export async function runFfmpeg(
   program: 'ffmpeg' | 'ffprobe',
-  {path, formats, options = []}: FfmpegInput,
+  {path, formats, options = []}: {path: string; formats: string; options?: readonly string[]},
   parameters: readonly string[],
   mostBytes: number,
 ): Promise<Buffer> {
