@@ -1,20 +1,17 @@
 import {type RandomAccess, readAt} from '../../lib/files/random-access.ts';
-import {own} from '../../lib/object.ts';
+import {byWord} from '../../lib/object.ts';
 import type {MediaFacts} from './media-facts.ts';
 
 /** The size of an image is in its `meta` box, which is small, and may come after its data. */
 const longestMeta = 4 * 1024 * 1024;
 const mostBoxes = 1_000;
 
-/** The brands of still images and their formats. */
-const brands: Readonly<Record<string, string>> = {
-  avif: 'avif',
-  heic: 'heic',
-  heix: 'heic',
-  heim: 'heic',
-  heis: 'heic',
-  mif1: 'heif',
-};
+/** The formats of still images by their brands. */
+const formats = byWord([
+  ['avif', 'avif'],
+  ['heic', 'heic heix heim heis'],
+  ['heif', 'mif1'],
+]);
 
 /** In pixels. */
 type Size = {width: number; height: number};
@@ -27,7 +24,7 @@ interface Box {
 
 /** The brand of a HEIF or AVIF file; undefined for any other, also for sequences of images. */
 export function heifBrand(head: Buffer): string | undefined {
-  return head.toString('latin1', 4, 8) === 'ftyp' ? own(brands, head.toString('latin1', 8, 12)) : undefined;
+  return head.toString('latin1', 4, 8) === 'ftyp' ? formats.get(head.toString('latin1', 8, 12)) : undefined;
 }
 
 /** Format and size of the primary item (ISO/IEC 23008-12), or its clean aperture, before rotation; throws if damaged. */
