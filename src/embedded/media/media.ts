@@ -5,6 +5,7 @@ import {systemHost} from '../../host.ts';
 import {renameDurably} from '../../lib/files/durable.ts';
 import {hasShape} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
+import {orNothing} from '../../lib/system-code.ts';
 import {besidePackage} from '../../package-file.ts';
 import {MediaChild} from './media-child.ts';
 import {factsIn, factsShape, type MediaFacts, type MediaFile} from './media-facts.ts';
@@ -101,17 +102,11 @@ let sharpFound: string | false | undefined;
 
 /** Where sharp starts: the package at MEDIA_SHARP, or the one that is installed beside this package. */
 function sharpStart(): string | undefined {
-  sharpFound ??= installedSharp(systemHost().env['MEDIA_SHARP']);
+  const given = systemHost().env['MEDIA_SHARP'];
+  const isGiven = given !== undefined && isAbsolute(given);
+  sharpFound ??=
+    orNothing(() => (isGiven ? createRequire(given).resolve(given) : besidePackage('sharp'))) ?? false;
   return sharpFound || undefined;
-}
-
-function installedSharp(given: string | undefined): string | false {
-  try {
-    if (given !== undefined && isAbsolute(given)) return createRequire(given).resolve(given);
-    return besidePackage('sharp');
-  } catch {
-    return false;
-  }
 }
 
 async function made(path: string, make: (path: string) => Promise<boolean>): Promise<string | undefined> {
