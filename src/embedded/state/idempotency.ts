@@ -91,13 +91,11 @@ export class IdempotencyEntries {
     return id;
   }
 
-  async #settledSoon(other: Promise<unknown>): Promise<void> {
-    let cancel = () => {};
-    const patience = new Promise<void>(resolve => {
-      cancel = this.#clock.after(inFlightPatienceMs, resolve);
+  #settledSoon(other: Promise<unknown>): Promise<void> {
+    return new Promise(resolve => {
+      const cancel = this.#clock.after(inFlightPatienceMs, resolve);
+      void Promise.allSettled([other]).then(cancel).then(resolve);
     });
-    await Promise.race([other.catch(() => undefined), patience]);
-    cancel();
   }
 
   /** The entry, if it is for this content; throws a 422 if it is for other content that is stored. */
