@@ -1,10 +1,10 @@
 import {dirname} from 'node:path';
 import {MediaError} from '../errors.ts';
-import type {Host, StopSignal} from '../host.ts';
+import type {Host} from '../host.ts';
 import {syncDirectory} from '../lib/files/durable.ts';
 import {diskKind} from '../lib/files/file-system.ts';
 import {type Holder, holderText, stateOf} from '../lib/files/holder.ts';
-import {acquireLock, type Lock, LockHeld, pollMs, staleMs} from '../lib/files/lock.ts';
+import {acquireLock, type Lock, LockHeld, type LockOptions, pollMs, staleMs} from '../lib/files/lock.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {inUse, journalFailed, unusable} from './errors.ts';
@@ -107,14 +107,9 @@ async function enter(
 }
 
 /** How a run treats a journal that another run may hold. */
-interface Patience {
-  /** How long to wait for a run that is certainly alive, in milliseconds. */
-  patienceMs?: number | undefined;
-  /** Whether a holder that cannot be judged from here counts as gone. */
-  isGone?: boolean | undefined;
+interface Patience extends Pick<LockOptions, 'patienceMs' | 'isGone' | 'stop'> {
   /** Receives a note when the run has to wait, and when it has taken a journal over. */
   note?: ((text: string) => void) | undefined;
-  stop?: StopSignal | undefined;
 }
 
 /** Locks a journal; waits until a holder that cannot be judged from here renews its lock, or was silent for 90 s. */
@@ -122,17 +117,17 @@ export async function lockJournal(
   absolute: string,
   shown: string,
   host: Host,
-  {patienceMs = 0, isGone = false, note = () => {}, stop}: Patience = {},
+  {note = () => {}, ...patience}: Patience = {},
 ): Promise<Lock> {
   try {
     const onUnknownHolder = (holder: Holder | undefined) => note(waitingText(shown, holder));
-    const lock = await acquireLock(`${absolute}.lock`, host, {patienceMs, isGone, onUnknownHolder, stop});
+    const lock = await acquireLock(`${absolute}.lock`, host, {...patience, onUnknownHolder});
     const {replaced} = lock;
     if (replaced !== undefined && stateOf(replaced, host) === 'unknown') note(takenText(shown, replaced));
     return lock;
   } catch (error) {
     if (error instanceof LockHeld) throw inUse(shown, error.holder);
-    throw stop?.aborted ? error : cannotOpen(shown, error);
+    throw patience.stop?.aborted ? error : cannotOpen(shown, error);
   }
 }
 
