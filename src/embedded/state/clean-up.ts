@@ -92,10 +92,8 @@ async function draftsIn(directory: string): Promise<ReadonlySet<unknown>> {
 }
 
 async function isRecent(path: string, clock: Clock): Promise<boolean> {
-  return stat(path).then(
-    ({mtimeMs}) => clock.now() - mtimeMs <= staleAfterMs,
-    () => true,
-  );
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined || clock.now() - found.mtimeMs <= staleAfterMs;
 }
 
 /** The ID in the name of a file, a thumbnail or a record. */

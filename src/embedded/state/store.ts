@@ -194,12 +194,9 @@ export class Store {
     }
     await syncDirectory(this.directory('records'));
     for (const id of removed) {
-      const size = await stat(this.filePath(id)).then(
-        found => found.size,
-        () => 0,
-      );
+      const file = await stat(this.filePath(id)).catch(() => undefined);
       await this.#removeFiles(id);
-      this.quota.add(-size);
+      this.quota.add(-(file?.size ?? 0));
     }
   }
 
