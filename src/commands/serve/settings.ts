@@ -1,4 +1,5 @@
 import {defaultPort} from '../../cli/start-embedded.ts';
+import type {ServiceOptions} from '../../embedded/service.ts';
 import {failed, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {readText} from '../../lib/files/read-text.ts';
@@ -6,18 +7,14 @@ import {typedPath} from '../../lib/files/typed-path.ts';
 import {defined} from '../../lib/object.ts';
 
 /** The options of `media serve`, as they were typed. */
-export interface ServeOptions {
-  host?: string;
-  port?: number;
-  publicUrl?: string;
+export interface ServeOptions
+  extends Pick<ServiceOptions, 'host' | 'port' | 'publicUrl' | 'maxSize' | 'quota'> {
   allowHost?: string[];
   allowOrigin?: string[];
   seed?: string;
   dataDir?: string;
   ephemeral?: boolean;
   keepKey?: boolean;
-  maxSize?: number;
-  quota?: number;
   fault?: string[];
   faultSeed?: number;
   faultPort?: number;
