@@ -8,14 +8,15 @@ import {defined} from '../../lib/object.ts';
 import {checked, readKept} from './kept-file.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
-export type Permission = 'upload' | 'read' | 'graphql';
+export const allPermissions = ['upload', 'read', 'graphql'] as const;
 
-export const allPermissions: readonly Permission[] = ['upload', 'read', 'graphql'];
+export type Permission = (typeof allPermissions)[number];
 
 /** A stored key, without the key itself. */
 export interface StoredKey {
   /** SHA-256 of the plain key, hexadecimal. */
   readonly hash: string;
+  /** Keys with the same label belong to the same owner, whose idempotency keys stay valid. */
   readonly label?: string;
   /** The name that the owner gave it. */
   readonly name?: string;
@@ -28,15 +29,11 @@ export interface StoredKey {
   readonly expiresAt?: string;
 }
 
-export interface KeyOptions {
+export interface KeyOptions extends Pick<StoredKey, 'label' | 'name'> {
   /** The key itself; by default a random one. */
   key?: string;
   /** Default: `upload` and `graphql`. */
   permissions?: readonly Permission[];
-  /** Keys with the same label belong to the same owner, whose idempotency keys stay valid. */
-  label?: string;
-  /** The name that the owner gives it. */
-  name?: string;
   /** How long it is valid, in milliseconds; without it, until the key is revoked. */
   validForMs?: number;
   /** When it expires at the latest, as in a StoredKey; by default at any time. */
