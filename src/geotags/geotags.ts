@@ -2,14 +2,15 @@ import {type RandomAccess, readAt} from '../lib/files/random-access.ts';
 import {sniff} from '../sources/media-type/sniff/sniff.ts';
 import {walkIsobmff} from './isobmff.ts';
 import {walkJpeg} from './jpeg.ts';
-import {Part, type Patch} from './part.ts';
+import {Part} from './part.ts';
+import type {Patch} from './patches.ts';
 import {walkPng} from './png.ts';
 import {walkTiffFile} from './tiff.ts';
 import {walkTrailer} from './trailer.ts';
 import {UnstrippableError} from './unstrippable.ts';
 import {walkWebp} from './webp.ts';
 
-export {type Patch, patched} from './part.ts';
+export {type Patch, patched} from './patches.ts';
 export {UnstrippableError} from './unstrippable.ts';
 
 /** Whether a file tells where it was taken, and the bytes without which it does not. */
