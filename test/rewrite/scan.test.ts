@@ -452,6 +452,7 @@ describe('the path that a reference means', () => {
     ['html', '<img src="a&#32;b&eacute;.png">', 'a bé.png'],
     ['css', 'a{b:url(\\61 \\)b.png)}', 'a)b.png'],
     ['xhtml', '<style>a{b:url(a&amp;b.png)}</style>', 'a&b.png'],
+    ['html', '<img src="a&copy=b&reg.png">', 'a&copy=b®.png'],
   ] as const)('%s %s', async (kind, document, target) => {
     expect((await scanned(kind, document)).map(reference => reference.target)).toEqual([target]);
   });

@@ -173,7 +173,9 @@ function decoded(raw: string): {text: string; originalOf: (at: number) => number
   let text = '';
   let end = 0;
   const offsets: number[] = [];
-  for (const [piece] of raw.matchAll(/&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);?|[^&]+|&/gi)) {
+  // A named reference without a semicolon is none before an equals sign (HTML, 13.2.5.73).
+  const pieces = /&(?:#x?[0-9a-f]+;?|[a-z][a-z0-9]*(?:;|(?![=a-z0-9])))|[^&]+|&/gi;
+  for (const [piece] of raw.matchAll(pieces)) {
     const resolved = decodeHTMLAttribute(piece);
     for (let at = 0; at < resolved.length; at += 1) offsets.push(resolved === piece ? end + at : end);
     text += resolved;
