@@ -70,6 +70,15 @@ describe('a command line that was meant as an upload', () => {
     expect(await service.records()).toHaveLength(1);
   });
 
+  it('a name that is not UTF-8, which an argument cannot hold: -r or a list', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    const {stderr, exitCode} = await paste(box, `media upload "$(printf 'caf\\351.png')"`);
+    const hint =
+      'If its name is not UTF-8, upload its directory with -r, or name it in a list (--files-from).';
+    expect(stderr).toBe(`media: caf\ufffd.png does not exist.\n  ${hint}`);
+    expect(exitCode).toBe(1);
+  });
+
   it('the file URL of nothing: no hint', async () => {
     const {sandbox: box} = await connectedSandbox();
     const {stderr} = await box.run(['upload', 'file:///nowhere/a%20b.png']);

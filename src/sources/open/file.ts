@@ -80,7 +80,7 @@ async function describeOpenError(
       () => false,
     );
     const what = isLink ? 'links to a file that does not exist' : 'does not exist';
-    return new MediaError('file_missing', `${name} ${what}.`, {cause, ...(await pathHint(name))});
+    return new MediaError('file_missing', `${name} ${what}.`, {cause, ...(await missingHint(name, path))});
   }
   if (isOutOfDescriptors(cause)) return tooManyOpen(`${name} could not be opened`, cause);
   switch (systemCode(cause)) {
@@ -103,7 +103,12 @@ export async function namedStat(name: string, path: string): Promise<Stats> {
 }
 
 /** Dragging a file onto a terminal may type a URL; if it names an existing file, the hint has the path. */
-async function pathHint(name: string): Promise<{hint?: string}> {
+async function missingHint(name: string, path: FilePath): Promise<{hint?: string}> {
+  // In an argument, Node replaces what is not UTF-8 by U+FFFD.
+  if (typeof path === 'string' && name.includes('\ufffd'))
+    return {
+      hint: 'If its name is not UTF-8, upload its directory with -r, or name it in a list (--files-from).',
+    };
   if (!/^file:\/\//i.test(name)) return {};
   try {
     const path = fileURLToPath(name);
