@@ -17,8 +17,11 @@ export function usageError(
   const pattern = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s;
   // The value of an unknown option may be anything, for example a key.
   const text = error.message.replace(/^(error: unknown option '(?:--[^'=]*(?==)|-k)).*'/s, "$1'");
-  const [, sentence = '', suggestion] = pattern.exec(text) ?? [];
+  const [, sentence = '', similar] = pattern.exec(text) ?? [];
   const [, word = ''] = /unknown (?:command|option) '(.*)'$/s.exec(sentence) ?? [];
+  // Commander would suggest the opposite, --exclude.
+  const suggestion =
+    similar && word.startsWith('--incl') ? 'To take only some files, give a pattern as the input.' : similar;
   const command = commandIn(argv, program);
   const login = loginCommandFor(host, hintOptions(host, program.opts<GlobalOptions>()));
   if (error.code === 'commander.unknownOption' && isKeyOption(word)) return noKeyOption(login, host);

@@ -8,6 +8,10 @@ describe('a command line that cannot be understood', () => {
     [['__child', 'media'], "media: Unknown command '__child'.\n  For help, run: media --help\n"],
     [['photo.png'], "media: Unknown command 'photo.png'.\n  To upload: media upload photo.png\n"],
     [['upload', 'photo.png', '--jsn'], "media: Unknown option '--jsn'.\n  Did you mean --json?\n"],
+    [
+      ['upload', '-r', '.', '--include', '*.gif'],
+      "media: Unknown option '--include'.\n  To take only some files, give a pattern as the input.\n",
+    ],
     [['whoami', '--profil', 'x'], "media: Unknown option '--profil'.\n  Did you mean --profile?\n"],
     [['help', 'uplaod'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
     [['help', 'journal', 'lst'], "media: Unknown command 'lst'.\n  Did you mean list?\n"],
