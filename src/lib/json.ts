@@ -1,3 +1,5 @@
+import {orNothing} from './system-code.ts';
+
 /** Whether a value is a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -31,12 +33,7 @@ const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [
 
 /** Whether a text is JSON of any kind. */
 export function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return orNothing(() => JSON.parse(text)) !== undefined;
 }
 
 const stringOrNumber = /("[^"\\]*(?:\\.[^"\\]*)*")|(-?\d[\d.eE+-]*)/g;
@@ -66,12 +63,8 @@ export function parseObject(
   {wrapping = 0, parse = JSON.parse as typeof parseJson} = {},
 ): Record<string, unknown> | undefined {
   if (isNestedTooDeeply(text, deepestNesting + wrapping)) return undefined;
-  try {
-    const value = parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = orNothing(() => parse(text));
+  return isObject(value) ? value : undefined;
 }
 
 /** The type of each field of a stored object; fields that are not listed may be anything. */

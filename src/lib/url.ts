@@ -1,4 +1,5 @@
 import {isIP} from 'node:net';
+import {orNothing} from './system-code.ts';
 
 /** Characters that end a URL, or begin something else, in Markdown, HTML or CSS, or that TOML does not allow. */
 const unsafe = /["'()<>\\|`\s\p{Cc}\p{Cs}]/gu;
@@ -24,11 +25,7 @@ function percentEncoded(character: string): string {
 
 /** A part of a URL without percent-encoding; as it is if a percent sign in it encodes nothing, as in a password that was put in unencoded. */
 export function percentDecoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+  return orNothing(() => decodeURIComponent(part)) ?? part;
 }
 
 /** A safe URL as the target of a Markdown link, where `&copy;` would be read as a character. */

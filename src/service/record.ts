@@ -1,5 +1,6 @@
 import type {HttpAnswer} from '../http/http.ts';
 import {isNestedTooDeeply, isObject, isString, parseJson, parseObject} from '../lib/json.ts';
+import {orNothing} from '../lib/system-code.ts';
 
 // The shapes of the service's responses (interface, part 2). The interface does not say which fields are always present, so
 // each is optional and nullable; unknown fields and enumeration values are kept.
@@ -61,12 +62,8 @@ export type RecordProblem = 'not JSON' | 'not a JSON object' | 'nested too deepl
 /** Parses a media record (an object with an `id`), or says why it is not one. Numbers that JavaScript cannot hold become texts of their digits. */
 export function parseRecord(text: string): ReceivedRecord | {problem: RecordProblem} {
   if (isNestedTooDeeply(text)) return {problem: 'nested too deeply'};
-  let value: unknown;
-  try {
-    value = parseJson(text);
-  } catch {
-    return {problem: 'not JSON'};
-  }
+  const value = orNothing(() => parseJson(text));
+  if (value === undefined) return {problem: 'not JSON'};
   if (!isObject(value)) return {problem: 'not a JSON object'};
   if (typeof value['id'] === 'number') value['id'] = String(value['id']);
   if (typeof value['id'] !== 'string' || value['id'] === '') return {problem: 'without an id'};

@@ -1,4 +1,5 @@
 import {isJson} from '../../../lib/json.ts';
+import {orNothing} from '../../../lib/system-code.ts';
 
 /** The description of a Git LFS pointer, whose file was not fetched. */
 export const lfsPointer = 'a Git LFS pointer';
@@ -139,12 +140,8 @@ function isControl(byte: number): boolean {
 }
 
 function isUtf8(head: Uint8Array, isWhole: boolean): boolean {
-  try {
-    new TextDecoder('utf-8', {fatal: true}).decode(head, {stream: !isWhole});
-    return true;
-  } catch {
-    return false;
-  }
+  const strict = new TextDecoder('utf-8', {fatal: true});
+  return orNothing(() => strict.decode(head, {stream: !isWhole})) !== undefined;
 }
 
 // A text in an encoding older than Unicode is mostly ASCII, and must be long enough to exclude chance.
