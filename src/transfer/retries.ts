@@ -8,12 +8,10 @@ import type {OutcomeFacts} from './outcome.ts';
 /** Services may forget idempotency keys without notice. Those that document it keep them for at least a day. */
 const keyLifeMs = 12 * 3_600_000;
 
-type Options = Pick<TransferOptions, 'clock' | 'random' | 'retries' | 'onUnknown' | 'stop' | 'observer'>;
-
 /** Counts the retries of one file: as many as the user and the batch permit, and one more after each outage. */
 export class Retries {
   readonly #facts: Readonly<OutcomeFacts>;
-  readonly #options: Options;
+  readonly #options: TransferOptions;
   readonly #budget: RetryBudget;
   /** In milliseconds since the Unix epoch. */
   #firstTryAt: number | undefined;
@@ -21,7 +19,7 @@ export class Retries {
   /** Retries after an outage, which are not limited. */
   #free = 0;
 
-  constructor(facts: Readonly<OutcomeFacts>, options: Options, budget: RetryBudget) {
+  constructor(facts: Readonly<OutcomeFacts>, options: TransferOptions, budget: RetryBudget) {
     this.#facts = facts;
     this.#options = options;
     this.#budget = budget;
