@@ -1,4 +1,5 @@
 import {MediaError} from '../errors.ts';
+import {shellWord} from '../lib/shell.ts';
 import type {KeyVerdict} from '../service/identity.ts';
 import {clearVariable, hintOptions, loginCommandFor} from '../settings/hint-options.ts';
 import {keyOf} from '../settings/profile.ts';
@@ -96,7 +97,7 @@ export function missingSettings(settings: Settings): MediaError {
   if (profile['key-command'] !== undefined)
     return noKey(
       `The key-command of profile ${profileName} has no service to send its key to: the profile has no base URL.`,
-      `Set the base URL: media config set base-url ${baseUrl?.kind === 'service' ? baseUrl.url.href : 'URL'}${settings.profileOption}`,
+      `Set the base URL: media config set base-url ${baseUrl?.kind === 'service' ? shellWord(baseUrl.url.href) : 'URL'}${settings.profileOption}`,
     );
   if (baseUrl === undefined) {
     return noKey(
@@ -129,7 +130,7 @@ const mostNamed = 10;
 /** The beginning of a sentence: `Use --profile staging or --profile test`. */
 export function existingProfiles(names: readonly string[]): string {
   if (names.length === 0) return 'No profile is stored. Leave --profile out';
-  const shown = names.slice(0, mostNamed).map(name => `--profile ${name}`);
+  const shown = names.slice(0, mostNamed).map(name => `--profile ${shellWord(name)}`);
   return `Use ${shown.join(' or ')}${names.length > shown.length ? ` (media config profiles lists all)` : ''}`;
 }
 

@@ -49,5 +49,5 @@ export function loginCommandFor({stderr}: Host, options: string): string {
 export function profileOption({env}: Host, {profile}: GlobalOptions): string {
   const inEnvironment = env['MEDIA_PROFILE'] || undefined;
   const name = profile ?? inEnvironment ?? 'default';
-  return name === 'default' && inEnvironment === undefined ? '' : ` --profile ${name}`;
+  return name === 'default' && inEnvironment === undefined ? '' : ` --profile ${shellWord(name)}`;
 }

@@ -154,6 +154,31 @@ describe('a base URL that may contain a password: never shown', () => {
   });
 });
 
+describe('characters of a shell: quoted in the hint', () => {
+  const name = 'x; touch $(id)';
+
+  it.each([
+    ['of a profile that is chosen', ['login'], {}, `media login --key-stdin --profile '${name}'`],
+    [
+      'of a profile that is stored',
+      ['upload', photo, '--profile', 'gone'],
+      {[name]: {}},
+      `Use --profile '${name}', or`,
+    ],
+    [
+      'of a base URL',
+      ['upload', photo, '--base-url', 'https://a.example/;touch$(id)', '--profile', 'own'],
+      {own: {'key-command': 'echo key'}},
+      "config set base-url 'https://a.example/;touch$(id)' --profile own",
+    ],
+  ])('%s', async (_what, words, profiles, hint) => {
+    const box = await sandbox(words[0] === 'login' ? {MEDIA_PROFILE: name} : {});
+    await mkdir(join(box.directory, 'config'), {mode: 0o700});
+    await writeFile(join(box.directory, 'config/config.json'), JSON.stringify({profiles}), {mode: 0o600});
+    expect((await box.run(words)).stderr).toContain(hint);
+  });
+});
+
 it('a stored key of another origin: the hint, pasted with the name of a profile, logs in', async () => {
   const {service, key} = await embeddedService();
   const box = await sandbox();

@@ -66,6 +66,7 @@ it('media serve --seed with junk in the directory, twice at once: the same media
     [['--seed', 'seed/a.png'], 2, /^media: seed\/a\.png is not a directory\.\n {2}Name a directory/],
     [['--seed', 'empty'], 2, /empty/],
     [['--seed', 'junk'], 2, /no images or videos/],
+    [['--allow-origin', 'http://a$b/'], 2, /\n {2}Write it like this: --allow-origin 'http:\/\/a\$b'\n$/],
     [['--allow-origin', 'http://a.test/'], 2, /\n {2}Write it like this: --allow-origin http:\/\/a\.test\n$/],
   ] as const) {
     const refused = await box.run(['serve', '--port', '0', '--ephemeral', ...parameters]);

@@ -1,3 +1,4 @@
+import {shellWord} from '../../lib/shell.ts';
 import {type Exchange, operationOf} from './exchange.ts';
 import {InvalidOption} from './refusal.ts';
 
@@ -17,7 +18,7 @@ export function parseOrigins(origins: readonly string[], hasFixedKey: boolean): 
     if (text !== '*' && text !== origin)
       throw new InvalidOption(
         `An origin is a scheme, a host and perhaps a port, which "${text}" is not.`,
-        `Write it like this: --allow-origin ${origin}`,
+        `Write it like this: --allow-origin ${shellWord(origin)}`,
       );
   }
   return origins;
