@@ -55,6 +55,21 @@ describe('renderTemplate', () => {
     expect(rendered('{file}\\0', {file})).toBe(`${file}\0`);
   });
 
+  it.each([
+    [':{file}', '\\u003a:error::x'],
+    ['{id}\\n :{file}', 'm_1\n \\u003a:error::x'],
+    ['{height}:{file}', '\\u003a:error::x'],
+    ['{height}::{name}', '\\u003a::error::x'],
+    ['##{contentType}', '#\\u0023[error]x'],
+    ['{id}::{file}', 'm_1:::error::x'],
+    ['::notice::{file}', '::notice:::error::x'],
+  ])(
+    '%s with values that complete a workflow command: escaped, unless the template has one',
+    (template, text) => {
+      expect(rendered(template, {file: ':error::x', contentType: '[error]x'})).toBe(text);
+    },
+  );
+
   it.each(["it's.png", 'a\nb.png', '\u001b]0;x\u0007.png', '$(id) `id`.png', '写真.png', '-rf'])(
     '{file|shell} of %j: one word with these bytes in bash, without control characters',
     file => {

@@ -2,7 +2,7 @@ import {basename} from 'node:path';
 import {MediaError} from '../../errors.ts';
 import {isObject} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
-import {printable} from '../../lib/printable.ts';
+import {printable, withoutCommands} from '../../lib/printable.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {publicUrl, type ReceivedRecord} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
@@ -31,6 +31,8 @@ export interface Template {
   readonly parts: readonly (string | Placeholder)[];
   /** Whether the template separates with zero bytes, so that any text can stand between them as it is. */
   readonly isExact: boolean;
+  /** Whether its own text has commands to CI runners, which are meant; values in it form no others. */
+  readonly hasCommands: boolean;
 }
 
 interface Placeholder {
@@ -77,7 +79,13 @@ export function parseTemplate(text: string): Template {
     end = match.index + found.length;
   }
   parts.push(text.slice(end));
-  return {parts, isExact: parts.includes('\0')};
+  const shape = parts.map(part => (typeof part === 'string' ? part : 'x')).join('');
+  return {parts, isExact: parts.includes('\0'), hasCommands: harmless(shape) !== shape};
+}
+
+/** Escapes what CI runners would interpret as a command in any line. */
+function harmless(text: string): string {
+  return text.replace(/[^\r\n]+/g, line => withoutCommands(line));
 }
 
 function badEscape(found: string): MediaError {
@@ -125,11 +133,11 @@ export function renderOutcome(
  * The template with the values of one input; controls are escaped unless zero bytes separate, as for `find -print0`. Only then, a name
  * that is not UTF-8 makes it bytes.
  */
-export function renderTemplate({parts, isExact}: Template, of: Rendered): string | Buffer {
+export function renderTemplate({parts, isExact, hasCommands}: Template, of: Rendered): string | Buffer {
   const rendered = parts.map(part => (typeof part === 'string' ? part : render(part, of, isExact)));
-  return rendered.some(Buffer.isBuffer)
-    ? Buffer.concat(rendered.map(part => Buffer.from(part)))
-    : rendered.join('');
+  if (rendered.some(Buffer.isBuffer)) return Buffer.concat(rendered.map(part => Buffer.from(part)));
+  const text = rendered.join('');
+  return isExact || hasCommands ? text : harmless(text);
 }
 
 function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boolean): string | Buffer {
