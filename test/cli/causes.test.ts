@@ -118,6 +118,8 @@ test('a redirect on the same host, and credentials that a gateway wants: told as
     redirect('../../login?next=secret'),
     redirect('/api/v1/media/upload'),
     redirect('http://other.invalid/v1/media/upload'),
+    redirect('file:///v1/media/upload'),
+    redirect('javascript:alert(1)'),
     answering(401, '<h1>Staging</h1>', {'www-authenticate': 'Basic realm="staging"'}),
     answering(401, '', {'www-authenticate': 'Bearer'}),
   ]);
@@ -142,6 +144,16 @@ test('a redirect on the same host, and credentials that a gateway wants: told as
       'redirected',
       `HOST redirects to other.invalid (301); ${after}`,
       'If that is the service, set it with --base-url http://other.invalid --allow-http',
+    ],
+    [
+      'redirected',
+      `HOST redirects to another URL (301); ${after}`,
+      expect.stringContaining('Check the base URL'),
+    ],
+    [
+      'redirected',
+      `HOST redirects to another URL (301); ${after}`,
+      expect.stringContaining('Check the base URL'),
     ],
     [
       'unauthorized',
