@@ -77,8 +77,7 @@ export class RetryAdvice {
     const files = this.#count === 1 ? 'the file' : `the ${this.#count} files`;
     const isSame = isRemembered || this.#others === 0;
     const command = isSame ? this.#same : this.#names && [this.#withoutInputs, ...this.#names].join(' ');
-    if (command !== undefined && command.length <= longestCommand)
-      return [`To retry ${files} that may succeed now:`, `  ${command}`];
+    if (canBeTyped(command)) return [`To retry ${files} that may succeed now:`, `  ${command}`];
     if (isSame) return [`To retry ${files} that may succeed now, run the same command again.`];
     return [
       `One command cannot name ${files} that may succeed now.`,
@@ -88,10 +87,15 @@ export class RetryAdvice {
 
   /** The suggestion to continue with a journal after a signal. */
   continuation(): string[] {
-    return this.#same !== undefined && this.#same.length <= longestCommand
+    return canBeTyped(this.#same)
       ? ['To continue where this run stopped:', `  ${this.#same}`]
       : ['To continue where this run stopped, run the same command again.'];
   }
+}
+
+/** Whether a command fits into a line. A word of it that is not UTF-8 was read with U+FFFD, and would mean something else. */
+function canBeTyped(command: string | undefined): command is string {
+  return command !== undefined && command.length <= longestCommand && !command.includes('\ufffd');
 }
 
 function commandOf(words: readonly string[]): string {

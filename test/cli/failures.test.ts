@@ -350,6 +350,20 @@ describe('what failed, uploaded again by the command that is printed', () => {
   });
 
   it.each([
+    [
+      "there.png $'\\xff.png' --journal j",
+      'To retry the file that may succeed now, run the same command again.',
+    ],
+    ["there.png gone.png --template $'{id} \\xff'", 'One command cannot name the file that may succeed now.'],
+  ])('%s, which is not UTF-8: no command, since it would mean something else', async (words, advice) => {
+    const {box} = await answering(busy);
+    await pictures(box, ['there.png']);
+    const {stderr} = await type(box, `media upload ${words} --retries 0`);
+    expect(stderr).toContain(`${advice}\n`);
+    expect(stderr).not.toContain('  media upload');
+  });
+
+  it.each([
     ['missing files and what is no media', ['there.png', 'gone.png', page]],
     ['what failed stood on standard input', ['there.png', '-']],
     ['nothing was sent', ['there.png', 'gone.png', '--dry-run']],
