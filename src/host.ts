@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import {fstatSync, readFileSync, readlinkSync} from 'node:fs';
+import {createReadStream, fstatSync, readFileSync, readlinkSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
 import {type FileSystem, systemFiles} from './lib/files/file-system.ts';
@@ -153,6 +153,8 @@ export function systemHost(): Host {
   return {
     // Node opens each stream when it is first used; a library that does not use them leaves them closed.
     get stdin() {
+      // Node takes a directory for an empty stream; reading it fails.
+      if (orNothing(() => fstatSync(0).isDirectory())) return createReadStream('', {fd: 0, autoClose: false});
       return process.stdin;
     },
     get stdout() {

@@ -37,5 +37,6 @@ export function orNothing<Result>(call: () => Result): Result | undefined {
 export function systemReason(error: unknown): string {
   if (isOutOfSpace(error)) return 'the disk is full';
   if (isDenied(error)) return 'permission denied';
+  if (systemCode(error) === 'EISDIR') return 'it is a directory';
   return systemCode(error) ?? (error instanceof Error ? error.message : String(error));
 }

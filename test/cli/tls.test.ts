@@ -100,7 +100,7 @@ describe('--cacert', () => {
 
   test.each([
     ['that is missing', undefined, /^media: The certificate file ca\.pem could not be read: ENOENT\.\n$/],
-    ['that is a directory', '.', /^media: The certificate file \. could not be read: EISDIR\.\n$/],
+    ['that is a directory', '.', /^media: The certificate file \. could not be read: it is a directory\.\n$/],
     [
       'without PEM text',
       Buffer.from([0x30, 0x82]),

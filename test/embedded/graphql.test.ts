@@ -307,7 +307,9 @@ test('mediaList with a damaged record, and one that cannot be read: the others, 
     expect.objectContaining({name: 'DamagedFile', message: expect.stringContaining(`${damaged}`)}),
   );
   expect(errors).toContainEqual(
-    expect.objectContaining({message: `${pathOf(unreadable)} is damaged: it cannot be read (EISDIR).`}),
+    expect.objectContaining({
+      message: `${pathOf(unreadable)} is damaged: it cannot be read (it is a directory).`,
+    }),
   );
 });
 

@@ -1,5 +1,5 @@
 import type {Invocation} from '../../cli/invocation.ts';
-import {MediaError} from '../../errors.ts';
+import {failed, MediaError} from '../../errors.ts';
 import type {TerminalOutput} from '../../host.ts';
 import {textOf} from '../../lib/files/read-text.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
@@ -42,8 +42,9 @@ export async function askKey(invocation: Invocation, baseUrl: URL, profileUrl?: 
 const longestKey = 64 * 1024;
 
 export async function readKey({host}: Invocation): Promise<Secret> {
-  const tooLong = new MediaError('usage', 'Standard input is too long to be a key.');
-  const text = await textOf(host.stdin, longestKey, tooLong);
+  const text = await textOf(host.stdin, longestKey, new Error('it is too long to be a key')).catch(
+    failed('usage', 'Standard input could not be read'),
+  );
   return parseKey(text, 'The key on standard input');
 }
 
