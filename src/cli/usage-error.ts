@@ -21,7 +21,7 @@ export function usageError(
   const [, word = ''] = /unknown (?:command|option) '(.*)'$/s.exec(sentence) ?? [];
   // Commander would suggest the opposite, --exclude.
   const suggestion =
-    similar && word.startsWith('--incl') ? 'To take only some files, give a pattern as the input.' : similar;
+    similar && /^--incl/.test(word) ? 'To take only some files, give a pattern as the input.' : similar;
   const command = commandIn(argv, program);
   const login = loginCommandFor(host, hintOptions(host, program.opts<GlobalOptions>()));
   if (error.code === 'commander.unknownOption' && isKeyOption(word)) return noKeyOption(login, host);
