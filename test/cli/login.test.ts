@@ -461,7 +461,7 @@ describe('the settings file', () => {
     }
   });
 
-  it('file and directory that others may read: repaired by the next command', async () => {
+  it('a file that others may read: repaired by the next command; its directory stays as it is', async () => {
     const box = await sandbox();
     await login(box, 'https://one.example', ['--no-verify']);
     await chmod(configFile(box), 0o644);
@@ -471,7 +471,7 @@ describe('the settings file', () => {
       exitCode: 0,
     });
     expect(await modeOf(configFile(box))).toBe('600');
-    expect(await modeOf(join(box.directory, 'config'))).toBe('700');
+    expect(await modeOf(join(box.directory, 'config'))).toBe('755');
   });
 
   it('a symbolic link in place of the file: refused, neither read nor written through', async () => {
@@ -500,13 +500,14 @@ describe('the settings file', () => {
     expect(exitCode).toBe(1);
   });
 
-  it('a symbolic link in place of the directory: followed, and its target made private', async () => {
+  it('a symbolic link in place of the directory: followed, and the mode of its target kept', async () => {
     const box = await sandbox();
     const target = join(box.directory, 'elsewhere');
     await mkdir(target, {mode: 0o755});
     await symlink(target, join(box.directory, 'config'));
     expect(await login(box, 'https://one.example', ['--no-verify'])).toMatchObject({exitCode: 0});
-    expect(await modeOf(target)).toBe('700');
+    expect(await modeOf(target)).toBe('755');
+    expect(await modeOf(join(target, 'config.json'))).toBe('600');
   });
 
   it('a directory that users share: refused, its mode left as it is', async () => {

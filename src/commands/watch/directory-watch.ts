@@ -1,11 +1,11 @@
 import {readdir, realpath} from 'node:fs/promises';
-import {basename, join, relative, sep} from 'node:path';
+import {basename, join} from 'node:path';
 import type {FSWatcher} from 'chokidar';
 import {failed, MediaError, systemError} from '../../errors.ts';
 import type {Clock} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
+import {isBelow, typedPath} from '../../lib/files/typed-path.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {namedStat} from '../../sources/open/file.ts';
 import {isPassedOver} from './settler.ts';
@@ -200,8 +200,8 @@ export async function targetPlace(
   await makeDirectory(path).catch(failed('local_failure', `${typed} could not be created`));
   const real = await realpath(path);
   for (const {shown, path: other} of watched) {
-    const inside = relative(real, await realpath(other));
-    if (inside === '' || !(inside === '..' || inside.startsWith(`..${sep}`)))
+    const directory = await realpath(other);
+    if (directory === real || isBelow(directory, real))
       throw new MediaError('usage', `--move-to ${typed} contains the watched directory ${shown}.`, {
         hint: 'Choose a directory beside it, or one inside it, which is then not watched.',
       });
