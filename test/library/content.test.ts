@@ -329,7 +329,7 @@ test('no text that the library can show names an option of the program', async (
     for (const file of await readdir(new URL(room, root), {recursive: true})) {
       if (!file.endsWith('.ts') || ofProgramOnly.test(`${room}/${file}`)) continue;
       const code = (await readFile(new URL(`${room}/${file}`, root), 'utf8')).replace(
-        /\/\*.*?\*\/|\/\/.*/gs,
+        /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g,
         '',
       );
       for (const line of code.split('\n').filter(each => / --[a-z]|['`]--[a-z]/.test(each))) {
@@ -340,7 +340,7 @@ test('no text that the library can show names an option of the program', async (
       }
     }
   }
-  expect(found).toBeGreaterThan(15);
+  expect(found).toBeGreaterThan(20);
 });
 
 test('every error code is exported, and no other', () => {
