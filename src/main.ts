@@ -28,7 +28,7 @@ async function runProgram(build: Build, argv: readonly string[], host: Host): Pr
     const end = async (status: ExitStatus, signalPatienceMs: number) => {
       const isSignal = typeof status === 'string';
       // Any other status counts the failure, and was decided after it was reported.
-      if (isSignal && stdout.failure !== undefined) fail(stdout.failure, argv, host);
+      if (isSignal && stdout.failure !== undefined && !stdout.isReported) fail(stdout.failure, argv, host);
       await drained(host, isSignal ? signalPatienceMs : 10_000);
       resolve(status);
     };

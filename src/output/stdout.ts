@@ -10,6 +10,8 @@ export class Stdout {
   readonly stream: TerminalOutput;
   /** Resolves with the reason when nothing can be written any more. */
   readonly ended: Promise<MediaError>;
+  /** Set by what has reported the failure before the end of the run. */
+  isReported = false;
   #resolveEnded: (reason: MediaError) => void = () => {};
   #ended = false;
   /** Resolves the writes that wait for the reader. */

@@ -142,8 +142,9 @@ function watchAll(
   });
   // The uploads go on, as they do without a reader, but nothing goes away unseen.
   void stdout.ended.then(reason => {
-    if (disposal !== 'keep') fail(reason);
-    else if (stdout.failure !== undefined) report.failure(reason);
+    if (disposal !== 'keep') return fail(reason);
+    if (stdout.failure !== undefined) report.failure(reason);
+    stdout.isReported = true;
   });
   const watches = places.map(
     ({shown, path}) =>
