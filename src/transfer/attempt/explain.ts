@@ -7,7 +7,7 @@ import {
 } from '../../errors.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
-import {isLoopback, safeUrl} from '../../lib/url.ts';
+import {isLoopback} from '../../lib/url.ts';
 import {asksForFewer, type Refused, uploadPath} from '../../service/uploader.ts';
 import {type Decision, type Failure, isOfService, type Phase} from './retry.ts';
 
@@ -132,8 +132,8 @@ function hintFor(status: number): {hint?: string} {
 }
 
 function describeRedirect({status, location}: Refused, host: string, details: MediaErrorDetails): MediaError {
-  const url = location === undefined ? undefined : safeUrl(location);
-  const target = url === undefined ? undefined : new URL(url);
+  const isWeb = location !== undefined && /^https?:/i.test(location) && URL.canParse(location);
+  const target = isWeb ? new URL(location) : undefined;
   const path = target?.host === host ? target.pathname : undefined;
   const isSlash = path?.endsWith(`${uploadPath}/`);
   const onHost = isSlash ? 'the same URL with a slash at its end' : path && `${path} on the same host`;
