@@ -138,10 +138,12 @@ test('--verify: pictures and videos of every format that is known well are compa
     'clip.avi',
   ];
   const {stdout} = await box.run(['upload', ...files.map(fixture), '--verify', 'warn', '--ndjson']);
-  const lines = stdout
+  const printed = stdout
     .trim()
     .split('\n')
     .map(line => JSON.parse(line));
+  // The lines come as the files end.
+  const lines = files.map(file => printed.find(line => line.file === fixture(file)));
   const sizes = lines.map(({warning}) => /width 7 instead of (\d+), height 9 instead of (\d+)/.exec(warning));
   expect(sizes.map(found => found?.slice(1).join('x'))).toEqual([
     ...['80x50', '320x200', '640x400', '160x100', '320x200', '320x200', '640x400'],
