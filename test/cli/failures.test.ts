@@ -239,6 +239,7 @@ describe('the failures of several inputs, on stderr', () => {
       photo,
       'gone1.png',
       'gone2.png',
+      ...['-c', '1'],
       '--quiet',
       '--template',
       '{id}\\n',

@@ -118,7 +118,7 @@ describe('media upload -r of an ordinary folder', () => {
   test('. from within it; --verbose names what is left out', async () => {
     const {service, sandbox} = await connectedSandbox();
     await fill(sandbox, checkout);
-    const {stderr, exitCode} = await sandbox.run(['upload', '-r', '.', '-v'], {
+    const {stderr, exitCode} = await sandbox.run(['upload', '-r', '.', '-v', '-c', '1'], {
       cwd: join(sandbox.directory, 'work'),
     });
     expect(stderr.split('\n').filter(line => line.includes('left out'))).toEqual([
