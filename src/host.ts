@@ -99,12 +99,13 @@ export const systemClock: Clock = {
   monotonic: () => Number(process.hrtime.bigint()) / 1e6,
   idle: () => performance.eventLoopUtilization().idle,
   after(ms, action) {
-    const firstMs = Math.min(ms, longestTimerMs);
-    const timer = setTimeout(() => {
-      if (firstMs === ms) action();
-      else cancel = systemClock.after(ms - firstMs, action);
-    }, firstMs);
-    let cancel = () => clearTimeout(timer);
+    if (ms <= longestTimerMs) {
+      const timer = setTimeout(action, ms);
+      return () => clearTimeout(timer);
+    }
+    let cancel = systemClock.after(longestTimerMs, () => {
+      cancel = systemClock.after(ms - longestTimerMs, action);
+    });
     return () => cancel();
   },
   every(ms, action) {
