@@ -205,6 +205,12 @@ export function unlessBug(error: unknown): MediaError {
   throw error;
 }
 
+/** Throws if standard input, which can be read only once, is named (`-`) for several things. */
+export function refuseStdinTwice(names: readonly (string | undefined)[], hint: string): void {
+  if (names.filter(name => name === '-').length > 1)
+    throw new MediaError('usage', 'Standard input (-) was given twice, but can be read only once.', {hint});
+}
+
 /** The error for a failed call of the system: its sentence is `what`, a colon and the system's reason. */
 export function systemError(code: ErrorCode, what: string, cause: unknown, hint?: string): MediaError {
   return new MediaError(code, `${what}: ${systemReason(cause)}.`, {hint, cause});

@@ -1,7 +1,7 @@
 import {announceTyping, type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/invocation.ts';
 import {withKeyHint} from '../cli/key-hints.ts';
 import {collect, timeoutOption} from '../cli/values.ts';
-import {describeBroken, failed, MediaError} from '../errors.ts';
+import {describeBroken, failed, MediaError, refuseStdinTwice} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {readText, textOf} from '../lib/files/read-text.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
@@ -70,11 +70,7 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
 
 async function readRequest(options: GraphqlOptions, invocation: Invocation): Promise<GraphqlRequest> {
   const fromFiles = [options.input ?? options.query, options.variables, ...(options.field ?? []).map(fileOf)];
-  if (fromFiles.filter(file => file === '-').length > 1) {
-    throw new MediaError('usage', 'Standard input (-) was given twice, but can be read only once.', {
-      hint: 'Read the query, the variables or the value from a file instead.',
-    });
-  }
+  refuseStdinTwice(fromFiles, 'Read the query, the variables or the value from a file instead.');
   const query = await readQuery(options, invocation);
   const variables = await readVariables(options, invocation);
   for (const field of options.rawField ?? []) assign(variables, field, value => value);

@@ -1,4 +1,4 @@
-import {MediaError} from '../../errors.ts';
+import {MediaError, refuseStdinTwice} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {toText} from '../../lib/files/typed-path.ts';
 import {Stop, unlessStopped} from '../../lib/stop.ts';
@@ -84,13 +84,9 @@ function checkRequest({inputs, filesFrom: lists = [], name}: InputRequest): void
       hint: 'Name files, as in media upload photo.png, or - for standard input.',
     });
   }
-  if ([...inputs, ...lists].filter(input => input === '-').length > 1) {
-    throw new MediaError('usage', 'Standard input (-) was given twice, but can be read only once.', {
-      hint: lists.includes('-')
-        ? 'Read the list from a file instead, or upload from one.'
-        : 'Use - only once.',
-    });
-  }
+  const isList = lists.includes('-');
+  const stdinHint = isList ? 'Read the list from a file instead, or upload from one.' : 'Use - only once.';
+  refuseStdinTwice([...inputs, ...lists], stdinHint);
   if (name !== undefined && !inputs.includes('-')) {
     throw new MediaError('usage', '--name is for standard input, but no input is -.', {
       hint: 'Use it with -, as in: media upload - --name photo.png < photo.png',
