@@ -1,10 +1,11 @@
-import {copyFile, readFile, writeFile} from 'node:fs/promises';
+import {copyFile, readdir, readFile, writeFile} from 'node:fs/promises';
 import {createServer, type ServerResponse} from 'node:http';
 import {join} from 'node:path';
+import {execa} from 'execa';
 import {generate} from 'selfsigned';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {listen, portOf} from '../service/support.ts';
-import {fixture, sandbox} from '../support/media.ts';
+import {fixture, mediaCommand, sandbox} from '../support/media.ts';
 
 /** What `media config list` prints where nothing is set. */
 const defaults = [
@@ -124,6 +125,22 @@ describe('media config', () => {
     );
     const {profiles} = JSON.parse(await readFile(join(box.directory, 'config/config.json'), 'utf8'));
     expect(Object.keys(profiles).sort()).toEqual(names);
+  });
+
+  it.skipIf(process.platform === 'win32')('a disk with room for a part of the file: it stays', async () => {
+    const box = await sandbox();
+    await box.run(['config', 'set', 'key-command', `pass show ${'k'.repeat(8_000)}`]);
+    const path = join(box.directory, 'config/config.json');
+    const before = await readFile(path, 'utf8');
+    // A limit on the size of files, in 512-byte blocks, is the disk's end without a disk.
+    const words = ['-c', 'ulimit -f 8; exec "$@"', 'sh', ...mediaCommand, 'config', 'set', 'once', 'true'];
+    const set = execa('sh', words, {env: box.env, extendEnv: false, reject: false, stdin: 'ignore'});
+    expect(await set).toMatchObject({
+      stderr: expect.stringContaining(`${path} could not be written`),
+      exitCode: 1,
+    });
+    expect(await readFile(path, 'utf8')).toBe(before);
+    expect(await readdir(join(box.directory, 'config'))).toEqual(['config.json']);
   });
 });
 
