@@ -1,6 +1,7 @@
 import {chmod, readFile, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
+import {MediaChild} from '../../src/embedded/media/media-child.ts';
 import {fixture} from '../support/media.ts';
 import {temporaryDirectory} from './support.ts';
 
@@ -36,3 +37,27 @@ test('images that own readers decide: ffprobe is not started for them, as it is 
   // What reads files that anybody may send is told no secret.
   expect(await readFile(`${log}.env`, 'utf8')).not.toContain('a-key-of-the-owner-1');
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a process that hangs before it is ready: ended after a minute, and another one reads the next file',
+  async () => {
+    const directory = await temporaryDirectory();
+    const hanging = join(directory, 'node');
+    await writeFile(hanging, '#!/bin/sh\nexec sleep 600\n');
+    await chmod(hanging, 0o755);
+    const {execPath} = process;
+    onTestFinished(() => {
+      process.execPath = execPath;
+      vi.useRealTimers();
+    });
+    process.execPath = hanging;
+    vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout']});
+    const child = new MediaChild();
+    const request = {task: 'probe', path: fixture('clip.mp4'), contentType: 'video/mp4'} as const;
+    const [first, second] = [child.ask(request), child.ask(request)];
+    process.execPath = execPath;
+    vi.advanceTimersByTime(60_000);
+    expect(await first).toBeUndefined();
+    expect(await second).toMatchObject({width: 320, height: 180});
+  },
+);

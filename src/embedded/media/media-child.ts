@@ -57,19 +57,21 @@ export class MediaChild {
     return new Promise(settle => {
       this.#waiting.push({request, settle});
       this.start();
-      if (this.#isReady && this.#waiting.length === 1) this.#askNext();
+      if (this.#waiting.length === 1) this.#askNext();
       this.#keepAlive(true);
     });
   }
 
   #onMessage(child: ChildProcess, message: unknown): void {
     if (this.#process !== child) return;
-    if (this.#isReady) this.#settle(isObject(message) ? message : undefined);
+    if (this.#isReady) this.#waiting.shift()?.settle(isObject(message) ? message : undefined);
     this.#isReady = true;
     this.#askNext();
   }
 
+  /** Sends the next request as soon as the process is ready, and limits the time for both. */
   #askNext(): void {
+    this.#cancelLimit();
     const [next] = this.#waiting;
     const child = this.#process;
     if (next === undefined) {
@@ -77,7 +79,7 @@ export class MediaChild {
       return;
     }
     // If it has ended, onEnd settles the request.
-    child?.send(next.request, () => {});
+    if (this.#isReady) child?.send(next.request, () => {});
     this.#cancelLimit = systemHost().clock.after(limitMs, () => child?.kill('SIGKILL'));
   }
 
@@ -85,13 +87,9 @@ export class MediaChild {
   #onEnd(child: ChildProcess): void {
     if (this.#process !== child) return;
     this.#process = undefined;
-    this.#settle(undefined);
+    this.#waiting.shift()?.settle(undefined);
     if (this.#waiting.length > 0) this.start();
-  }
-
-  #settle(response: Record<string, unknown> | undefined): void {
-    this.#cancelLimit();
-    this.#waiting.shift()?.settle(response);
+    this.#askNext();
   }
 
   #keepAlive(isBusy: boolean): void {
