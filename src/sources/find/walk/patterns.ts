@@ -12,29 +12,65 @@ export type Matcher = (path: string) => boolean;
  */
 export async function compilePattern(pattern: string, options: {dot: boolean}): Promise<Matcher> {
   const {default: picomatch} = await import('picomatch');
+  const shown = pattern.slice(0, 60);
   try {
-    // With this flag a dot in the regular expression matches line feeds, which names may contain.
     const glob = toPicomatch(pattern);
-    const expansion = {nonegate: true, windows: false, flags: 's', expandRange: rangeOf};
-    const regExp = picomatch.makeRe(glob, {...options, ...expansion});
-    const linear = new RegExp(regExp.source.replace(starBeforeText, '(?:(?!$1)[^/])*$1'), 's');
-    const matches: Matcher = path => path === glob || linear.test(path);
+    const syntax = {nonegate: true, windows: false, regex: false, expandRange: rangeOf};
+    const source = picomatch.makeRe(glob, {...options, ...syntax}, true);
+    const linear = source.replace(classBetweenStars, '$1').replace(starBeforeText, '(?:(?!$1)[^/])*$1');
+    if (isSlow(linear) || [...glob.matchAll(/\+\(([^)]*)\)/g)].some(([, body]) => isAmbiguous(body ?? '')))
+      throw new MediaError('usage', `"${shown}" would take too long to match with long names.`, {
+        hint: 'Use several patterns with fewer stars, and none in +(...).',
+      });
+    // Dots match line feeds, which names may contain, and `?` matches characters that are two in UTF-16.
+    const regExp = new RegExp(`^(?:${toUnicodeMode(linear)})$`, 'su');
+    const matches: Matcher = path => path === glob || regExp.test(path);
     if (options.dot || spellsDots(pattern)) return matches;
     // In picomatch, !(a) matches names with a leading dot.
     return path => matches(path) && !/(?:^|\/)\./.test(path);
   } catch (error) {
-    throw new MediaError('usage', `"${pattern.slice(0, 60)}" is not a pattern that can match a file.`, {
+    if (error instanceof MediaError) throw error;
+    throw new MediaError('usage', `"${shown}" is not a pattern that can match a file.`, {
       cause: error,
       hint: "Patterns look like '*.png', 'photos/**' or '*.{jpg,jpeg}'.",
     });
   }
 }
 
+/** A class between stars, as picomatch matches it: also by its text, which contains a character of the class. */
+const classBetweenStars = /(?<=\[\^\/\]\*\?)\(\?:\\\[[^\\()|]+\\\]\|(\[[^\\\]]+\])\)(?=\[\^\/\]\*\?)/g;
+
 /**
- * A star of picomatch up to the next star, with only characters and `?` between. If it ends where they first match, the next star
- * takes the rest; trying every later place too would take time that grows with the power of the number of stars.
+ * A star of picomatch up to the next star, with only single characters, classes and `?` between. If it ends where they first match,
+ * the next star takes the rest; trying every later place too would take time that grows with the power of the number of stars.
  */
-const starBeforeText = /\[\^\/\]\*\?((?:\[\^\/\](?!\*)|\\[^\w/]|[^\\^$.*+?()[\]{}|/])+)(?=\[\^\/\]\*\?)/g;
+const starBeforeText =
+  /\[\^\/\]\*\?((?:\[(?:\\.|[^\\\]])+\](?!\*)|\\[^\w/]|[^\\^$.*+?()[\]{}|/])+)(?=\[\^\/\]\*\?)/gs;
+
+/** Whether a part of a path is matched by five or more stars and repeated groups of which every combination may be tried. */
+function isSlow(source: string): boolean {
+  let stars = source.replaceAll('[^/]*?', '\0').replaceAll(')+', ')\0');
+  for (let before = ''; before !== stars; ) {
+    before = stars;
+    stars = stars.replace(/\([^()\0]*\)/g, '');
+  }
+  return /(?:\0[^/|\0]*){5}/.test(stars);
+}
+
+/** Whether the repeated choices of `+(a|b)` may match a text in several ways: these can double with each character. */
+function isAmbiguous(body: string): boolean {
+  const starts = body.split('|').map(choice => choice.charAt(0));
+  return /[*({\\]|[?[].*\||\|.*[?[]/s.test(body) || new Set(starts).size < starts.length;
+}
+
+/** Removes escapes that the flag `u` does not allow, and escapes brackets and braces that close nothing. */
+function toUnicodeMode(source: string): string {
+  return source
+    .replace(/\\([^\w^$\\.*+?()[\]{}|/])/gs, (_, character) => (character === '-' ? '\\x2d' : character))
+    .replace(/(\\.|\[(?:\\.|[^\\\]])*\]|\{\d,\d\})|[\]{}]/gs, (text, isKept) =>
+      isKept ? text : `\\${text}`,
+    );
+}
 
 /** The numbers or letters of a range such as `{9..11}`, `{01..10}` or `{a..e}` as a regular expression. */
 function rangeOf(...parts: unknown[]): string {
@@ -66,7 +102,10 @@ function toPicomatch(pattern: string): string {
     const character = pattern.charAt(at);
     const classEnd = character === '[' ? pattern.indexOf(']', at + 2) : -1;
     if (classEnd !== -1) {
-      escaped += pattern.slice(at, classEnd + 1).replace('[!', '[^');
+      escaped += pattern
+        .slice(at, classEnd + 1)
+        .replace('[!', '[^')
+        .replace(/\\(?=\w)/g, '');
       at = classEnd;
     } else if (character === '\\') {
       at += 1;
@@ -78,7 +117,11 @@ function toPicomatch(pattern: string): string {
       escaped += groups.at(-1) ? '(' : '\\(';
     } else if (character === ')') {
       escaped += groups.pop() ? ')' : '\\)';
-    } else if (character === '"' || (character === '|' && !groups.at(-1))) {
+    } else if (
+      character === '"' ||
+      (character === '|' && !groups.at(-1)) ||
+      (character === '{' && !pattern.includes('}', at))
+    ) {
       escaped += `\\${character}`;
     } else {
       escaped += character;

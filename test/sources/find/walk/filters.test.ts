@@ -1,4 +1,5 @@
 import {describe, expect, it} from 'vitest';
+import {fromText} from '../../../../src/lib/files/typed-path.ts';
 import {compileFilters} from '../../../../src/sources/find/walk/patterns.ts';
 
 const paths = [
@@ -55,6 +56,7 @@ describe('--exclude', () => {
       ['a.jpg', 'photos/raw/c.png'],
     ],
     [['!a.png'], []],
+    [['+(a|b).png'], ['a.png', 'photos/b.png']],
   ])('%j leaves out', async (exclude, expected) => {
     expect(await leftOut(exclude)).toEqual(expected);
   });
@@ -106,13 +108,44 @@ describe('patterns', () => {
     ];
     expect(await leftOut(['caf*.png'], from)).toEqual(['caf\xe9.png']);
     expect(await leftOut(['é.png', '??.png'], from)).toEqual(from.slice(1));
+    const emoji = [fromText('😀.png'), fromText('#😃.png')];
+    expect(await leftOut(['?.png', '#[😀-😎].png'], emoji)).toEqual(emoji);
+    expect(await leftOut(['??.png'], emoji)).toEqual(emoji.slice(1));
+  });
+
+  it.each([
+    ['a{b*', 'a{b.png'],
+    ['a}b*', 'a}b.png'],
+    ['a]b*', 'a]b.png'],
+    ['a[b*', 'a[b.png'],
+    ['{a}b*', '{a}b.png'],
+    ['[ab]+b*', 'a+b.png'],
+    ['{a,b}+b*', 'b+b.png'],
+    ['\\é-\\-b*', 'é--b.png'],
+    ['[\\q]b*', 'qb.png'],
+  ])('%s match characters that close or repeat nothing as they are', async (pattern, name) => {
+    expect(await leftOut([pattern], [fromText(name), 'aab.png'])).toEqual([fromText(name)]);
   });
 
   it('with many stars are soon done with a name that nearly matches in many ways', async () => {
     const from = ['-'.repeat(255)];
     expect(await leftOut(['*-*-*-*-*-*-*.psd', '*?*-?*?*.?*-?*?*.psd'], from)).toEqual([]);
     expect(await leftOut(['*-*-*-*-*-*-*-'], from)).toEqual(from);
+    const classes = ['*[+--]*[+--]*[+--]*[+--]*[+--]*.psd', '*[-]*[-]*[-]*[-]*[-]*[-]*.psd', '+([+--]).psd'];
+    expect(await leftOut(classes, from)).toEqual([]);
+    expect(await leftOut(['*[+--]*[!a]*[-]*-*[!b]*'], from)).toEqual(from);
+    expect(await leftOut(['{I*,D*,P*,V*,X*}.png', '*/*/*/*/*/*.png'], ['X.png', '1/2/3/4/5/6.png'])).toEqual([
+      'X.png',
+      '1/2/3/4/5/6.png',
+    ]);
   });
+
+  it.each(['+(a*|b)', '+(a|ab)', '+(+(a)|b)', '+([ab]|a)', `${'*{a,bb}'.repeat(5)}.psd`, '+(a)'.repeat(5)])(
+    '%s is a usage error: it would take too long with some names',
+    async pattern => {
+      await expect(compileFilters([pattern])).rejects.toThrow('too long to match');
+    },
+  );
 
   it.each(['', '/', './', '//'])('%j is a usage error', async pattern => {
     await expect(compileFilters([pattern])).rejects.toMatchObject({code: 'usage'});
