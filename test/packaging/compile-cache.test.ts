@@ -289,3 +289,17 @@ describe('nothing is kept, and nothing else is different,', () => {
     expect(await kept()).toEqual([]);
   });
 });
+
+test('V8 compiles the HTTP parser once, however many responses it reads', async context => {
+  if (!process.version.startsWith('v20.')) notRun(context, 'only the program on Node 20 holds V8 back');
+  const picture = await readFile(fixture('photo.png'));
+  const photos = join(directory, 'photos');
+  await mkdir(photos);
+  for (let number = 0; number < 100; number += 1)
+    await writeFile(join(photos, `${number}.png`), Buffer.concat([picture, Buffer.from([number])]));
+  const flags = ['--trace-wasm-compilation-times'];
+  const {stdout, stderr} = await run(['upload', '-r', photos, '--base-url', 'embedded', '--ndjson'], {flags});
+  expect(stdout.match(/"status":"uploaded"/g), stderr).toHaveLength(100);
+  expect(stdout).toContain('using Liftoff');
+  expect(stdout).not.toContain('using TurboFan');
+});
