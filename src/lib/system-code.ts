@@ -24,6 +24,11 @@ export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '');
 }
 
+/** Takes a missing file for none; throws any other error. */
+export function ignoreMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error;
+}
+
 /** What a call returns; undefined if it throws. */
 export function orNothing<Result>(call: () => Result): Result | undefined {
   try {

@@ -1,4 +1,4 @@
-import {mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {TemporaryNames} from '../../src/embedded/state/clean-up.ts';
@@ -180,6 +180,13 @@ test('a refused upload, a repeated one: neither takes of the quota', async () =>
   }
   expect(await service.records()).toHaveLength(1);
   expect((await upload(service, key, image)).status).toBe(200);
+});
+
+test('a file that another process deletes while the quota counts: the service starts', async () => {
+  const {service, dataDirectory} = await serviceWithKey({quota: 1000});
+  await service.close();
+  await symlink('deleted', join(dataDirectory, 'files', 'gone'));
+  expect((await startedService({dataDirectory, quota: 1000})).identity).toBe(service.identity);
 });
 
 test('an upload that breaks off: what the quota had set aside for it is there again', async () => {

@@ -1,5 +1,6 @@
 import {readdir, stat} from 'node:fs/promises';
 import {join} from 'node:path';
+import {ignoreMissing} from '../../lib/system-code.ts';
 import {Refusal} from '../exchange/refusal.ts';
 
 /** How many files are looked at together. */
@@ -20,8 +21,12 @@ export class Quota {
     if (!Number.isFinite(this.#most)) return;
     const names = await readdir(filesDirectory);
     for (let at = 0; at < names.length; at += statsAtOnce) {
-      const some = names.slice(at, at + statsAtOnce).map(name => stat(join(filesDirectory, name)));
-      for (const {size} of await Promise.all(some)) this.#stored += size;
+      const some = names.slice(at, at + statsAtOnce).map(async name => {
+        // Another process may delete it at the same time.
+        const file = await stat(join(filesDirectory, name)).catch(ignoreMissing);
+        this.#stored += file?.size ?? 0;
+      });
+      await Promise.all(some);
     }
   }
 

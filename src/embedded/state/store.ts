@@ -9,7 +9,7 @@ import {
   writeDurably,
 } from '../../lib/files/durable.ts';
 import {oneOf, type Shape} from '../../lib/json.ts';
-import {isMissing} from '../../lib/system-code.ts';
+import {ignoreMissing, isMissing} from '../../lib/system-code.ts';
 import {type LeftBehind, moveOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';
 import {ignoreDamage, readKept} from './kept-file.ts';
@@ -123,10 +123,7 @@ export class Store {
   /** The record of an ID whose file is there as a whole. */
   async findWhole(id: string): Promise<StoredRecord | undefined> {
     const record = await this.find(id);
-    const file = await stat(this.filePath(id)).catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
-      throw error;
-    });
+    const file = await stat(this.filePath(id)).catch(ignoreMissing);
     return file?.size === record?.size ? record : undefined;
   }
 
