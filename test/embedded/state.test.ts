@@ -182,6 +182,16 @@ test('a refused upload, a repeated one: neither takes of the quota', async () =>
   expect((await upload(service, key, image)).status).toBe(200);
 });
 
+test('a file that is damaged and stored again: counts once for the quota', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey({quota: 2 * image.length});
+  const once = {'Idempotency-Key': '"one"'};
+  const {id} = (await (await upload(service, key, image, once)).json()) as {id: string};
+  await writeFile(join(dataDirectory, 'files', id), image.subarray(0, 20));
+  expect(await (await upload(service, key, image, once)).json()).toMatchObject({id});
+  expect((await upload(service, key, image)).status).toBe(200);
+  expect((await upload(service, key, image)).status).toBe(507);
+});
+
 test('a file that another process deletes while the quota counts: the service starts', async () => {
   const {service, dataDirectory} = await serviceWithKey({quota: 1000});
   await service.close();

@@ -9,6 +9,8 @@ const statsAtOnce = 32;
 /** The bytes that all uploads of a data directory together may have. */
 export class Quota {
   readonly #most: number;
+  /** By the names of the files. */
+  readonly #sizes = new Map<string, number>();
   #stored = 0;
   #reserved = 0;
 
@@ -24,7 +26,7 @@ export class Quota {
       const some = names.slice(at, at + statsAtOnce).map(async name => {
         // Another process may delete it at the same time.
         const file = await stat(join(filesDirectory, name)).catch(ignoreMissing);
-        this.#stored += file?.size ?? 0;
+        this.set(name, file?.size ?? 0);
       });
       await Promise.all(some);
     }
@@ -44,8 +46,11 @@ export class Quota {
     };
   }
 
-  /** Counts an upload that was stored, or with a negative size, one that was deleted. */
-  add(bytes: number): void {
-    this.#stored += bytes;
+  /** Counts a file that was stored, in place of an earlier one of its name; 0 bytes if it was deleted. */
+  set(name: string, bytes: number): void {
+    if (!Number.isFinite(this.#most)) return;
+    this.#stored += bytes - (this.#sizes.get(name) ?? 0);
+    if (bytes === 0) this.#sizes.delete(name);
+    else this.#sizes.set(name, bytes);
   }
 }

@@ -164,7 +164,7 @@ export class Store {
       lastCheck();
       await rename(recordDraft, this.#recordPath(record.id));
       isCommitted = true;
-      this.quota.add(record.size);
+      this.quota.set(record.id, record.size);
       await records.sync();
     } catch (error) {
       if (isCommitted) throw error;
@@ -191,9 +191,8 @@ export class Store {
     }
     await syncDirectory(this.directory('records'));
     for (const id of removed) {
-      const file = await stat(this.filePath(id)).catch(() => undefined);
       await this.#removeFiles(id);
-      this.quota.add(-(file?.size ?? 0));
+      this.quota.set(id, 0);
     }
   }
 
