@@ -1,6 +1,6 @@
 import {hash} from 'node:crypto';
 import type {FileHandle} from 'node:fs/promises';
-import {basename, dirname, join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {failed, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {makeDirectory, renameDurably, replaceDurably, writeDurably} from '../lib/files/durable.ts';
@@ -131,9 +131,9 @@ export async function replaceContent(
   return (await files.readFile(target)).equals(after);
 }
 
-/** A free path beside a file. */
+/** A free path beside a file, whose name may be as long as names can be. */
 function draftOf(path: string, {uuid}: Host): string {
-  return join(dirname(path), `.${basename(path)}.${uuid()}`);
+  return join(dirname(path), `.media-${uuid()}`);
 }
 
 /** The text that stands for a reference once its file has this safe URL. The fragment of the reference is kept. */

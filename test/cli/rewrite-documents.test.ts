@@ -138,6 +138,15 @@ describe('--write', () => {
     for (const name of names) expect((await bytes(name)).toString()).toBe(after);
   });
 
+  test('a name as long as names can be: written, in place and to a directory', async () => {
+    const name = `${'写'.repeat(84)}.md`;
+    const {rewrite, bytes, url} = await machine({[name]: document});
+    for (const mode of [['--out-dir', 'out'], ['--write']])
+      expect(await rewrite(...mode, name)).toMatchObject({stdout: `${name}: 1 URL\n`, exitCode: 0});
+    for (const path of [name, `out/${name}`])
+      expect((await bytes(path)).toString()).toBe(document.replace('photo.png', await url()));
+  });
+
   test.skipIf(process.getuid?.() !== 0)('as root: owner, group and mode are kept', async () => {
     const {at, rewrite} = await machine({'a.md': document});
     await chown(at('a.md'), 1234, 4321);
@@ -180,9 +189,7 @@ describe('--write', () => {
     const again = await box.run(['rewrite', '--write', '--no-once', 'a.md', 'b.md', 'c.md']);
     expect(again).toMatchObject({stdout: 'b.md: 2 URLs\nc.md: 2 URLs\n', exitCode: 0});
     for (const path of [a, b, c]) expect(await readFile(path, 'utf8')).toBe(after);
-    expect(
-      (await readdir(box.directory)).filter(name => name.startsWith('.') && name.includes('.md')),
-    ).toEqual([]);
+    expect((await readdir(box.directory)).filter(name => name.startsWith('.media-'))).toEqual([]);
   });
 });
 
