@@ -416,9 +416,9 @@ test('a client that hangs up in the middle of its list: a refused request, no in
   expect(stderr()).not.toContain('internal');
 });
 
-test.skipIf(!canListOpenFiles)(
-  'a client that hangs up in the middle of a form: nothing of it is kept, open or on disk',
-  async () => {
+test.skipIf(!canListOpenFiles).each(['a client that hangs up', 'a signal'])(
+  '%s in the middle of a form: nothing of it is kept, open or on disk',
+  async end => {
     const {box} = await machine();
     const {child, url, stderr} = await bridge(box);
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -430,9 +430,15 @@ test.skipIf(!canListOpenFiles)(
     const open = async () =>
       (await openFiles(box.directory, child.pid)).filter(path => path.includes('media-bridge-'));
     await eventually(async () => (await open()).length === 1);
-    socket.destroy();
-    await eventually(() => stderr().includes('Refused a request: The body is not a complete form'));
-    await eventually(async () => (await open()).length === 0, {state: open});
+    if (end === 'a signal') {
+      socket.on('error', () => {});
+      child.kill('SIGTERM');
+      expect((await child).signal).toBe('SIGTERM');
+    } else {
+      socket.destroy();
+      await eventually(() => stderr().includes('Refused a request: The body is not a complete form'));
+      await eventually(async () => (await open()).length === 0, {state: open});
+    }
     expect(await temporary(box)).toEqual([]);
   },
 );

@@ -17,7 +17,7 @@ export interface BridgeServerOptions {
 
 export interface BridgeServer {
   url: string;
-  /** Accepts no more requests; resolves when all have been answered. */
+  /** Accepts no more requests; resolves when all have been answered, and nothing is left of those that broke off. */
   close(): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ export async function startBridgeServer(options: BridgeServerOptions): Promise<B
   let port = options.port;
   /** The open connections with their requests; browsers open some in advance. */
   const connections = new Map<Socket, IncomingMessage | undefined>();
-  const server = createServer(async (request, response) => {
-    connections.set(request.socket, request);
+  const answers = new Set<Promise<void>>();
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     try {
       refusePages(request.headers, port);
       allowDesktop(request, response);
@@ -40,6 +40,11 @@ export async function startBridgeServer(options: BridgeServerOptions): Promise<B
         error instanceof BridgeRefusal ? error : new BridgeRefusal(500, 'Internal error.', {cause: error});
       send(response, status, {success: false, message});
     }
+  };
+  const server = createServer((request, response) => {
+    connections.set(request.socket, request);
+    const answered = respond(request, response).finally(() => answers.delete(answered));
+    answers.add(answered);
   });
   server.on('connection', socket => {
     connections.set(socket, undefined);
@@ -57,6 +62,7 @@ export async function startBridgeServer(options: BridgeServerOptions): Promise<B
       server.close();
       for (const [socket, request] of connections) if (!request?.complete) socket.destroy();
       await closed;
+      await Promise.all(answers);
     },
   };
 }
