@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import {PageClient} from '../embedded/page-client.ts';
 import {
   parseAnswer,
   png,
@@ -56,5 +57,18 @@ test.skipIf(process.platform === 'win32')(
       expect(errors).toBeUndefined();
       expect(JSON.stringify(data)).not.toContain('null');
     }
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'media serve with 80 descriptors and a page of 60 media: a card for each of them, none called damaged',
+  async () => {
+    const {service, key, link} = await serveWith(80);
+    for (let count = 0; count < 60; count += 1) await upload(service, key, png(3, 2));
+    const client = new PageClient(service);
+    await client.signIn(await eventually(link));
+    const text = await client.textOf('/');
+    expect(text.match(/<li class="card">/g)).toHaveLength(60);
+    expect(text.match(/damaged/g)).toBeNull();
   },
 );

@@ -24,9 +24,13 @@ export async function serveWith(descriptors: number) {
   child.stdout.on('data', chunk => {
     stdout += chunk;
   });
-  child.stderr.resume();
+  let stderr = '';
+  child.stderr.on('data', chunk => {
+    stderr += chunk;
+  });
   const [, url = '', key = ''] = await eventually(
     () => /=(http.*)\nMEDIA_API_KEY=(.*)\n/.exec(stdout) ?? undefined,
   );
-  return {service: {url}, key, records: () => readdir(join(directory, 'kept/records'))};
+  const link = () => /http:\S+\?token=\S+/.exec(stderr)?.[0];
+  return {service: {url}, key, link, records: () => readdir(join(directory, 'kept/records'))};
 }

@@ -1,6 +1,6 @@
-import {limited} from '../../lib/limited.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import {enteredName, Refusal} from '../exchange/refusal.ts';
+import {ignoreDamage} from '../state/kept-file.ts';
 import {hashOf, keyId, ownerOf, type Permission, type StoredKey} from '../state/keys.ts';
 import {isRecordId, mediaRecord, type StoredRecord} from '../state/stored-record.ts';
 import type {Service} from './context.ts';
@@ -49,14 +49,11 @@ function change<Given, Result>(resolve: Resolver<Given, Result>): Resolver<Given
   };
 }
 
-/** Each read takes a descriptor, and one query may ask for thousands of media. */
-const readsAtOnce = limited(32);
-
 /** A media record, with what the service knows besides. */
 type ShownMedia = MediaRecord & Pick<StoredRecord, 'contentType' | 'sha256' | 'createdAt'>;
 
 async function findMedia(service: Service, id: string): Promise<ShownMedia | null> {
-  const stored = await readsAtOnce(() => service.store.find(id));
+  const stored = await service.store.find(id);
   if (stored === undefined) return null;
   const {contentType, sha256, createdAt} = stored;
   return {...mediaRecord(stored, service.publicUrl()), contentType, sha256, createdAt};
@@ -71,7 +68,7 @@ async function listMedia(service: Service, {first, after}: Page) {
   if (first < 1 || first > longestPage) throw new Refusal(400, `"first" must be from 1 to ${longestPage}.`);
   if (after != null && !isRecordId(after))
     throw new Refusal(400, '"after" must be a cursor, such as pageInfo.endCursor.');
-  const ids = (await readsAtOnce(() => service.store.ids())).reverse();
+  const ids = (await service.store.ids()).reverse();
   const rest = after == null ? ids : ids.filter(id => id < after);
   const page = rest.slice(0, first);
   const media = await Promise.all(
@@ -94,7 +91,7 @@ async function listMedia(service: Service, {first, after}: Page) {
 
 /** Nothing for a damaged record, which the log names; rejects for any other error. */
 function reported({observer}: Service, error: unknown): null {
-  if (!(error instanceof Error && error.name === 'DamagedFile')) throw error;
+  ignoreDamage(error);
   observer.onError(error);
   return null;
 }
@@ -103,10 +100,10 @@ function viewerOf({service, key}: ResolverContext) {
   return {
     id: hashOf(ownerOf(key)).slice(0, 16),
     // Without a name of the user, that of the key.
-    name: async () => (await readsAtOnce(() => service.profile.name())) ?? key.label ?? key.name ?? 'local',
+    name: async () => (await service.profile.name()) ?? key.label ?? key.name ?? 'local',
     email: null,
     permissions: key.permissions,
-    apiKeys: async () => (await readsAtOnce(() => service.keys.list())).map(one => shownKey(one, service)),
+    apiKeys: async () => (await service.keys.list()).map(one => shownKey(one, service)),
   };
 }
 
@@ -117,7 +114,7 @@ function shownKey(key: StoredKey, {keyUses}: Service) {
     id: keyId(key),
     permissions: key.permissions.map(permission => permission.toUpperCase()),
     lastUsedAt: async () => {
-      use ??= readsAtOnce(() => keyUses.find(key));
+      use ??= keyUses.find(key);
       return (await use)?.lastUsedAt;
     },
   };

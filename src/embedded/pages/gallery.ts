@@ -1,4 +1,5 @@
 import {Refusal} from '../exchange/refusal.ts';
+import {ignoreDamage} from '../state/kept-file.ts';
 import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
 import {
   type Html,
@@ -61,6 +62,7 @@ async function card({service, session}: PageRequest, id: string): Promise<Html |
   try {
     record = await service.store.find(id);
   } catch (error) {
+    ignoreDamage(error);
     service.observer.onError(error);
     return html`<li class="card"><span class="no-picture">damaged</span><code>${id}</code></li>`;
   }

@@ -1,5 +1,6 @@
 import {readFile} from 'node:fs/promises';
 import {hasShape, isObject, parseObject, type Shape, wrongField} from '../../lib/json.ts';
+import {limited} from '../../lib/limited.ts';
 import {isOutOfDescriptors, systemCode, systemReason} from '../../lib/system-code.ts';
 
 /** A file in the data directory was changed from outside, or cannot be read; it is left unchanged. */
@@ -21,11 +22,14 @@ interface KeptFile {
   readonly hint?: string;
 }
 
+/** Each read takes a descriptor, and a page or a query may ask for thousands of files. */
+export const readsAtOnce = limited(32);
+
 /** Reads a file; undefined if there is none. Rejects with a DamagedFile if it cannot be read, or if its content does not match the shape. */
 export async function readKept<T extends object>(file: KeptFile, shape: Shape<T>): Promise<T | undefined> {
   let text: string;
   try {
-    text = await readFile(file.path, 'utf8');
+    text = await readsAtOnce(() => readFile(file.path, 'utf8'));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     // Then no file can be read, and soon all of them can again.

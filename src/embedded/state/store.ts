@@ -12,7 +12,7 @@ import {oneOf, type Shape} from '../../lib/json.ts';
 import {ignoreMissing, isMissing} from '../../lib/system-code.ts';
 import {type LeftBehind, moveOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';
-import {ignoreDamage, readKept} from './kept-file.ts';
+import {ignoreDamage, readKept, readsAtOnce} from './kept-file.ts';
 import {Quota} from './quota.ts';
 import {isRecordId, recordIds, recordShape, type StoredRecord} from './stored-record.ts';
 
@@ -132,7 +132,7 @@ export class Store {
     const {mtimeNs} = await stat(this.directory('records'), {bigint: true});
     if (this.#listed?.changedAt === mtimeNs) return [...this.#listed.ids];
     const isSettled = this.#clock.now() - Number(mtimeNs / 1_000_000n) > finestTimeMs;
-    const names = await readdir(this.directory('records'));
+    const names = await readsAtOnce(() => readdir(this.directory('records')));
     const ids = names
       .filter(name => name.endsWith('.json'))
       .map(name => name.slice(0, -'.json'.length))
