@@ -34,11 +34,13 @@ export class Disk {
   /** Opens a file for reading; rejects with the system's error. Once the signal is aborted, calls on other threads are not waited for. */
   open(path: FilePath, signal: StopSignal<Error>): DiskFile | Promise<DiskFile> {
     if (!this.isQuick(path)) return this.#openUnlessStopped(path, signal);
+    let fd: number | undefined;
     try {
-      const fd = this.#calls.timed(() => this.files.openSync(path, readNoLink));
+      fd = this.#calls.timed(() => this.files.openSync(path, readNoLink));
       return this.#opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
     } catch (error) {
       if (isLinkRefusal(error)) return this.#openUnlessStopped(path, signal);
+      if (fd !== undefined) this.files.closeSync(fd);
       throw error;
     }
   }

@@ -56,6 +56,30 @@ describe('a disk', () => {
     expect(await readWhole(disk, path)).toBe('content');
   });
 
+  it('that fails to tell about an open file: leaves no descriptor open', async () => {
+    const {path} = await oneFile();
+    const files = filesOn(async () => ext4);
+    const disk = new Disk(
+      files,
+      slowClock(() => 0),
+    );
+    await readWhole(disk, path);
+    const closed: number[] = [];
+    let opened: number | undefined;
+    Object.assign(files, {
+      fstatSync: (fd: number) => {
+        opened = fd;
+        throw Object.assign(new Error('i/o error'), {code: 'EIO'});
+      },
+      closeSync: (fd: number) => {
+        closed.push(fd);
+        systemFiles.closeSync(fd);
+      },
+    });
+    expect(() => disk.open(path, new Stop())).toThrow('i/o error');
+    expect(closed).toEqual([opened]);
+  });
+
   it('behind a network: never is', async () => {
     const {path} = await oneFile();
     const disk = quickDisk(async () => nfs);
