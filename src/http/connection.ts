@@ -7,6 +7,7 @@ import {nextTurn} from '../host.ts';
 import {Stop} from '../lib/stop.ts';
 import {closedAtOnce, describeConnectError, isCertificateAlert} from './errors.ts';
 import {HttpExchange} from './exchange.ts';
+import {InterimFilter} from './interim-filter.ts';
 import {type HttpAnswer, type HttpRequest, SocketWire} from './message.ts';
 import {openSocket} from './open-socket.ts';
 import {type ConnectionOptions, HttpTrace} from './options.ts';
@@ -136,59 +137,6 @@ export class Connection {
     this.#opening.abort(new Error('The connection was closed.'));
     await ended;
   }
-}
-
-/** The longest interim response that is dropped; a longer one is left to the parser. */
-const longestHead = 16 * 1024;
-
-/**
- * Drops interim responses from what a socket receives. RFC 9110 (15.2) lets a server send them unasked, but undici closes the
- * connection at `100 Continue`, after which nobody knows whether the upload was stored.
- */
-class InterimFilter {
-  /** Whether no final response has begun since the last request. */
-  #isBefore = true;
-  #held: Buffer = Buffer.alloc(0);
-
-  constructor(socket: Socket) {
-    const read = socket.read.bind(socket);
-    socket.read = (size?: number): unknown => {
-      for (;;) {
-        const chunk: unknown = read(size);
-        if (!this.#isBefore || !Buffer.isBuffer(chunk)) return chunk;
-        const rest = this.#filtered(chunk);
-        if (rest.length > 0) return rest;
-      }
-    };
-  }
-
-  /** Must be called before each new request. */
-  expectResponse(): void {
-    this.#isBefore = true;
-  }
-
-  #filtered(chunk: Buffer): Buffer {
-    let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    this.#held = Buffer.alloc(0);
-    while (/^HTTP\/1\.[01] 1(?!01)\d\d[ \r]/.test(bytes.toString('latin1', 0, 13))) {
-      const end = bytes.indexOf('\r\n\r\n');
-      if (end === -1) break;
-      bytes = bytes.subarray(end + 4);
-    }
-    if (mayBecomeInterim(bytes)) {
-      this.#held = bytes;
-      return Buffer.alloc(0);
-    }
-    this.#isBefore = false;
-    return bytes;
-  }
-}
-
-/** Whether these are the first bytes of an interim response that has not come whole; after 101, HTTP ends. */
-function mayBecomeInterim(bytes: Buffer): boolean {
-  const start = bytes.toString('latin1', 0, 12);
-  const completed = start + 'HTTP/1.1 1'.slice(start.length);
-  return bytes.length < longestHead && /^HTTP\/1\.[01] 1(?!01)/.test(completed);
 }
 
 type Done = (error?: Error | null) => void;

@@ -5,6 +5,7 @@ import {own} from '../lib/object.ts';
 import {Secret} from '../lib/secrets/secret.ts';
 import {isLoopback, percentDecoded} from '../lib/url.ts';
 import {quoted, wordsOf} from '../lib/words.ts';
+import {InterimFilter} from './interim-filter.ts';
 
 export interface NamedProxy {
   url: URL;
@@ -98,6 +99,7 @@ export async function openTunnel(
   // Loaded on first use: most runs have no proxy.
   const {request: startRequest} = await import('node:http');
   const headers = {host: authority, ...proxyAuthorization(proxy.url)};
+  new InterimFilter(socket);
   return new Promise((resolve, reject) => {
     startRequest({method: 'CONNECT', path: authority, headers, createConnection: () => socket})
       .on('error', reject)

@@ -151,6 +151,14 @@ describe('a host that is not loopback', () => {
     expect(await upload('http://media.invalid', {HTTP_PROXY: proxy.url})).toMatchObject(stored);
   });
 
+  test('a proxy that sends interim responses to CONNECT first: waited for', async () => {
+    const {port} = await service();
+    const proxy = await connectProxy(port, (socket, _head, tunnel) => {
+      socket.write('HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n', () => tunnel());
+    });
+    expect(await upload('http://media.invalid', {HTTP_PROXY: proxy.url})).toMatchObject(stored);
+  });
+
   test.each([
     ['user:secret', 'user:secret'],
     ['us%40er:p%3Aw', 'us@er:p:w'],
