@@ -182,6 +182,15 @@ test('a refused upload, a repeated one: neither takes of the quota', async () =>
   expect((await upload(service, key, image)).status).toBe(200);
 });
 
+test('a repeated upload after the quota is used up: its record, and a 422 for other content', async () => {
+  const {service, key} = await serviceWithKey({quota: image.length});
+  const once = {'Idempotency-Key': '"one"'};
+  const record = await (await upload(service, key, image, once)).json();
+  expect((await upload(service, key, image)).status).toBe(507);
+  expect(await (await upload(service, key, image, once)).json()).toEqual(record);
+  expect((await upload(service, key, png(3, 2), once)).status).toBe(422);
+});
+
 test('a file that is damaged and stored again: counts once for the quota', async () => {
   const {service, key, dataDirectory} = await serviceWithKey({quota: 2 * image.length});
   const once = {'Idempotency-Key': '"one"'};

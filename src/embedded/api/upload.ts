@@ -66,14 +66,13 @@ export async function receiveUpload(exchange: Exchange, service: Service): Promi
     throw new Refusal(507, 'The data directory does not have enough space for this file.');
   }
   const checkCurrent = await service.resets.begin();
-  const release = service.store.quota.reserve(size);
-  let stored: StoredRecord;
-  try {
-    const storing = () => store(exchange, service, {contentType, entryName, checkCurrent});
-    stored = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));
-  } finally {
-    release();
-  }
+  const storing = async () => {
+    // The response to a repeated request may have been lost: what it stored takes no more space.
+    const isStored = entryName !== undefined && (await service.entries.recordOf(entryName)) !== undefined;
+    const release = isStored ? undefined : service.store.quota.reserve(size);
+    return store(exchange, service, {contentType, entryName, checkCurrent}).finally(release);
+  };
+  const stored = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));
   await exchange.disturbance?.at('store');
   respondJson(exchange, 200, mediaRecord(stored, service.publicUrl()));
 }

@@ -69,8 +69,8 @@ export class IdempotencyEntries {
     }
   }
 
-  /** The record that the entry already has, with a whole file, or undefined; throws a 422 if it is for other content. */
-  async recordOf(name: string, fingerprint: string): Promise<StoredRecord | undefined> {
+  /** The record that the entry already has, with a whole file, or undefined; throws a 422 if it is for other content, once that is known. */
+  async recordOf(name: string, fingerprint?: string): Promise<StoredRecord | undefined> {
     const entry = await this.#entryFor(name, fingerprint);
     return entry && this.#store.findWhole(entry.id);
   }
@@ -99,9 +99,9 @@ export class IdempotencyEntries {
   }
 
   /** The entry, if it is for this content; throws a 422 if it is for other content that is stored. */
-  async #entryFor(name: string, fingerprint: string): Promise<Entry | undefined> {
+  async #entryFor(name: string, fingerprint?: string): Promise<Entry | undefined> {
     const entry = await readKept({path: this.#path(name), hint: damageHint}, entryShape);
-    if (entry === undefined || entry.fingerprint === fingerprint) return entry;
+    if (entry === undefined || fingerprint === undefined || entry.fingerprint === fingerprint) return entry;
     // Entries are written before their records, so an entry without a record is left from a crash.
     if ((await this.#store.find(entry.id)) === undefined) return undefined;
     throw new Refusal(422, 'This Idempotency-Key was already used for other content.');
