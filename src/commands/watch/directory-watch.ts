@@ -106,6 +106,8 @@ export class DirectoryWatch {
     });
     this.#watcher = watcher;
     const named = (path: string) => (root === this.#path ? path : this.#path + path.slice(root.length));
+    /** chokidar lists them only together with their files, which takes milliseconds where there are many. */
+    const directories = new Set<string>();
     // chokidar reads a directory before it watches it, so what comes in between is looked for once more.
     const readAgain = async (directory: string) => {
       const names = await readdir(directory, {withFileTypes: true}).catch(() => []);
@@ -114,20 +116,17 @@ export class DirectoryWatch {
         const path = join(directory, entry.name);
         if (isIgnored(path)) continue;
         if (entry.isFile()) onFile(named(path));
-        else if (entry.isDirectory() && !Object.hasOwn(watcher.getWatched(), path)) watcher.add(path);
+        else if (entry.isDirectory() && !directories.has(path)) watcher.add(path);
       }
     };
     let isReady = false;
     watcher.on('ready', async () => {
       isReady = true;
-      await Promise.all(
-        Object.keys(watcher.getWatched())
-          .filter(path => path.startsWith(root))
-          .map(readAgain),
-      );
+      await Promise.all([...directories].map(readAgain));
       if (isNews && !watcher.closed) onState('watching');
     });
     watcher.on('addDir', path => {
+      directories.add(path);
       if (isReady) for (const ms of lookAgainMs) clock.after(ms, () => void readAgain(path));
     });
     watcher.on('add', path => onFile(named(path)));
@@ -138,6 +137,7 @@ export class DirectoryWatch {
       void this.check();
     };
     watcher.on('unlinkDir', path => {
+      directories.delete(path);
       if (path === root) lost();
     });
     watcher.on('raw', (event, name, details) => {

@@ -1,6 +1,7 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {FSWatcher} from 'chokidar';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import {DirectoryWatch, watchTrouble} from '../../../src/commands/watch/directory-watch.ts';
 import {type Clock, systemClock} from '../../../src/host.ts';
 import {eventually} from '../../support/eventually.ts';
@@ -41,6 +42,18 @@ test('directories that come while the one around them is read: the files of each
   await eventually(() => seen.size === written.length);
   expect([...seen].sort()).toEqual(written.sort());
   expect(states).toEqual(['watching']);
+});
+
+test('directories in directories: the whole tree is not listed anew for each of them', async () => {
+  const root = await temporaryDirectory();
+  for (const name of ['a', 'a/b', 'c']) await mkdir(join(root, name));
+  const listing = vi.spyOn(FSWatcher.prototype, 'getWatched');
+  onTestFinished(() => listing.mockRestore());
+  const seen: string[] = [];
+  await watching(root, systemClock, path => seen.push(path));
+  await writeFile(join(root, 'a/b/x.png'), 'x');
+  await eventually(() => seen.length > 0);
+  expect(listing.mock.calls.length).toBeLessThan(2);
 });
 
 test('every 10 minutes: all files are looked at again, since the system may have told nothing of some', async () => {
