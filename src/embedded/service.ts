@@ -18,7 +18,7 @@ export type {EmbeddedService, ServiceOptions} from './service-options.ts';
 export {identityIn} from './state/identity.ts';
 export type {KeyOptions} from './state/keys.ts';
 
-const loopbackHosts = ['127.0.0.1', '::1', 'localhost'];
+const loopbackHosts = ['127.0.0.1', '::1', '[::1]', 'localhost'];
 
 /** Starts the service on loopback, unless a `host` and a `fixedKey` say otherwise; rejects with the system's error. */
 export async function startEmbeddedService(options: ServiceOptions): Promise<EmbeddedService> {
@@ -27,6 +27,12 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
     throw new InvalidOption(
       `To listen on ${host}, beyond this machine, the service needs a key that you choose.`,
       'Set MEDIA_SERVE_KEY, or MEDIA_SERVE_KEY_FILE to a file that holds it.',
+    );
+  }
+  if (!URL.canParse(urlAt(host))) {
+    throw new InvalidOption(
+      `"${host}" cannot be the host of a URL.`,
+      'Name an address of this machine, such as 127.0.0.1 or ::1, without a zone.',
     );
   }
   if (options.fixedKey !== undefined && !/^[!-~]{16,}$/.test(options.fixedKey)) {
@@ -68,6 +74,7 @@ async function serve(
   const metrics = options.metrics
     ? (await import('./api/metrics.ts')).startMetrics(async () => (await state.store.ids()).length)
     : undefined;
+  const allowHosts = [...(options.allowHosts ?? [])];
   let url = '';
   let port = 0;
   const observer = observerOf(options, metrics);
@@ -81,7 +88,7 @@ async function serve(
     observer,
     faults: faults?.faults,
     metrics,
-    allowHosts: options.allowHosts ?? [],
+    allowHosts,
     allowOrigins: options.allowOrigins,
     resets: new Resets(),
     port: () => port,
@@ -94,7 +101,9 @@ async function serve(
   // Failing to accept a connection, for example without file descriptors, must not end the service.
   routed.server.on('error', observer.onError);
   port = (routed.server.address() as AddressInfo).port;
-  url = `http://${reachable(options.host)}:${port}`;
+  const own = new URL(urlAt(options.host, port));
+  url = own.origin;
+  if (!loopbackHosts.includes(own.hostname)) allowHosts.push(own.host);
 
   let closed: Promise<void> | undefined;
   return {
@@ -134,10 +143,10 @@ function observerOf(options: ServiceOptions, metrics: Metrics | undefined): Obse
   };
 }
 
-/** A host by which this machine reaches the address that a service listens on. */
-function reachable(host: string): string {
+/** The URL by which this machine reaches the address that a service listens on. */
+function urlAt(host: string, port = 80): string {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return name.includes(':') ? `[${name}]` : name;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 async function revokeUnused({keys, keyUses}: ServiceState, label: string): Promise<void> {

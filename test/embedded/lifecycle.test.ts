@@ -44,6 +44,29 @@ test('host localhost: answers under that name', async () => {
   expect((await fetch(service.url)).status).toBe(200);
 });
 
+const fixedKey = 'a-key-of-the-owner-1';
+
+test.runIf(process.platform === 'linux')(
+  'another address of this machine: answers at the URL that it names, and at no other',
+  async () => {
+    const service = await startedService({host: '127.0.0.2', fixedKey});
+    expect((await fetch(service.url)).status).toBe(200);
+    const {socket, ended} = await rawConnection(service);
+    socket.write('GET / HTTP/1.1\r\nHost: 127.0.0.2:1\r\nConnection: close\r\n\r\n');
+    expect(parseAnswer(await ended())?.status).toBe(421);
+  },
+);
+
+for (const host of ['fe80::1%eth0', '[::1]', 'two words', 'http://127.0.0.1']) {
+  test(`host "${host}": rejected, since no URL can have it`, async () => {
+    const dataDirectory = await temporaryDirectory();
+    await expect(startEmbeddedService({dataDirectory, host, fixedKey})).rejects.toMatchObject({
+      name: 'InvalidOption',
+      message: `"${host}" cannot be the host of a URL.`,
+    });
+  });
+}
+
 for (const publicUrl of ['ftp://example.com', 'example.com', 'https://example.com/?q']) {
   test(`publicUrl ${publicUrl}: rejected`, async () => {
     await expect(
