@@ -84,6 +84,17 @@ test('records that fit their files, and records that do not: only the former fil
   );
 });
 
+test('a kept file that another picture replaces: the record of that one is printed, too', async () => {
+  const answer = {record: {width: 1, height: 1}};
+  const {box, store, path} = await machine({pixel: answer});
+  const watching = new Watching(box, ['in', '--ndjson', '--delete']);
+  await watching.line({event: 'kept', file: 'in/pixel.png'});
+  store.answers.set(picture.length + 200, answer);
+  await writeFile(path('in/pixel.png'), pictureOf(picture.length + 200));
+  await eventually(() => watching.lines().some(({record}) => record?.id === 'm_1'));
+  await end(watching);
+});
+
 test('records from memory: only the files that the service still has whole are deleted; asked without the key', async () => {
   const other = await RecordStore.start();
   const {box, store, left} = await machine({

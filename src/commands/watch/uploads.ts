@@ -32,8 +32,8 @@ export class Uploads implements FileWork {
   readonly #disk = new Disk();
   /** The state in which each file was opened for its upload. */
   readonly #opened = new Map<string, FileStat | undefined>();
-  /** Uploaded files that could not be recorded, moved or deleted. */
-  readonly #unfinished = new Set<string>();
+  /** The media IDs that were printed for uploaded files that could not be recorded, moved or deleted. */
+  readonly #unfinished = new Map<string, string | null | undefined>();
   /** Why files are kept that were to be moved or deleted. */
   readonly #kept = new Map<string, string>();
   #cancelReminder = () => {};
@@ -103,8 +103,9 @@ export class Uploads implements FileWork {
   }
 
   async #printOnce(path: string, outcome: Outcome): Promise<void> {
-    if (this.#unfinished.has(path)) return;
-    this.#unfinished.add(path);
+    const id = 'received' in outcome ? outcome.received.record.id : undefined;
+    if (this.#unfinished.has(path) && this.#unfinished.get(path) === id) return;
+    this.#unfinished.set(path, id);
     await this.#printer.outcome(outcome, path);
   }
 
