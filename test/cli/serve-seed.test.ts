@@ -106,3 +106,12 @@ it('requests for thumbnails of a seed, at once and later: each picture is opened
   expect(types.sort()).toEqual([...Array(3).fill('image/png'), ...Array(3).fill('image/webp')]);
   expect(await readFile(opened, 'utf8')).toBe('..');
 });
+
+it('media serve with its data directory in the seed: a thumbnail that is kept there is not part of the seed', async () => {
+  const box = await sandbox();
+  await copyFile(fixture('clip.mp4'), join(box.directory, 'clip.mp4'));
+  await mkdir(join(box.directory, 'data/thumbnails'), {recursive: true});
+  await copyFile(fixture('photo.webp'), join(box.directory, 'data/thumbnails/photo.webp'));
+  const {variables} = await serve(box, '--data-dir', 'data', '--seed', '.', '--fault-port', '0');
+  expect(await (await control({variables})).json()).toEqual({media: 1});
+});

@@ -110,14 +110,12 @@ async function dataDirectoryFor(options: ServeSettings, host: Host): Promise<str
 }
 
 /** Starts the service with a new key, and revokes the key of an earlier start. */
-async function start(
-  given: ServeSettings,
-  dataDirectory: string,
-  stop: StopSignal,
-  {host, report}: Invocation,
-) {
+async function start(given: ServeSettings, dataDirectory: string, stop: StopSignal, invocation: Invocation) {
+  const {host, report} = invocation;
   const seed =
-    given.seed === undefined ? undefined : (await import('./seed.ts')).seedFiles(given.seed, host, report);
+    given.seed === undefined
+      ? undefined
+      : (await import('./seed.ts')).seedFiles(given.seed, dataDirectory, invocation);
   const options: ServiceOptions = {
     port: given.port,
     dataDirectory,

@@ -1,9 +1,10 @@
 import {stat} from 'node:fs/promises';
+import {join} from 'node:path';
 import {Readable} from 'node:stream';
+import type {Invocation} from '../../cli/invocation.ts';
 import type {SeedFile} from '../../embedded/service.ts';
 import {failed, MediaError, NotMediaError} from '../../errors.ts';
-import type {Host} from '../../host.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
+import {isBelow, typedPath} from '../../lib/files/typed-path.ts';
 import {Stop} from '../../lib/stop.ts';
 import {asMediaError, type Report} from '../../output/report.ts';
 import {expandInputs} from '../../sources/find/expand.ts';
@@ -13,8 +14,15 @@ import type {Source} from '../../sources/open/source.ts';
 const hint = 'Name a directory with images and videos with --seed.';
 const neverStopped = new Stop<Error>();
 
-/** The images and videos below a directory; the rest is reported and left out. Rejects if there is none. */
-export async function* seedFiles(directory: string, host: Host, report: Report): AsyncGenerator<SeedFile> {
+/**
+ * The images and videos below a directory, but for those of a data directory in it; the rest is reported and left out. Rejects if
+ * there is none.
+ */
+export async function* seedFiles(
+  directory: string,
+  dataDirectory: string,
+  {host, report}: Pick<Invocation, 'host' | 'report'>,
+): AsyncGenerator<SeedFile> {
   const place = typedPath(host.cwd(), directory);
   const stats = await stat(place).catch(failed('file_missing', `${directory} could not be found`, hint));
   if (!stats.isDirectory()) throw new MediaError('usage', `${directory} is not a directory.`, {hint});
@@ -25,7 +33,9 @@ export async function* seedFiles(directory: string, host: Host, report: Report):
   };
   let taken = 0;
   let leftOut = 0;
+  const isDataBelow = isBelow(dataDirectory, place);
   for await (const source of expandInputs({inputs: [directory], recursive: true}, context)) {
+    if (isDataBelow && isBelow(join(place, String(source.relativePath)), dataDirectory)) continue;
     const contentType = await typeOf(source, report);
     if (contentType === undefined) leftOut += 1;
     else {
