@@ -15,7 +15,7 @@ export function isOutOfSpace(error: unknown): boolean {
 }
 
 /** Whether a call failed because this user may not do that. */
-function isDenied(error: unknown): boolean {
+export function isDenied(error: unknown): boolean {
   return ['EACCES', 'EPERM'].includes(systemCode(error) ?? '');
 }
 

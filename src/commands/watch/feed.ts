@@ -1,5 +1,6 @@
 import type {ErrorCode, MediaError} from '../../errors.ts';
 import type {Clock} from '../../host.ts';
+import {isDenied} from '../../lib/system-code.ts';
 import {asMediaError} from '../../output/report.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {Settler, type SettlerOptions} from './settler.ts';
@@ -29,9 +30,13 @@ const ownFailures: ReadonlySet<ErrorCode> = new Set([
   'geotags_unstrippable',
   'empty_file',
   'not_a_file',
-  'file_unreadable',
   'rejected',
 ]);
+
+/** What a disk that has failed to read may do later: a network share that was restarted, above all. */
+function mayPass({code, cause}: MediaError): boolean {
+  return code === 'file_unreadable' ? !isDenied(cause) : !ownFailures.has(code);
+}
 
 const shortestWaitMs = 1_000;
 const longestWaitMs = 60_000;
@@ -119,7 +124,7 @@ export class Feed {
       const {error, status} = outcome;
       if (error.code === 'file_missing' || error.code === 'interrupted') return;
       if (error.code === 'source_changed') return this.touch(path);
-      if (status === 'failed' && !ownFailures.has(error.code)) return this.#delay(path, error);
+      if (status === 'failed' && mayPass(error)) return this.#delay(path, error);
       this.#done.set(path, key);
       await this.#work.failed(path, outcome);
     } else {
