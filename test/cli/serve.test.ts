@@ -2,6 +2,7 @@ import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {eventually} from '../support/eventually.ts';
+import {freePort} from '../support/free-ports.ts';
 import {fixture, sandbox} from '../support/media.ts';
 import {serve} from '../support/served.ts';
 
@@ -52,6 +53,19 @@ describe('media serve', () => {
     child.kill('SIGTERM');
     expect(await child).toMatchObject({signal: 'SIGTERM'});
     expect(links().length).toBe(2);
+  });
+
+  it('a default profile of this service that cannot be written: serves on, and ends as it is told', async () => {
+    const box = await sandbox();
+    const port = await freePort();
+    await box.run(['config', 'set', 'base-url', `http://127.0.0.1:${port}`]);
+    await mkdir(join(box.directory, 'config/config.json.draft'));
+    const {child, url, stderr} = await serve(box, '--port', String(port));
+    await eventually(() => stderr().includes('?token='));
+    expect((await fetch(url)).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await child).toMatchObject({signal: 'SIGTERM'});
+    expect(stderr()).not.toContain('could not be written');
   });
 
   it('--profile of another service: the profile stays as it is', async () => {

@@ -169,22 +169,20 @@ export async function namePages(url: string, {host, globals, report}: Invocation
   const chosen = globals.profile ?? (host.env['MEDIA_PROFILE'] || undefined);
   const name = parseProfileName(chosen ?? 'default');
   const pages: Profile = {'base-url': url, 'profile-url': `${url}/profile`};
-  let profile: Profile;
   try {
-    profile = own(await readProfiles(host), name) ?? {};
+    const profile = own(await readProfiles(host), name) ?? {};
+    const owner = originOf(profile) ?? profile['key-origin'] ?? profile['base-url'];
+    if (owner !== new URL(url).origin && (owner !== undefined || chosen === undefined)) {
+      if (chosen !== undefined) report.note(`Profile ${name} belongs to ${owner} and was not changed.`);
+      return;
+    }
+    if (profile['profile-url'] !== pages['profile-url'])
+      await updateProfiles(host, profiles => {
+        profiles[name] = {...pages, ...own(profiles, name), 'profile-url': pages['profile-url'] ?? ''};
+      });
   } catch (error) {
     // Without a chosen profile, unusable settings are no reason to fail.
-    if (chosen === undefined && error instanceof MediaError) return;
-    throw error;
+    if (chosen !== undefined || !(error instanceof MediaError)) throw error;
   }
-  const owner = originOf(profile) ?? profile['key-origin'] ?? profile['base-url'];
-  if (owner !== new URL(url).origin && (owner !== undefined || chosen === undefined)) {
-    if (chosen !== undefined) report.note(`Profile ${name} belongs to ${owner} and was not changed.`);
-    return;
-  }
-  if (profile['profile-url'] !== pages['profile-url'])
-    await updateProfiles(host, profiles => {
-      profiles[name] = {...pages, ...own(profiles, name), 'profile-url': pages['profile-url'] ?? ''};
-    });
   if (chosen !== undefined) report.note(`To store an API key for it: media login --profile ${name}`);
 }
