@@ -161,6 +161,16 @@ describe('media journal list', () => {
     expect((await media(one, 'list', 'j')).stdout).toBe('uploaded  a  med_1\nuploaded  a  med_2\n');
   });
 
+  it('the last of 80,000 contents of one path, soon', async () => {
+    const one = await bench();
+    const intent = {event: 'intent', path: 'webcam.jpg', size: 1, contentType: 'image/jpeg'} as const;
+    const lines = Array.from({length: 80_000}, (_, index) =>
+      formatTransition({...intent, key: `k${index}`}, 'w'),
+    );
+    await writeFile(join(one.directory, 'j'), `${header}\n${lines.join('')}`);
+    expect((await media(one, 'list', 'j')).stdout).toBe('pending   webcam.jpg  not sent completely\n');
+  });
+
   it('several journals, while one of them is in use', async () => {
     const one = await bench();
     await journalOf(one, 'j', {a: ['done', 'med_1']});

@@ -27,8 +27,11 @@ export async function listJournals(options: ListOptions, {host, stdout}: Invocat
   for (const file of files) {
     const [reader] = await readJournals([file], host, {paths: true});
     if (reader === undefined) continue;
+    const shown = new Set<number>();
     for await (const {number, path, entry} of reader.sightings()) {
-      if (!isShown(reader, number, path, entry)) continue;
+      if (reader.index.history?.isFirst(number))
+        for (const each of shownOf(reader.index, path)) shown.add(each);
+      if (!shown.delete(number)) continue;
       await lines.add(await listed(reader, path, entry));
     }
   }
@@ -53,14 +56,15 @@ async function listFormat({json, template}: ListOptions): Promise<ListFormat> {
   };
 }
 
-/** Shows stored and unknown content always, any other result only if nothing newer is known about its path. */
-function isShown({index}: JournalReader, number: number, path: PathKey, {row, state}: Entry): boolean {
-  const {history} = index;
-  const numbers = history?.of(path) ?? [];
-  // A path that was seen several times with the same content is printed once.
-  const latest = numbers.find(each => history?.at(each).row === row);
-  if (latest !== number) return false;
-  return number === numbers[0] || state === 'done' || state === 'unknown';
+/** The sightings of a path that are shown: the latest of stored and unknown content, any other result only if nothing newer is known. */
+function shownOf(index: JournalReader['index'], path: PathKey): number[] {
+  const rows = new Set<number>();
+  return (index.history?.of(path) ?? []).filter((number, place) => {
+    const row = index.history?.at(number).row ?? 0;
+    if (rows.has(row)) return false;
+    rows.add(row);
+    return place === 0 || ['done', 'unknown'].includes(index.stateOf(row));
+  });
 }
 
 /** The name of a state in the output. */
