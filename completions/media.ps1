@@ -172,7 +172,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'resolve' = 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
                 'forget' = 'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.'
                 'unlock' = 'Release a journal whose last run is gone, so that the next run need not wait 90 seconds.'
-                'help' = 'display help for command'
+                'help' = 'Print help for a command.'
             }
             Options = @(
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
@@ -319,7 +319,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             }
             Options = @(
                 @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 for any free port' }
-                @{ Name = '--root'; Takes = 'directory'; Tip = 'upload only files below this directory (repeatable)' }
+                @{ Name = '--root'; Takes = 'directory'; Tip = 'upload only files below this directory' }
                 @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'warn of files that tell where they were taken, or send them without it' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
@@ -363,7 +363,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'unset' = 'Remove one setting.'
                 'profiles' = 'Print the names of all profiles.'
                 'path' = 'Print where the settings are stored.'
-                'help' = 'display help for command'
+                'help' = 'Print help for a command.'
             }
             Options = @(
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }

@@ -2,8 +2,6 @@ import {type Command, Help, type Option} from 'commander';
 import {defined} from '../lib/object.ts';
 import {collect} from './values.ts';
 
-export const helpDescription = 'Print help for a command.';
-
 /** How help is formatted: with `-h`, it is one screen of what most people need. */
 interface HelpFormat extends Partial<Help> {
   isBrief: boolean;
@@ -15,6 +13,8 @@ export const helpFormat: HelpFormat = {
   showGlobalOptions: true,
   subcommandTerm: command => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
   optionDescription: describeOption,
+  argumentDescription: ({description, argChoices}) =>
+    argChoices === undefined ? description : `${description} (${argChoices.join(', ')})`,
   visibleGlobalOptions: command =>
     Object.assign(new Help(), {showGlobalOptions: true})
       .visibleGlobalOptions(command)

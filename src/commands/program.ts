@@ -1,5 +1,5 @@
 import {type Command, Option} from 'commander';
-import {briefHelpFormat, helpDescription, helpFormat, helpList} from '../cli/help-format.ts';
+import {briefHelpFormat, helpFormat, helpList} from '../cli/help-format.ts';
 import {helpTopics, schemaSubjects} from '../cli/help-topics.ts';
 import {type Cli, CliCommand} from '../cli/invocation.ts';
 import {MediaError} from '../errors.ts';
@@ -19,6 +19,8 @@ import {rewriteCommand} from './rewrite/command.ts';
 import {serveCommand} from './serve/command.ts';
 import {uploadCommand} from './upload/command.ts';
 import {watchCommand} from './watch/command.ts';
+
+const helpDescription = 'Print help for a command.';
 
 /** The text that commander printed: help and the version for standard output, and errors, which are reworded. */
 export interface Written {
@@ -47,6 +49,7 @@ export function buildProgram(cli: Cli, written: Written, [first = '']: readonly 
   const program = asRoot(new CliCommand('media', cli), cli, written)
     .description('Upload images and videos: none is stored twice or lost without notice.')
     .usage('<command> [options]')
+    .helpCommand('help [command]', helpDescription)
     .addHelpText('after', context => helpList(context, 'Topics of media help:', Object.entries(helpTopics)))
     .examples([
       'media upload photo.png --base-url embedded',

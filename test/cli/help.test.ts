@@ -22,6 +22,12 @@ const commands = [
   ['completion'],
 ];
 
+/** A command in `media help --json`. */
+interface HelpNode {
+  name: string;
+  commands: HelpNode[];
+}
+
 /** The headings of a help text, without their colons. */
 function headingsIn(text: string): string[] {
   return [...text.matchAll(/^([A-Z][\w ]*):$/gm)].map(([, heading = '']) => heading);
@@ -87,14 +93,21 @@ describe('help', () => {
       expect(text).toContain(fact);
   });
 
-  it('every command --help: no empty default, no line past 100 columns', async () => {
+  it('every command --help: no empty default, no line past 100 columns, one style', async () => {
     const box = await sandbox();
-    const texts = await Promise.all(
-      commands.map(async words => (await box.run([...words, '--help'])).stdout),
-    );
+    const pathsOf = ({commands: children}: HelpNode, path: string[] = []): string[][] => [
+      path,
+      ...children.flatMap(child => pathsOf(child, [...path, child.name])),
+    ];
+    const paths = pathsOf(JSON.parse((await box.run(['help', '--json'])).stdout));
+    expect(paths.length).toBeGreaterThan(25);
+    const texts = await Promise.all(paths.map(async words => (await box.run([...words, '--help'])).stdout));
     for (const text of texts) {
-      expect(text).not.toContain('[]');
+      expect(text).not.toMatch(/: \[\]|choices:|\((\w+)\)\s+\(\1\)/);
       expect(text.split('\n').filter(line => line.length > 100 && !line.startsWith('  $ '))).toEqual([]);
+      const [, listed = ''] = /\nCommands:\n(.*?)\n\n/s.exec(text) ?? [];
+      const entries = listed.replace(/\n {3,}/g, ' ').split('\n');
+      expect(entries.filter(entry => entry !== '' && !/ {2,}[A-Z].*\.$/.test(entry))).toEqual([]);
     }
   });
 

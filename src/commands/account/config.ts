@@ -1,5 +1,5 @@
 import type {Command} from 'commander';
-import {helpDescription, helpList} from '../../cli/help-format.ts';
+import {helpList} from '../../cli/help-format.ts';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
 import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
@@ -21,7 +21,6 @@ function settingsHelp(context: {command: Command}): string {
 /** Declares `media config` and its subcommands; the key is not a setting, and is never printed. */
 export function configCommand(cli: Cli): CliCommand {
   const config = new CliCommand('config', cli)
-    .helpCommand('help [command]', helpDescription)
     .description('Show and change the settings of a profile.')
     .addHelpText('after', settingsHelp)
     .examples([

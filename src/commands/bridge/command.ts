@@ -22,7 +22,7 @@ export function bridgeCommand(cli: Cli): CliCommand {
   return new CliCommand('bridge', cli)
     .description('Upload for editors that use a PicGo server, until you stop it.')
     .option('--port <n>', 'the port to listen on; 0 for any free port', wholeNumber(0, 65_535), picGoPort)
-    .option('--root <directory>', 'upload only files below this directory (repeatable)', collect)
+    .option('--root <directory>', 'upload only files below this directory', collect)
     .addOption(geotagsOption())
     .examples(['media bridge', 'media bridge --root ~/notes --root ~/Pictures'])
     .runs(runBridge);

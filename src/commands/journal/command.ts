@@ -1,4 +1,3 @@
-import {helpDescription} from '../../cli/help-format.ts';
 import {type Cli, CliCommand} from '../../cli/invocation.ts';
 import {selectionOptions, typesOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
@@ -8,7 +7,6 @@ import type {ResolveOptions} from './settle.ts';
 
 export function journalCommand(cli: Cli): CliCommand {
   const journal = new CliCommand('journal', cli)
-    .helpCommand('help [command]', helpDescription)
     .description('List, check, merge and repair the journals of uploads.')
     .examples([
       'media journal list assets.journal',
