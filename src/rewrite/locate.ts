@@ -161,9 +161,9 @@ export function withoutQuery(target: string): string {
   return target.replace(/[?#].*$/s, '');
 }
 
-/** The nearest directory, from this one upwards, that has an entry of this name. */
+/** The nearest directory, from this one upwards, that has an entry of this name. `sub/..` is not below `sub`. */
 function ancestorWith(name: string, directory: string): string | undefined {
-  for (let at = directory; ; at = dirname(at)) {
+  for (let at = normalize(directory); ; at = dirname(at)) {
     if (existsSync(join(at, name))) return at;
     if (dirname(at) === at) return undefined;
   }

@@ -50,6 +50,20 @@ describe('planRewrite', () => {
     ]);
   });
 
+  it('a document above the directory that it is named from: not of the project in that directory', async () => {
+    const directory = await directoryWith({
+      'a.md': '!!! note\n\n    ![a](x.png)\n\n![b](x.png)',
+      'x.png': 'photo.png',
+    });
+    await mkdir(join(directory, 'site/.git'), {recursive: true});
+    await writeFile(join(directory, 'site/mkdocs.yml'), '');
+    const {documents} = await planOf(join(directory, 'site'), '../a.md');
+    expect(documents[0]).toMatchObject({
+      projectFiles: [],
+      references: [{line: 5, file: join(directory, 'x.png')}],
+    });
+  });
+
   it('--static, a link that leads out of the root: looked in first, and its files may be read', async () => {
     const directory = await directoryWith({
       'docs/a.md': '![](/x.png) ![](/y.png) ![](../files/x.png) ![](../photo.png) <embed src="/x.png?v=1#a">',
