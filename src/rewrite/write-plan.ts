@@ -147,11 +147,12 @@ export function replacementOf({context, source, target}: Reference, url: string)
     case 'markdown':
       return linkTarget(whole);
     case 'attribute':
-    case 'css attribute':
       return whole.replaceAll('&', '&amp;');
     case 'bare attribute':
-      // Without quotes, micromark reads no slash in a value.
+      // Without quotes, a value has no equals sign, and for micromark no slash.
       return `"${whole.replaceAll('&', '&amp;')}"`;
+    case 'part of bare attribute':
+      return whole.replaceAll('&', '&amp;').replaceAll('/', '&#47;').replaceAll('=', '&#61;');
     case 'srcset':
       return whole.replaceAll(',', '%2C').replaceAll('&', '&amp;');
     case 'plain':

@@ -6,6 +6,8 @@ import {replacementOf} from '../../src/rewrite/write-plan.ts';
 import {rewritten, scanned, usualScan} from './rewritten.ts';
 
 const u = 'https://u.example';
+/** The same in a value without quotes. */
+const bare = 'https:&#47;&#47;u.example&#47;';
 
 /** A document, and what becomes of it when each reference gets a URL: 0, 1, 2... in their order. */
 type Row = readonly [name: string, document: string, expected: string, options?: Partial<ScanOptions>];
@@ -90,6 +92,11 @@ const markdownRows: readonly Row[] = [
     `> <img\n>   src="${u}/0"\n>   alt="x">`,
   ],
   ['HTML in a line', 'a <img src=a.png> b', `a <img src="${u}/0"> b`],
+  [
+    'attributes without quotes that are more than a URL',
+    'a <b style=background:url(a.png)>b</b> <img srcset=b.png,><img srcset=c.png>',
+    `a <b style=background:url(${bare}0)>b</b> <img srcset=${bare}1,><img srcset="${u}/2">`,
+  ],
   [
     'a picture in a block',
     '<picture>\n<source srcset="a.webp 1x, b.webp 2x">\n<img src="a.png">\n</picture>',

@@ -2,7 +2,7 @@ import {decodeHTMLAttribute} from 'entities/decode';
 import {type Token, Tokenizer, TokenizerMode} from 'parse5';
 import {own} from '../../lib/object.ts';
 import {cssReferences, cssUrls, type FoundUrl} from './css.ts';
-import type {Context, Reference, ScanOptions} from './reference.ts';
+import type {Reference, ScanOptions} from './reference.ts';
 
 /** Elements whose content is text, with the tokenizer's mode for it. */
 const textElements: Record<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]> = {
@@ -133,12 +133,14 @@ export class HtmlScanner {
 
   #value(use: Use, raw: string, base: number, isQuoted: boolean): void {
     const {text, originalOf} = decoded(raw);
-    const context = contextOf(use, isQuoted);
+    const quoted = use === 'srcset' ? use : 'attribute';
     const onlyMedia = use !== 'url' && use !== 'srcset';
     for (const {start, end, target} of urlsIn(text, use)) {
       const [from, to] = [originalOf(start), originalOf(end)];
       const source = raw.slice(from, to);
-      const found = {start: base + from, end: base + to, source, target, context, onlyMedia};
+      const bare = source === raw ? 'bare attribute' : 'part of bare attribute';
+      const context = isQuoted ? quoted : bare;
+      const found: Reference = {start: base + from, end: base + to, source, target, context, onlyMedia};
       this.#add(use === 'link' ? {...found, left: use} : found);
     }
   }
@@ -159,12 +161,6 @@ function isPicture(values: ReadonlyMap<string, string>): boolean {
     /(^|[\s-])icon(\s|$)/i.test(rel) ||
     (/(^|\s)preload(\s|$)/i.test(rel) && values.get('as')?.toLowerCase() === 'image')
   );
-}
-
-function contextOf(use: Use, isQuoted: boolean): Context {
-  if (use === 'style') return 'css attribute';
-  if (!isQuoted) return 'bare attribute';
-  return use === 'srcset' ? 'srcset' : 'attribute';
 }
 
 /** The value of an attribute with its character references resolved, and where each place of it is in the original. */

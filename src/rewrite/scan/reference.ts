@@ -5,9 +5,10 @@ export type Context =
   | 'attribute'
   /** Without quotes. */
   | 'bare attribute'
+  /** The same, with other text beside it. */
+  | 'part of bare attribute'
   | 'srcset'
   | 'css'
-  | 'css attribute'
   | 'plain'
   | 'quoted';
 
