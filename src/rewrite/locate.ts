@@ -4,7 +4,7 @@ import {basename, dirname, join, normalize, resolve, sep} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {isBelow} from '../lib/files/typed-path.ts';
 import {percentDecoded} from '../lib/url.ts';
-import type {Reference} from './scan/reference.ts';
+import {type Reference, withoutQuery} from './scan/reference.ts';
 
 /** Where the files of documents may be. */
 export interface RewritePlaces {
@@ -154,11 +154,6 @@ export function spellingsOf(target: string): string[] {
   const path = withoutQuery(target);
   const plain = [percentDecoded(path), path].filter(each => each !== '');
   return [...new Set([...plain, ...plain.map(each => each.replaceAll('\\', '/'))])];
-}
-
-/** A URL without its query and fragment. */
-export function withoutQuery(target: string): string {
-  return target.replace(/[?#].*$/s, '');
 }
 
 /** The nearest directory, from this one upwards, that has an entry of this name. `sub/..` is not below `sub`. */

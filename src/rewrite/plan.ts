@@ -7,8 +7,8 @@ import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {filesIn} from '../sources/open/file.ts';
 import {decodeDocument, placesIn} from './document-text.ts';
 import {type DocumentFile, readDocument} from './documents.ts';
-import {Locator, type ProjectFile, type RewritePlaces, withoutQuery} from './locate.ts';
-import type {DocumentKind, Reference, ScanOptions} from './scan/reference.ts';
+import {Locator, type ProjectFile, type RewritePlaces} from './locate.ts';
+import {type DocumentKind, type Reference, type ScanOptions, withoutQuery} from './scan/reference.ts';
 import type {Scanned} from './scan/scan.ts';
 import {Scanner} from './scanner.ts';
 

@@ -465,6 +465,20 @@ describe('the path that a reference means', () => {
   });
 });
 
+it.each([
+  ['../img/index.html?a/b', ['../img/a.png', '/b.png', '../img/c.png', '../img/d.png#e']],
+  ['img', ['a.png', '/b.png', 'c.png', 'd.png#e']],
+  ['/site/', ['a.png', '/b.png', 'c.png', 'd.png#e']],
+  ['{{ .Site.BaseURL }}', ['a.png', '/b.png', 'c.png', 'd.png#e']],
+  [' https://example.com', []],
+  ['//example.com/img/', []],
+])('the base URL %j: what relative URLs behind it mean', async (href, targets) => {
+  const parts = '<img src="/b.png"><style>a{b:url(c.png)}</style><base href="x/"><img src="d.png#e">';
+  const document = `<img src="0.png"><base href="${href}"><img src="a.png">${parts}<img src="https://x">`;
+  const found = (await scanned('html', document)).map(({target}) => target);
+  expect(found).toEqual(['0.png', ...targets]);
+});
+
 describe('front matter that is not valid', () => {
   const scan = (text: string) =>
     scanDocument('markdown', `${text}![a](b.png)`, {...usualScan, frontMatter: ['image']});

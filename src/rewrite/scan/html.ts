@@ -2,7 +2,7 @@ import {decodeHTMLAttribute} from 'entities/decode';
 import {type Token, Tokenizer, TokenizerMode} from 'parse5';
 import {own} from '../../lib/object.ts';
 import {cssReferences, cssUrls, type FoundUrl} from './css.ts';
-import type {Reference, ScanOptions} from './reference.ts';
+import {isFilledIn, isPath, type Reference, type ScanOptions, withoutQuery} from './reference.ts';
 
 /** Elements whose content is text, with the tokenizer's mode for it. */
 const textElements: Record<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]> = {
@@ -34,11 +34,13 @@ export class HtmlScanner {
   readonly #isXml: boolean;
   /** How many audio elements are open. */
   #audio = 0;
+  /** What the first `base` element puts before relative URLs. */
+  #base: string | undefined;
 
   /** With `isXml`, for XML and JSX, any element can be empty: `<audio />`. */
   constructor(options: ScanOptions, add: (reference: Reference) => void, isXml: boolean) {
     this.#options = options;
-    this.#add = add;
+    this.#add = reference => add({...reference, target: this.#based(reference.target)});
     this.#isXml = isXml;
   }
 
@@ -85,6 +87,8 @@ export class HtmlScanner {
 
   #startTag({tagName, attrs, location}: Token.TagToken, html: string, base: number): void {
     const values = new Map(attrs.map(({name, value}) => [name, value]));
+    const href = values.get('href');
+    if (tagName === 'base' && href !== undefined) this.#base ??= baseOf(href.trim());
     for (const {name} of attrs) {
       const place = own(location?.attrs ?? {}, name);
       const use = this.#useOf(tagName, name, values);
@@ -94,6 +98,11 @@ export class HtmlScanner {
       const start = nameEnd + before.length;
       this.#value(use, html.slice(start, place.endOffset - quote.length), base + start, quote !== '');
     }
+  }
+
+  #based(target: string): string {
+    const base = this.#base ?? '';
+    return isPath(target) && !(target.startsWith('/') && isPath(base)) ? base + target : target;
   }
 
   /** What the value of an attribute is; undefined if it does not count. */
@@ -144,6 +153,11 @@ export class HtmlScanner {
       this.#add(use === 'link' ? {...found, left: use} : found);
     }
   }
+}
+
+/** The directory that a base URL leads to. A path from the top of the site most often stands for the directory of the document. */
+function baseOf(href: string): string {
+  return /^\/(?!\/)/.test(href) || isFilledIn(href) ? '' : withoutQuery(href).replace(/[^/]*$/, '');
 }
 
 /** SVG and MathML in HTML: in them, an element can be empty, and none has text instead of tags. */

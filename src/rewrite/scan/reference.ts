@@ -66,6 +66,11 @@ export function isPath(target: string): boolean {
   return !/^[a-z][a-z0-9+.-]+:/i.test(target);
 }
 
+/** A URL without its query and fragment. */
+export function withoutQuery(target: string): string {
+  return target.replace(/[?#].*$/s, '');
+}
+
 /** Whether a template engine or a program fills in a part of a text. */
 export function isFilledIn(target: string): boolean {
   return /\{\{|\{%|<%|\$\{|^\{|#\{/.test(target);
