@@ -239,6 +239,11 @@ const mkdocsRows: readonly Row[] = [
     `<br>\n![a](${u}/0)\n\n<p align="center">A</p>\n![b](${u}/1)\n\n</div>\n![c](${u}/2)\n\n<img src="${u}/3">\n![e](${u}/4)\n\n<div>![x](x.png)</div>\n\n<div>\n![x](x.png)\n</div>\n\n<iframe src="https://x.example"></iframe>\n![f](${u}/5)\n`,
   ],
   [
+    'behind HTML of several lines, and in elements of a paragraph',
+    '<DIV>\n<div>\n![x](x.png)</div>\n![x](x.png)\n</div>\n![a](a.png)\n\n<a href="x">\n![b](b.png)\n</a>\n\n> <p>\n> <img src="c.png">\n> </p>\n> ![d](d.png)\n\n<!-- <p>\n</p> -->\n\n<p>\n![x](x.png)\n\n<pre>\n<p>\n</p>\n![x](x.png)</pre>\n\n<p>\n</p>',
+    `<DIV>\n<div>\n![x](x.png)</div>\n![x](x.png)\n</div>\n![a](${u}/0)\n\n<a href="x">\n![b](${u}/1)\n</a>\n\n> <p>\n> <img src="${u}/2">\n> </p>\n> ![d](${u}/3)\n\n<!-- <p>\n</p> -->\n\n<p>\n![x](x.png)\n\n<pre>\n<p>\n</p>\n![x](x.png)</pre>\n\n<p>\n</p>`,
+  ],
+  [
     'types of blocks in any letters',
     '!!! größe\n\n    ![a](a.png)\n\n??? примечание "Т"\n\n    ![b](b.png)\n',
     `!!! größe\n\n    ![a](${u}/0)\n\n??? примечание "Т"\n\n    ![b](${u}/1)\n`,

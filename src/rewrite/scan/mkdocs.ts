@@ -1,6 +1,6 @@
 import {htmlFlow, definition as linkDefinition} from 'micromark-core-commonmark';
 import {gfm} from 'micromark-extension-gfm';
-import type {Construct, Extension, State, Tokenizer} from 'micromark-util-types';
+import type {Construct, Effects, Extension, State, Tokenizer} from 'micromark-util-types';
 import {expectCodes} from './expect-codes.ts';
 
 /** Admonitions, details and tabs, as Python-Markdown and its extensions match them. */
@@ -8,7 +8,7 @@ const firstLine =
   /^(?:!!! ?[\p{L}\p{N}_-]+(?: +[\p{L}\p{N}_-]+)*(?: +".*?")?|\?\?\?\+? ?(?:[\p{L}\p{N}_-]+(?: +[\p{L}\p{N}_-]+)*(?: +".*?")?|".*?")|===[+!]{0,2} +".*?") *$/u;
 /** A tag whose element has Markdown in it, or a line that is whole HTML: behind it, Markdown needs no empty line. */
 const aroundMarkdown =
-  /^<(?:\w[^>]*\smarkdown(?=[\s=>])|(?:\/[\w-]+|(?:br|hr|img)\b[^>]*|(?!pre|script|style|textarea)([\w-]+)(?:\s[^>]*)?>[^<[]*<\/\1)>\s*$)/i;
+  /^<(?:\w[^>]*\smarkdown(?=[\s=>])|(?:\/[\w-]+|(?:a|br|hr|img|span)\b[^>]*|(?!pre|script|style|textarea)([\w-]+)(?:\s[^>]*)?>[^<[]*<\/\1)>\s*$)/i;
 
 /** Takes the rest of a line that matches. */
 function lineLike(pattern: RegExp): Tokenizer {
@@ -76,12 +76,35 @@ const definition = block('definition', function (effects, ok, nok) {
   };
 });
 
+/** The element that a line begins with; what is in the others than these is not HTML. */
+const firstElement = /^<(?!(?:pre|script|style|textarea)\b)([a-z][\w-]*)/i;
+
+/** HTML that ends with the line in which its element does; behind it, Markdown needs no empty line. */
 const html: Construct = {
   ...htmlFlow,
   name: 'html',
   tokenize(effects, ok, nok): State {
+    let line = '';
+    let name: string | undefined;
+    let depth = 0;
+    const watched: Effects = {
+      ...effects,
+      consume: code => {
+        line += String.fromCharCode(Math.max(32, code ?? 0));
+        effects.consume(code);
+      },
+      // The first check behind a line of an element is whether the next one is empty, which ends the HTML.
+      check: (construct, end, next) => {
+        name ??= firstElement.exec(line)?.[1]?.toLowerCase() ?? '';
+        for (const [, slash, tag] of line.matchAll(/<(\/?)([a-z][\w-]*)/gi))
+          if (tag?.toLowerCase() === name) depth += slash === '' ? 1 : -1;
+        line = '';
+        const isClosed = name !== '' && depth <= 0;
+        return code => (isClosed && code !== null ? end : effects.check(construct, end, next))(code);
+      },
+    };
     const hasMarkdown = {partial: true, tokenize: lineLike(aroundMarkdown)};
-    return effects.check(hasMarkdown, nok, htmlFlow.tokenize.call(this, effects, ok, nok));
+    return effects.check(hasMarkdown, nok, htmlFlow.tokenize.call(this, watched, ok, nok));
   },
 };
 
