@@ -15,7 +15,7 @@ _media_command() {
       ;;
     rewrite)
       options='--write --out-dir --stdout --check --links --attribute --front-matter --root --static --allow-missing --ndjson --template --geotags -c --concurrency --journal --no-once --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      rest=none
+      rest=file
       ;;
     login)
       options='--key-stdin --no-verify --insecure-storage --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
@@ -47,11 +47,11 @@ _media_command() {
       ;;
     'journal resolve')
       options='--all --uploaded --uploaded-from --resend -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      arguments=(file none)
+      arguments=(file file)
       ;;
     'journal forget')
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      arguments=(file none)
+      arguments=(file file)
       ;;
     'journal unlock')
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
@@ -161,7 +161,7 @@ _media_option() {
     'journal merge --files-from') kind=file ;;
     'journal merge --types') kind='words extension content strict' ;;
     'journal resolve --uploaded') kind=none ;;
-    'journal resolve --uploaded-from') kind=none ;;
+    'journal resolve --uploaded-from') kind=file ;;
     'graphql --input') kind=file ;;
     'graphql --variables') kind=file ;;
     'graphql -f' | 'graphql --raw-field') kind=none ;;

@@ -110,7 +110,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             )
             NotTaken = @()
             Arguments = @()
-            Rest = 'none'
+            Rest = 'file'
         }
         'login' = @{
             Commands = [ordered]@{
@@ -235,13 +235,13 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '--all'; Takes = ''; Tip = 'settle all unknown uploads' }
                 @{ Name = '--uploaded'; Takes = 'none'; Tip = 'the upload is stored, with this media ID' }
-                @{ Name = '--uploaded-from'; Takes = 'none'; Tip = 'with --all: a file that lists what is stored, a path and a media ID on each line' }
+                @{ Name = '--uploaded-from'; Takes = 'file'; Tip = 'with --all: a file that lists what is stored, a path and a media ID on each line' }
                 @{ Name = '--resend'; Takes = ''; Tip = 'the upload is not stored, or may be stored twice: send it again in the next run' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
             NotTaken = @()
-            Arguments = @('file', 'none')
+            Arguments = @('file', 'file')
             Rest = 'none'
         }
         'journal forget' = @{
@@ -252,7 +252,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
             NotTaken = @()
-            Arguments = @('file', 'none')
+            Arguments = @('file', 'file')
             Rest = 'none'
         }
         'journal unlock' = @{

@@ -97,6 +97,8 @@ const offers: [line: string, offered: string[], others: string[]][] = [
   ['media upload --format ', ['table', 'url', 'markdown'], ['notes']],
   ['media upload --types=', ['extension', 'content', 'strict'], ['notes']],
   ['media upload --journal ', ['notes.txt', 'my photo.png', 'my pictures'], []],
+  ['media rewrite ', ['notes.txt', 'my pictures'], ['login']],
+  ['media journal resolve notes.txt ', ['my photo.png', 'my pictures'], ['login']],
   ['media graphql -', ['-F', '-f', '--field', '--raw-field'], ['--types']],
   ['media upload -c ', [], ['photo', 'notes']],
   ['media upload -- --', [], ['--types']],
