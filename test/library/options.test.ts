@@ -10,6 +10,7 @@ import {
   type UploadResult,
   uploadAll,
 } from '../../src/index.ts';
+import type {OpenSource} from '../../src/sources/open/source.ts';
 import {jpegWith, position, tiffOf} from '../geotags/tagged.ts';
 import {listen, portOf} from '../service/support.ts';
 import {eventually} from '../support/eventually.ts';
@@ -140,6 +141,20 @@ test('`timeoutMs`: an attempt ends when nothing more is taken for so long', asyn
   const results = await collect(uploadAll([source], {client, timeoutMs: 300, retries: 0}));
   expect(results).toMatchObject([{status: 'failed', error: {code: 'stalled'}}]);
   expect(results[0]).toMatchObject({error: {message: expect.stringContaining('for 300 ms')}});
+});
+
+test('`timeoutMs`: a source that yields nothing for so long is what is said to be slow', async () => {
+  const client = await clientOf(createServer(request => void request.resume()));
+  const opened: OpenSource = {
+    size: 2 * png.length,
+    read: async position => (position === 0 ? png : new Promise<never>(() => {})),
+    verify: async () => 'unchanged',
+    close: async () => {},
+  };
+  const source = {name: 'a.png', typeName: 'a.png', open: async () => opened};
+  const results = await collect(uploadAll([source], {client, timeoutMs: 300, retries: 0}));
+  const message = 'Nothing more could be read from the file for 300 ms.';
+  expect(results).toMatchObject([{status: 'failed', error: {code: 'stalled', message}}]);
 });
 
 test('`timeoutMs`: a file without a response for so long is unknown', async () => {

@@ -90,7 +90,7 @@ class Attempt implements BodyWatcher {
       // Even if the rest of that response never came: it must not look like a stall, which is retried.
       const premature: Failure = {kind: 'premature', status: answer.kind === 'stored' ? 200 : answer.status};
       return this.#failed(
-        this.#failure === undefined || this.#failure.kind === 'stall' ? premature : this.#failure,
+        this.#failure === undefined || /stall$/.test(this.#failure.kind) ? premature : this.#failure,
       );
     }
     return answer.kind === 'stored' ? answer : this.#failed(this.#failure ?? answer);
@@ -98,6 +98,11 @@ class Attempt implements BodyWatcher {
 
   #failed(failure: Failure): FailedAttempt {
     return {kind: 'failed', phase: this.#phase, failure};
+  }
+
+  reading(): void {
+    this.#phase = 'held';
+    this.#watchFor('read-stall', defaultStallMs);
   }
 
   sending(): void {
@@ -111,7 +116,7 @@ class Attempt implements BodyWatcher {
 
   sent(bytes: number): void {
     this.#options.onProgress(bytes);
-    if (this.#phase === 'held') this.#watchFor('stall', defaultStallMs);
+    if (this.#phase === 'held') this.reading();
   }
 
   released(): void {
@@ -150,7 +155,7 @@ class Attempt implements BodyWatcher {
   }
 
   /** Restarted with each sign of progress. */
-  #watchFor(kind: 'stall' | 'answer-timeout', defaultMs: number): void {
+  #watchFor(kind: 'read-stall' | 'stall' | 'answer-timeout', defaultMs: number): void {
     const {clock, timeoutMs: afterMs = defaultMs} = this.#options;
     this.#setTimer(() => clock.after(afterMs, () => this.#endLate({kind, afterMs})));
   }

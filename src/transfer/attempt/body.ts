@@ -25,6 +25,8 @@ export interface BodyOptions {
 
 /** Receives the progress of a body. */
 export interface BodyWatcher {
+  /** The next bytes are being read, or their hash is. */
+  reading(): void;
   /** The next bytes are about to be sent. */
   sending(): void;
   /** The next bytes wait for the rate limit. */
@@ -116,7 +118,7 @@ class UploadBody implements Body {
     const pace = new Pace(rateLimit?.chunkBytes);
     const digest = !isHashed || sha256 !== undefined ? undefined : createHash('sha256');
     let sent = 0;
-    this.#watcher.sending();
+    this.#watcher.reading();
     try {
       const chunks = this.#small === undefined ? chunksOf(source, pace, wire) : [this.#small.bytes];
       for await (const chunk of chunks) {
@@ -124,6 +126,7 @@ class UploadBody implements Body {
         digest?.update(chunk);
         if (sent + chunk.length === source.size) await this.#hold(wire, sha256 ?? digest?.digest('hex'));
         const start = clock.monotonic();
+        this.#watcher.sending();
         for (const piece of transformed(chunk, sent)) yield piece;
         pace.learn(chunk.length, clock.monotonic() - start);
         sent += chunk.length;
@@ -139,14 +142,14 @@ class UploadBody implements Body {
   async #keepTo(rateLimit: RateLimit, bytes: number): Promise<void> {
     this.#watcher.waiting();
     await rateLimit.take(bytes, this.#options.signal);
-    this.#watcher.sending();
+    this.#watcher.reading();
   }
 
   async #hold(wire: Wire, sha256: string | undefined): Promise<void> {
     const {source, clock, commit, signal} = this.#options;
     const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);
-    const verdict = await source.verify({sha256, onRead: () => this.#watcher.sending()});
+    const verdict = await source.verify({sha256, onRead: () => this.#watcher.reading()});
     if (verdict === 'only its hash can tell') {
       this.#watcher.unsure();
       throw new Error('The source may have changed.');

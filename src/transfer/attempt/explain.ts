@@ -24,6 +24,12 @@ function describe(failure: Failure, host: string): MediaError {
       return failure.error;
     case 'connection':
       return describeBroken(failure.cause, host);
+    case 'read-stall':
+      return new MediaError(
+        'stalled',
+        `Nothing more could be read from the file for ${seconds(failure.afterMs)}.`,
+        {hint: 'Check the disk that it is on; if that is only slow, raise --timeout.'},
+      );
     case 'stall':
       return new MediaError('stalled', `${host} accepted no more data for ${seconds(failure.afterMs)}.`, {
         hint: 'On a very slow link, raise --timeout.',

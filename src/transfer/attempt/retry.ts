@@ -10,8 +10,8 @@ export type Failure =
   | {kind: 'error'; error: MediaError}
   /** The connection broke, or the response is not HTTP. */
   | {kind: 'connection'; cause: unknown}
-  /** Nothing could be sent for the stall timeout. */
-  | {kind: 'stall'; afterMs: number}
+  /** Nothing could be read, or sent, for the stall timeout. */
+  | {kind: 'read-stall' | 'stall'; afterMs: number}
   /** No response within the response timeout after the last byte. */
   | {kind: 'answer-timeout'; afterMs: number}
   /** A 2xx although the last bytes of the body were held back. */
@@ -57,6 +57,7 @@ export function decide(phase: Phase, failure: Failure, history = newKey, waitsFo
     case 'stopped':
       return phase === 'released' ? unknown : fail;
     case 'connection':
+    case 'read-stall':
     case 'stall':
     case 'answer-timeout':
     case 'unreadable':
@@ -117,6 +118,7 @@ export function overloadOf(phase: Phase, failure: Failure): 'refused' | 'broken'
         ? 'broken'
         : undefined;
     case 'connection':
+    case 'read-stall':
     case 'stall':
     case 'answer-timeout':
       return 'broken';
