@@ -39,6 +39,8 @@ export function isUrl(value: unknown): boolean {
 export const check = {
   anything() {},
   text: optional('a text', isString),
+  /** What may stand in a header field. */
+  visible: optional('a text of ASCII characters', value => isString(value) && /^[ -~]*$/.test(value)),
   texts: optional('an array of texts', listOf(isString)),
   flag: optional('true or false', oneOf(true, false)),
   positive: optional('a number above 0', isPositive),

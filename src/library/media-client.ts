@@ -33,7 +33,7 @@ const checks: Checks<MediaClientOptions> = {
   allowHttp: check.flag,
   certificateAuthorities: check.text,
   connectTimeoutMs: check.positive,
-  userAgent: check.text,
+  userAgent: check.visible,
 };
 
 /**

@@ -99,6 +99,15 @@ test('`userAgent` is sent; `baseUrl` may be a URL', async () => {
   expect(requests.map(({headers}) => headers['user-agent'])).toEqual(['own/1', `media/${packageVersion()}`]);
 });
 
+test.each(['own\n1', 'größe 1€', '\0'])(
+  '`userAgent` %j: usage, since no request could carry it',
+  userAgent => {
+    expect(() => new MediaClient({baseUrl: 'https://media.invalid', apiKey, userAgent})).toThrow(
+      'userAgent must be a text of ASCII characters',
+    );
+  },
+);
+
 test('graphql: at the root of the host, or where `graphqlUrl` says, with the key', async () => {
   const {client, requests, url} = await serving({path: '/prefix'});
   await client.graphql({query: '{ a }', variables: {b: 1}, operationName: 'c'});
