@@ -1,4 +1,4 @@
-import {MediaError} from '../errors.ts';
+import {MediaError, unlessBug} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
 import {defined, own} from '../lib/object.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
@@ -23,6 +23,8 @@ export type KeySource = 'environment' | StoredKeySource;
 /** The settings in force: from flags, else the environment, else the profile, else the defaults. */
 export interface Settings extends SettingsOfRun {
   profileNames: string[];
+  /** Why the settings file cannot be used, which this run does not need. */
+  ignored?: MediaError;
   /** Whether the selected profile does not exist. */
   isUnknownProfile: boolean;
   /** The options that a command in a hint needs to use the same profile and service. */
@@ -65,10 +67,10 @@ export async function resolveSettings(
   const givenKey = host.env['MEDIA_API_KEY'] || undefined;
   // If not, an unusable settings file is ignored.
   const needsProfile = givenBaseUrl !== 'embedded' && !(givenBaseUrl !== undefined && givenKey !== undefined);
-  const profiles: Profiles = await readProfiles(host).catch(error => {
-    if (needsProfile || !(error instanceof MediaError)) throw error;
-    return {};
-  });
+  const read = await readProfiles(host).catch(unlessBug);
+  const ignored = read instanceof MediaError ? read : undefined;
+  if (ignored !== undefined && needsProfile) throw ignored;
+  const profiles = read instanceof MediaError ? {} : read;
   const profile = profileOf(profiles, profileName);
   const run: SettingsOfRun = {host, options, profileName, profile};
   const baseUrlSource = settingInForce('base-url', run);
@@ -80,7 +82,7 @@ export async function resolveSettings(
     hintOptions: hintOptions(host, options),
     profileOption: profileOption(host, options),
     idempotencyHonoured: baseUrl?.kind === 'embedded',
-    ...defined({baseUrl, baseUrlSource}),
+    ...defined({baseUrl, baseUrlSource, ignored}),
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}
       : {key: {secret: parseKey(givenKey, 'MEDIA_API_KEY'), source: 'environment'}}),

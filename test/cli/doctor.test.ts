@@ -144,6 +144,20 @@ describe('the settings', () => {
     expect(exitCode).toBe(1);
   });
 
+  it('a damaged file, which these variables make unnecessary: a warning that says so', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    await mkdir(join(box.directory, 'config'), {mode: 0o700});
+    await writeFile(join(box.directory, 'config/config.json'), '{"profiles":', {mode: 0o600});
+    const {found, exitCode} = await examine(box);
+    expect(found('configuration')).toMatchObject({
+      status: 'warning',
+      message: expect.stringMatching(
+        /config\.json is damaged: it is not valid JSON\. This run ignores it\.$/,
+      ),
+    });
+    expect(exitCode).toBe(0);
+  });
+
   it('a base URL with the path of uploads or of GraphQL: exit 1, and upload refuses it; the right one is named', async () => {
     const hint =
       'It comes from MEDIA_BASE_URL (to remove it: unset MEDIA_BASE_URL). Use https://a.example/media: the rest is added to it.';

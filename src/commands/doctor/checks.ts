@@ -32,9 +32,14 @@ export async function examine(invocation: Invocation): Promise<CheckResult[]> {
       ...skipped('the settings cannot be used', 'base-url', ...networkChecks, ...ofService),
     ];
   }
-  const {baseUrl, profileName} = settings;
+  const {baseUrl, profileName, ignored} = settings;
   const place = isHomeless(host) ? 'no settings file' : configPath(host);
-  results.push(ok('configuration', `profile ${profileName} of ${place}`), fileModes(modes));
+  results.push(
+    ignored === undefined
+      ? ok('configuration', `profile ${profileName} of ${place}`)
+      : {check: 'configuration', status: 'warning', message: `${ignored.message} This run ignores it.`},
+    fileModes(modes),
+  );
   if (baseUrl === undefined) {
     results.push(failed('base-url', missingSettings(settings)));
     return [...results, ...skipped('there is no base URL', ...networkChecks, ...ofService)];
