@@ -184,10 +184,11 @@ test('25,000 aliases of one field, or the field 25,000 times: not even parsed', 
   }
 });
 
-test('a page of 1,000 with all fields, 800 media by their IDs, introspection: within the limits', async () => {
+test('a page of 1,000 with all fields, one of a default length with all of them twice, 800 media by their IDs, introspection: within the limits', async () => {
   const {service, key} = await serviceWithKey();
   for (const text of [
     `{mediaList(first: 1000) {edges {cursor node {${everyField}}} pageInfo {endCursor}}}`,
+    `query ($n: Int! = 20) {mediaList(first: $n) {nodes {${everyField}} edges {cursor node {${everyField}}}}}`,
     aliases(800, `media(id: "${anId}") {id}`),
     getIntrospectionQuery(),
   ]) {

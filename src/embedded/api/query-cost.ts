@@ -6,6 +6,7 @@ import {
   type SelectionSetNode,
   type ValidationContext,
   type ValidationRule,
+  valueFromASTUntyped,
 } from 'graphql/index.js';
 import {own} from '../../lib/object.ts';
 
@@ -19,12 +20,17 @@ const changeCost = 50;
 export const longestPage = 1_000;
 const defaultPage = 20;
 
-type Variables = Readonly<Record<string, unknown>> | null | undefined;
+type Variables = Readonly<Record<string, unknown>>;
 
 /** The cost of an operation: 1 for each value that it may return; those below a list count for each possible item. */
-export function costLimit(variables: Variables): ValidationRule {
+export function costLimit(given: Variables | null | undefined): ValidationRule {
   return context => ({
-    OperationDefinition({operation, selectionSet}) {
+    OperationDefinition({operation, selectionSet, variableDefinitions = []}) {
+      const defaults = variableDefinitions.map(({variable, defaultValue}) => [
+        variable.name.value,
+        defaultValue && valueFromASTUntyped(defaultValue),
+      ]);
+      const variables = {...Object.fromEntries(defaults), ...given};
       const fieldCost = operation === OperationTypeNode.MUTATION ? changeCost : 1;
       const cost = measuring(context, variables)(selectionSet, {fieldCost, pageLength: 1});
       if (cost <= maxCost) return;
@@ -79,6 +85,6 @@ function pageLengthOf(field: FieldNode, variables: Variables): number {
   const value = field.arguments?.find(({name}) => name.value === 'first')?.value;
   if (value === undefined) return defaultPage;
   if (value.kind === Kind.INT) return Number(value.value);
-  const given = value.kind === Kind.VARIABLE ? own(variables ?? {}, value.name.value) : undefined;
+  const given = value.kind === Kind.VARIABLE ? own(variables, value.name.value) : undefined;
   return typeof given === 'number' ? given : longestPage;
 }
