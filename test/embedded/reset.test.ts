@@ -142,6 +142,27 @@ test('a reset: what was stored, deleted, named or made to fail since the start i
   expect((await fetch(fileUrl)).status).toBe(200);
 });
 
+test('keys that were revoked: valid after a reset, but for those that the owner revoked', async () => {
+  const {service, key, reset} = await resettable(undefined);
+  const other = await service.createKey({label: 'other'});
+  const keysOf = async (plain: string) => {
+    const {data} = await query<{viewer: {apiKeys: {id: string; name: null}[]}}>(
+      service,
+      plain,
+      '{viewer {apiKeys {id name}}}',
+    );
+    return data?.viewer.apiKeys;
+  };
+  const [own] = (await keysOf(key)) ?? [];
+  await query(service, other, `mutation {revokeApiKey(id: "${own?.id}")}`);
+  expect(await keysOf(key)).toBeUndefined();
+  expect((await reset()).status).toBe(200);
+  expect(await keysOf(key)).toContainEqual(own);
+  await service.revokeKeys('other');
+  expect((await reset()).status).toBe(200);
+  expect(await keysOf(key)).toEqual([own]);
+});
+
 test('a file of the seed that is gone from the data directory, or was cut off: there again after a reset, and a start', async () => {
   const picture = png(2, 1);
   const dataDirectory = await temporaryDirectory();

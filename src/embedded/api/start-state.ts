@@ -3,7 +3,7 @@ import {pipeline} from 'node:stream/promises';
 import type {StopSignal} from '../../host.ts';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {Refusal} from '../exchange/refusal.ts';
-import {hashOf, keyId} from '../state/keys.ts';
+import {hashOf} from '../state/keys.ts';
 import {seedId} from '../state/stored-record.ts';
 import type {SeedFile, Service} from './context.ts';
 import {storeReceived, writeReceived} from './upload.ts';
@@ -23,7 +23,7 @@ export async function rememberStart(
   const {store, keys, profile, resets} = service;
   const seeded = seed === undefined ? new Map<string, SeedFile>() : await storeSeed(seed, service, stop);
   const atStart = new Set(await store.ids());
-  const keysAtStart = new Set((await keys.list()).map(keyId));
+  const keysAtStart = await keys.list();
   const name = await profile.name();
   const reset = async () => {
     await store.remove((await store.ids()).filter(id => !atStart.has(id)));
@@ -31,9 +31,7 @@ export async function rememberStart(
       const whole = await store.findWhole(id).catch(() => undefined);
       if (whole === undefined) await restore(id, file, service);
     }
-    // Those with a label were made by whoever started the service.
-    for (const key of await keys.list())
-      if (key.label === undefined && !keysAtStart.has(keyId(key))) await keys.revokeOne(keyId(key));
+    await keys.restore(keysAtStart);
     await profile.setName(name);
     return (await store.ids()).length;
   };

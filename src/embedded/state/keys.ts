@@ -67,6 +67,8 @@ export class KeyRing {
   readonly #path: string;
   readonly #clock: Clock;
   #processKeys: StoredKey[] = [];
+  /** Stored keys with a label that this process has created. */
+  #ownKeys: StoredKey[] = [];
 
   constructor(dataDirectory: string, clock: Clock) {
     this.#path = join(dataDirectory, 'keys.json');
@@ -93,6 +95,7 @@ export class KeyRing {
     });
     if (options.persist === false) this.#processKeys.push(stored);
     else await this.#update(keys => [...keys, stored]);
+    if (label !== undefined && options.persist !== false) this.#ownKeys.push(stored);
     return key;
   }
 
@@ -100,7 +103,17 @@ export class KeyRing {
   async revoke(label: string, isIt: (key: StoredKey) => boolean = () => true): Promise<void> {
     const stays = (key: StoredKey) => key.label !== label || !isIt(key);
     this.#processKeys = this.#processKeys.filter(stays);
+    this.#ownKeys = this.#ownKeys.filter(stays);
     await this.#update(keys => keys.filter(stays));
+  }
+
+  /** Puts the keys back to those of an earlier list, and those with a label, which belong to whoever started the service. */
+  async restore(earlier: readonly StoredKey[]): Promise<void> {
+    const hasLabel = ({label}: StoredKey) => label !== undefined;
+    await this.#update(keys => {
+      const all = [...earlier.filter(key => !hasLabel(key)), ...keys.filter(hasLabel), ...this.#ownKeys];
+      return [...new Map(all.map(key => [key.hash, key])).values()];
+    });
   }
 
   /** Ends the validity of a key that only this process knows. */
