@@ -75,6 +75,14 @@ describe('media logout', () => {
     });
   });
 
+  it('a profile with a key-command: nothing is stored, and the command that ends its use', async () => {
+    const box = await sandbox();
+    await box.run(['config', 'set', 'key-command', 'echo k', '--profile', 'vault']);
+    const {stderr} = await box.run(['logout', '--profile', 'vault']);
+    const command = 'media config unset key-command --profile vault';
+    expect(stderr).toBe(`Profile vault has no stored key. To stop using its key-command: ${command}\n`);
+  });
+
   it('MEDIA_API_KEY set: a warning that it still is', async () => {
     const box = await loggedIn('default');
     const {stderr} = await box.run(['logout'], {env: {...box.env, MEDIA_API_KEY: 'mk_from-the-environment'}});

@@ -93,5 +93,7 @@ test('a keychain that cannot delete the key: logout says that it may still be th
   const text = JSON.stringify({profiles: {default: settings}});
   await writeFile(path('.config/media/config.json'), text, {mode: 0o600});
   const {stderr} = await media(['logout', '--all']);
-  expect(stderr).toContain('may still be in the keychain, which could not be used (it is locked)');
+  expect(stderr).toBe(
+    'warning: The old key of profile default may still be in the keychain, which could not be used (it is locked).\n',
+  );
 });

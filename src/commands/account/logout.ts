@@ -1,6 +1,7 @@
 import {type Cli, CliCommand, type Invocation} from '../../cli/invocation.ts';
 import {own} from '../../lib/object.ts';
-import type {Profile} from '../../settings/store.ts';
+import {profileOption} from '../../settings/hint-options.ts';
+import type {Profile, Profiles} from '../../settings/store.ts';
 
 export function logoutCommand(cli: Cli): CliCommand {
   return new CliCommand('logout', cli)
@@ -18,7 +19,9 @@ export async function runLogout({all}: {all?: boolean}, {host, report, globals}:
   const stored = await readProfiles(host);
   const names = (all ? Object.keys(stored) : [chosen]).filter(name => hasStoredKey(own(stored, name) ?? {}));
   if (names.length === 0)
-    return report.note(all ? 'No profile has a key.' : await noKeyText(chosen, Object.keys(stored)));
+    return report.note(
+      all ? 'No profile has a key.' : await noKeyText(chosen, stored, profileOption(host, globals)),
+    );
   await updateProfiles(host, profiles => {
     for (const name of names) {
       const profile = own(profiles, name) ?? {};
@@ -27,15 +30,21 @@ export async function runLogout({all}: {all?: boolean}, {host, report, globals}:
     }
   });
   const {forgetKeychainEntry} = await import('./store-key.ts');
-  for (const name of names) await forgetKeychainEntry(name, own(stored, name) ?? {}, host, report);
-  report.note(`Deleted the key of ${names.length === 1 ? 'profile' : 'profiles'} ${names.join(', ')}.`);
+  const deleted = [];
+  for (const name of names)
+    if (await forgetKeychainEntry(name, own(stored, name) ?? {}, host, report)) deleted.push(name);
+  if (deleted.length > 0)
+    report.note(`Deleted the key of ${deleted.length === 1 ? 'profile' : 'profiles'} ${deleted.join(', ')}.`);
   if (host.env['MEDIA_API_KEY']) report.warning('MEDIA_API_KEY is still set in the environment.');
 }
 
-async function noKeyText(name: string, stored: readonly string[]): Promise<string> {
-  if (name === 'default' || stored.includes(name)) return `Profile ${name} has no key.`;
+async function noKeyText(name: string, stored: Profiles, option: string): Promise<string> {
+  const profile = own(stored, name);
+  if (profile?.['key-command'] !== undefined)
+    return `Profile ${name} has no stored key. To stop using its key-command: media config unset key-command${option}`;
+  if (name === 'default' || profile !== undefined) return `Profile ${name} has no key.`;
   const {existingProfiles} = await import('../../cli/key-hints.ts');
-  return `There is no profile "${name}". ${existingProfiles(stored)}.`;
+  return `There is no profile "${name}". ${existingProfiles(Object.keys(stored))}.`;
 }
 
 function hasStoredKey(profile: Profile): boolean {

@@ -71,19 +71,19 @@ function withKey(before: Profile, {baseUrl, key, verdict, account}: NewKey, inKe
   };
 }
 
-/** Removes the profile's key from the keychain, if it is there; warns if it cannot be removed. */
+/** Removes the profile's key from the keychain, if it is there; returns whether it is gone, and warns if it may not be. */
 export async function forgetKeychainEntry(
   profileName: string,
   profile: Profile,
   host: Host,
   report: Report,
-): Promise<void> {
-  if (profile['key-store'] !== 'keychain') return;
+): Promise<boolean> {
+  if (profile['key-store'] !== 'keychain') return true;
   const {removeFromKeychain} = await import('../../settings/keychain.ts');
   const result = await removeFromKeychain(host, {profileName, origin: profile['key-origin'] ?? ''});
-  if ('failure' in result) {
-    report.warning(
-      `The old key of profile ${profileName} may still be in the keychain, which could not be used (${result.failure}).`,
-    );
-  }
+  if (!('failure' in result)) return true;
+  report.warning(
+    `The old key of profile ${profileName} may still be in the keychain, which could not be used (${result.failure}).`,
+  );
+  return false;
 }
