@@ -1,4 +1,3 @@
-import {InOrder} from '../../lib/in-order.ts';
 import {defined, own} from '../../lib/object.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {Stdout} from '../stdout.ts';
@@ -57,7 +56,10 @@ export class Results {
   #rowLength = 0;
   readonly #totals = new Map<Outcome['status'], {files: number; bytes: number}>();
   #count = 0;
-  readonly #order = new InOrder<Outcome | LeftOut | Row>();
+  /** By their positions, which count from 0: those that came before their turn. */
+  readonly #early = new Map<number, Outcome | LeftOut | Row>();
+  /** The position whose turn it is. */
+  #next = 0;
 
   constructor(stdout: Stdout, options: ResultOptions) {
     this.#stdout = stdout;
@@ -70,12 +72,18 @@ export class Results {
     if (format === 'ndjson') return this.#print(outcome);
     // Of what waits for its turn in a table, no more is kept than will be shown.
     const kept = format === 'table' && outcome.status !== 'left out' ? this.#rowOf(outcome) : outcome;
-    for (const due of this.#order.take(kept)) await this.#print(due);
+    this.#early.set(kept.position, kept);
+    for (let due = this.#early.get(this.#next); due !== undefined; due = this.#early.get(this.#next)) {
+      this.#early.delete(this.#next);
+      this.#next += 1;
+      await this.#print(due);
+    }
   }
 
   /** Prints the outcomes that still wait for their turn, and the table. */
   async end(): Promise<void> {
-    for (const outcome of this.#order.rest()) await this.#print(outcome);
+    for (const [, outcome] of [...this.#early].sort(([one], [other]) => one - other))
+      await this.#print(outcome);
     await this.#printTable();
     if (this.#leavesOutSuccesses) await this.#printTotals();
   }
