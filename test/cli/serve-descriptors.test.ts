@@ -72,3 +72,21 @@ test.skipIf(process.platform === 'win32')(
     expect(text.match(/damaged/g)).toBeNull();
   },
 );
+
+test.skipIf(process.platform === 'win32')(
+  'media serve with too few descriptors for a query: an error that says so, and that another try may succeed',
+  async () => {
+    const {service, key} = await serveWith(64);
+    for (let count = 0; count < 40; count += 1) await upload(service, key, png(3, 2));
+    // The query uses a connection that is open.
+    const {errors} = await eventually(async () => {
+      await rawConnection(service);
+      const answer = await query(service, key, '{mediaList(first: 40) {nodes {id}}}');
+      return answer.errors === undefined ? undefined : answer;
+    });
+    expect(errors?.[0]).toMatchObject({
+      message: 'There are too many open files.',
+      extensions: {status: 503},
+    });
+  },
+);

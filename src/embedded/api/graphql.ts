@@ -2,7 +2,7 @@ import {buildSchema, GraphQLError, parse} from 'graphql/index.js';
 import {createHandler} from 'graphql-http';
 import {readBody} from '../exchange/body.ts';
 import type {Exchange} from '../exchange/exchange.ts';
-import {Refusal} from '../exchange/refusal.ts';
+import {refusalOf} from '../exchange/refusal.ts';
 import {respond, respondJson} from '../exchange/respond.ts';
 import {authorize} from './authorize.ts';
 import type {Service} from './context.ts';
@@ -29,16 +29,16 @@ const handle = createHandler<Exchange, ResolverContext, ResolverContext>({
   },
   formatError: error => {
     if (!(error instanceof GraphQLError)) return error;
-    const {message, originalError, nodes = null, path = null} = error;
+    const {originalError, nodes = null, path = null} = error;
     // Its message may contain a path, for example.
     if (isUnintended(originalError)) return new GraphQLError('Internal error.');
-    if (!(originalError instanceof Refusal)) return error;
-    return new GraphQLError(message, {nodes, path, extensions: {status: originalError.status}});
+    const {message, status} = refusalOf(originalError) ?? {};
+    return message === undefined ? error : new GraphQLError(message, {nodes, path, extensions: {status}});
   },
 });
 
 function isUnintended(error: Error | undefined): boolean {
-  return error !== undefined && !(error instanceof GraphQLError || error instanceof Refusal);
+  return error !== undefined && !(error instanceof GraphQLError) && refusalOf(error) === undefined;
 }
 
 /** POST and GET of /graphql (service interface, 4.2), as the GraphQL-over-HTTP draft has them; GET of /graphql?sdl: the types as text. */
