@@ -30,7 +30,7 @@ export function fixedConcurrency(limit: number): Concurrency {
 }
 
 /** The limit of the first round. A service that takes 4 at a time refuses 12 of these files: less than 5 % of 300. */
-const initialLimit = 16;
+const initialLimit = 2 * safeConcurrency;
 
 /** The factor by which each round of slow start raises the limit. */
 const slowStartStep = 4;
@@ -38,11 +38,11 @@ const slowStartStep = 4;
 /** The factor of a later step, as in BBR's ProbeBW. */
 const probeStep = 1.25;
 
-/** Rounds before a later step. The pause doubles with each step in vain, so that few files are refused in all. */
+/**
+ * Rounds before a later step. The pause doubles with each step in vain, so that few files are refused in all. One failure per round
+ * is tolerated, and this many at once after as many rounds without one.
+ */
 const firstPause = 4;
-
-/** One failure per round is tolerated, and this many at once after as many rounds without one. */
-const mostTolerated = 3;
 
 /** The part of a round that this process has to be idle for: one that is busy is no faster with more files at a time. */
 const leastIdle = 0.1;
@@ -88,7 +88,7 @@ export class AdaptiveConcurrency implements Concurrency {
   /** The attempts that were begun so far, and those that were at the last decrease: the failures of these are part of it. */
   #begun = 0;
   #begunAtDecrease = 0;
-  #tolerated = mostTolerated;
+  #tolerated = firstPause;
 
   constructor(clock: Pick<Clock, 'monotonic' | 'idle'>, most: number) {
     this.#clock = clock;
@@ -132,7 +132,7 @@ export class AdaptiveConcurrency implements Concurrency {
   }
 
   #stored(size: number): void {
-    this.#tolerated = Math.min(mostTolerated, this.#tolerated + 1 / Math.max(this.#limit, safeConcurrency));
+    this.#tolerated = Math.min(firstPause, this.#tolerated + 1 / Math.max(this.#limit, safeConcurrency));
     this.#round.files += 1;
     this.#round.bytes += size;
     if (this.#round.files >= this.#roundLength * Math.max(initialLimit, this.#limit)) this.#endRound();
