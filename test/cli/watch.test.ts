@@ -177,6 +177,7 @@ const refusals: [string, string[], number, RegExp][] = [
     2,
     /'--move-to <directory>' cannot be used with option '--delete'/,
   ],
+  ['a name with a backslash', ['back\\slash'], 2, /back\\slash cannot be watched: its path has a backslash/],
   ['moved to where it is', ['in', '--move-to', 'in'], 2, /contains the watched directory in/],
   ['moved to a parent', ['in/sub', '--move-to', '.'], 2, /contains the watched directory in\/sub/],
   ['moved to a parent by a link', ['link', '--move-to', 'in'], 2, /contains the watched directory link/],
@@ -195,6 +196,7 @@ for (const [name, parameters, exitCode, reason] of refusals)
     const {box, path} = await machine();
     await copyFile(fixture('photo.png'), path('photo.png'));
     await symlink('in/sub', path('link'));
+    await mkdir(path('back\\slash'));
     const env = parameters.includes('none') ? {...box.env, MEDIA_API_KEY: ''} : box.env;
     const {stdout, stderr, ...ended} = await box.run(['watch', ...parameters], {env});
     expect({stdout, exitCode: ended.exitCode}).toEqual({stdout: '', exitCode});

@@ -1,5 +1,5 @@
 import {readdir, realpath} from 'node:fs/promises';
-import {basename, join} from 'node:path';
+import {basename, join, sep} from 'node:path';
 import type {FSWatcher} from 'chokidar';
 import {failed, MediaError, systemError} from '../../errors.ts';
 import type {Clock} from '../../host.ts';
@@ -184,6 +184,11 @@ export async function watchedPlaces(typed: readonly string[], cwd: string): Prom
     if (!(await namedStat(name, path)).isDirectory())
       throw new MediaError('usage', `${name} is not a directory.`, {
         hint: 'Name directories to watch. To upload files: media upload',
+      });
+    // chokidar would watch another one.
+    if (sep === '/' && (await realpath(path)).includes('\\'))
+      throw new MediaError('usage', `${name} cannot be watched: its path has a backslash.`, {
+        hint: 'Rename the directory, or watch the one that contains it.',
       });
     places.push({shown: withoutSlash(name), path});
   }
