@@ -127,6 +127,11 @@ describe('--write', () => {
     expect(run.stderr).toContain('media: a.md could not be written: it has several names (hard links).\n  ');
     expect((await bytes('a.md')).toString()).toBe(document);
     expect((await stat(at('other.txt'))).nlink).toBe(2);
+    const inCi = await rewrite('--write', '--ndjson', '--ci', 'github', 'a.md');
+    expect(inCi.stdout.split('\n', 1).map(line => JSON.parse(line))).toEqual([
+      {file: 'a.md', status: 'failed', error: expect.objectContaining({code: 'local_failure'})},
+    ]);
+    expect(inCi.stderr).toMatch(/^::error file=a\.md,line=1,col=1,title=media rewrite%3A local_failure::/m);
   });
 
   test('more documents than are written at a time: all of them', async () => {

@@ -10,6 +10,7 @@ import type {DialectLine, ReferenceLine, UnchangedLine} from '../../output/json-
 import {errorFields} from '../../output/report.ts';
 import type {Template} from '../../output/results/template.ts';
 import {counted} from '../../output/units.ts';
+import type {DocumentFile} from '../../rewrite/documents.ts';
 import type {DocumentPlan, FoundReference, RewritePlan} from '../../rewrite/plan.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
@@ -95,7 +96,7 @@ export class ReferencePrinter {
 
   /** Reports every document that could not be read, or not as what it is called. */
   async failedDocuments({documents, failed}: RewritePlan): Promise<void> {
-    const {report, stdout} = this.#invocation;
+    const {report} = this.#invocation;
     for (const [projectFile, how] of readings) {
       const count = documents.filter(({projectFiles}) => projectFiles.includes(projectFile)).length;
       const line = {dialect: {projectFile, documents: count}};
@@ -104,12 +105,15 @@ export class ReferencePrinter {
     for (const {document, notMdx} of documents)
       if (notMdx !== undefined)
         report.fileWarning(document.name, `It was read as Markdown, since it is not valid MDX: ${notMdx}.`);
-    for (const {document, error} of failed) {
-      report.failure(error);
-      this.#annotations?.add(error, document.name, {line: 1, column: 1});
-      const line = {file: document.name, status: 'failed', error: errorFields(error)} as const;
-      if (this.#options.ndjson) await stdout.write(jsonLine<ReferenceLine>(line));
-    }
+    for (const {document, error} of failed) await this.failedDocument(document, error);
+  }
+
+  /** Reports a document that could not be read or written. */
+  async failedDocument({name: file}: DocumentFile, error: MediaError): Promise<void> {
+    this.#invocation.report.failure(error);
+    this.#annotations?.add(error, file, {line: 1, column: 1});
+    const line = {file, status: 'failed', error: errorFields(error)} as const;
+    if (this.#options.ndjson) await this.#invocation.stdout.write(jsonLine<ReferenceLine>(line));
   }
 
   /** Reports how much stays as it is, though it names local media: of each kind, as JSON for each document. */

@@ -139,13 +139,13 @@ export class RewriteRun {
     for (let first = 0; first < toWrite.length && this.#stopped === undefined; first += writesAtOnce) {
       const documents = toWrite.slice(first, first + writesAtOnce);
       const results = await Promise.allSettled(documents.map(document => this.#writeOne(document, plan)));
-      for (const [index, result] of results.entries()) {
-        const document = documents[index];
-        if (result.status === 'rejected') {
+      for (const [index, document] of documents.entries()) {
+        const result = results[index];
+        if (result?.status === 'rejected') {
           const failure = asMediaError(result.reason);
-          report.failure(failure);
+          await printer.failedDocument(document.document, failure);
           status = exitStatusOf[failure.code];
-        } else if (document !== undefined && result.value !== undefined) {
+        } else if (result?.value !== undefined) {
           count += 1;
           await printer.written(document, result.value);
         }
