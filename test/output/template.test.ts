@@ -70,6 +70,18 @@ describe('renderTemplate', () => {
     },
   );
 
+  it.each([
+    ['{file}', [' :', ':error::x.png'], ' :\\u003aerror::x.png'],
+    ['{file}', ['x#', '#[error]x.png'], 'x#\\u0023[error]x.png'],
+    ['{file}', ['##vso', '[x]', '.png'], '##vso\\u005bx].png'],
+    ['{file} ', ['a##', '[x]'], 'a## [x] '],
+    ['{file}\\n', [':', ':error::x.png'], ':\n:error::x.png\n'],
+  ])('%s with %j, which complete a workflow command together: escaped', (template, files, text) => {
+    const parsed = parseTemplate(template);
+    const of = {path: '/', status: 'uploaded'};
+    expect(files.map(file => renderTemplate(parsed, {...of, file})).join('')).toBe(text);
+  });
+
   it.each(["it's.png", 'a\nb.png', '\u001b]0;x\u0007.png', '$(id) `id`.png', '写真.png', '-rf'])(
     '{file|shell} of %j: one word with these bytes in bash, without control characters',
     file => {

@@ -2,7 +2,7 @@ import {basename} from 'node:path';
 import {MediaError} from '../../errors.ts';
 import {isObject} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
-import {printable, withoutCommands} from '../../lib/printable.ts';
+import {escapeUnit, printable, withoutCommands} from '../../lib/printable.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {publicUrl, type ReceivedRecord} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
@@ -33,6 +33,8 @@ export interface Template {
   readonly isExact: boolean;
   /** Whether its own text has commands to CI runners, which are meant; values in it form no others. */
   readonly hasCommands: boolean;
+  /** The end of the line that was printed last, which the next input may continue. */
+  printed: string;
 }
 
 interface Placeholder {
@@ -80,7 +82,7 @@ export function parseTemplate(text: string): Template {
   }
   parts.push(text.slice(end));
   const shape = parts.map(part => (typeof part === 'string' ? part : 'x')).join('');
-  return {parts, isExact: parts.includes('\0'), hasCommands: harmless(shape) !== shape};
+  return {parts, isExact: parts.includes('\0'), hasCommands: harmless(shape) !== shape, printed: ''};
 }
 
 /** Escapes what CI runners would interpret as a command in any line. */
@@ -133,11 +135,17 @@ export function renderOutcome(
  * The template with the values of one input; controls are escaped unless zero bytes separate, as for `find -print0`. Only then, a name
  * that is not UTF-8 makes it bytes.
  */
-export function renderTemplate({parts, isExact, hasCommands}: Template, of: Rendered): string | Buffer {
+export function renderTemplate(template: Template, of: Rendered): string | Buffer {
+  const {parts, isExact, hasCommands} = template;
   const rendered = parts.map(part => (typeof part === 'string' ? part : render(part, of, isExact)));
   if (rendered.some(Buffer.isBuffer)) return Buffer.concat(rendered.map(part => Buffer.from(part)));
   const text = rendered.join('');
-  return isExact || hasCommands ? text : harmless(text);
+  if (isExact || hasCommands) return text;
+  let safe = harmless(text);
+  const joined = template.printed + safe;
+  if (harmless(joined) !== joined) safe = escapeUnit(safe.charAt(0)) + safe.slice(1);
+  template.printed = (template.printed + safe).replace(/^.*[\r\n]/s, '').slice(-20);
+  return safe;
 }
 
 function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boolean): string | Buffer {
