@@ -2,7 +2,6 @@ import {Worker} from 'node:worker_threads';
 import {MediaError} from '../errors.ts';
 import {systemHost} from '../host.ts';
 import {boundedAnswer} from '../lib/bounded-answer.ts';
-import {shellQuoted} from '../lib/shell.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {threadSource} from '../package-file.ts';
 import {mayHoldReference} from './may-hold.ts';
@@ -53,7 +52,7 @@ export class Scanner {
       throw new MediaError(
         'document_too_complex',
         `${name} was not checked: complex documents before it took ${togetherMs / 1_000} seconds.`,
-        {hint: `To check it on its own, run: media rewrite ${shellQuoted(name)}`},
+        {hint: 'Run the same command for this document alone.'},
       );
     const failure = answer?.failure ?? `its references were not found in ${processorMs / 1_000} seconds`;
     throw tooComplex(`${name} is too complex: ${failure}.`);

@@ -1,10 +1,11 @@
-import {copyFile, lstat, mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
+import {copyFile, lstat, mkdir, readdir, readFile, rename, stat, symlink, writeFile} from 'node:fs/promises';
 import {extname, join} from 'node:path';
+import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {documentAfter, documentTrees, writeTree} from '../support/document-trees.ts';
 import {connectedSandbox} from '../support/embedded.ts';
-import {fixture} from '../support/media.ts';
+import {fixture, mediaInShell} from '../support/media.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 
 const types: Record<string, string> = {
@@ -102,6 +103,20 @@ describe('the modes', () => {
     );
     expect(await rewrite('--check', 'b.md')).toMatchObject({stdout: '', exitCode: 0});
     expect(await stored()).toBe(0);
+  });
+
+  test('--check with options that find and change media: a hint with them, which uploads', async () => {
+    const {at, sandbox, rewrite, text, urls} = await machine({"it's.md": '![a](/photo.png) [b](clip.mp4)\n'});
+    await mkdir(at('my static'));
+    await rename(at('photo.png'), at('my static/photo.png'));
+    const given = ['--links', '--static', 'my static', '--geotags', 'strip'];
+    const {stderr} = await rewrite('--check', '--ci', 'github', ...given, "it's.md");
+    const [, command = 'false'] = /%0ATo upload it, run: (.*)/.exec(stderr) ?? [];
+    expect(command).toBe("media rewrite --write --links --static 'my static' --geotags strip 'it'\\''s.md'");
+    const media = `media() { ${mediaInShell} "$@"; }\n`;
+    await execa('bash', ['-c', `${media}${command}`], {cwd: at('.'), env: sandbox.env, extendEnv: false});
+    const url = await urls();
+    expect(await text("it's.md")).toBe(`![a](${url('photo.png')}) [b](${url('clip.mp4')})\n`);
   });
 
   test('--stdout: the document and nothing else; --template: a line per file', async () => {

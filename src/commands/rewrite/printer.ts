@@ -2,7 +2,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {printable} from '../../lib/printable.ts';
-import {shellQuoted} from '../../lib/shell.ts';
+import {shellQuoted, shellWord} from '../../lib/shell.ts';
 import {safeUrl} from '../../lib/url.ts';
 import {Annotations, reportsToGithub} from '../../output/ci.ts';
 import {jsonLine} from '../../output/escape.ts';
@@ -78,10 +78,12 @@ export class ReferencePrinter {
   /** Prints every local reference; the exit status is 1 if there is one. */
   async localReferences(plan: RewritePlan): Promise<number> {
     let count = 0;
+    const options = this.#invocation.given(new Set(['check', 'ci', 'ndjson', 'template']));
+    const command = ['media rewrite --write', ...options.map(shellWord)].join(' ');
     for (const [document, reference] of referencesOf(plan)) {
       count += 1;
       const local = new MediaError('local_reference', `${reference.source} is a local file.`, {
-        hint: `To upload it, run: media rewrite --write ${shellQuoted(document.document.name)}`,
+        hint: `To upload it, run: ${command} ${shellQuoted(document.document.name)}`,
       });
       // What cannot be uploaded needs another remedy.
       const error = reference.problem ?? local;
