@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import {shellWord} from '../lib/shell.ts';
+import {shellQuoted, shellWord} from '../lib/shell.ts';
 import type {KeyVerdict} from '../service/identity.ts';
 import {clearVariable, hintOptions, loginCommandFor} from '../settings/hint-options.ts';
 import {keyOf} from '../settings/profile.ts';
@@ -146,9 +146,31 @@ export function withRunOptions(error: MediaError, options: string): MediaError {
   return hint === error.hint ? error : error.reworded({hint});
 }
 
-/** The outcome with an error, if it has one, whose hint fits the key, profile and service of the run. */
-export function withHints(outcome: Outcome, settings: Settings | undefined, options: string): Outcome {
+/**
+ * The outcome with an error, if it has one, whose hint fits the key, profile and service of the run, and the journal of a command that has
+ * not all options of `media upload`.
+ */
+export function withHints(
+  outcome: Outcome,
+  settings: Settings | undefined,
+  options: string,
+  other?: {journal?: string},
+): Outcome {
   if (!('error' in outcome)) return outcome;
   const error = withKeyHint(outcome.error, settings);
-  return {...outcome, error: withRunOptions(error, options)};
+  const hint = other === undefined ? error.hint : error.hint && otherHint(error.hint, outcome, other);
+  return {...outcome, error: withRunOptions(error.reworded({hint}), options)};
+}
+
+function otherHint(hint: string, {name, isOnce}: Outcome, {journal}: {journal?: string}): string {
+  const memory = journal === undefined ? '--once' : `--journal ${shellQuoted(journal)}`;
+  const command = `media upload ${memory} --on-unknown retry ${shellQuoted(name)}`;
+  const again = isOnce ? ' before you send it again' : `. To send it again: ${command}`;
+  return hint
+    .replace(/ before you upload .*|\. To send it again, .* retry/, () => again)
+    .replace(', or allow more tries with --retries', '')
+    .replace(/add --retry-max-wait (\w+)/, 'set MEDIA_RETRY_MAX_WAIT=$1')
+    .replace('--retry-max-wait', 'MEDIA_RETRY_MAX_WAIT')
+    .replace('--concurrency', 'MEDIA_CONCURRENCY')
+    .replace(/^(?=.*--(?:content-type|files-from))/, 'Use media upload. ');
 }

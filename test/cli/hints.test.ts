@@ -6,9 +6,12 @@ import {pathToFileURL} from 'node:url';
 import {execa} from 'execa';
 import {generate} from 'selfsigned';
 import {describe, expect, it, onTestFinished} from 'vitest';
+import {withHints} from '../../src/cli/key-hints.ts';
+import {MediaError} from '../../src/errors.ts';
 import {listen, portOf} from '../service/support.ts';
 import {connectedSandbox, embeddedService} from '../support/embedded.ts';
 import {fixture, mediaInShell, Sandbox, sandbox} from '../support/media.ts';
+import {outcomeOf} from '../support/outcomes.ts';
 
 const photo = fixture('photo.png');
 const secret = 'mk_a-key-that-nobody-should-see-in-any-output';
@@ -247,5 +250,38 @@ describe('a certificate that is not accepted', () => {
     expect(stderr).toContain('Use a name in the base URL that the certificate is for.\n');
     expect(stderr).not.toContain('--cacert');
     expect(exitCode).toBe(1);
+  });
+});
+
+describe('a file that a command without options for the transfer could not upload', () => {
+  it.each([[[]], [['--journal', 'my journal']]])(
+    'media rewrite %j, the response is lost: the command, pasted, uploads; then the URL is put in place',
+    async journal => {
+      const list = ['upload:reset,after=store,nth=1'];
+      const {service, sandbox: box} = await connectedSandbox({faults: {list}});
+      await copyFile(photo, join(box.directory, 'my photo.png'));
+      await writeFile(join(box.directory, 'a.md'), '![a](<my photo.png>)\n');
+      const rewrite = ['rewrite', '--write', ...journal, 'a.md'];
+      expect(await box.run(rewrite)).toMatchObject({exitCode: 5});
+      const {stderr, exitCode} = await box.run(rewrite);
+      expect(exitCode).toBe(5);
+      const [, command = 'false'] =
+        /To send it again: (.*); if it is stored: media journal resolve /.exec(stderr) ?? [];
+      expect(await paste(box, command)).toMatchObject({exitCode: 0});
+      expect(await box.run(rewrite)).toMatchObject({stdout: 'a.md: 1 URL\n', exitCode: 0});
+      expect(await service.records()).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ['Try again then, or add --retry-max-wait 300s.', 'Try again then, or set MEDIA_RETRY_MAX_WAIT=300s.'],
+    ['Wait longer for it with --retry-max-wait.', 'Wait longer for it with MEDIA_RETRY_MAX_WAIT.'],
+    ['Try again later, or allow more tries with --retries.', 'Try again later.'],
+    ['Set the type: --content-type image/png', 'Use media upload. Set the type: --content-type image/png'],
+  ])('%s: %s', (hint, expected) => {
+    const error = new MediaError('rejected', 'No.', {hint});
+    const outcome = outcomeOf({name: 'a.png', status: 'failed', error});
+    expect(withHints(outcome, undefined, '', {})).toMatchObject({error: {hint: expected}});
+    expect(withHints(outcome, undefined, '')).toMatchObject({error: {hint}});
   });
 });

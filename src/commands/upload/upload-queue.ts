@@ -107,7 +107,7 @@ export class UploadQueue {
     let asked = Promise.resolve();
     for await (const result of uploadBatch(this.#sources(), options)) {
       const outcome =
-        result.status === 'left out' ? result : withHints(withReason(result), session?.settings, wording);
+        result.status === 'left out' ? result : withHints(withReason(result), session?.settings, wording, {});
       const end = this.#options.beforeEnd?.(outcome, session)?.then(
         () => this.#settle(outcome),
         error => this.#settle(outcome, error),

@@ -1,8 +1,6 @@
 import {join, relative, sep} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
-import {runOptions, withRunOptions} from '../../cli/key-hints.ts';
 import {MediaError, systemError} from '../../errors.ts';
-import {shellQuoted} from '../../lib/shell.ts';
 import {isNamedMedia} from '../../sources/media-type/decide.ts';
 import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
@@ -27,7 +25,6 @@ export class Uploads implements FileWork {
   readonly #places: readonly WatchedPlace[];
   readonly #printer: WatchPrinter;
   readonly #disposals: Disposals;
-  readonly #flags: QueueFlags;
   readonly #queue: UploadQueue;
   readonly #disk = new Disk();
   /** The state in which each file was opened for its upload. */
@@ -50,7 +47,6 @@ export class Uploads implements FileWork {
     this.#places = places;
     this.#printer = printer;
     this.#disposals = disposals;
-    this.#flags = flags;
     this.#queue = new UploadQueue(invocation, {
       flags: {retryMaxWait: longestOutageMs, ...flags},
       beforeEnd: (outcome, session) => disposals.confirm(outcome, session),
@@ -111,16 +107,11 @@ export class Uploads implements FileWork {
 
   async failed(path: string, outcome: FailedOutcome): Promise<void> {
     this.#unfinished.delete(path);
-    const again = `media upload --once --on-unknown retry ${shellQuoted(outcome.name)}`;
-    const hint = `Check whether the service has it. To send it again: ${again}`;
-    const error =
-      outcome.status === 'unknown'
-        ? withRunOptions(outcome.error.reworded({hint}), runOptions(this.#invocation, this.#flags))
-        : outcome.error;
-    this.#invocation.report.failure(error, outcome.name, true);
-    await this.#printer.outcome({...outcome, error}, path);
-    if (outcome.status !== 'mismatched' || !this.#disposals.areWanted) return;
-    await this.#printer.event({event: 'kept', file: outcome.name, reason: error.message});
+    const {name, status, error} = outcome;
+    this.#invocation.report.failure(error, name, true);
+    await this.#printer.outcome(outcome, path);
+    if (status !== 'mismatched' || !this.#disposals.areWanted) return;
+    await this.#printer.event({event: 'kept', file: name, reason: error.message});
   }
 
   delayed(error: MediaError, files: number): void {
