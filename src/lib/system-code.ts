@@ -1,7 +1,12 @@
+import {constants} from 'node:os';
+
 /** The code of a system error such as ENOENT or ECONNRESET, if the value is one. */
 export function systemCode(error: unknown): string | undefined {
-  const code = (error as {code?: unknown} | null | undefined)?.code;
-  return typeof code === 'string' ? code : undefined;
+  const {code, errno} = (error ?? {}) as {code?: unknown; errno?: unknown};
+  if (typeof code !== 'string') return undefined;
+  if (!code.startsWith('Unknown system error')) return code;
+  // Node has no names for the errors of a disk quota (EDQUOT) or of a file on a server (ESTALE), among others.
+  return Object.entries(constants.errno).find(([, number]) => number === -Number(errno))?.[0] ?? code;
 }
 
 /** Whether a call failed because this process, or the machine, has no file descriptor left. */

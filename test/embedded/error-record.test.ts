@@ -1,5 +1,7 @@
 import {writeFile} from 'node:fs/promises';
+import {constants} from 'node:os';
 import {join} from 'node:path';
+import {getSystemErrorName} from 'node:util';
 import {expect, test} from 'vitest';
 import {refusalOf} from '../../src/embedded/exchange/refusal.ts';
 import type {EmbeddedService} from '../support/embedded-service.ts';
@@ -195,6 +197,9 @@ for (const [code, status] of [
   ['EIO', undefined],
 ] as const) {
   test(`the system error ${code}: ${status ?? 'an internal error'}`, () => {
-    expect(refusalOf(Object.assign(new Error(code), {code}))?.status).toBe(status);
+    // Node has no name for a full quota.
+    const errno = -constants.errno[code];
+    const name = getSystemErrorName(errno);
+    expect(refusalOf(Object.assign(new Error(name), {code: name, errno}))?.status).toBe(status);
   });
 }
