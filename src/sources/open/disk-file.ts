@@ -3,6 +3,7 @@ import type {Clock, StopSignal} from '../../host.ts';
 import type {FileSystem} from '../../lib/files/file-system.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
 import {unlessStopped} from '../../lib/stop.ts';
+import {orNothing} from '../../lib/system-code.ts';
 
 /** Larger reads are always made on another thread. */
 export const smallBytes = 64 * 1024;
@@ -81,7 +82,7 @@ export class OpenDiskFile implements DiskFile, InlineFile {
 
   close(): void | Promise<void> {
     const {files, fd, isLocal, signal} = this.#parts;
-    if (isLocal) return files.closeSync(fd);
+    if (isLocal) return orNothing(() => files.closeSync(fd));
     const closing = files.asyncFs.close(fd);
     return signal.aborted ? undefined : this.#unlessStopped(closing).catch(() => {});
   }

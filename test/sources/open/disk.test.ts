@@ -80,6 +80,23 @@ describe('a disk', () => {
     expect(closed).toEqual([opened]);
   });
 
+  it('that fails to close a file: the file was read', async () => {
+    const {path} = await oneFile();
+    const files = filesOn(async () => ext4);
+    const disk = new Disk(
+      files,
+      slowClock(() => 0),
+    );
+    await readWhole(disk, path);
+    Object.assign(files, {
+      closeSync: (fd: number) => {
+        systemFiles.closeSync(fd);
+        throw Object.assign(new Error('i/o error'), {code: 'EIO'});
+      },
+    });
+    expect(await readWhole(disk, path)).toBe('content');
+  });
+
   it('behind a network: never is', async () => {
     const {path} = await oneFile();
     const disk = quickDisk(async () => nfs);
