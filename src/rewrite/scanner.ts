@@ -52,7 +52,7 @@ export class Scanner {
       throw new MediaError(
         'document_too_complex',
         `${name} was not checked: complex documents before it took ${togetherMs / 1_000} seconds.`,
-        {hint: 'Run the same command for this document alone.'},
+        {hint: 'Run the same command for this document only.'},
       );
     const failure = answer?.failure ?? `its references were not found in ${processorMs / 1_000} seconds`;
     throw tooComplex(`${name} is too complex: ${failure}.`);

@@ -29,7 +29,7 @@ describe('Scanner', () => {
     });
     expect(messages[2]).toMatchObject({
       message: "it's c.md was not checked: complex documents before it took 0.3 seconds.",
-      hint: 'Run the same command for this document alone.',
+      hint: 'Run the same command for this document only.',
     });
   }, 120_000);
 
