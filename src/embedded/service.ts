@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import type {AddressInfo} from 'node:net';
 import {systemClock} from '../host.ts';
-import type {Metrics, Observer, Service} from './api/context.ts';
+import type {Observer, Service} from './api/context.ts';
 import {parseOrigins} from './exchange/cross-origin.ts';
 import {defaultPace} from './exchange/exchange.ts';
 import {InvalidOption} from './exchange/refusal.ts';
@@ -77,7 +77,13 @@ async function serve(
   const allowHosts = [...(options.allowHosts ?? [])];
   let url = '';
   let port = 0;
-  const observer = observerOf(options, metrics);
+  const observer: Observer = {
+    onRequest: entry => {
+      metrics?.count(entry);
+      options.onRequest?.(entry);
+    },
+    onError: options.onError ?? (() => {}),
+  };
   const service: Service = {
     ...state,
     idempotency: options.idempotency ?? true,
@@ -131,16 +137,6 @@ async function resetOf({seed, faults, signal}: ServiceOptions, service: Service)
   if (seed === undefined && faults?.control === undefined) return undefined;
   const {rememberStart} = await import('./api/start-state.ts');
   return rememberStart(service, seed, signal);
-}
-
-function observerOf(options: ServiceOptions, metrics: Metrics | undefined): Observer {
-  return {
-    onRequest: entry => {
-      metrics?.count(entry);
-      options.onRequest?.(entry);
-    },
-    onError: options.onError ?? (() => {}),
-  };
 }
 
 /** The URL by which this machine reaches the address that a service listens on. */

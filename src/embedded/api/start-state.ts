@@ -41,10 +41,8 @@ export async function rememberStart(
 /** Stores the files that are not stored yet; resolves to all of them, by their IDs. */
 async function storeSeed(files: AsyncIterable<SeedFile>, service: SeedService, stop?: StopSignal) {
   const seeded = new Map<string, SeedFile>();
-  const left = files[Symbol.asyncIterator]();
   const work = async () => {
-    for (let next = await left.next(); !next.done; next = await left.next()) {
-      const file = next.value;
+    for await (const file of files) {
       stop?.throwIfAborted();
       await storeFile(file, service, id => {
         const isFirst = !seeded.has(id);

@@ -55,10 +55,8 @@ function parseTarget(target: string): {path: string; authority: string | undefin
 
 /** Throws unless Host names loopback or one of `names`: DNS rebinding leads other names to this address. */
 export function checkHost({request, authority}: Exchange, port: number, names: readonly string[]): void {
-  const fields = request.rawHeaders.filter(
-    (name, index) => index % 2 === 0 && name.toLowerCase() === 'host',
-  ).length;
-  if (fields !== 1) throw new Refusal(400, 'A request must have exactly one Host field.');
+  if (request.headersDistinct['host']?.length !== 1)
+    throw new Refusal(400, 'A request must have exactly one Host field.');
   const host = (authority ?? request.headers.host ?? '').toLowerCase();
   const [, name = '', given = '80'] = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
   if (['localhost', '127.0.0.1', '[::1]'].includes(name) && Number(given) === port) return;

@@ -15,18 +15,14 @@ import {Waits} from './waits.ts';
 
 /** The faults of a service. The same seed and the same order of requests give the same faults. */
 export class Faults {
-  #seed = 0;
+  seed = 0;
   #active: readonly ActiveFault[] = [];
   readonly #waits = new Waits();
-
-  get seed(): number {
-    return this.#seed;
-  }
 
   /** Replaces all faults, and counts from 1 again; throws an InvalidOption if one cannot be read, and changes nothing then. */
   replace(texts: readonly string[], seed = 0): void {
     this.#active = texts.map((text, index) => new ActiveFault(parseFault(text), seed, index));
-    this.#seed = seed;
+    this.seed = seed;
   }
 
   /** The faults in force, in the order in which they were given. */

@@ -98,8 +98,7 @@ async function isRecent(path: string, clock: Clock): Promise<boolean> {
 
 /** The ID in the name of a file, a thumbnail or a record. */
 function idOf(name: string): string {
-  const end = name.indexOf('.');
-  return end === -1 ? name : name.slice(0, end);
+  return name.replace(/\..*$/s, '');
 }
 
 /** The parts of the name of a temporary file: which machine, which start of it, which process. */

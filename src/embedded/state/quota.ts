@@ -1,10 +1,8 @@
 import {readdir, stat} from 'node:fs/promises';
 import {join} from 'node:path';
+import {limited} from '../../lib/limited.ts';
 import {ignoreMissing} from '../../lib/system-code.ts';
 import {Refusal} from '../exchange/refusal.ts';
-
-/** How many files are looked at together. */
-const statsAtOnce = 32;
 
 /** The bytes that all uploads of a data directory together may have. */
 export class Quota {
@@ -21,15 +19,13 @@ export class Quota {
   /** Counts what is stored, if there is a limit at all. */
   async prepare(filesDirectory: string): Promise<void> {
     if (!Number.isFinite(this.#most)) return;
-    const names = await readdir(filesDirectory);
-    for (let at = 0; at < names.length; at += statsAtOnce) {
-      const some = names.slice(at, at + statsAtOnce).map(async name => {
-        // Another process may delete it at the same time.
-        const file = await stat(join(filesDirectory, name)).catch(ignoreMissing);
-        this.set(name, file?.size ?? 0);
-      });
-      await Promise.all(some);
-    }
+    const count = async (name: string) => {
+      // Another process may delete it at the same time.
+      const file = await stat(join(filesDirectory, name)).catch(ignoreMissing);
+      this.set(name, file?.size ?? 0);
+    };
+    const inTurn = limited(32);
+    await Promise.all((await readdir(filesDirectory)).map(name => inTurn(() => count(name))));
   }
 
   /** Sets bytes aside for an upload until the returned function is called; throws a 507 if there are not as many. */

@@ -9,7 +9,7 @@ import {
   writeDurably,
 } from '../../lib/files/durable.ts';
 import {oneOf, type Shape} from '../../lib/json.ts';
-import {ignoreMissing, isMissing} from '../../lib/system-code.ts';
+import {ignoreMissing} from '../../lib/system-code.ts';
 import {type LeftBehind, moveOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';
 import {ignoreDamage, readKept, readsAtOnce} from './kept-file.ts';
@@ -181,13 +181,8 @@ export class Store {
   async remove(ids: readonly string[]): Promise<void> {
     const removed: string[] = [];
     for (const id of ids) {
-      try {
-        await unlink(this.#recordPath(id));
-        removed.push(id);
-      } catch (error) {
-        // What another caller deletes at the same time is counted there.
-        if (!isMissing(error)) throw error;
-      }
+      // The files of what another caller deletes at the same time are left to that one.
+      if (await unlink(this.#recordPath(id)).then(() => true, ignoreMissing)) removed.push(id);
     }
     await syncDirectory(this.directory('records'));
     for (const id of removed) {
