@@ -117,6 +117,14 @@ describe('planRewrite', () => {
     expect([documents.map(({document}) => document.name), failed]).toEqual([['docs/a.md', 'docs/e.md'], []]);
   });
 
+  it('a directory that cannot be read, as if its name is not UTF-8: it fails, the documents beside it do not', async () => {
+    const directory = await directoryWith({'docs/a.md': 'Text.'});
+    await mkdir(Buffer.concat([Buffer.from(join(directory, 'docs/n')), Buffer.from([0xe9])]));
+    const {documents, failed} = await planOf(directory, 'docs');
+    expect(documents.map(({document}) => document.name)).toEqual(['docs/a.md']);
+    expect(failed).toMatchObject([{document: {name: 'docs/n\ufffd'}, error: {code: 'file_unreadable'}}]);
+  });
+
   it.skipIf(!canListOpenFiles)('documents and files that were read or written: none stays open', async () => {
     const directory = await directoryWith({
       'a.md': '![a](1.png) ![b](2.png) ![c](gone.png)',
