@@ -1,3 +1,4 @@
+import {relative, resolve} from 'node:path';
 import type {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {printable} from '../lib/printable.ts';
@@ -18,16 +19,20 @@ const mostAnnotations = 10;
 
 /** Writes error annotations, as many as GitHub shows. */
 export class Annotations {
-  readonly #host: Pick<Host, 'stderr'>;
+  readonly #host: Pick<Host, 'stderr' | 'env' | 'cwd'>;
   #count = 0;
 
-  constructor(host: Pick<Host, 'stderr'>) {
+  constructor(host: Pick<Host, 'stderr' | 'env' | 'cwd'>) {
     this.#host = host;
   }
 
   add(error: MediaError, file?: string, place?: AnnotatedPlace): void {
+    const {stderr, env, cwd} = this.#host;
+    const workspace = env['GITHUB_WORKSPACE'];
+    // GitHub shows the file of this path in the repository, whatever the working directory of the step.
+    const path = file && workspace ? relative(workspace, resolve(cwd(), file)) : file;
     this.#count += 1;
-    if (this.#count <= mostAnnotations) this.#host.stderr.write(`${errorAnnotation(error, file, place)}\n`);
+    if (this.#count <= mostAnnotations) stderr.write(`${errorAnnotation(error, path, place)}\n`);
   }
 }
 

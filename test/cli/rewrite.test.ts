@@ -89,7 +89,7 @@ describe('the modes', () => {
   });
 
   test('--check --ci github: status 1 with annotations at file, line and column; 0 once nothing local is left', async () => {
-    const {rewrite, stored} = await machine({
+    const {rewrite, sandbox, stored} = await machine({
       'a.md': document,
       'b.md': '![a](https://x/y.png) `![b](c.png)`\n',
     });
@@ -101,6 +101,9 @@ describe('the modes', () => {
     expect(check.stderr).toContain(
       '::error file=a.md,line=3,col=6,title=media rewrite%3A local_reference::photo.png is a local file.',
     );
+    sandbox.env['GITHUB_WORKSPACE'] = sandbox.directory;
+    const inDirectory = await rewrite('--check', '--ci', 'github', '../work/a.md');
+    expect(inDirectory.stderr).toMatch(/^::error file=work\/a\.md,line=3,/m);
     expect(await rewrite('--check', 'b.md')).toMatchObject({stdout: '', exitCode: 0});
     expect(await stored()).toBe(0);
   });
