@@ -131,3 +131,16 @@ test('an absolute path in a working directory that was removed is uploaded', asy
   expect(await stored()).toEqual(['the directory']);
   await rm(at('photo.png'));
 });
+
+test('a video for the embedded service, from a working directory that was removed: stored, and its size read', async () => {
+  const {sandbox, at} = await machine();
+  await mkdir(at('gone'));
+  const script = 'cd "$1" && rmdir "$1" && shift && exec "$@"';
+  const words = [...mediaCommand, 'upload', fixture('clip.mp4'), '--base-url', 'embedded', '--json'];
+  const {stdout} = await execa('sh', ['-c', script, 'sh', at('gone'), ...words], {
+    env: sandbox.env,
+    extendEnv: false,
+    reject: false,
+  });
+  expect(JSON.parse(stdout)).toMatchObject({width: 320, height: 180});
+});

@@ -1,4 +1,5 @@
 import {type ChildProcess, spawn} from 'node:child_process';
+import {dirname} from 'node:path';
 import {systemHost} from '../../host.ts';
 import {isObject} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
@@ -35,10 +36,13 @@ export class MediaChild {
   /** Starts the process, unless it runs. */
   start(): void {
     if (this.#process !== undefined) return;
-    const command = [systemHost().nodePath(), ...childParameters('media')];
+    const node = systemHost().nodePath();
+    const command = [node, ...childParameters('media')];
     // The thread that reads, and the one that waits for it.
     const [program, parameters] = limitedCommand(command, {nodeThreads: 2});
     const child = spawn(program, parameters, {
+      // The working directory may have been removed.
+      cwd: dirname(node),
       // The service's own environment may contain keys.
       env: defined({PATH: this.#path ?? systemHost().env['PATH']}),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
