@@ -55,9 +55,15 @@ export async function* readNames(
   yield* oneName(rest, separator ?? '\n', label, isFirst);
 }
 
-/** Whether the start of a list is UTF-16 without a mark: a name is a line feed, or all are single characters with a dot among them. */
+/**
+ * Whether the start of a list is UTF-16: it has a mark of that, as from tools of Windows, a name is a line feed, or all are single
+ * characters with a dot among them.
+ */
 function isUtf16(start: string): boolean {
-  return /\0\n\0/.test(start) || (start.includes('.') && /^\0?(?:[^\0]\0){2,}[^\0]?$/.test(start));
+  return (
+    /^(?:\xff\xfe|\xfe\xff)|\0\n\0/.test(start) ||
+    (start.includes('.') && /^\0?(?:[^\0]\0){2,}[^\0]?$/.test(start))
+  );
 }
 
 function* oneName(
@@ -66,19 +72,12 @@ function* oneName(
   label: string,
   isFirst: boolean,
 ): Generator<ByteName> {
-  const unmarked = isFirst ? withoutMark(bytes, label) : bytes;
+  // Windows tools start text files with a byte order mark.
+  const unmarked = isFirst ? bytes.replace(/^\xef\xbb\xbf/, '') : bytes;
   const name = separator === '\n' ? unmarked.replace(/\r$/, '') : bytes;
   if (name.includes('\0')) throw notAList(label, 'some names end in zero bytes, others in line feeds');
   if (name.length > longestName) throw notAList(label, 'a name in it is far too long');
   if (name !== '') yield name;
-}
-
-/** Windows tools start text files with a byte order mark: UTF-8's is dropped, UTF-16's is an error. */
-function withoutMark(name: ByteName, label: string): ByteName {
-  if (name.startsWith('\xff\xfe') || name.startsWith('\xfe\xff')) {
-    throw notAList(label, 'it is in UTF-16', 'Save it in UTF-8.');
-  }
-  return name.startsWith('\xef\xbb\xbf') ? name.slice(3) : name;
 }
 
 function notAList(label: string, why: string, hint = 'Write one name per line.'): MediaError {

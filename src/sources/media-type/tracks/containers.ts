@@ -26,13 +26,12 @@ export async function readContainer(head: Uint8Array, bytes: RandomAccess): Prom
   if (matches(head, 0, asfHeader)) return {type: 'video/x-ms-asf', tracks: asfTracks(head)};
   if (isProgramStream(head)) return {type: 'video/mpeg', tracks: programTracks(head)};
   if (isTransportStream(head)) return {type: 'video/mp2t', tracks: undefined};
-  const cached = withHead(head, bytes);
   const matroska = matroskaType(head);
-  if (matroska !== undefined) return {type: matroska, tracks: dominantTrack(await matroskaTracks(cached))};
+  if (matroska !== undefined) return {type: matroska, tracks: dominantTrack(await matroskaTracks(bytes))};
   const type = isobmffType(head, bytes.size);
   if (type === undefined) return undefined;
   if (type.startsWith('image/')) return {type, tracks: undefined};
-  const tracks = dominantTrack(await isobmffTracks(cached));
+  const tracks = dominantTrack(await isobmffTracks(bytes));
   // The brands of audio are for audio only, unless there is a video track.
   if (type === 'audio/mp4') return {type: 'video/mp4', tracks: tracks ?? 'audio'};
   return {type, tracks};
@@ -41,17 +40,6 @@ export async function readContainer(head: Uint8Array, bytes: RandomAccess): Prom
 /** The most significant of the kinds that were found; undefined if there is none. */
 function dominantTrack(found: ReadonlySet<unknown> | undefined): Tracks {
   return (['video', 'audio', 'subtitles'] as const).find(kind => found?.has(kind));
-}
-
-/** Most lists of tracks begin within the bytes that are read already. */
-function withHead(head: Uint8Array, bytes: RandomAccess): RandomAccess {
-  return {
-    size: bytes.size,
-    read: async (position, length) =>
-      position + length <= head.length
-        ? head.subarray(position, position + length)
-        : bytes.read(position, length),
-  };
 }
 
 /** The first bytes of each stream in an Ogg file, by codec. */
