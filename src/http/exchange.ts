@@ -105,19 +105,17 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     for await (const chunk of content(wire)) {
       // An early refusal is read before a write finds the connection closed and loses it.
       await nextTurn();
-      if (this.#head !== undefined) await this.#endWithAnswer();
+      if (this.#head !== undefined) {
+        // Nothing more is sent; the request ends when the response has been read.
+        await this.answer.catch(() => {});
+        throw new Error('The response came before the whole body was sent.');
+      }
       length += chunk.length;
       if (length === body.length) this.#release(body);
       yield chunk;
       if (wire.unsentBytes > 0) await wire.drained();
     }
     this.#trace?.phase('sent', `${length} bytes`);
-  }
-
-  /** Once the response has begun, nothing more is sent; the request ends when the response has been read. */
-  async #endWithAnswer(): Promise<never> {
-    await this.answer.catch(() => {});
-    throw new Error('The response came before the whole body was sent.');
   }
 
   /** Nothing else can run between this call and the write of the last bytes. */

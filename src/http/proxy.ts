@@ -98,7 +98,10 @@ export async function openTunnel(
 ): Promise<Socket> {
   // Loaded on first use: most runs have no proxy.
   const {request: startRequest} = await import('node:http');
-  const headers = {host: authority, ...proxyAuthorization(proxy.url)};
+  const {username, password} = proxy.url;
+  const credentials = Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`);
+  const authorization = username !== '' && {'proxy-authorization': `Basic ${credentials.toString('base64')}`};
+  const headers = {host: authority, ...authorization};
   new InterimFilter(socket);
   return new Promise((resolve, reject) => {
     startRequest({method: 'CONNECT', path: authority, headers, createConnection: () => socket})
@@ -136,12 +139,6 @@ export function describePage(bytes: Buffer, proxy: URL): MediaError {
       hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',
     },
   );
-}
-
-function proxyAuthorization(proxy: URL): Record<string, string> {
-  if (proxy.username === '') return {};
-  const credentials = `${percentDecoded(proxy.username)}:${percentDecoded(proxy.password)}`;
-  return {'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`};
 }
 
 function proxyRefusal(

@@ -46,7 +46,14 @@ export class JournalEntry {
    * file system shows in a file's times that it was written twice in a second.
    */
   async commit(sha256: string): Promise<void> {
-    if (this.#sent !== '' && sha256 !== this.#sent) throw sourceChanged();
+    if (this.#sent !== '' && sha256 !== this.#sent)
+      throw new MediaError(
+        'source_changed',
+        'The file changed while it was being uploaded: it was rewritten.',
+        {
+          hint: 'Nothing was stored. Upload it again when no program is writing to it.',
+        },
+      );
     this.#sent = sha256;
     this.#parts.active.announce(sha256);
     return this.#commit();
@@ -87,10 +94,4 @@ export class JournalEntry {
     if (intent !== undefined)
       this.#parts.append({event: 'intent', key: this.idempotencyKey, ...intent}).catch(() => {});
   }
-}
-
-function sourceChanged(): MediaError {
-  return new MediaError('source_changed', 'The file changed while it was being uploaded: it was rewritten.', {
-    hint: 'Nothing was stored. Upload it again when no program is writing to it.',
-  });
 }

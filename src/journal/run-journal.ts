@@ -4,7 +4,7 @@ import type {Lock} from '../lib/files/lock.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {JournalEntry, type ToldBy} from './entry.ts';
 import type {JournalHandle} from './file.ts';
-import {type Content, contentOf, sentAsKey} from './identity.ts';
+import {contentOf, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
 import {type FileState, pathKey} from './line.ts';
 import type {JournalLog} from './log.ts';
@@ -136,7 +136,11 @@ export class Journal extends JournalMemory {
     hashed: Hashed | undefined,
     active: ActiveUpload,
   ): Promise<JournalEntry> {
-    const unended = hashed === undefined ? [] : this.#unended(contentOf(hashed.sha256, size));
+    const {index} = this.reader;
+    const rows = hashed === undefined ? [] : index.rowsOf(contentOf(hashed.sha256, size));
+    const unended = rows
+      .map(row => index.entry(row))
+      .filter(({state, released}) => released && (state === 'unknown' || state === 'pending'));
     const way = sentAsKey({contentType, transform});
     const reused = unended.find(entry => sentAsKey(entry) === way);
     const key = reused === undefined ? this.#newKey() : (await this.reader.lineOf(reused)).key;
@@ -168,13 +172,6 @@ export class Journal extends JournalMemory {
     const serviceId = told === index.serviceId ? undefined : told;
     await this.#parts.log.append({event: 'done', key, recordJson, serviceId});
     if (isOther()) throw ofOtherStore(index.serviceId, told, shown);
-  }
-
-  /** The released uploads of a content that are unknown or to be sent again. */
-  #unended(content: Content): Entry[] {
-    const {index} = this.reader;
-    const entries = index.rowsOf(content).map(row => index.entry(row));
-    return entries.filter(({state, released}) => released && (state === 'unknown' || state === 'pending'));
   }
 
   #newKey(): string {

@@ -68,7 +68,10 @@ const deepest = 10;
 
 /** The causes of a failure, one per line; for a bug, its stack. Empty if its own sentence says it all. */
 export function causesOf(error: MediaError): string[] {
-  if (error.code === 'internal') return stackOf(error.cause);
+  if (error.code === 'internal') {
+    const stack = error.cause instanceof Error ? error.cause.stack : undefined;
+    return stack?.split('\n').map(line => `  ${line}`) ?? [];
+  }
   const lines: string[] = [];
   let reported = error.message;
   let cause = error.cause;
@@ -90,9 +93,4 @@ function describe(cause: unknown): string {
   const text = cause.message || cause.name;
   const code = cause instanceof MediaError ? undefined : systemCode(cause);
   return code === undefined || text.includes(code) ? text : `${text} (${code})`;
-}
-
-function stackOf(cause: unknown): string[] {
-  const stack = cause instanceof Error ? cause.stack : undefined;
-  return stack?.split('\n').map(line => `  ${line}`) ?? [];
 }

@@ -4,7 +4,7 @@ import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {type AttemptOptions, attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
 import {explain, unsent} from './attempt/explain.ts';
-import {decide, type KeyHistory, overloadOf, type Reach, signOf} from './attempt/retry.ts';
+import {decide, overloadOf, type Reach, signOf} from './attempt/retry.ts';
 import type {BatchState} from './batch-state.ts';
 import type {AttemptEnd} from './concurrency.ts';
 import {Ending} from './ending.ts';
@@ -181,7 +181,10 @@ export class FileTransfer {
   }
 
   async #afterFailure({phase, failure}: FailedAttempt): Promise<PendingResult<Outcome> | undefined> {
-    const decision = decide(phase, failure, this.#keyHistory, this.#options.waitsForNetwork);
+    const {onUnknown, waitsForNetwork} = this.#options;
+    const isKnown = this.#ending.facts.attempts > 1 || this.#wasReleased;
+    const history = {isHonoured: onUnknown === 'honoured' && isKnown, wasReleased: this.#wasReleased};
+    const decision = decide(phase, failure, history, waitsForNetwork);
     if (phase === 'released') this.#wasReleased = true;
     const error = explain(phase, failure, decision, this.#options.host);
     const isFree = this.#batch.outage.ended(this.#position, signOf(failure, decision), error.messageToKeep);
@@ -200,11 +203,6 @@ export class FileTransfer {
     const mayRepeat = !isFinal && (this.#unknown === undefined || this.#retries.mayResend);
     if (mayRepeat && (await this.#retries.next(error, {failure, isFree}))) return undefined;
     return this.#failed(error, decision.action === 'fail' ? decision.halt : 'never');
-  }
-
-  get #keyHistory(): KeyHistory {
-    const isKnown = this.#ending.facts.attempts > 1 || this.#wasReleased;
-    return {isHonoured: this.#options.onUnknown === 'honoured' && isKnown, wasReleased: this.#wasReleased};
   }
 
   /** Whether the file begins again when others have ended, for want of a descriptor; `attempts`: those that do not count. */

@@ -23,21 +23,16 @@ export interface TransferObserver {
   warning(name: string, message: string): void;
 }
 
-/** What surrounds a batch. */
-interface Surroundings {
+/** A size in pixels, without any rotation; empty if it is not known. */
+export type Dimensions = Pick<MediaRecord, 'width' | 'height'>;
+
+export interface TransferOptions {
   clock: Clock;
   random: () => number;
   uuid: () => string;
   /** Aborted when the run should end. */
   stop: StopSignal<MediaError>;
   observer: TransferObserver;
-}
-
-/** A size in pixels, without any rotation; empty if it is not known. */
-export type Dimensions = Pick<MediaRecord, 'width' | 'height'>;
-
-/** What a batch does about each file before it is sent. */
-interface Preparation {
   /** Decides the content type, or rejects with a MediaError. */
   contentType: (source: Source, opened: OpenSource) => Promise<{contentType: string; warning?: string}>;
   /** What decides the content type, as the journal records it: a rule, or the type that was given for all files. */
@@ -54,10 +49,6 @@ interface Preparation {
   /** The journal that a dry run would continue, for look-ups only. */
   memory?: JournalMemory | undefined;
   dryRun: boolean;
-}
-
-/** How a batch sends files. */
-interface Sending {
   /** Receives up to `concurrency` uploads at a time. */
   uploader: Uploader;
   /** The service's host and port, for messages. */
@@ -71,10 +62,6 @@ interface Sending {
    * as long after the last byte (by default 10 minutes).
    */
   timeoutMs?: number | undefined;
-}
-
-/** What a batch does about failures. */
-interface Patience {
   /** Attempts after the first. */
   retries: number;
   /** Whether there may be more than one file. If so, the batch waits while the service is unavailable. */
@@ -86,8 +73,6 @@ interface Patience {
   /** Whether to send an unknown upload again; `honoured`: for 12 hours, while the service knows its idempotency key. */
   onUnknown: 'hold' | 'retry' | 'honoured';
 }
-
-export interface TransferOptions extends Surroundings, Preparation, Sending, Patience {}
 
 /** What the journal calls the removal of a location; a later version that changes other bytes gets another name. */
 export const geotagTransform = 'geotags/2';

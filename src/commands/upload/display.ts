@@ -109,20 +109,18 @@ function isDrawn({host, report, globals}: Invocation): boolean {
   );
 }
 
-/** Programs always get lines, since CI systems end silent jobs; people get them for several inputs, or instead of a drawing. */
-function hasLines({host, report, globals}: Invocation, several: boolean): boolean {
-  return globals.progress !== false && (several || report.isJson || mayAnimate(host.stderr, host.env));
-}
-
 async function show(
   invocation: Invocation,
   several: boolean,
   meter: Meter,
   telling: {tell: () => void; summary: () => string},
 ): Promise<Pick<Progress, 'start' | 'stop'>> {
-  const {host, report} = invocation;
+  const {host, report, globals} = invocation;
   if (!isDrawn(invocation)) {
-    const stop = hasLines(invocation, several) ? host.clock.every(plainLineMs, telling.tell) : () => {};
+    // Programs always get lines, since CI systems end silent jobs; people get them for several inputs, or instead of a drawing.
+    const hasReader = several || report.isJson || mayAnimate(host.stderr, host.env);
+    const hasLines = globals.progress !== false && hasReader;
+    const stop = hasLines ? host.clock.every(plainLineMs, telling.tell) : () => {};
     return {start: () => {}, stop};
   }
   const drawn = await import('../../output/progress/progress.ts');

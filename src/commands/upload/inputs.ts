@@ -187,14 +187,11 @@ export async function refuseSameFile(
       path === undefined ? host.fileOf('stdin') : await inodeOf(typedPath(host.cwd(), path), 'file');
     if (identity === undefined) continue;
     const other = known.get(identity);
-    if (other !== undefined && (other !== what || what === '--journal')) throw sameFile(what, other, path);
+    if (other !== undefined && (other !== what || what === '--journal')) {
+      const named = path === undefined ? '' : `, ${path}`;
+      const hint = 'Use a different file for each.';
+      throw new MediaError('usage', `${what} and ${other} are the same file${named}.`, {hint});
+    }
     known.set(identity, what);
   }
-}
-
-function sameFile(what: string, other: string, path: string | undefined): MediaError {
-  const named = path === undefined ? '' : `, ${path}`;
-  return new MediaError('usage', `${what} and ${other} are the same file${named}.`, {
-    hint: 'Use a different file for each.',
-  });
 }

@@ -75,7 +75,9 @@ class Attempt implements BodyWatcher {
     } catch (error) {
       if (this.#bug !== undefined) throw this.#bug;
       if (this.#isUnsure && this.#failure === undefined) return {kind: 'unsure'};
-      return this.#failed(this.#failure ?? asFailure(error));
+      const failure: Failure =
+        error instanceof MediaError ? {kind: 'error', error} : {kind: 'connection', cause: error};
+      return this.#failed(this.#failure ?? failure);
     } finally {
       this.#abort.abort(ended);
       this.#cancelTimer();
@@ -157,15 +159,8 @@ class Attempt implements BodyWatcher {
   /** Restarted with each sign of progress. */
   #watchFor(kind: 'read-stall' | 'stall' | 'answer-timeout', defaultMs: number): void {
     const {clock, timeoutMs: afterMs = defaultMs} = this.#options;
-    this.#setTimer(() => clock.after(afterMs, () => this.#endLate({kind, afterMs})));
+    // When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has arrived.
+    const endLate = () => this.#setTimer(() => clock.after(lateReadMs, () => this.#end({kind, afterMs})));
+    this.#setTimer(() => clock.after(afterMs, endLate));
   }
-
-  /** When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has arrived. */
-  #endLate(failure: Failure): void {
-    this.#setTimer(() => this.#options.clock.after(lateReadMs, () => this.#end(failure)));
-  }
-}
-
-function asFailure(error: unknown): Failure {
-  return error instanceof MediaError ? {kind: 'error', error} : {kind: 'connection', cause: error};
 }

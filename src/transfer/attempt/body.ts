@@ -122,7 +122,12 @@ class UploadBody implements Body {
     try {
       const chunks = this.#small === undefined ? chunksOf(source, pace, wire) : [this.#small.bytes];
       for await (const chunk of chunks) {
-        if (rateLimit !== undefined && sent > 0) await this.#keepTo(rateLimit, chunk.length);
+        if (rateLimit !== undefined && sent > 0) {
+          // Waiting for the rate limit is not a stall.
+          this.#watcher.waiting();
+          await rateLimit.take(chunk.length, this.#options.signal);
+          this.#watcher.reading();
+        }
         digest?.update(chunk);
         if (sent + chunk.length === source.size) await this.#hold(wire, sha256 ?? digest?.digest('hex'));
         const start = clock.monotonic();
@@ -136,13 +141,6 @@ class UploadBody implements Body {
       this.#watcher.failed(error);
       throw error;
     }
-  }
-
-  /** Waiting for the rate limit is not a stall. */
-  async #keepTo(rateLimit: RateLimit, bytes: number): Promise<void> {
-    this.#watcher.waiting();
-    await rateLimit.take(bytes, this.#options.signal);
-    this.#watcher.reading();
   }
 
   async #hold(wire: Wire, sha256: string | undefined): Promise<void> {

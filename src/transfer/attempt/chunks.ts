@@ -54,7 +54,11 @@ export async function* chunksOf(source: OpenSource, pace: Pace, wire: Wire): Asy
     const block = await next;
     if (block.length === 0) throw await cutShort(source);
     position += block.length;
-    if (position < source.size) next = quietly(read());
+    if (position < source.size) {
+      next = read();
+      // It is awaited later.
+      next.catch(() => {});
+    }
     for (let start = 0; start < block.length; ) {
       const end = Math.min(block.length, start + pace.chunkBytes);
       yield block.subarray(start, end);
@@ -102,10 +106,4 @@ export async function cutShort(source: OpenSource): Promise<unknown> {
       ),
     (error: unknown) => error,
   );
-}
-
-/** Prevents an unhandled rejection of a promise that is awaited later. */
-function quietly<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
 }
