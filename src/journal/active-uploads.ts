@@ -26,7 +26,8 @@ export class ActiveUpload {
   /** Resolves when no earlier file with the same content is in progress. Call announce() first. */
   async afterEqual(): Promise<void> {
     // Waits only for earlier files, so that no two wait for each other.
-    for (let one = this.#earlier(); one !== undefined; one = this.#earlier()) await one.#changed();
+    for (let one = this.#earlier(); one !== undefined; one = this.#earlier())
+      await new Promise<void>(resolve => one.#waiting.push(resolve));
   }
 
   end(): void {
@@ -42,10 +43,6 @@ export class ActiveUpload {
       if (one.#sha256 === undefined || one.#sha256 === this.#sha256) return one;
     }
     return undefined;
-  }
-
-  #changed(): Promise<void> {
-    return new Promise(resolve => this.#waiting.push(resolve));
   }
 
   #wake(): void {

@@ -195,17 +195,15 @@ export class AdaptiveConcurrency implements Concurrency {
     if (isFirst && this.#isTolerated()) return;
     const isCounted = how === 'refused' && others + 1 >= this.#limit;
     if (isCounted) this.#rest(others);
-    else if (isFirst) this.#rest(this.#trial?.limitBefore ?? this.#half);
+    else if (isFirst) {
+      // With many at a time, half of them are still no fewer than any service takes.
+      const least = this.#limit > safeConcurrency ? safeConcurrency : 1;
+      this.#rest(this.#trial?.limitBefore ?? Math.max(least, Math.floor(this.#limit / 2)));
+    }
     if (!isFirst) return;
     this.#begunAtDecrease = this.#begun;
     this.#pause *= 2;
     this.#beginRound();
-  }
-
-  /** With many at a time, half of them are still no fewer than any service takes. */
-  get #half(): number {
-    const least = this.#limit > safeConcurrency ? safeConcurrency : 1;
-    return Math.max(least, Math.floor(this.#limit / 2));
   }
 
   /** Failures that come with any number of files at a time are tolerated, but not while a raise may be their cause. */

@@ -52,7 +52,11 @@ export async function watchUpload(
   const shown = await show(invocation, inputs.several, meter, {tell, summary: () => tally.summary()});
   const surveyed = new AbortController();
   let counting: Promise<void> | undefined;
-  const count = () => (counting ??= countAll(inputs, meter, surveyed.signal));
+  const countAll = async () => {
+    if (await inputs.survey(bytes => meter.counted(bytes), surveyed.signal)) meter.allCounted();
+  };
+  // A failure to count is ignored: the run itself reports the same failure.
+  const count = () => (counting ??= countAll().catch(() => {}));
   const mayCount = report.level !== 'quiet' && inputs.several && globals.progress !== false;
   const countAfter = isDrawn(invocation) ? countAfterMs.drawn : countAfterMs.plain;
   const stopCounting = mayCount ? host.clock.after(countAfter, count) : () => {};
@@ -93,13 +97,6 @@ export async function watchUpload(
 function whenText({code}: MediaError, waitMs: number | undefined): string {
   if (waitMs !== undefined) return `in ${Math.round(waitMs)} ms`;
   return code === 'too_many_open_files' ? 'when another file has ended' : 'when the service is back';
-}
-
-/** A failure to count is ignored: the run itself reports the same failure. */
-async function countAll(inputs: Inputs, meter: Meter, signal: AbortSignal): Promise<void> {
-  try {
-    if (await inputs.survey(bytes => meter.counted(bytes), signal)) meter.allCounted();
-  } catch {}
 }
 
 /** The reader of a piped standard output may write to the same terminal, where drawing would erase it. */

@@ -4,7 +4,7 @@ import {type Clock, type StopSignal, systemClock} from '../../host.ts';
 import {diskKind, type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
 import {unlessStopped} from '../../lib/stop.ts';
-import {systemCode} from '../../lib/system-code.ts';
+import {orNothing, systemCode} from '../../lib/system-code.ts';
 import {type DiskFile, OpenDiskFile, SlowCalls} from './disk-file.ts';
 
 /** Without O_NONBLOCK, opening would wait for a writer if a FIFO took the file's place. */
@@ -58,13 +58,10 @@ export class Disk {
 
   /** The size of a file in bytes, without opening it; 0 if that cannot be read. */
   size(path: FilePath): number | Promise<number> {
-    if (!this.isQuick(path)) return this.#sizeElsewhere(path).catch(() => 0);
-    try {
-      const stats = this.#calls.timed(() => this.files.lstatSync(path));
-      return stats.isSymbolicLink() ? this.#sizeOfTarget(path) : stats.size;
-    } catch {
-      return 0;
-    }
+    const here = this.isQuick(path)
+      ? orNothing(() => this.#calls.timed(() => this.files.lstatSync(path)))
+      : undefined;
+    return here === undefined || here.isSymbolicLink() ? this.#sizeElsewhere(path).catch(() => 0) : here.size;
   }
 
   /** Whether the file, like the others in its directory, is opened and measured on this thread. */
@@ -108,7 +105,7 @@ export class Disk {
   async #sizeElsewhere(path: FilePath): Promise<number> {
     const stats = await this.files.lstat(path);
     this.#calls.openedElsewhere();
-    if (stats.isSymbolicLink()) return this.#sizeOfTarget(path);
+    if (stats.isSymbolicLink()) return (await this.files.stat(path)).size;
     await this.#learn(path, BigInt(stats.dev), await this.#isReal(path));
     return stats.size;
   }
@@ -118,13 +115,6 @@ export class Disk {
     if (!this.#isLocal.has(device)) this.#isLocal.set(device, (await diskKind(this.files, path)).isLocal);
     if (typeof path === 'string' && isPathReal && this.#isLocal.get(device))
       this.#localDirectory = directoryOf(path);
-  }
-
-  #sizeOfTarget(path: FilePath): Promise<number> {
-    return this.files.stat(path).then(
-      ({size}) => size,
-      () => 0,
-    );
   }
 
   #opened(

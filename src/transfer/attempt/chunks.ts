@@ -27,13 +27,10 @@ export class Pace {
     if (this.#isFixed) return;
     this.#sent += bytes;
     const doubled = 2 * this.chunkBytes;
-    if (elapsedMs < 10 && doubled <= this.#most) this.chunkBytes = doubled;
+    // A slow connection is as fast as memory until the buffers on the way are full.
+    const most = Math.max(blockBytes, Math.min(largestChunk, this.#sent / 16));
+    if (elapsedMs < 10 && doubled <= most) this.chunkBytes = doubled;
     else if (elapsedMs > 100) this.chunkBytes = smallestChunk;
-  }
-
-  /** A slow connection is as fast as memory until the buffers on the way are full. */
-  get #most(): number {
-    return Math.max(blockBytes, Math.min(largestChunk, this.#sent / 16));
   }
 }
 

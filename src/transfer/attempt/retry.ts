@@ -53,7 +53,10 @@ export function decide(phase: Phase, failure: Failure, history = newKey, waitsFo
     case 'premature':
       return fail;
     case 'refused':
-      return failure.status === 409 ? decideConflict(history) : decideRefusal(phase, failure);
+      if (failure.status !== 409) return decideRefusal(phase, failure);
+      // The service may still be processing an earlier attempt with the same key.
+      if (history.isHonoured) return retry;
+      return history.wasReleased ? {action: 'unknown', isFinal: true} : fail;
     case 'stopped':
       return phase === 'released' ? unknown : fail;
     case 'connection':
@@ -69,12 +72,6 @@ function decideError(error: MediaError, waitsForNetwork: boolean): Decision {
   if (isPage(error) && !waitsForNetwork) return {action: 'fail', halt: 'always'};
   if (isUnreachable(error) || error.code === 'too_many_open_files') return retry;
   return error.code === 'not_http' ? {action: 'fail', halt: 'if-first'} : fail;
-}
-
-/** The service may still be processing an earlier attempt with the same key. */
-function decideConflict({isHonoured, wasReleased}: KeyHistory): Decision {
-  if (isHonoured) return retry;
-  return wasReleased ? {action: 'unknown', isFinal: true} : fail;
 }
 
 function decideRefusal(phase: Phase, refusal: Refused): Decision {

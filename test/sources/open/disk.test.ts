@@ -178,7 +178,7 @@ describe('a disk', () => {
     const target = disk.size(link);
     expect(target).toBeInstanceOf(Promise);
     expect(await target).toBe(7);
-    expect(disk.size(join(directory, 'missing.png'))).toBe(0);
+    expect(await disk.size(join(directory, 'missing.png'))).toBe(0);
   });
 
   it.each([
