@@ -59,24 +59,16 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return [...parts, text.slice(at)].join('');
 }
 
-/** Where offsets of a text are: lines and columns are counted from 1, as editors and CI systems do. */
+/** Where offsets of a text are, in their order: lines and columns are counted from 1, as editors and CI systems do. */
 export function placesIn(text: string): (offset: number) => {line: number; column: number} {
-  let starts: number[] | undefined;
+  const breaks = text.matchAll(/\r\n|\r|\n/g);
+  let [line, start, end] = [0, 0, 0];
   return offset => {
-    // In most documents, no place is asked for.
-    starts ??= lineStarts(text);
-    let low = 0;
-    for (let high = starts.length; high - low > 1; ) {
-      const middle = (low + high) >> 1;
-      if ((starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle;
+    for (; end <= offset; line += 1) {
+      start = end;
+      const next = breaks.next().value;
+      end = next === undefined ? Number.POSITIVE_INFINITY : next.index + next[0].length;
     }
-    return {line: low + 1, column: offset - (starts[low] ?? 0) + 1};
+    return {line, column: offset - start + 1};
   };
-}
-
-function lineStarts(text: string): number[] {
-  const starts = [0];
-  for (const match of text.matchAll(/\r\n|\r|\n/g)) starts.push(match.index + match[0].length);
-  return starts;
 }

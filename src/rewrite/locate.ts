@@ -30,7 +30,7 @@ export class Locator {
   /** All files below a directory by their names in lower case, as Obsidian looks for them. */
   readonly #names = new Map<string, Promise<Map<string, string[]>>>();
   readonly #projectFiles = new Map<string, readonly ProjectFile[]>();
-  readonly #realPublic = new Map<string, Promise<string>>();
+  #realPublic: Promise<string[]> | undefined;
 
   constructor(places: RewritePlaces) {
     this.#places = places;
@@ -87,10 +87,8 @@ export class Locator {
 
   /** The first of these files that may be read. */
   async #firstOf(paths: readonly string[], root: string): Promise<Located> {
-    const others = this.#places.publicDirectories.map(directory =>
-      once(this.#realPublic, directory, () => realDirectory(directory)),
-    );
-    const directories = [root, ...(await Promise.all(others))];
+    this.#realPublic ??= Promise.all(this.#places.publicDirectories.map(realDirectory));
+    const directories = [root, ...(await this.#realPublic)];
     let isOutside = false;
     for (const path of paths) {
       const real = await realpath(path).catch(() => undefined);

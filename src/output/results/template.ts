@@ -9,22 +9,20 @@ import type {Outcome} from '../../transfer/outcome.ts';
 import {printableJson} from '../escape.ts';
 import {fieldText} from './formats.ts';
 
-/** The names in `--template`, besides paths into the record. */
-export const templateFields = [
-  'file',
-  'path',
-  'name',
-  'id',
-  'url',
-  'type',
-  'contentType',
-  'size',
-  'width',
-  'height',
-  'status',
-] as const;
-
-type TemplateField = (typeof templateFields)[number];
+/** The names in `--template`, besides paths into the record, and their values. */
+const fields = {
+  file: ({file}: Rendered) => file,
+  path: ({path}: Rendered) => path,
+  name: ({file}: Rendered) => basename(file),
+  id: ({received}: Rendered) => received?.record.id,
+  url: ({received}: Rendered) => received && publicUrl(received.record),
+  type: ({received}: Rendered) => received?.record.type,
+  contentType: ({contentType}: Rendered) => contentType,
+  size: ({size}: Rendered) => size,
+  width: ({received}: Rendered) => received?.record.width,
+  height: ({received}: Rendered) => received?.record.height,
+  status: ({status}: Rendered) => status,
+};
 
 /** A parsed `--template`. */
 export interface Template {
@@ -38,7 +36,7 @@ export interface Template {
 }
 
 interface Placeholder {
-  field: TemplateField | 'record';
+  field: keyof typeof fields | 'record';
   /** The keys from the record to the value. */
   keys: readonly string[];
   filter?: 'json' | 'shell';
@@ -105,10 +103,10 @@ function parsePlaceholder(text: string): Placeholder {
   const [field = '', ...keys] = name.split('.');
   const [filter, ...others] = filters;
   const isOfRecord = field === 'record' && !keys.includes('');
-  const isKnown = isOfRecord || (keys.length === 0 && templateFields.some(name => name === field));
+  const isKnown = isOfRecord || (keys.length === 0 && Object.hasOwn(fields, field));
   if (!isKnown)
     throw new MediaError('usage', `The template has an unknown field: {${text}}.`, {
-      hint: `The fields are ${templateFields.join(', ')}, and paths such as record.urls.0.url.`,
+      hint: `The fields are ${Object.keys(fields).join(', ')}, and paths such as record.urls.0.url.`,
     });
   if (others.length > 0 || (filter !== undefined && filter !== 'json' && filter !== 'shell'))
     throw new MediaError('usage', `The template has an unknown filter: {${text}}.`, {
@@ -151,7 +149,7 @@ export function renderTemplate(template: Template, of: Rendered): string | Buffe
 function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boolean): string | Buffer {
   // The whole record is printed with every digit of its numbers.
   const whole = field === 'record' && keys.length === 0 ? of.received?.json : undefined;
-  const value = field === 'record' ? valueAt(of.received?.record, keys) : fieldOf(field, of);
+  const value = field === 'record' ? valueAt(of.received?.record, keys) : fields[field](of);
   if (filter === 'json') return printableJson(whole ?? JSON.stringify(value ?? null));
   const text = whole ?? fieldText(value, '');
   if (filter === 'shell') return shellWord(bytesOf(field, of) ?? text);
@@ -163,23 +161,6 @@ function bytesOf(field: Placeholder['field'], {file, fileBytes, path}: Rendered)
   if (field === 'name') return fileBytes?.subarray(fileBytes.lastIndexOf('/') + 1);
   if (field !== 'path' || fileBytes === undefined) return field === 'file' ? fileBytes : undefined;
   return Buffer.concat([Buffer.from(path.slice(0, path.length - file.length)), fileBytes]);
-}
-
-function fieldOf(field: TemplateField, of: Rendered): unknown {
-  const {received, file, path, status, contentType, size} = of;
-  switch (field) {
-    case 'name':
-      return basename(file);
-    case 'url':
-      return received === undefined ? undefined : publicUrl(received.record);
-    case 'id':
-    case 'type':
-    case 'width':
-    case 'height':
-      return received?.record[field];
-    default:
-      return {file, path, status, contentType, size}[field];
-  }
 }
 
 function valueAt(value: unknown, keys: readonly string[]): unknown {
