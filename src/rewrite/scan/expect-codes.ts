@@ -1,4 +1,4 @@
-import type {Effects, State} from 'micromark-util-types';
+import type {Effects, State, Tokenizer} from 'micromark-util-types';
 
 /** Takes these characters, then goes on with `next`; with `nok` if others come. */
 export function expectCodes(effects: Effects, characters: string, next: State, nok: State): State {
@@ -7,5 +7,17 @@ export function expectCodes(effects: Effects, characters: string, next: State, n
     if (code !== characters.charCodeAt(0)) return nok(code);
     effects.consume(code);
     return expectCodes(effects, characters.slice(1), next, nok);
+  };
+}
+
+/** Tokenizes these characters as data. */
+export function literal(characters: string): Tokenizer {
+  return (effects, ok, nok) => code => {
+    const end: State = next => {
+      effects.exit('data');
+      return ok(next);
+    };
+    effects.enter('data');
+    return expectCodes(effects, characters, end, nok)(code);
   };
 }

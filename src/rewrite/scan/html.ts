@@ -40,7 +40,11 @@ export class HtmlScanner {
   /** With `isXml`, for XML and JSX, any element can be empty: `<audio />`. */
   constructor(options: ScanOptions, add: (reference: Reference) => void, isXml: boolean) {
     this.#options = options;
-    this.#add = reference => add({...reference, target: this.#based(reference.target)});
+    this.#add = reference => {
+      const [{target}, base] = [reference, this.#base ?? ''];
+      const isRelative = isPath(target) && !(target.startsWith('/') && isPath(base));
+      add(isRelative ? {...reference, target: base + target} : reference);
+    };
     this.#isXml = isXml;
   }
 
@@ -98,11 +102,6 @@ export class HtmlScanner {
       const start = nameEnd + before.length;
       this.#value(use, html.slice(start, place.endOffset - quote.length), base + start, quote !== '');
     }
-  }
-
-  #based(target: string): string {
-    const base = this.#base ?? '';
-    return isPath(target) && !(target.startsWith('/') && isPath(base)) ? base + target : target;
   }
 
   /** What the value of an attribute is; undefined if it does not count. */

@@ -4,7 +4,7 @@ import {mdxJsx} from 'micromark-extension-mdx-jsx';
 import {mdxMd} from 'micromark-extension-mdx-md';
 import {mdxjsEsm} from 'micromark-extension-mdxjs-esm';
 import type {Construct, Extension, State} from 'micromark-util-types';
-import {expectCodes} from './expect-codes.ts';
+import {literal} from './expect-codes.ts';
 
 /** Comments and text of JavaScript, what begins one of them that has no end, and brackets. An apostrophe in a word is none. */
 export const javascriptTokens =
@@ -40,21 +40,7 @@ function comment(html: Construct): Construct {
     ...html,
     name: 'comment',
     tokenize(effects, ok, nok): State {
-      const begin: Construct = {
-        partial: true,
-        tokenize: (inner, isOne, isNone) => code => {
-          inner.enter('data');
-          return expectCodes(
-            inner,
-            '<!--',
-            end => {
-              inner.exit('data');
-              return isOne(end);
-            },
-            isNone,
-          )(code);
-        },
-      };
+      const begin = {partial: true, tokenize: literal('<!--')};
       return effects.check(begin, html.tokenize.call(this, effects, ok, nok), nok);
     },
   };

@@ -1,7 +1,7 @@
 import {htmlFlow, definition as linkDefinition} from 'micromark-core-commonmark';
 import {gfm} from 'micromark-extension-gfm';
 import type {Construct, Effects, Extension, State, Tokenizer} from 'micromark-util-types';
-import {expectCodes} from './expect-codes.ts';
+import {literal} from './expect-codes.ts';
 
 /** Admonitions, details and tabs, as Python-Markdown and its extensions match them. */
 const firstLine =
@@ -57,10 +57,7 @@ function block(name: string, begin: Tokenizer): Construct {
 
 const titled = block('titledBlock', lineLike(firstLine));
 const definition = block('definition', function (effects, ok, nok) {
-  const end: State = code => {
-    effects.exit('data');
-    return ok(code);
-  };
+  const begin = literal(': ').call(this, effects, ok, nok);
   return code => {
     // In a list, Python-Markdown takes further paragraphs of a definition for code.
     // The block itself is open already.
@@ -70,9 +67,7 @@ const definition = block('definition', function (effects, ok, nok) {
       closed += event === 'exit' ? 1 : -1;
       return closed < 0;
     });
-    if (around?.[1].type.startsWith('list')) return nok(code);
-    effects.enter('data');
-    return expectCodes(effects, ': ', end, nok)(code);
+    return around?.[1].type.startsWith('list') ? nok(code) : begin(code);
   };
 });
 
