@@ -1,6 +1,7 @@
 import {MediaError, systemError} from '../errors.ts';
 import {type Holder, holderText} from '../lib/files/holder.ts';
 import {shellQuoted} from '../lib/shell.ts';
+import {isOutOfSpace} from '../lib/system-code.ts';
 
 /** The error for a file that cannot be used as a journal, or a damaged journal; `sentence` has no full stop. */
 export function unusable(sentence: string, hint: string, cause?: unknown): MediaError {
@@ -9,10 +10,11 @@ export function unusable(sentence: string, hint: string, cause?: unknown): Media
 
 /** The error for a journal that could not be read or written, with the system's reason. */
 export function journalFailed(path: string, did: 'read' | 'written', cause: unknown): MediaError {
+  const remedy = isOutOfSpace(cause) ? 'Free some space' : 'Check its disk, and that you may write there';
   const hint =
     did === 'read'
       ? 'Check that you may read it.'
-      : 'Nothing is sent without being recorded. Free some space, then run the command again.';
+      : `Nothing is sent without being recorded. ${remedy}, then run the command again.`;
   return systemError('journal_failed', `The journal ${path} could not be ${did}`, cause, hint);
 }
 

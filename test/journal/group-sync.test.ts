@@ -220,12 +220,12 @@ describe('a full disk', () => {
   it('a sync that fails: the commit rejects', async () => {
     const {disk, entries} = await begun(1);
     disk.isBroken = true;
-    await expect(entries[0]?.commit(entries[0].sha256 ?? hash)).rejects.toThrow(
-      /could not be written: EIO\./,
-    );
-    await expect(entries[0]?.commit(entries[0].sha256 ?? hash)).rejects.toThrow(
-      /could not be written: EIO\./,
-    );
+    const failure = {
+      message: expect.stringMatching(/could not be written: EIO\./),
+      hint: expect.stringContaining('Check its disk'),
+    };
+    for (let turn = 0; turn < 2; turn += 1)
+      await expect(entries[0]?.commit(entries[0].sha256 ?? hash)).rejects.toMatchObject(failure);
     expect(disk.syncs).toBe(1);
   });
 
@@ -236,6 +236,7 @@ describe('a full disk', () => {
     await expect(openJournal(one.path, host, {scope})).rejects.toMatchObject({
       code: 'journal_failed',
       message: expect.stringMatching(/could not be written: the disk is full\./),
+      hint: expect.stringContaining('Free some space'),
     });
   });
 
