@@ -1,6 +1,7 @@
 import {spawn} from 'node:child_process';
 import {
   appendFile,
+  chmod,
   copyFile,
   mkdir,
   readdir,
@@ -12,6 +13,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import {join} from 'node:path';
+import {execa} from 'execa';
 import {expect} from 'vitest';
 import {afterTest, waitingTest as test} from '../support/after-test.ts';
 import {connectedSandbox} from '../support/embedded.ts';
@@ -165,6 +167,26 @@ test('a file that grows after its upload: uploaded again; a key that is revoked 
   expect(await readdir(path('in'))).toContain('b.gif');
   watching.child.kill('SIGINT');
   expect((await watching.child).signal).toBe('SIGINT');
+});
+
+test('a directory that may not be read: told once, by its name; the others are watched', async () => {
+  const {box, path} = await machine();
+  await mkdir(path('in/closed'));
+  await chmod(path('in/closed'), 0);
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) await execa('chown', ['-R', '65534:65534', box.directory]);
+  const start: typeof box.start = (parameters, options) =>
+    box.start(parameters, {...options, ...(isRoot && {uid: 65_534, gid: 65_534})});
+  const watching = new Watching({start}, ['in', '--ndjson']);
+  const told = () => watching.stderr.split('in/closed cannot be watched: permission denied.').length - 1;
+  await eventually(() => told() > 0);
+  await mkdir(path('in/new'));
+  await copyFile(fixture('photo.png'), path('in/new/a.png'));
+  await watching.line({file: 'in/new/a.png', status: 'uploaded'});
+  expect(told()).toBe(1);
+  watching.child.kill('SIGTERM');
+  expect((await watching.child).signal).toBe('SIGTERM');
+  await chmod(path('in/closed'), 0o700);
 });
 
 const refusals: [string, string[], number, RegExp][] = [

@@ -158,7 +158,7 @@ function watchAll(
         onError(error) {
           const trouble = watchTrouble(error, shown);
           if (trouble.isFatal) fail(trouble.error);
-          else report.warning(trouble.error.message);
+          else report.failure(trouble.error);
         },
       }),
   );

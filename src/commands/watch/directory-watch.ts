@@ -6,7 +6,7 @@ import type {Clock} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
 import {isBelow, typedPath} from '../../lib/files/typed-path.ts';
-import {systemCode} from '../../lib/system-code.ts';
+import {isDenied, systemCode} from '../../lib/system-code.ts';
 import {namedStat} from '../../sources/open/file.ts';
 import {isPassedOver} from './settler.ts';
 
@@ -40,6 +40,8 @@ export class DirectoryWatch {
   #identity: string | undefined;
   /** Whether the system has stopped watching it; another one of its name may get the same device and inode. */
   #isLost = false;
+  /** The directories that were reported because they may not be read. */
+  readonly #denied = new Set<string>();
   #begun = 0;
   #isChecking = false;
   #cancelCheck = () => {};
@@ -110,7 +112,12 @@ export class DirectoryWatch {
     const directories = new Set<string>();
     // chokidar reads a directory before it watches it, so what comes in between is looked for once more.
     const readAgain = async (directory: string) => {
-      const names = await readdir(directory, {withFileTypes: true}).catch(() => []);
+      const names = await readdir(directory, {withFileTypes: true}).catch(error => {
+        // chokidar leaves it out without a word.
+        if (isDenied(error) && !this.#denied.has(directory)) onError(error);
+        if (isDenied(error)) this.#denied.add(directory);
+        return [];
+      });
       if (watcher.closed) return;
       for (const entry of names) {
         const path = join(directory, entry.name);
@@ -164,10 +171,8 @@ export function watchTrouble(cause: unknown, directory: string): {isFatal: boole
       'Use --poll, or raise the limits (fs.inotify.max_user_watches and max_user_instances on Linux).';
     return {isFatal: true, error: new MediaError('local_failure', sentence, {hint, cause})};
   }
-  return {
-    isFatal: false,
-    error: systemError('local_failure', `A part of ${directory} cannot be watched`, cause),
-  };
+  const {path = `A part of ${directory}`} = cause as NodeJS.ErrnoException;
+  return {isFatal: false, error: systemError('local_failure', `${path} cannot be watched`, cause)};
 }
 
 /** A directory to watch: as it was typed, and its absolute path. */
