@@ -2,6 +2,7 @@ import {Readable} from 'node:stream';
 import type {ReadableStream} from 'node:stream/web';
 import {failed, MediaError} from '../errors.ts';
 import {type StopSignal, systemHost} from '../host.ts';
+import {isString} from '../lib/json.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {check, checkOptions, kindOf, refuseSingle} from './checks.ts';
 import {inOptionNames} from './option-names.ts';
@@ -24,15 +25,19 @@ export interface FilesOptions {
  * A missing file is a source that fails when it is uploaded.
  */
 export async function* filesOf(
-  paths: Iterable<string>,
+  paths: Iterable<string> | AsyncIterable<string>,
   options: FilesOptions = {},
 ): AsyncGenerator<Source, void> {
   refuseSingle(paths);
   checkOptions(options, {recursive: check.flag, exclude: check.texts, all: check.flag, cwd: check.text});
   const {expandInputs} = await import('../sources/find/expand.ts');
   const {cwd, ...request} = options;
-  // Standard input belongs to the program that uses the library.
-  const inputs = [...paths].map(path => (path === '-' ? './-' : path));
+  const inputs: string[] = [];
+  for await (const path of paths) {
+    if (!isString(path)) throw new MediaError('usage', `A path must be a text, not ${kindOf(path)}.`);
+    // Standard input belongs to the program that uses the library.
+    inputs.push(path === '-' ? './-' : path);
+  }
   const host = systemHost();
   const context = {
     cwd: cwd ?? host.cwd(),

@@ -404,6 +404,17 @@ describe('filesOf', () => {
     const cwd = await temporaryDirectory();
     await expect(collectNames(filesOf(['*.png'], {cwd}))).rejects.toMatchObject({code: 'nothing_matched'});
     expect(await collectNames(filesOf(['-'], {cwd}))).toEqual(['./-']);
+    const later = (async function* () {
+      yield 'a.png';
+    })();
+    expect(await collectNames(filesOf(later, {cwd}))).toEqual(['a.png']);
+  });
+
+  it.each([5, {}, Buffer.from('a.png'), new URL('file:///a.png')])('of %j: usage', async path => {
+    await expect(collectNames(filesOf(['a.png', path as never]))).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('A path must be a text, not '),
+    });
   });
 });
 
