@@ -21,8 +21,10 @@ const extensions = {
   mkdocs: [...markdown, mkdocs],
   obsidian: [...markdown, lists],
 };
-/** The tokens of a JSX element that an element of HTML has, too. */
-const jsxPart = /^mdxJsx(?:Flow|Text)Tag(?!.*Expression).*(?:Marker|Value|Primary|Local|Member)$/;
+const htmlToken = /^(?:html(?:Flow|Text)|mdxJsx(?:Flow|Text)Tag)$/;
+/** Parts of HTML, and those of a JSX element that an element of HTML has, too. */
+const htmlPart =
+  /^(?:html(?:Flow|Text)Data|mdxJsx(?:Flow|Text)Tag(?!.*Expression).*(?:Marker|Value|Primary|Local|Member))$/;
 
 /** How many levels of these a document may have. */
 const deepestNesting = 1_000;
@@ -102,22 +104,13 @@ class MarkdownScanner {
       case 'link':
         this.#open.push({isImage: token.type === 'image'});
         break;
-      case 'htmlFlow':
-      case 'htmlText':
-      case 'mdxJsxFlowTag':
-      case 'mdxJsxTextTag':
-        this.#htmlParts = [];
-        break;
       case 'mdxJsxFlowTagAttributeValueExpression':
       case 'mdxJsxTextTagAttributeValueExpression':
         this.#addHtml(token, text => `"${' '.repeat(text.length - 2)}"`);
         break;
-      case 'htmlFlowData':
-      case 'htmlTextData':
-        this.#addHtml(token);
-        break;
       default:
-        if (jsxPart.test(token.type)) this.#addHtml(token);
+        if (htmlToken.test(token.type)) this.#htmlParts = [];
+        else if (htmlPart.test(token.type)) this.#addHtml(token);
         else if (codeToken.test(token.type)) this.#code.push(this.#place(token));
     }
   }
@@ -144,12 +137,6 @@ class MarkdownScanner {
       case 'definitionDestinationString':
         this.#definitions.push({label: this.#definition, destination: token});
         break;
-      case 'htmlFlow':
-      case 'htmlText':
-      case 'mdxJsxFlowTag':
-      case 'mdxJsxTextTag':
-        this.#scanHtml();
-        break;
       case 'wikiImage':
         this.#wiki(token);
         break;
@@ -157,6 +144,8 @@ class MarkdownScanner {
       case 'tomlValue':
         this.#frontMatterLine(token);
         break;
+      default:
+        if (htmlToken.test(token.type)) this.#scanHtml();
     }
   }
 
