@@ -17,17 +17,10 @@ import type {Outcome} from '../../transfer/outcome.ts';
 import type {RewriteFlags} from './flags.ts';
 
 /** Opens the printer of a run, whose template is parsed before anything else happens. */
-export async function openPrinter(
-  {ndjson = false, template, write, outDir, stdout, ci}: RewriteFlags,
-  invocation: Invocation,
-): Promise<ReferencePrinter> {
-  const isGithub = reportsToGithub(ci, invocation.host.env);
-  const isDryRun = !write && !stdout && outDir === undefined;
-  const listsReferences = template === undefined && (ndjson || isDryRun);
-  const options = {ndjson, isGithub, listsReferences};
-  if (template === undefined) return new ReferencePrinter(invocation, options);
+export async function openPrinter(flags: RewriteFlags, invocation: Invocation): Promise<ReferencePrinter> {
+  if (flags.template === undefined) return new ReferencePrinter(invocation, flags);
   const {parseTemplate} = await import('../../output/results/template.ts');
-  return new ReferencePrinter(invocation, {...options, template: parseTemplate(template)});
+  return new ReferencePrinter(invocation, flags, parseTemplate(flags.template));
 }
 
 /** What the file of a project changes. */
@@ -47,14 +40,6 @@ const unchangedNames: readonly (readonly [kind: UnchangedLine['unchanged']['kind
   ['front-matter', 'front matter value'],
 ];
 
-interface PrinterOptions {
-  ndjson: boolean;
-  template?: Template;
-  isGithub: boolean;
-  /** Whether each reference is printed, rather than each document that was written. */
-  listsReferences: boolean;
-}
-
 /** What became of the file of a reference. */
 interface ReferenceFacts {
   status: ReferenceLine['status'];
@@ -66,13 +51,16 @@ interface ReferenceFacts {
 /** Prints what a run found and did. */
 export class ReferencePrinter {
   readonly #invocation: Invocation;
-  readonly #options: PrinterOptions;
+  readonly #flags: RewriteFlags;
+  readonly #template: Template | undefined;
   readonly #annotations: Annotations | undefined;
 
-  constructor(invocation: Invocation, options: PrinterOptions) {
+  constructor(invocation: Invocation, flags: RewriteFlags, template?: Template) {
+    const {host} = invocation;
     this.#invocation = invocation;
-    this.#options = options;
-    this.#annotations = options.isGithub ? new Annotations(invocation.host) : undefined;
+    this.#flags = flags;
+    this.#template = template;
+    this.#annotations = reportsToGithub(flags.ci, host.env) ? new Annotations(host) : undefined;
   }
 
   /** Prints every local reference; the exit status is 1 if there is one. */
@@ -115,7 +103,7 @@ export class ReferencePrinter {
     this.#invocation.report.failure(error);
     this.#annotations?.add(error, file, {line: 1, column: 1});
     const line = {file, status: 'failed', error: errorFields(error)} as const;
-    if (this.#options.ndjson) await this.#invocation.stdout.write(jsonLine<ReferenceLine>(line));
+    if (this.#flags.ndjson) await this.#invocation.stdout.write(jsonLine<ReferenceLine>(line));
   }
 
   /** Reports how much stays as it is, though it names local media: of each kind, as JSON for each document. */
@@ -142,7 +130,7 @@ export class ReferencePrinter {
       const sentence = `${placeOf(document, reference)}: ${problem.message}`;
       report.failure(problem.reworded({message: sentence}));
       this.#annotations?.add(problem, document.document.name, reference);
-      if (this.#options.ndjson) await this.#line(document, reference, {status: 'failed', error: problem});
+      if (this.#flags.ndjson) await this.#line(document, reference, {status: 'failed', error: problem});
     }
   }
 
@@ -157,7 +145,9 @@ export class ReferencePrinter {
 
   /** Prints the references with what became of their files. */
   async references(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): Promise<void> {
-    if (!this.#options.listsReferences) return;
+    const {ndjson, write, outDir, stdout} = this.#flags;
+    const isDryRun = !write && !stdout && outDir === undefined;
+    if (this.#template !== undefined || !(ndjson || isDryRun)) return;
     for (const [document, reference] of referencesOf(plan)) {
       const outcome = reference.file === undefined ? undefined : outcomeOf(reference.file);
       if (reference.file === undefined || outcome === undefined) continue;
@@ -169,7 +159,7 @@ export class ReferencePrinter {
 
   /** Prints the template for each file. */
   async files(outcomes: readonly Outcome[]): Promise<void> {
-    const {template} = this.#options;
+    const template = this.#template;
     if (template === undefined) return;
     const {renderOutcome} = await import('../../output/results/template.ts');
     const cwd = this.#invocation.host.cwd();
@@ -178,8 +168,7 @@ export class ReferencePrinter {
   }
 
   async written({document}: DocumentPlan, count: number): Promise<void> {
-    const {ndjson, template} = this.#options;
-    if (ndjson || template !== undefined) return;
+    if (this.#flags.ndjson || this.#template !== undefined) return;
     await this.#invocation.stdout.write(`${printable(document.name)}: ${counted(count, 'URL')}\n`);
   }
 
@@ -201,7 +190,7 @@ export class ReferencePrinter {
   ): Promise<void> {
     const {stdout} = this.#invocation;
     const {line, column, source, file: path} = reference;
-    if (!this.#options.ndjson)
+    if (!this.#flags.ndjson)
       return stdout.write(`${placeOf(document, reference)}  ${printable(source)}  ${status}\n`);
     const fields = {file: document.document.name, line, column, source, path, url, status, geotags};
     await stdout.write(jsonLine<ReferenceLine>({...fields, error: error && errorFields(error)}));
