@@ -11,7 +11,11 @@ export function boundedAnswer<Answer>(
   const limit = processorTime() + processorMs;
   return new Promise((resolve, reject) => {
     const stopWatching = clock.every(100, () => {
-      if (processorTime() > limit) void thread.terminate();
+      if (processorTime() <= limit) return;
+      stopWatching();
+      // An answer that comes now would be taken for one of a thread that goes on.
+      thread.off('message', settle);
+      void thread.terminate();
     });
     const settle = (answer?: Answer) => {
       stopWatching();
