@@ -81,7 +81,8 @@ export function missingSettings(settings: Settings): MediaError {
   const isAsked = baseUrl !== undefined || host.stderr.isTTY === true;
   const login = `${loginCommandFor(host, settings.hintOptions)}${isAsked ? '' : ' --base-url URL'}`;
   if (settings.keyFailure !== undefined) return settings.keyFailure;
-  if (settings.isUnknownProfile) return noSuchProfile(settings, login);
+  if (profileName !== 'default' && !settings.profileNames.includes(profileName))
+    return noSuchProfile(settings, login);
   if (baseUrl === undefined && key !== undefined)
     return noKey(
       'There is an API key but no base URL to send it to.',

@@ -34,7 +34,11 @@ export function shownBaseUrl(value: string, instead: string): string {
 /** Parses a URL of the service; a usage error calls it `what`. */
 export function parseServiceUrl(value: string, what: string, allowHttp: boolean): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) throw notAServiceUrl(what);
+  // The value is not shown: it may be a key, or contain a password.
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new MediaError('usage', `The ${what} is not a valid URL.`, {
+      hint: `Use a URL with its scheme, such as https://api.example.com${what === 'base URL' ? ', or the word embedded' : ''}.`,
+    });
   const hint = `Use ${url.protocol}//${url.host}${url.pathname}`;
   if (url.username !== '' || url.password !== '') {
     const message = `The ${what} contains a user name or password; only the key identifies you.`;
@@ -57,14 +61,6 @@ function refuseEndpoint({origin, pathname}: URL): void {
   if (endpoint === undefined) return;
   throw new MediaError('usage', `The base URL ends in ${endpoint}.`, {
     hint: `Use ${origin}${base}: the rest is added to it.`,
-  });
-}
-
-/** The value is not shown: it may be a key, or contain a password. */
-function notAServiceUrl(what: string): MediaError {
-  const others = what === 'base URL' ? ', or the word embedded' : '';
-  return new MediaError('usage', `The ${what} is not a valid URL.`, {
-    hint: `Use a URL with its scheme, such as https://api.example.com${others}.`,
   });
 }
 

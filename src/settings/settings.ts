@@ -16,7 +16,7 @@ import {
   type StoredKeySource,
   settingInForce,
 } from './profile.ts';
-import {type Profile, type Profiles, readProfiles} from './store.ts';
+import {readProfiles} from './store.ts';
 
 export type KeySource = 'environment' | StoredKeySource;
 
@@ -25,8 +25,6 @@ export interface Settings extends SettingsOfRun {
   profileNames: string[];
   /** Why the settings file cannot be used, which this run does not need. */
   ignored?: MediaError;
-  /** Whether the selected profile does not exist. */
-  isUnknownProfile: boolean;
   /** The options that a command in a hint needs to use the same profile and service. */
   hintOptions: string;
   /** The option that a command needs to use the same profile. */
@@ -71,14 +69,13 @@ export async function resolveSettings(
   const ignored = read instanceof MediaError ? read : undefined;
   if (ignored !== undefined && needsProfile) throw ignored;
   const profiles = read instanceof MediaError ? {} : read;
-  const profile = profileOf(profiles, profileName);
+  const profile = own(profiles, profileName) ?? {};
   const run: SettingsOfRun = {host, options, profileName, profile};
   const baseUrlSource = settingInForce('base-url', run);
   const baseUrl = await readSetting(baseUrlSource, value => parseBaseUrl(value, allowHttp));
   const settings: Settings = {
     ...run,
     profileNames: Object.keys(profiles),
-    isUnknownProfile: profileName !== 'default' && !Object.hasOwn(profiles, profileName),
     hintOptions: hintOptions(host, options),
     profileOption: profileOption(host, options),
     idempotencyHonoured: baseUrl?.kind === 'embedded',
@@ -164,9 +161,4 @@ export function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL, profile: string
     `A stored key is sent only to ${baseUrl.origin}, but graphql-url is at ${graphqlUrl.origin}.`,
     {hint: `Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url${profile}`},
   );
-}
-
-/** The profile of that name, or an empty one. */
-export function profileOf(profiles: Profiles, name: string): Profile {
-  return own(profiles, name) ?? {};
 }

@@ -1,14 +1,14 @@
 import type {Stats} from 'node:fs';
 import {chmod} from 'node:fs/promises';
 import {join} from 'node:path';
-import {failed, MediaError} from '../errors.ts';
+import {failed, MediaError, systemError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {makeDirectory, replaceDurably} from '../lib/files/durable.ts';
 import {systemFiles} from '../lib/files/file-system.ts';
 import {LockHeld, withLock} from '../lib/files/lock.ts';
 import {isObject} from '../lib/json.ts';
 import {shellQuoted} from '../lib/shell.ts';
-import {isMissing, systemReason} from '../lib/system-code.ts';
+import {isMissing} from '../lib/system-code.ts';
 import {configDirectory, isHomeless} from './paths.ts';
 import type {SettingName} from './setting-table.ts';
 
@@ -80,10 +80,9 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
         hint: 'Wait until the other media command has ended, then try again. If none is running, remove that file.',
       });
     }
-    throw unusable(`${path} could not be written: ${systemReason(error)}`, {
-      cause: error,
-      hint: 'Set MEDIA_CONFIG_DIR to a directory that you may write to, or use MEDIA_API_KEY and MEDIA_BASE_URL.',
-    });
+    const hint =
+      'Set MEDIA_CONFIG_DIR to a directory that you may write to, or use MEDIA_API_KEY and MEDIA_BASE_URL.';
+    throw systemError('config_unusable', `${path} could not be written`, error, hint);
   }
 }
 
@@ -109,7 +108,7 @@ function parseProfiles(text: string, path: string): Profiles {
 }
 
 function damaged(path: string, how: string): MediaError {
-  return unusable(`The settings file ${path} is damaged: it ${how}`, {
+  return new MediaError('config_unusable', `The settings file ${path} is damaged: it ${how}.`, {
     hint: 'Fix it or move it away; MEDIA_API_KEY and MEDIA_BASE_URL work without it.',
   });
 }
@@ -127,9 +126,5 @@ function refuseShared(path: string, stats: Stats, host: Host): void {
 }
 
 function untrusted(why: string, hint: string): MediaError {
-  return unusable(`${why}, so it is not trusted with a key`, {hint});
-}
-
-function unusable(sentence: string, details: {hint?: string; cause?: unknown}): MediaError {
-  return new MediaError('config_unusable', `${sentence}.`, details);
+  return new MediaError('config_unusable', `${why}, so it is not trusted with a key.`, {hint});
 }

@@ -56,8 +56,9 @@ describe('resolveSettings: a profile with the name of what every object inherits
       const damaged = await hostWith(own);
       await writeFile(join(damaged.cwd(), 'config/config.json'), '{"profiles"');
       for (const one of [host, damaged, {...host, env: {...own, MEDIA_CONFIG_DIR: 'none'}}]) {
-        const {profile, isUnknownProfile} = await resolveSettings(one, {profile: name});
-        expect({profile, isUnknownProfile}).toEqual({profile: {}, isUnknownProfile: true});
+        const {profile, profileNames} = await resolveSettings(one, {profile: name});
+        expect(profile).toEqual({});
+        expect(profileNames).not.toContain(name);
       }
     },
   );

@@ -10,7 +10,6 @@ import type {SettingEntry} from '../../output/json-output.ts';
 import {profileNameOf, shownBaseUrl} from '../../settings/parse.ts';
 import {droppedNote, settingInForce, withBaseUrl} from '../../settings/profile.ts';
 import {type SettingName, settingNames, settingTable} from '../../settings/setting-table.ts';
-import {profileOf} from '../../settings/settings.ts';
 import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
 function settingsHelp(context: {command: Command}): string {
@@ -156,7 +155,8 @@ async function setBaseUrl(value: string | undefined, invocation: Invocation): Pr
 
 /** The profile of that name; the error lists the existing ones. The default profile always exists. */
 function storedProfile(profiles: Profiles, name: string): Profile {
-  if (name === 'default' || Object.hasOwn(profiles, name)) return profileOf(profiles, name);
+  const profile = own(profiles, name);
+  if (name === 'default' || profile !== undefined) return profile ?? {};
   throw new MediaError('config_unusable', `There is no profile "${name}".`, {
     hint: `${existingProfiles(Object.keys(profiles))}.`,
   });

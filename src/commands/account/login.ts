@@ -1,7 +1,6 @@
 import {type Cli, CliCommand, type Invocation} from '../../cli/invocation.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
-import type {Host} from '../../host.ts';
 import type {Report} from '../../output/report.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
 import {clearVariable, hintOptions} from '../../settings/hint-options.ts';
@@ -36,7 +35,13 @@ export function loginCommand(cli: Cli): CliCommand {
 /** Asks for what is missing, checks the key with the service and stores it for the base URL's origin. */
 export async function runLogin(options: LoginOptions, invocation: Invocation): Promise<void> {
   const {host, report} = invocation;
-  if (host.env['MEDIA_API_KEY']) throw overridden(host);
+  // The stored key would never be used; gh refuses this too.
+  if (host.env['MEDIA_API_KEY'])
+    throw new MediaError(
+      'usage',
+      'MEDIA_API_KEY is set, and it would be used instead of the key stored here.',
+      {hint: `To store a key, clear it first: ${clearVariable(host, 'MEDIA_API_KEY')}`},
+    );
   const {askBaseUrl, askKey, readKey, requireTerminal} = await import('./ask-key.ts');
   if (!options.keyStdin) requireTerminal(invocation);
   const {refuseOtherOrigin, resolveSettings} = await import('../../settings/settings.ts');
@@ -87,17 +92,6 @@ function adviseNext(verdict: KeyVerdict | undefined, {host, globals, report}: In
       : `To check what it may do: media doctor${options}`,
   );
   report.note(`To upload a file: media upload FILE${options}`);
-}
-
-/** The stored key would never be used; gh refuses this too. */
-function overridden(host: Host): MediaError {
-  return new MediaError(
-    'usage',
-    'MEDIA_API_KEY is set, and it would be used instead of the key stored here.',
-    {
-      hint: `To store a key, clear it first: ${clearVariable(host, 'MEDIA_API_KEY')}`,
-    },
-  );
 }
 
 function refuseKeyCommand({profile, profileName, profileOption}: Settings): void {

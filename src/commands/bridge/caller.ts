@@ -4,13 +4,8 @@ import type {Socket} from 'node:net';
 import type {Host} from '../../host.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 
-/** Pages of programs on this machine that call a PicGo server from a browser engine; no web page can have these origins. */
-const desktopOrigins: ReadonlySet<string> = new Set(['app://obsidian.md']);
-
-/** Whether an origin is the page of a program on this machine, so that its requests are answered. */
-export function isDesktopOrigin(origin: string | undefined): origin is string {
-  return origin !== undefined && desktopOrigins.has(origin);
-}
+/** The page of a program on this machine that calls a PicGo server from a browser engine; no web page can have this origin. */
+export const desktopOrigin = 'app://obsidian.md';
 
 /**
  * Throws a refusal unless a program on this machine sent the request. A web page cannot hide that it is one: the browser adds
@@ -25,7 +20,7 @@ export function refusePages(
   );
   if (!hosts.includes(host.toLowerCase()))
     throw new BridgeRefusal(403, 'The Host of the request is not this machine.');
-  if (isDesktopOrigin(origin)) return;
+  if (origin === desktopOrigin) return;
   if (origin !== undefined) throw new BridgeRefusal(403, `Web pages may not upload files (${origin}).`);
   if (site !== undefined && site !== 'none') throw new BridgeRefusal(403, 'Web pages may not upload files.');
 }

@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo, Socket} from 'node:net';
-import {BridgeRefusal, isDesktopOrigin, refuseOtherUsers, refusePages, refuseStrangers} from './caller.ts';
+import {BridgeRefusal, desktopOrigin, refuseOtherUsers, refusePages, refuseStrangers} from './caller.ts';
 import {isForm} from './request-files.ts';
 
 export interface BridgeServerOptions {
@@ -88,7 +88,7 @@ async function answer(
 
 /** Tells the browser engine of a desktop program that its page may read the response. */
 function allowDesktop({headers: {origin}}: IncomingMessage, response: ServerResponse): void {
-  if (!isDesktopOrigin(origin)) return;
+  if (origin !== desktopOrigin) return;
   response.setHeader('Access-Control-Allow-Origin', origin);
   response.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, X-PicGo-Secret');
   response.setHeader('Access-Control-Allow-Private-Network', 'true');

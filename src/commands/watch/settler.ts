@@ -31,11 +31,6 @@ export class Settler {
     this.#options = options;
   }
 
-  /** How many files are being waited for. */
-  get count(): number {
-    return this.#files.size;
-  }
-
   /** Resolves to the state of a complete file; undefined if it is empty, gone, or waited for already, and after `close`. */
   async settled(path: string): Promise<WatchedState | undefined> {
     if (this.#isClosed || this.#files.has(path)) return undefined;
