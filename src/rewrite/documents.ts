@@ -76,10 +76,8 @@ async function* walk(
 ): AsyncGenerator<DocumentFile> {
   const entries = await readdir(directory.path, {withFileTypes: true}).catch(() => undefined);
   // Reading it as a document fails, and says why; the others are rewritten.
-  if (entries === undefined) yield {...directory, kind: 'markdown'};
-  for (const entry of (entries ?? []).sort((a, b) =>
-    Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)),
-  )) {
+  if (entries === undefined) return yield {...directory, kind: 'markdown'};
+  for (const entry of entries.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
     const name = join(directory.name, entry.name);
     const path = join(directory.path, entry.name);

@@ -147,9 +147,11 @@ export class UploadRun {
       const options = transferOptions(this.#options, resources, this.#invocation, {
         ...{contentType, observer, several, stop: this.#stop},
       });
+      const other = 'results' in this.#output ? this.#options : undefined;
       for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result, results);
-        else await this.#take(this.#withHints(result, session), results, several);
+        else
+          await this.#take(withHints(result, session?.settings, this.#hintOptions, other), results, several);
       }
     } catch (error) {
       this.#failures.end();
@@ -166,11 +168,6 @@ export class UploadRun {
     if (inputs.unfollowed.size > 0) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
     if (this.#signal === undefined) refuseNothing(this.#tally, this.#options);
     await this.#conclude(session, inputs);
-  }
-
-  #withHints(outcome: Outcome, session: Session | undefined): Outcome {
-    const memory = 'results' in this.#output ? this.#options : undefined;
-    return withHints(outcome, session?.settings, this.#hintOptions, memory);
   }
 
   async #take(outcome: Outcome, results: ResultSink, several: boolean): Promise<void> {
