@@ -1,7 +1,8 @@
 import {existsSync} from 'node:fs';
-import {readdir, realpath, stat} from 'node:fs/promises';
+import {readdir, realpath} from 'node:fs/promises';
 import {basename, dirname, join, normalize, resolve, sep} from 'node:path';
 import {MediaError} from '../errors.ts';
+import {inodeOf} from '../lib/files/file-system.ts';
 import {isBelow} from '../lib/files/typed-path.ts';
 import {percentDecoded} from '../lib/url.ts';
 import {type Reference, withoutQuery} from './scan/reference.ts';
@@ -92,7 +93,8 @@ export class Locator {
     let isOutside = false;
     for (const path of paths) {
       const real = await realpath(path).catch(() => undefined);
-      if (real === undefined || !(await stat(real)).isFile()) continue;
+      // A real path that is not UTF-8 leads nowhere.
+      if (real === undefined || (await inodeOf(real, 'file')) === undefined) continue;
       if (directories.some(directory => isBelow(real, directory))) return {path: real};
       isOutside = true;
     }

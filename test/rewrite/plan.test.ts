@@ -125,6 +125,25 @@ describe('planRewrite', () => {
     expect(failed).toMatchObject([{document: {name: 'docs/n\ufffd'}, error: {code: 'file_unreadable'}}]);
   });
 
+  it('a link to a directory whose name is not UTF-8: what is in it is missing, other documents are read', async () => {
+    const directory = await directoryWith({
+      'a.md': '![a](link/x.png)',
+      'b.md': '![b](x.png)',
+      'x.png': 'photo.png',
+    });
+    const target = Buffer.concat([Buffer.from(join(directory, 'n')), Buffer.from([0xe9])]);
+    await mkdir(target);
+    await writeFile(Buffer.concat([target, Buffer.from('/x.png')]), await readFile(fixture('photo.png')));
+    await symlink(target, join(directory, 'link'));
+    const plans = (await Promise.all(['a.md', 'b.md'].map(name => planOf(directory, name)))).flatMap(
+      ({documents}) => documents,
+    );
+    expect(plans.map(({references: [found]}) => found?.file ?? found?.problem?.code)).toEqual([
+      'file_missing',
+      'x.png',
+    ]);
+  });
+
   it.skipIf(!canListOpenFiles)('documents and files that were read or written: none stays open', async () => {
     const directory = await directoryWith({
       'a.md': '![a](1.png) ![b](2.png) ![c](gone.png)',
