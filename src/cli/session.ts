@@ -7,6 +7,7 @@ import {asMediaError} from '../output/report.ts';
 import {packageVersion} from '../package-file.ts';
 import {graphqlUrl, type ServiceAddress, ServiceClient, serviceIdentity} from '../service/client.ts';
 import {dataDirectory} from '../settings/paths.ts';
+import {speedSettings} from '../settings/profile.ts';
 import {resolveSettings, type Settings} from '../settings/settings.ts';
 import type {Invocation} from './invocation.ts';
 import {missingSettings} from './key-hints.ts';
@@ -56,6 +57,13 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
     embedded: false,
     close: () => client.close(),
   };
+}
+
+/** Rejects if there is no key, or a setting that cannot be used: better at the start of a long run than at its first file. */
+export async function checkSettings(invocation: Invocation): Promise<void> {
+  const session = await openSession(invocation);
+  await session.close();
+  await speedSettings(session.settings);
 }
 
 /** The options of every connection of this run. */

@@ -211,6 +211,7 @@ const refusals: [string, string[], number, RegExp][] = [
   ],
   ['an unknown field', ['in', '--template', '{fiel}'], 2, /unknown field: \{fiel\}/],
   ['no key', ['in', '--profile', 'none'], 4, /none/],
+  ['a wrong setting', ['in', '--settle', '1s'], 2, /"fast" is not a value of limit-rate/],
 ];
 
 for (const [name, parameters, exitCode, reason] of refusals)
@@ -219,7 +220,10 @@ for (const [name, parameters, exitCode, reason] of refusals)
     await copyFile(fixture('photo.png'), path('photo.png'));
     await symlink('in/sub', path('link'));
     await mkdir(path('back\\slash'));
-    const env = parameters.includes('none') ? {...box.env, MEDIA_API_KEY: ''} : box.env;
+    const changes = parameters.includes('none')
+      ? {MEDIA_API_KEY: ''}
+      : parameters.includes('1s') && {MEDIA_LIMIT_RATE: 'fast'};
+    const env = {...box.env, ...changes};
     const {stdout, stderr, ...ended} = await box.run(['watch', ...parameters], {env});
     expect({stdout, exitCode: ended.exitCode}).toEqual({stdout: '', exitCode});
     expect(stderr).toMatch(reason);

@@ -39,9 +39,8 @@ async function runBridge(options: BridgeOptions, invocation: Invocation): Promis
   const {port, root = []} = options;
   const {host, report, stdout} = invocation;
   const roots = await realRoots(root, host.cwd());
-  const {openSession} = await import('../../cli/session.ts');
-  // Without a key, it is better to say so now than at the first picture.
-  await (await openSession(invocation)).close();
+  const {checkSettings} = await import('../../cli/session.ts');
+  await checkSettings(invocation);
   const signal = endSignal(invocation);
   const bridge = new Bridge(invocation, roots, options);
   try {

@@ -87,9 +87,8 @@ async function runWatch(
   const printer = new WatchPrinter(invocation, template);
   const places = await watchedPlaces(directories, host.cwd());
   const disposal = await chosenDisposal(flags, host.cwd(), places);
-  const {openSession} = await import('../../cli/session.ts');
-  // Without a key, it is better to say so now than at the first file.
-  await (await openSession(invocation)).close();
+  const {checkSettings} = await import('../../cli/session.ts');
+  await checkSettings(invocation);
   const signal = endSignal(invocation);
   const stop = new Stop<MediaError>();
   const disposals = new Disposals(disposal, {host, stdout, settleMs: flags.settle, stop});
