@@ -122,11 +122,9 @@ export function renderOutcome(
   pathOf: (name: string) => string,
 ): string | Buffer {
   if ('error' in outcome) return '';
-  const {name, nameBytes, isOnce, status, contentType, size} = outcome;
-  return renderTemplate(template, {
-    ...{file: name, fileBytes: nameBytes, path: isOnce ? name : pathOf(name), status, contentType, size},
-    received: 'received' in outcome ? outcome.received : undefined,
-  });
+  const {name, nameBytes, isOnce} = outcome;
+  const path = isOnce ? name : pathOf(name);
+  return renderTemplate(template, {...outcome, file: name, fileBytes: nameBytes, path});
 }
 
 /**
