@@ -404,6 +404,20 @@ test('a picture for which the disk has no room: refused, and the next one is tak
   }
 });
 
+test('a large picture without the secret: its client gets the refusal, not a broken connection', async () => {
+  const {box} = await machine();
+  box.env['MEDIA_BRIDGE_SECRET'] = 's3cret';
+  const {url, stderr} = await bridge(box);
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write(`POST /upload HTTP/1.1\r\nHost: ${new URL(url).host}\r\nContent-Length: 9\r\n\r\n`);
+  await eventually(() => stderr().includes('The secret is missing'));
+  socket.destroy();
+  const body = new FormData();
+  body.append('list', new File([new Uint8Array(2 ** 26)], '1.png'));
+  const answer = await fetch(url, {method: 'POST', body});
+  expect([answer.status, await answer.json()]).toMatchObject([401, {success: false}]);
+});
+
 test('a client that hangs up in the middle of its list: a refused request, no internal error', async () => {
   const {box} = await machine();
   // With a secret, it is not asked whose process this is, which a closed connection no longer tells.

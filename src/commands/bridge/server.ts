@@ -38,6 +38,8 @@ export async function startBridgeServer(options: BridgeServerOptions): Promise<B
       options.onFailure(error);
       const {status, message} =
         error instanceof BridgeRefusal ? error : new BridgeRefusal(500, 'Internal error.', {cause: error});
+      // Clients that still send see a broken connection, not the response. It closes as well when the server ends.
+      if (!request.complete && !request.destroyed) await once(request.resume(), 'close').catch(() => {});
       send(response, status, {success: false, message});
     }
   };
@@ -95,7 +97,7 @@ function allowDesktop({headers: {origin}}: IncomingMessage, response: ServerResp
   response.setHeader('Vary', 'Origin');
 }
 
-/** Each response ends its connection: what is left of a refused body is not read, and the server can end at any time. */
+/** Each response ends its connection, so that the server can end at any time. */
 function send(response: ServerResponse, status: number, value?: unknown): void {
   const headers = {'Cache-Control': 'no-store', Connection: 'close'};
   if (value === undefined) response.writeHead(status, headers).end();
