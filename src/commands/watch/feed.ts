@@ -30,13 +30,9 @@ const ownFailures: ReadonlySet<ErrorCode> = new Set([
   'geotags_unstrippable',
   'empty_file',
   'not_a_file',
+  'file_unreadable',
   'rejected',
 ]);
-
-/** What a disk that has failed to read may do later: a network share that was restarted, above all. */
-function mayPass({code, cause}: MediaError): boolean {
-  return code === 'file_unreadable' ? !isDenied(cause) : !ownFailures.has(code);
-}
 
 const shortestWaitMs = 1_000;
 const longestWaitMs = 60_000;
@@ -124,8 +120,10 @@ export class Feed {
       const {error, status} = outcome;
       if (error.code === 'file_missing' || error.code === 'interrupted') return;
       if (error.code === 'source_changed') return this.touch(path);
-      if (status === 'failed' && mayPass(error)) return this.#delay(path, error);
+      if (status === 'failed' && !ownFailures.has(error.code)) return this.#delay(path, error);
       this.#done.set(path, key);
+      // A network share may be back by then. Sooner, a large file on a damaged disk would be sent over and over, up to the damage.
+      if (error.code === 'file_unreadable' && !isDenied(error.cause)) this.#askAgain(path);
       await this.#work.failed(path, outcome);
     } else {
       const finished = await this.#work.finish(path, outcome);
