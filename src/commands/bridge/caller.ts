@@ -32,20 +32,17 @@ export function refuseStrangers(
   secret: string | undefined,
 ): void {
   if (secret === undefined) return;
+  // A plus sign is a space to forms, and itself to people who write a URL.
+  const queries = [query, query.replaceAll('+', '%2B')];
   const given =
     authorization === undefined
-      ? [header ?? inQuery(query), header ?? inQuery(query.replaceAll('+', '%2B'))]
+      ? queries.map(text => header ?? new URLSearchParams(text).get('secret'))
       : [/^Bearer +(.+)$/i.exec(authorization)?.[1]];
   if (!given.some(one => isSameSecret(String(one ?? ''), secret)))
     throw new BridgeRefusal(
       401,
       'The secret is missing or wrong: send it as "Authorization: Bearer SECRET", or as ?secret=SECRET in the URL.',
     );
-}
-
-/** A plus sign is a space to forms, and itself to people who write a URL. */
-function inQuery(query: string): string | null {
-  return new URLSearchParams(query).get('secret');
 }
 
 /** Rejects with a refusal unless a process of this user opened the connection. */
