@@ -9,10 +9,7 @@ export function reportsToGithub(ci: 'github' | 'auto' | undefined, env: Host['en
 }
 
 /** The place in a file that an annotation is shown at, counted from 1. */
-interface AnnotatedPlace {
-  line: number;
-  column: number;
-}
+type AnnotatedPlace = Record<'line' | 'column', number>;
 
 /** How many annotations GitHub shows for a step. */
 const mostAnnotations = 10;

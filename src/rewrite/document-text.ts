@@ -1,13 +1,10 @@
 import {isUtf8} from 'node:buffer';
 import {MediaError} from '../errors.ts';
 
-/** An encoding that gives back every byte of a document. */
-type DocumentEncoding = 'utf8' | 'utf16le' | 'utf16be' | 'latin1';
-
-/** The text of a document, and how to turn such text back into bytes. */
+/** The text of a document, and an encoding that gives back every byte of it. */
 export interface DecodedDocument {
   text: string;
-  encoding: DocumentEncoding;
+  encoding: 'utf8' | 'utf16le' | 'utf16be' | 'latin1';
 }
 
 /**
