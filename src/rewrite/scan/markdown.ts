@@ -118,9 +118,11 @@ class MarkdownScanner {
   exit(token: Token): void {
     switch (token.type) {
       case 'image':
-      case 'link':
-        this.#close();
+      case 'link': {
+        const {isImage = false, label} = this.#open.pop() ?? {};
+        if (isImage && label !== undefined) this.#usedByImages.add(normalized(label));
         break;
+      }
       case 'labelText':
       case 'referenceString':
         for (const open of this.#open.slice(-1)) open.label = this.#slice(token);
@@ -165,11 +167,6 @@ class MarkdownScanner {
       const before = signs.filter(at => at < start).length;
       return before % 2 === 0 || before === signs.length;
     });
-  }
-
-  #close(): void {
-    const {isImage = false, label} = this.#open.pop() ?? {};
-    if (isImage && label !== undefined) this.#usedByImages.add(normalized(label));
   }
 
   /** What an image or a link leads to; a link is left alone without `links`. */
