@@ -92,7 +92,7 @@ export async function writeToMirror(
 
 function changed(name: string): MediaError {
   return new MediaError('document_changed', `${name} changed during the upload; it was not overwritten.`, {
-    hint: 'Run the same command again: what was uploaded is not sent again.',
+    hint: 'Run the same command again; without --no-once, what was uploaded is not sent again.',
   });
 }
 

@@ -1,4 +1,4 @@
-import {copyFile, readFile, stat} from 'node:fs/promises';
+import {copyFile, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import {execa} from 'execa';
@@ -185,6 +185,11 @@ describe('media upload on a terminal', () => {
     await box.run(['upload', photo, '--journal', 'a.journal']);
     const {output} = await runOnTerminal(box, ['upload', photo, '--journal', 'a.journal']);
     expect(output).toContain('photo.png was uploaded before, and is not sent again. This is its record.\r\n');
+    await copyFile(photo, join(box.directory, 'photo.png'));
+    await writeFile(join(box.directory, 'a.md'), '![a](photo.png)\n');
+    const rewrite = await runOnTerminal(box, ['rewrite', '--write', 'a.md', '--journal', 'a.journal']);
+    expect(rewrite.output).toContain('a.md: 1 URL\r\n');
+    expect(rewrite.output).not.toContain('This is its record.');
     const terminal = onTerminal(box, ['upload', photo, '--limit-rate', '100']);
     await terminal.shows('/13.3 KiB');
     terminal.write('\u0003');

@@ -177,7 +177,7 @@ export class UploadRun {
     this.#ci?.add(outcome);
     this.#failures.add(outcome, several);
     const {host, report} = this.#invocation;
-    if (outcome.status === 'skipped' && !several && host.stderr.isTTY)
+    if (outcome.status === 'skipped' && 'format' in this.#output && !several && host.stderr.isTTY)
       report.note(`${outcome.name} was uploaded before, and is not sent again. This is its record.`);
     await results.add(outcome);
   }
