@@ -61,6 +61,8 @@ const shortestSecret = 12;
 const shortestPart = 8;
 /** A key shorter than this is a word like any other; only its context shows that it is a key. */
 const shortestWord = 4;
+/** How far before the key that context may begin. */
+const longestContext = 100;
 /** How many characters the quick check compares. */
 const sample = 4;
 
@@ -104,13 +106,18 @@ export class Redaction {
   /** The text without the key, whether it is plain, escaped as in JSON or in a URL, or in base64. JSON stays JSON. */
   apply(text: string): string {
     if (!this.mayHold(text)) return text;
-    const found = [anyEscape, jsonEscape].flatMap(pattern => this.#rangesIn(read(text, pattern, noQuote)));
     // In text that is not JSON, quotes may end nothing and backslashes may escape nothing.
-    if (!isJson(text))
-      found.push(...[percentEscape, noEscape].flatMap(pattern => this.#rangesIn(read(text, pattern))));
-    const outside = this.#isNumber ? numbersIn(text) : [];
-    const ranges = found.filter(([start]) => !outside.some(([from, to]) => from <= start && start < to));
-    return replaced(text, ranges);
+    const plain = isJson(text) ? [] : [percentEscape, noEscape];
+    const found = [
+      ...[anyEscape, jsonEscape].flatMap(pattern => this.#rangesIn(read(text, pattern, noQuote))),
+      ...plain.flatMap(pattern => this.#rangesIn(read(text, pattern))),
+    ];
+    if (!this.#isNumber) return replaced(text, found);
+    const isQuoted = quotedIn(text);
+    return replaced(
+      text,
+      found.filter(([start]) => isQuoted[start]),
+    );
   }
 
   /**
@@ -135,19 +142,22 @@ export class Redaction {
     const ranges: [number, number][] = [];
     const add = (from: number, to: number) => ranges.push([starts[from] ?? 0, starts[to] ?? 0]);
     if (this.#key.length < shortestPart) {
-      for (let at = lower.indexOf(this.#key); at !== -1; at = lower.indexOf(this.#key, at + 1))
+      for (const at of placesOf(this.#key, lower))
         if (this.#isWordAt(lower, at)) add(at, at + this.#key.length);
     }
-    for (const {length, runs} of this.#spellings)
-      for (let at = 0; at + length <= lower.length; at += 1)
-        if (runs.has(lower.slice(at, at + length))) add(at, at + length);
+    for (const {text, length, runs} of this.#spellings) {
+      if (length === text.length) for (const at of placesOf(text, lower)) add(at, at + length);
+      else
+        for (let at = 0; at + length <= lower.length; at += 1)
+          if (runs.has(lower.slice(at, at + length))) add(at, at + length);
+    }
     return ranges;
   }
 
   #isWordAt(lower: string, at: number): boolean {
-    const [before, after] = [lower.slice(0, at), lower.slice(at + this.#key.length)];
-    if (/^\w/.test(after)) return false;
-    return this.#key.length < shortestWord ? /bearer[ "':=]+$/.test(before) : !/\w$/.test(before);
+    if (/\w/.test(lower.charAt(at + this.#key.length))) return false;
+    if (this.#key.length >= shortestWord) return !/\w/.test(lower.charAt(at - 1));
+    return /bearer[ "':=]+$/.test(lower.slice(Math.max(0, at - longestContext), at));
   }
 }
 
@@ -190,6 +200,11 @@ function inSmallLetters(text: string): string {
   return text.replace(/./gs, unit => (unit.toLowerCase().length === 1 ? unit.toLowerCase() : unit));
 }
 
+/** Where a word stands in a text. */
+function* placesOf(word: string, text: string): Generator<number> {
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) yield at;
+}
+
 /** Samples of a spelling, of which each run contains at least one. */
 function samplesOf({text, length}: Spelling): string[] {
   const parts: string[] = [];
@@ -223,11 +238,12 @@ function base64Of(key: string): string[] {
   });
 }
 
-/** The parts of a text that are not between quotes. */
-function numbersIn(text: string): [number, number][] {
-  return [...text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[^"]+/gs)]
-    .filter(([part]) => !part.startsWith('"'))
-    .map(({0: part, index}) => [index, index + part.length]);
+/** Which characters of a text stand between quotes. */
+function quotedIn(text: string): Uint8Array {
+  const isQuoted = new Uint8Array(text.length);
+  for (const {0: part, index} of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)/gs))
+    isQuoted.fill(1, index, index + part.length);
+  return isQuoted;
 }
 
 function replaced(text: string, ranges: [number, number][]): string {

@@ -35,4 +35,16 @@ describe('a Secret', () => {
   ])('masked %j', (value, masked) => {
     expect(new Secret(value).masked()).toBe(masked);
   });
+
+  it.each<[string, string, string, number]>([
+    ['a key', 'abcdefghijklmnopqrst', ' abcdefghijklmnopqrst', 40_000],
+    ['a token', `eyJ${'x'.repeat(900)}`, `"eyJ0.eyJ${'x'.repeat(900)}",`, 1000],
+    ['a number', '12345678901234567890', '"12345678901234567890",', 40_000],
+    ['a very short key', 'k1', 'Bearer k1 ', 100_000],
+    ['a word', 'test', 'test ', 200_000],
+  ])('%s that is repeated very often in a response: taken out of all of it, soon', (_, key, echo, times) => {
+    const own = new Secret(key);
+    expect(own.redactIn(echo.repeat(times))).not.toContain(key);
+    expect(own.redactWholeIn(echo.repeat(times))).not.toContain(key);
+  });
 });
