@@ -49,14 +49,14 @@ export async function rewriteDocument(
 /** Whether a document is what these edits make of the one with this SHA-256. */
 function isEdited(
   decoded: DecodedDocument,
-  edits: readonly (Edit & Pick<FoundReference, 'source'>)[],
+  edits: readonly (Edit & Pick<FoundReference, 'context' | 'source'>)[],
   sha256: string,
 ): boolean {
   let shift = 0;
-  const undoing = edits.map(({start, end, text, source}) => {
+  const undoing = edits.map(({start, end, text, context, source}) => {
     const at = start + shift;
     shift += text.length - (end - start);
-    return {start: at, end: at + text.length, text: source};
+    return {start: at, end: at + text.length, text: context === 'wiki' ? `![[${source}]]` : source};
   });
   const text = applyEdits(decoded.text, undoing);
   const isOriginal = hash('sha256', encodeDocument({...decoded, text}), 'hex') === sha256;

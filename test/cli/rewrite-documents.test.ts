@@ -174,8 +174,9 @@ describe('--write', () => {
       string,
     ];
     await copyFile(fixture('photo.png'), join(box.directory, 'photo.png'));
-    const before = 'é ![a](photo.png) and ![b](photo.png)\r\n';
-    const after = before.replaceAll('photo.png', 'https://cdn.test/a.png');
+    const before = 'é ![a](photo.png) and ![[photo.png|b]] and <img src=photo.png>\r\n';
+    const placed = 'https://cdn.test/a.png';
+    const after = `é ![a](${placed}) and ![photo.png|b](${placed}) and <img src="${placed}">\r\n`;
     for (const path of [a, b, c]) await writeFile(path, before);
     change = async () => {
       await writeFile(a, after);
@@ -192,7 +193,7 @@ describe('--write', () => {
     for (const path of [a, b, c]) await writeFile(path, before);
     change = () => writeFile(a, after);
     const again = await box.run(['rewrite', '--write', '--no-once', 'a.md', 'b.md', 'c.md']);
-    expect(again).toMatchObject({stdout: 'b.md: 2 URLs\nc.md: 2 URLs\n', exitCode: 0});
+    expect(again).toMatchObject({stdout: 'b.md: 3 URLs\nc.md: 3 URLs\n', exitCode: 0});
     for (const path of [a, b, c]) expect(await readFile(path, 'utf8')).toBe(after);
     expect((await readdir(box.directory)).filter(name => name.startsWith('.media-'))).toEqual([]);
   });
