@@ -1,16 +1,18 @@
 import {execFile} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import sharp from 'sharp';
 import {describe, expect, test} from 'vitest';
 import {certainSize} from '../../src/embedded/media/probe.ts';
 import {needPrograms} from '../support/installed.ts';
-import {fixture} from './support.ts';
+import {fixture, temporaryDirectory} from './support.ts';
 
-function sizeOf(bytes: Uint8Array, contentType: string) {
+function sizeOf(bytes: Uint8Array, contentType: string, path?: string) {
   const read = async (position: number, length: number) => bytes.subarray(position, position + length);
-  return certainSize({size: bytes.length, read}, contentType);
+  return certainSize({size: bytes.length, read, path}, contentType);
 }
 
 test('pictures: the size that sharp reads', async () => {
@@ -51,8 +53,22 @@ test('videos: the size that ffprobe reads', async context => {
   ] as const) {
     const path = fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
     const {stdout} = await promisify(execFile)('ffprobe', [...ffprobe, path]);
-    expect(await sizeOf(readFileSync(path), contentType), name).toEqual(JSON.parse(stdout).streams[0]);
+    expect(await sizeOf(readFileSync(path), contentType, path), name).toEqual(JSON.parse(stdout).streams[0]);
   }
+});
+
+test('a Matroska file with a changed byte that keeps its reader busy for ever: no size, and the next video has its own', async () => {
+  const video = await fixture('clip.mkv');
+  const endless = Buffer.from(video);
+  // The size of its list of parts is none.
+  endless.writeUInt8(0, endless.indexOf('114d9b74', 'hex') + 4);
+  const directory = await temporaryDirectory();
+  const sizes = [endless, video].map(async (bytes, index) => {
+    const path = join(directory, `${index}.mkv`);
+    await writeFile(path, bytes);
+    return sizeOf(bytes, 'video/x-matroska', path);
+  });
+  expect(await Promise.all(sizes)).toEqual([{}, {width: 320, height: 180}]);
 });
 
 test('where programs differ, there is none: icons, lengths in other units than pixels, raw files, other types', async () => {
@@ -84,7 +100,8 @@ describe.runIf(existsSync(corpus))('a real file has the size that the index says
     const found = new Map<string, object>();
     const expected = new Map<string, object>();
     for (const {file, trueType, width, height} of lines.map(line => JSON.parse(line))) {
-      found.set(file, await sizeOf(readFileSync(new URL(file, corpus)), trueType));
+      const path = fileURLToPath(new URL(file, corpus));
+      found.set(file, await sizeOf(readFileSync(path), trueType, path));
       expected.set(file, unknown.test(file) ? {} : {width, height});
     }
     expect(found).toEqual(expected);

@@ -34,7 +34,7 @@ export interface MediaFile {
 
 /** What a MediaChild is asked to do with a file. */
 export interface MediaRequest extends MediaFile {
-  readonly task: 'probe' | 'thumbnail' | 'stream';
+  readonly task: 'probe' | 'size' | 'thumbnail' | 'stream';
   /** Where to write what it makes. */
   readonly target?: string | undefined;
   /** Where sharp starts, for a thumbnail. */

@@ -7,7 +7,10 @@ import type {Findings, MediaRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
 
 /** Limits of the thread that reads files: of processor time for one file, and for its heap. What it reads is held outside, at most 64 MiB. */
-const limits = {processorMs: {probe: 12_000, video: 2_000, thumbnail: 12_000, stream: 20_000}, heapMiB: 192};
+const limits = {
+  processorMs: {probe: 12_000, video: 2_000, size: 2_000, thumbnail: 12_000, stream: 20_000},
+  heapMiB: 192,
+};
 
 /** Does everything that may need much memory or keep it busy forever. */
 let thread: Worker | undefined;
@@ -15,7 +18,7 @@ let thread: Worker | undefined;
 if (!isMainThread) {
   parentPort?.on('message', async (request: MediaRequest) => {
     parentPort?.postMessage(
-      request.task === 'probe' ? await probe(request) : {isMade: await isMade(request)},
+      request.target === undefined ? await probe(request) : {isMade: await isMade(request)},
     );
   });
 }
@@ -31,7 +34,7 @@ export function serveMediaChild(channel: Pick<NodeJS.Process, 'on' | 'send'>): v
 
 async function responseTo(request: MediaRequest): Promise<object> {
   if (request.task === 'probe') return facts(request);
-  return (await inThread(request, limits.processorMs[request.task])) ?? {isMade: false};
+  return (await inThread(request, limits.processorMs[request.task])) ?? {};
 }
 
 /** Makes what a request is for; each kind needs a large module. */

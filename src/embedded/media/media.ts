@@ -18,15 +18,18 @@ export function prepareToProbe(contentType: string): void {
   if (contentType.startsWith('video/')) children.probe.start();
 }
 
-/** Reads the facts of a file: in this process where a header is enough, else in a child. Never rejects: what fails is absent. */
-export async function probeMedia({path, contentType}: MediaFile): Promise<MediaFacts> {
+/** Reads the facts of a file, or only the certain size of a video: in this process where a header is enough, else in a child. Never rejects: what fails is absent. */
+export async function probeMedia(
+  {path, contentType}: MediaFile,
+  task: 'probe' | 'size' = 'probe',
+): Promise<MediaFacts> {
   if (contentType.startsWith('image/')) {
     // Loaded on first use, since it would slow down the start of every run.
     const {probePlainImage} = await import('./image.ts');
     const facts = await factsIn(path, handle => probePlainImage(handle, contentType));
     if (facts !== undefined) return facts;
   }
-  const response = await children.probe.ask({task: 'probe', path, contentType});
+  const response = await children.probe.ask({task, path, contentType});
   return response !== undefined && hasShape(response, factsShape) ? response : {};
 }
 

@@ -15,13 +15,13 @@ export function probeVideo(bytes: RandomAccess): Promise<Findings> {
   });
 }
 
-/** The coded size of a video of one track whose pixels are square, by its header alone; undefined for any other. */
-export function squareVideoSize(bytes: RandomAccess): Promise<MediaFacts | undefined> {
+/** The coded size of a video of one track whose pixels are square, by its header alone; no facts of any other. */
+export function squareVideoSize(bytes: RandomAccess): Promise<MediaFacts> {
   return reading(bytes, async input => {
     const ratios = await Promise.all(
       (await input.getVideoTracks()).map(track => track.getPixelAspectRatio()),
     );
-    return ratios.length === 1 && ratios[0]?.num === ratios[0]?.den ? codedSize(input) : undefined;
+    return ratios.length === 1 && ratios[0]?.num === ratios[0]?.den ? ((await codedSize(input)) ?? {}) : {};
   });
 }
 

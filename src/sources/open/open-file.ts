@@ -1,6 +1,7 @@
 import type {BigIntStats} from 'node:fs';
 import {MediaError, systemError} from '../../errors.ts';
 import {largeHash} from '../../lib/files/content-hash.ts';
+import type {FilePath} from '../../lib/files/typed-path.ts';
 import {type DiskFile, type InlineFile, smallBytes} from './disk-file.ts';
 import type {FileStat, OpenSource, Sameness, SentContent, SmallContent} from './source.ts';
 
@@ -13,6 +14,7 @@ const mostComparisons = 3;
 /** An open regular file that detects changes to its content. */
 export class OpenFile implements OpenSource {
   readonly size: number;
+  readonly path: FilePath | undefined;
   readonly #name: string;
   readonly #file: DiskFile;
   /** All of the content, unless that is much. */
@@ -23,7 +25,8 @@ export class OpenFile implements OpenSource {
   #ctimeNs: bigint;
   #isClosed = false;
 
-  constructor(name: string, file: DiskFile) {
+  constructor(name: string, file: DiskFile, path?: FilePath) {
+    this.path = path;
     this.size = Number(file.opened.size);
     this.#name = name;
     this.#file = file;

@@ -35,6 +35,8 @@ export interface FoundInput {
 export interface OpenSource {
   /** Bytes, from fstat of the opened file. */
   readonly size: number;
+  /** Where other processes can read it; absent for standard input. */
+  readonly path?: FilePath | undefined;
   /** Of the opened file; absent where the bytes are no file of this machine that anybody can open again. */
   readonly stat?: FileStat | undefined;
   /**
