@@ -1,7 +1,7 @@
 import type {MediaRecord} from '../../service/record.ts';
 import {enteredName, Refusal} from '../exchange/refusal.ts';
-import {ignoreDamage} from '../state/kept-file.ts';
 import {hashOf, keyId, ownerOf, type Permission, type StoredKey} from '../state/keys.ts';
+import {ignoreDamage} from '../state/state.ts';
 import {isRecordId, mediaRecord, type StoredRecord} from '../state/stored-record.ts';
 import type {Service} from './context.ts';
 import {longestPage} from './query-cost.ts';

@@ -1,5 +1,5 @@
 import {Refusal} from '../exchange/refusal.ts';
-import {ignoreDamage} from '../state/kept-file.ts';
+import {ignoreDamage} from '../state/state.ts';
 import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
 import {
   type Html,

@@ -10,6 +10,8 @@ import {occupy} from './occupancy.ts';
 import {Sessions} from './sessions.ts';
 import {Store} from './store.ts';
 
+export {ignoreDamage} from './kept-file.ts';
+
 /** What a service keeps in its data directory, and its sessions. */
 export interface ServiceState {
   readonly identity: string;
