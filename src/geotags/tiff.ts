@@ -82,7 +82,7 @@ function walkIfd(walk: Walk, at: number): number[] {
   const {part, word} = walk.tiff;
   const {entries, size} = walk.tiff.directory(at);
   part.claim(at, size + word);
-  const following = [];
+  const following: number[][] = [];
   for (const entry of entries) {
     const {tag, valueAt, valueSize, isOutside} = entry;
     const refused = refusals.get(tag);
@@ -91,12 +91,12 @@ function walkIfd(walk: Walk, at: number): number[] {
     if (tag === 0xc612) walk.isDng = true;
     // A colour filter array or linear raw data (DNG 1.7, PhotometricInterpretation).
     if (tag === 0x106) walk.isRaw ||= walk.tiff.numbers(entry).some(kind => kind === 32803 || kind === 34892);
-    if (subDirectories.has(tag)) following.push(...walk.tiff.numbers(entry));
+    if (subDirectories.has(tag)) following.push(walk.tiff.numbers(entry));
     else if (tag === gpsTag) blankGps(walk.tiff, entry);
     else if (isOutside && !walkValue(walk, entry)) part.claim(valueAt, valueSize);
   }
   claimPictures(walk.tiff, entries);
-  return [...following, walk.tiff.number(at + size, word)];
+  return [...following.flat(), walk.tiff.number(at + size, word)];
 }
 
 /** Walks a value that has a structure of its own; returns whether it has. */

@@ -84,7 +84,8 @@ function locationSpans(text: string): Span[] {
       open.push({name: groups['start'], start});
       if (isLocation(groups['start'])) blankedDepth = Math.min(blankedDepth, open.length);
       if (open.length < blankedDepth)
-        spans.push(...attributeSpans(groups['attributes'] ?? '', start + 1 + groups['start'].length));
+        for (const span of attributeSpans(groups['attributes'] ?? '', start + 1 + groups['start'].length))
+          spans.push(span);
       if (groups['empty'] === '/') close(piece.lastIndex);
     } else if (open.length === 0 && !/^(?:<[?!]|[\s\0\ufeff\xef\xbb\xbf]*$)/.test(match[0])) {
       throw new UnstrippableError(place);

@@ -56,6 +56,18 @@ test.each([
   expect(await stripped(await jpegWith([1, `${xmpHeader}${packet}`]))).toBe('XMP metadata');
 });
 
+test('200,000 directories that are none: nothing to take out', async () => {
+  const tiff = tiffOf(true, [[described, [0x14a, 4, Array<number>(200_000).fill(0)]]]);
+  expect(tiff.equals((await stripped(tiff)) as Buffer)).toBe(true);
+});
+
+test('200,000 places in one element of XMP: all of them are taken out', async () => {
+  const packet = packetOf(` exif:GPSLatitude="${secret}"`.repeat(200_000), '');
+  const clean = (await stripped(tiffOf(true, [[[0x2bc, 1, Buffer.from(packet)]]]))) as Buffer;
+  expect(clean).toBeInstanceOf(Buffer);
+  expect(clean.includes(secret)).toBe(false);
+});
+
 test('two GPS pointers to one directory, and two segments with Exif metadata', async () => {
   const shared = tiffOf(true, [
     [described, [0x8769, 4, [-2]], [0x8825, 4, [-1]]],

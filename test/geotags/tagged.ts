@@ -58,7 +58,8 @@ export function tiffOf(isLittle: boolean, directories: readonly (readonly Tag[])
     starts.push(end);
     end += 6 + 12 * tags.length;
   }
-  const bytes = Buffer.alloc(end + 4_096);
+  const longest = directories.flat().reduce((sum, [, , {length}]) => sum + 8 * length, 0);
+  const bytes = Buffer.alloc(end + 4_096 + longest);
   const put = (value: number, at: number, size: number) =>
     isLittle ? bytes.writeUIntLE(value, at, size) : bytes.writeUIntBE(value, at, size);
   bytes.write(isLittle ? 'II' : 'MM', 'latin1');
