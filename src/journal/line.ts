@@ -198,12 +198,10 @@ export function parseLine(text: string): ParsedLine | undefined {
   const line = parseUpload(value);
   if (line === undefined) return undefined;
   const needsRecord = line.event === 'done' || (line.event === 'resolved' && line.as !== 'resend');
-  return needsRecord && !hasRecord(text, value) ? undefined : line;
-}
-
-/** Whether a line ends with a record where recordIn() finds it. */
-function hasRecord(text: string, value: Fields): boolean {
-  return isRecord(value['record']) && Object.keys(value).at(-1) === 'record' && text.includes(recordMark);
+  if (!needsRecord) return line;
+  // Where recordIn() finds it.
+  const isAtEnd = Object.keys(value).at(-1) === 'record' && text.includes(recordMark);
+  return isAtEnd && isRecord(value['record']) ? line : undefined;
 }
 
 type Fields = Record<string, unknown>;

@@ -133,7 +133,9 @@ export class ServiceClient implements Uploader {
     const idle = this.#idle.get(url.origin) ?? [];
     this.#idle.set(url.origin, idle);
     const reused = idle.pop();
-    const connection = reused ?? this.#connect(url);
+    if (reused === undefined) this.#opened += 1;
+    const connection = reused ?? new Connection(url, this.#options, this.#opened);
+    this.#connections.add(connection);
     try {
       const answer = this.#received(await connection.request(request), url);
       if (answer.status > 299 && answer.body.length > 0)
@@ -169,13 +171,6 @@ export class ServiceClient implements Uploader {
       if (shown !== value) answer.headers[name] = shown;
     }
     return answer;
-  }
-
-  #connect(url: URL): Connection {
-    this.#opened += 1;
-    const connection = new Connection(url, this.#options, this.#opened);
-    this.#connections.add(connection);
-    return connection;
   }
 }
 

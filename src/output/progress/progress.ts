@@ -84,7 +84,9 @@ export class Progress implements Drawing {
     const standing = meter.standing();
     const percent = standingPercent(standing);
     const unavailable = unavailableText(standing);
-    const files = this.#fileLines(room - 2, this.#linesForFiles());
+    // A drawing as high as the terminal could not be cleared.
+    const rows = (this.#options.stream as {rows?: number}).rows ?? 24;
+    const files = this.#fileLines(room - 2, Math.max(0, Math.min(mostFiles, rows - otherLines)));
     const more = meter.filesInFlight - files.length;
     const below = [
       `${filesText(standing)}: ${summary()}`,
@@ -106,12 +108,6 @@ export class Progress implements Drawing {
       lines.push(fileLine(file, now, room));
     }
     return lines;
-  }
-
-  /** A drawing as high as the terminal could not be cleared. */
-  #linesForFiles(): number {
-    const rows = (this.#options.stream as {rows?: number}).rows ?? 24;
-    return Math.max(0, Math.min(mostFiles, rows - otherLines));
   }
 
   clear(): void {

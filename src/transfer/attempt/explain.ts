@@ -161,12 +161,9 @@ function redirectHint(target: URL | undefined, host: string): string {
   if (target.host === host && !target.pathname.endsWith(uploadPath))
     return 'Check the path of the base URL; if it is right, a gateway in front of the service may ask for a login.';
   const isPlain = target.protocol === 'http:' && !isLoopback(target.hostname);
-  return `If that is the service, set it with --base-url ${shellWord(baseUrlIn(target))}${isPlain ? ' --allow-http' : ''}`;
-}
-
-function baseUrlIn({origin, pathname}: URL): string {
-  const path = pathname.replace(/\/$/, '');
-  return `${origin}${path.endsWith(uploadPath) ? path.slice(0, -uploadPath.length) : ''}`;
+  const path = target.pathname.replace(/\/$/, '');
+  const baseUrl = `${target.origin}${path.endsWith(uploadPath) ? path.slice(0, -uploadPath.length) : ''}`;
+  return `If that is the service, set it with --base-url ${shellWord(baseUrl)}${isPlain ? ' --allow-http' : ''}`;
 }
 
 function whyUnknown(phase: Phase, failure: Failure, {isFinal}: Decision & {action: 'unknown'}): string {

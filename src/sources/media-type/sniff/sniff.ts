@@ -1,6 +1,6 @@
 import type {RandomAccess} from '../../../lib/files/random-access.ts';
 import {matches, viewOf} from '../tracks/bytes.ts';
-import {type Contents, readContainer} from '../tracks/containers.ts';
+import {readContainer} from '../tracks/containers.ts';
 import {canonicalType, isMediaType, mayBeText} from '../types/tables.ts';
 import {isAudioStream} from './audio.ts';
 import {sniffPicture} from './pictures.ts';
@@ -21,18 +21,15 @@ export async function sniff(bytes: RandomAccess): Promise<Finding> {
   if (text !== undefined && (type === undefined || !mayBeText(type))) return finding(text);
   if (type !== undefined) return finding(type, text !== undefined);
   const container = await readContainer(head, bytes);
-  if (container !== undefined) return containerFinding(container);
-  return askFileType(head, bytes);
+  if (container === undefined) return askFileType(head, bytes);
+  const {type: containerType, tracks} = container;
+  // Without known tracks, the file is what its first bytes say: a video that was cut short is still a video.
+  if (tracks === undefined || tracks === 'video') return {isMedia: true, type: containerType};
+  return {isMedia: false, what: tracks, container: containerType};
 }
 
 function finding(type: string, isText = false): Finding {
   return isMediaType(type) ? {isMedia: true, type, isText} : {isMedia: false, what: type};
-}
-
-// Without known tracks, the file is what its first bytes say: a video that was cut short is still a video.
-function containerFinding({type, tracks}: Contents): Finding {
-  if (tracks === undefined || tracks === 'video') return {isMedia: true, type};
-  return {isMedia: false, what: tracks, container: type};
 }
 
 /** Loads the module that sniffing nearly always needs. */

@@ -22,7 +22,7 @@ export function sniffText(head: Uint8Array, isWhole: boolean): string | undefine
   if (start === -1) return undefined;
   if (text[start] === '<') return sniffMarkup(text, start);
   if (text[start] === '{' || text[start] === '[')
-    return beginsAsJson(text) || (isWhole && isJson(text)) ? 'application/json' : undefined;
+    return beginningOfJson.test(text) || (isWhole && isJson(text)) ? 'application/json' : undefined;
   return undefined;
 }
 
@@ -104,9 +104,7 @@ function skipSpace(text: string, from: number): number {
   return position;
 }
 
-function beginsAsJson(text: string): boolean {
-  return /^\s*(?:\[\s*)*\{\s*"[^"\\\r\n]{0,256}"\s*:/.test(text);
-}
+const beginningOfJson = /^\s*(?:\[\s*)*\{\s*"[^"\\\r\n]{0,256}"\s*:/;
 
 /** The description of a text without a known format. */
 export const plainText = 'plain text';
@@ -131,7 +129,9 @@ function isText(head: Uint8Array, isWhole: boolean): boolean {
     if (byte >= 0x80) beyondAscii += 1;
     else if (isControl(byte)) return false;
   }
-  return beyondAscii === 0 || isUtf8(head, isWhole) || isEightBit(head, beyondAscii);
+  // A text in an encoding older than Unicode is mostly ASCII, and must be long enough to exclude chance.
+  const isEightBit = head.length >= 64 && beyondAscii * 8 < head.length;
+  return beyondAscii === 0 || isUtf8(head, isWhole) || isEightBit;
 }
 
 // Texts may contain tab, line feed, form feed, carriage return and terminal escapes.
@@ -142,11 +142,6 @@ function isControl(byte: number): boolean {
 function isUtf8(head: Uint8Array, isWhole: boolean): boolean {
   const strict = new TextDecoder('utf-8', {fatal: true});
   return orNothing(() => strict.decode(head, {stream: !isWhole})) !== undefined;
-}
-
-// A text in an encoding older than Unicode is mostly ASCII, and must be long enough to exclude chance.
-function isEightBit(head: Uint8Array, beyondAscii: number): boolean {
-  return head.length >= 64 && beyondAscii * 8 < head.length;
 }
 
 // After the byte order mark any two bytes are a character, so most characters must be Latin.
