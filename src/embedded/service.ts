@@ -100,7 +100,11 @@ async function serve(
     port: () => port,
     publicUrl: () => publicUrl ?? url,
   };
-  const reset = await resetOf(options, service);
+  const {seed, signal} = options;
+  const canReset = seed !== undefined || faults?.control !== undefined;
+  const reset = canReset
+    ? await (await import('./api/start-state.ts')).rememberStart(service, seed, signal)
+    : undefined;
   const routed = createRoutedServer(service);
   routed.server.listen({host: options.host, port: options.port ?? 0});
   await once(routed.server, 'listening');
@@ -130,13 +134,6 @@ async function serve(
       return closed;
     },
   };
-}
-
-/** Stores the seed; resolves to what resets the service, if anybody may. */
-async function resetOf({seed, faults, signal}: ServiceOptions, service: Service) {
-  if (seed === undefined && faults?.control === undefined) return undefined;
-  const {rememberStart} = await import('./api/start-state.ts');
-  return rememberStart(service, seed, signal);
 }
 
 /** The URL by which this machine reaches the address that a service listens on. */

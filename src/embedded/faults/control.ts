@@ -95,7 +95,11 @@ function createControl(faults: Faults, key: string, reset: Reset): Server {
       await change(exchange, faults);
       respondJson(exchange, 200, {seed: faults.seed, faults: faults.counts()});
     } catch (error) {
-      respondRefusal(exchange, refusalOfControl(error));
+      const known =
+        error instanceof InvalidOption
+          ? new Refusal(400, `${error.message} ${error.hint}`)
+          : refusalOf(error);
+      respondRefusal(exchange, known ?? new Refusal(500, 'Internal error.'));
     }
   });
 }
@@ -116,9 +120,4 @@ async function change(exchange: Exchange, faults: Faults): Promise<void> {
     );
   }
   faults.replace(wanted.faults, wanted.seed);
-}
-
-function refusalOfControl(error: unknown): Refusal {
-  if (error instanceof InvalidOption) return new Refusal(400, `${error.message} ${error.hint}`);
-  return refusalOf(error) ?? new Refusal(500, 'Internal error.');
 }

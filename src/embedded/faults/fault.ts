@@ -70,10 +70,7 @@ const parts: Readonly<Record<string, Part>> = {
     expected: 'bytes per second, such as 500000, 64K or 2M',
     read: value => optional(sizeValue.read(value), bandwidth => ({bandwidth})),
   },
-  status: {
-    expected: 'an HTTP status from 400 to 599',
-    read: value => optional(errorStatus(value), status => ({status})),
-  },
+  status: statusPart(status => ({status})),
   record: {
     expected: 'yes or no',
     read: value => (value === 'yes' || value === 'no' ? {withRecord: value === 'yes'} : undefined),
@@ -82,10 +79,7 @@ const parts: Readonly<Record<string, Part>> = {
     expected: 'a number of seconds',
     read: value => (/^\d{1,9}$/.test(value) ? {retryAfter: Number(value)} : undefined),
   },
-  'instead-of': {
-    expected: 'an HTTP status from 400 to 599',
-    read: value => optional(errorStatus(value), insteadOf => ({insteadOf})),
-  },
+  'instead-of': statusPart(insteadOf => ({insteadOf})),
   wrong: {
     expected: 'a field of the record, such as size',
     read: value => (/^\w+$/.test(value) ? {wrong: value} : undefined),
@@ -159,8 +153,11 @@ function optional<T>(value: T | undefined, make: (value: T) => Partial<Fault>): 
   return value === undefined ? undefined : make(value);
 }
 
-function errorStatus(text: string): number | undefined {
-  return /^[45]\d\d$/.test(text) ? Number(text) : undefined;
+function statusPart(make: (status: number) => Partial<Fault>): Part {
+  return {
+    expected: 'an HTTP status from 400 to 599',
+    read: value => (/^[45]\d\d$/.test(value) ? make(Number(value)) : undefined),
+  };
 }
 
 function wildcards(text: string): RegExp {

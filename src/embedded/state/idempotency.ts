@@ -60,13 +60,9 @@ export class IdempotencyEntries {
     if (this.#inFlight.has(name)) {
       throw new Refusal(409, 'An upload with this Idempotency-Key is still in progress.');
     }
-    const running = upload();
+    const running = upload().finally(() => this.#inFlight.delete(name));
     this.#inFlight.set(name, running);
-    try {
-      return await running;
-    } finally {
-      this.#inFlight.delete(name);
-    }
+    return running;
   }
 
   /** The record that the entry already has, with a whole file, or undefined; throws a 422 if it is for other content, once that is known. */

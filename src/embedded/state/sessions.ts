@@ -59,8 +59,6 @@ function secret(): string {
 }
 
 function keepLast(entries: Set<string> | Map<string, BrowserSession>, most: number): void {
-  for (const oldest of entries.keys()) {
-    if (entries.size <= most) return;
-    entries.delete(oldest);
-  }
+  const [oldest] = entries.keys();
+  if (oldest !== undefined && entries.size > most) entries.delete(oldest);
 }
