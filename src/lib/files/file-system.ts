@@ -1,4 +1,5 @@
 import {
+  access,
   type BigIntStats,
   close,
   closeSync,
@@ -53,6 +54,7 @@ export const systemFiles = {
   utimes: promisify(utimes),
   stat: promisify(stat),
   lstat: promisify(lstat),
+  access: promisify(access),
   realpath: promisify(realpath.native),
   statfs: promisify(statfs),
 };

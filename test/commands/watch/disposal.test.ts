@@ -402,6 +402,19 @@ test('a copy that differs from its file: the file stays, and the copy goes', asy
   expect(await readdir(dirname(target))).toEqual([]);
 });
 
+test('a file on a card that is write-protected, moved to another disk: it is not copied', async () => {
+  let copies = 0;
+  const files = withoutLinks('EXDEV', [], async () => {
+    copies += 1;
+  });
+  const refuse = () => Promise.reject(Object.assign(new Error('EROFS'), {code: 'EROFS'}));
+  Object.assign(files, {access: refuse, unlink: refuse});
+  const {disposed, path} = await uploadedFile(undefined, 0, files);
+  await expect(disposed()).rejects.toThrow('EROFS');
+  expect(await readFile(path, 'utf8')).toBe('content');
+  expect(copies).toBe(0);
+});
+
 test('a disk that fails many files: the next ones are disposed of all the same', async () => {
   const files = {...systemFiles};
   files.open = () => Promise.reject(Object.assign(new Error('EIO'), {code: 'EIO'}));

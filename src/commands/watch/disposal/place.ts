@@ -40,6 +40,8 @@ export async function place(
         }
       } else if (temporary !== undefined || !(code === 'EXDEV' || isWithoutHardLinks(error))) throw error;
       else {
+        // A file that cannot be removed would be copied again at each try.
+        await files.access(dirname(path), constants.W_OK);
         temporary = await copied(path, handle, dirname(to), files);
         continue;
       }
