@@ -40,11 +40,8 @@ export function errorAnnotation(error: MediaError, file?: string, place?: Annota
     ...(place === undefined ? [] : [`line=${place.line},col=${place.column}`]),
     `title=${escapeProperty(`media ${place === undefined ? 'upload' : 'rewrite'}: ${error.code}`)}`,
   ];
-  const text = [error.messageToKeep, error.hint ?? '']
-    .filter(part => part !== '')
-    .map(printable)
-    .join('\n');
-  return `::error ${properties.join(',')}::${escapeData(text)}`;
+  const sentences = error.hint ? [error.messageToKeep, error.hint] : [error.messageToKeep];
+  return `::error ${properties.join(',')}::${escapeData(sentences.map(printable).join('\n'))}`;
 }
 
 function escapeData(text: string): string {

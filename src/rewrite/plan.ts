@@ -159,9 +159,7 @@ class Planner {
   #ambiguous({source}: FoundReference, candidates: readonly string[]): MediaError {
     const names = candidates.map(path => relative(this.#options.cwd, path)).sort();
     const sentence = `${source} may be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`;
-    return new MediaError('file_missing', sentence, {
-      hint: 'Write more of the path of the one that is meant.',
-    });
+    return new MediaError('file_missing', sentence, {hint: 'Write more of its path.'});
   }
 
   async #check(path: string): Promise<{name: string; problem?: MediaError}> {
