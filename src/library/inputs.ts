@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events';
 import {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
 import {toText} from '../lib/files/typed-path.ts';
@@ -8,6 +9,11 @@ import {filesIn} from '../sources/open/file.ts';
 import type {Source} from '../sources/open/source.ts';
 import {kindOf} from './checks.ts';
 import {isFile, sourceOf, type UploadInput} from './sources.ts';
+
+/** Lets any number of calls share a signal, as fetch does: Node takes more than ten for a leak, and prints a warning. */
+export function shareable(signal: StopSignal | undefined): void {
+  if (signal instanceof EventTarget) setMaxListeners(0, signal);
+}
 
 /** The items of an iterable. Once stopped, it is told to end, and its next item is not waited for: it may never come. */
 export async function* itemsOf<Item>(

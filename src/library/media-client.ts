@@ -7,6 +7,7 @@ import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/cl
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/parse.ts';
 import {type Checks, check, checkOptions, isUrl, required} from './checks.ts';
+import {shareable} from './inputs.ts';
 import {calling, inOptionNames} from './option-names.ts';
 
 export interface MediaClientOptions {
@@ -71,6 +72,7 @@ export class MediaClient implements Uploader {
    * connection later.
    */
   upload(request: UploadRequest): Promise<UploadAnswer> {
+    shareable(request.signal);
     return this.#client.upload(request).catch(error => {
       throw inOptionNames(error);
     });
@@ -89,6 +91,7 @@ export class MediaClient implements Uploader {
   /** Sends one GraphQL request; resolves whatever the status, with a `body` of at most 1 MiB. Rejects like `upload`, or with the reason of the signal. */
   async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     checkOptions(request, requestChecks);
+    shareable(signal);
     try {
       return await this.#client.graphql(request, signal);
     } catch (error) {

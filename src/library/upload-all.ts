@@ -12,7 +12,7 @@ import {type TransferObserver, type TransferOptions, uploadBatch as transferAll}
 import {transferDefaults} from '../transfer/options.ts';
 import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
 import {type Checks, check, checkOptions, refuseSingle, required} from './checks.ts';
-import {itemsOf, sourcesFrom} from './inputs.ts';
+import {itemsOf, shareable, sourcesFrom} from './inputs.ts';
 import {calling, inOptionNames, withOptionNames} from './option-names.ts';
 import type {UploadInput} from './sources.ts';
 
@@ -135,6 +135,7 @@ async function* run(
   const {stop} = checked;
   signal?.throwIfAborted();
   const onAbort = () => stop.abort(stoppedBy(signal?.reason));
+  shareable(signal);
   signal?.addEventListener('abort', onAbort, {once: true});
   let journal: Journal | undefined;
   let memory: JournalMemory | undefined;

@@ -9,6 +9,7 @@ import {
   sourceOf,
   startService,
   type UploadRequest,
+  upload,
   uploadAll,
 } from '../../src/index.ts';
 import {packageVersion} from '../../src/package-file.ts';
@@ -107,6 +108,21 @@ test.each(['own\n1', 'größe 1€', '\0'])(
     );
   },
 );
+
+test('many calls with one signal: no warning of a leak', async () => {
+  const {client} = await serving({});
+  const warnings: string[] = [];
+  const onWarning = ({message}: Error) => warnings.push(message);
+  process.on('warning', onWarning);
+  onTestFinished(() => void process.off('warning', onWarning));
+  const {signal} = new AbortController();
+  const calls = Array.from({length: 12}, () => [
+    client.graphql({query: '{ a }'}, signal),
+    upload(sourceOf('a.png', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')), {client, signal}),
+  ]);
+  await Promise.allSettled(calls.flat());
+  expect(warnings).toEqual([]);
+});
 
 test('graphql: at the root of the host, or where `graphqlUrl` says, with the key', async () => {
   const {client, requests, url} = await serving({path: '/prefix'});
