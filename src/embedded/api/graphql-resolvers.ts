@@ -72,9 +72,15 @@ async function listMedia(service: Service, {first, after}: Page) {
   const rest = after == null ? ids : ids.filter(id => id < after);
   const page = rest.slice(0, first);
   const media = await Promise.all(
-    page.map(id => findMedia(service, id).catch(error => reported(service, error))),
+    page.map(id =>
+      findMedia(service, id).catch(error => {
+        ignoreDamage(error);
+        service.observer.onError(error);
+        return null;
+      }),
+    ),
   );
-  // One that was deleted meanwhile, or whose record is damaged, is left out.
+  // One that was deleted meanwhile, or whose record is damaged, is left out; the log names the latter.
   const nodes = media.filter(record => record !== null);
   return {
     nodes,
@@ -89,13 +95,6 @@ async function listMedia(service: Service, {first, after}: Page) {
   };
 }
 
-/** Nothing for a damaged record, which the log names; rejects for any other error. */
-function reported({observer}: Service, error: unknown): null {
-  ignoreDamage(error);
-  observer.onError(error);
-  return null;
-}
-
 function viewerOf({service, key}: ResolverContext) {
   return {
     id: hashOf(ownerOf(key)).slice(0, 16),
@@ -108,15 +107,11 @@ function viewerOf({service, key}: ResolverContext) {
 }
 
 function shownKey(key: StoredKey, {keyUses}: Service) {
-  let use: ReturnType<typeof keyUses.find> | undefined;
   return {
     ...key,
     id: keyId(key),
     permissions: key.permissions.map(permission => permission.toUpperCase()),
-    lastUsedAt: async () => {
-      use ??= keyUses.find(key);
-      return (await use)?.lastUsedAt;
-    },
+    lastUsedAt: async () => (await keyUses.find(key))?.lastUsedAt,
   };
 }
 

@@ -23,7 +23,7 @@ export async function rememberStart(
   const {store, keys, profile, resets} = service;
   const seeded = seed === undefined ? new Map<string, SeedFile>() : await storeSeed(seed, service, stop);
   const atStart = new Set(await store.ids());
-  const keysAtStart = await keys.list();
+  const keysAtStart = (await keys.list()).filter(({label}) => label === undefined);
   const name = await profile.name();
   const reset = async () => {
     await store.remove((await store.ids()).filter(id => !atStart.has(id)));

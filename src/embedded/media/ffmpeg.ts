@@ -75,7 +75,7 @@ export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<
   const found = parseObject(printed.toString()) ?? {};
   const streams = Array.isArray(found['streams']) ? found['streams'].filter(isObject) : [];
   const [video] = streams.filter(
-    ({codec_type: type, disposition}) => type === 'video' && !isCover(disposition),
+    ({codec_type: type, disposition: is}) => type === 'video' && !(isObject(is) && is['attached_pic'] === 1),
   );
   if (video === undefined) return {};
   const {width, height, codec_name: codec} = video;
@@ -87,10 +87,6 @@ export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<
     imageType: isImage ? own(imageTypes, String(codec)) : undefined,
     duration: !isImage && isCount(milliseconds) ? milliseconds / 1_000 : undefined,
   });
-}
-
-function isCover(disposition: unknown): boolean {
-  return isObject(disposition) && disposition['attached_pic'] === 1;
 }
 
 /** What two readers say where neither contradicts the other. */

@@ -160,7 +160,9 @@ async function probeIcon(bytes: RandomAccess, head: Buffer): Promise<MediaFacts>
   const length = entryLength * head.readUInt16LE(4);
   const directory = await readAt(bytes, iconHeadLength, length);
   if (directory.length < length) throw new Error('the directory is cut off');
-  const largest = entriesIn(directory).reduce((one, other) => (areaOf(other) > areaOf(one) ? other : one));
+  const largest = entriesIn(directory).reduce((one, other) =>
+    other.width * other.height > one.width * one.height ? other : one,
+  );
   const {width, height} = largest;
   return (await isSizeOf(bytes, largest)) ? {width, height, imageType} : {imageType};
 }
@@ -174,10 +176,6 @@ function entriesIn(directory: Buffer): Entry[] {
       offset: entry.readUInt32LE(12),
     };
   });
-}
-
-function areaOf({width, height}: Entry): number {
-  return width * height;
 }
 
 async function isSizeOf(bytes: RandomAccess, entry: Entry): Promise<boolean> {

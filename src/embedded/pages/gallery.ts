@@ -139,7 +139,7 @@ function preview(record: StoredRecord): Html {
   if (record.thumbnail) {
     return html`<img src="/thumbnails/${record.id}.webp" alt="${factsText(record)}" loading="lazy" decoding="async">`;
   }
-  if (isShown(record) && record.size <= largestOriginal) {
+  if (shown.test(record.contentType) && record.size <= largestOriginal) {
     return html`<img src="/files/${record.id}" alt="${factsText(record)}" loading="lazy" decoding="async">`;
   }
   return html`<span class="no-picture">${formatText(record)}</span>`;
@@ -149,7 +149,7 @@ function preview(record: StoredRecord): Html {
 function wholeMedium(record: StoredRecord): Html {
   const source = `/files/${record.id}`;
   if (record.type === 'VIDEO') return player(record, source);
-  if (isShown(record)) return html`<img src="${source}" alt="${factsText(record)}">`;
+  if (shown.test(record.contentType)) return html`<img src="${source}" alt="${factsText(record)}">`;
   return html`<p><span class="no-picture">${formatText(record)}</span> Browsers cannot show this format.</p>`;
 }
 
@@ -161,10 +161,6 @@ function player({id, contentType, thumbnail, stream}: StoredRecord, source: stri
       <source src="${source}" type="${contentType}">
       <source src="${source}">
     </video>`;
-}
-
-function isShown({contentType}: StoredRecord): boolean {
-  return shown.test(contentType);
 }
 
 /** A file size in readable form, such as 13.6 kB. */

@@ -1,10 +1,11 @@
-import {createHash, randomBytes} from 'node:crypto';
+import {randomBytes} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {readdir, readFile, rename, rm, stat} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import type {Clock, Host} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {parseObject} from '../../lib/json.ts';
+import {hashOf} from './keys.ts';
 import {isRecordId} from './stored-record.ts';
 
 /** What a service found that was left behind by others. */
@@ -31,8 +32,7 @@ export async function removeTemporary(
   let removed = 0;
   for (const name of await readdir(directory)) {
     const path = join(directory, name);
-    const isAlive = names.isAlive(name) ?? (await isRecent(path, clock));
-    if (isAlive) continue;
+    if (names.isAlive(name) ?? (await isRecent(path, clock))) continue;
     await rm(path, {recursive: true, force: true});
     removed += 1;
   }
@@ -113,8 +113,8 @@ export class TemporaryNames {
 
   constructor(host: Host) {
     this.#host = host;
-    this.#machine = digest(host.hostName());
-    this.#start = digest(`${host.bootId()} ${host.pidNamespace()}`);
+    this.#machine = hashOf(host.hostName()).slice(0, 8);
+    this.#start = hashOf(`${host.bootId()} ${host.pidNamespace()}`).slice(0, 8);
   }
 
   /** A new name of this process. */
@@ -137,8 +137,4 @@ export class TemporaryNames {
   #beginning(pid: number): string | undefined {
     return this.#host.processStart(pid)?.replace(/\W/g, '_');
   }
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }

@@ -107,11 +107,10 @@ export class KeyRing {
     await this.#update(keys => keys.filter(stays));
   }
 
-  /** Puts the keys back to those of an earlier list, and those with a label, which belong to whoever started the service. */
+  /** Puts the keys without a label back to those of an earlier list, and those with one, which belong to whoever started the service. */
   async restore(earlier: readonly StoredKey[]): Promise<void> {
-    const hasLabel = ({label}: StoredKey) => label !== undefined;
     await this.#update(keys => {
-      const all = [...earlier.filter(key => !hasLabel(key)), ...keys.filter(hasLabel), ...this.#ownKeys];
+      const all = [...earlier, ...keys.filter(({label}) => label !== undefined), ...this.#ownKeys];
       return [...new Map(all.map(key => [key.hash, key])).values()];
     });
   }

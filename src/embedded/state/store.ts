@@ -104,13 +104,9 @@ export class Store {
   }
 
   /** Whether anything could be stored now, for who asks without storing it. */
-  async canStore(): Promise<boolean> {
-    try {
-      await access(this.directory('temporary'), constants.W_OK);
-      return await this.hasSpaceFor(1);
-    } catch {
-      return false;
-    }
+  canStore(): Promise<boolean> {
+    const writing = access(this.directory('temporary'), constants.W_OK);
+    return writing.then(() => this.hasSpaceFor(1)).catch(() => false);
   }
 
   /** The record of an ID; undefined if there is none or the ID is invalid. Rejects if it is damaged. */
