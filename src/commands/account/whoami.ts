@@ -9,12 +9,6 @@ import type {WhoamiReport} from '../../output/json-output.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
 import type {Settings} from '../../settings/settings.ts';
 
-export interface WhoamiOptions {
-  json?: boolean;
-  /** Milliseconds. */
-  timeout: number;
-}
-
 export function whoamiCommand(cli: Cli): CliCommand {
   return new CliCommand('whoami', cli)
     .description('Show the profile, service and key, and whether the key works.')
@@ -25,15 +19,16 @@ export function whoamiCommand(cli: Cli): CliCommand {
 }
 
 /** Prints the report; exit status 0 if the key is accepted, 4 missing or refused, 6 unreachable, 1 unclear. */
-export async function runWhoami(options: WhoamiOptions, invocation: Invocation): Promise<ExitStatus> {
+export async function runWhoami(
+  {json, timeout: timeoutMs}: {json?: boolean; timeout: number},
+  invocation: Invocation,
+): Promise<ExitStatus> {
   const {resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(invocation.host, invocation.globals);
   const {profileName: profile, baseUrl, key} = settings;
   const isEmbedded = baseUrl?.kind === 'embedded';
   const canAsk = isEmbedded || (baseUrl !== undefined && key !== undefined);
-  const {exitStatus, ...answer} = canAsk
-    ? await ask(settings, invocation, options.timeout)
-    : missing(settings);
+  const {exitStatus, ...answer} = canAsk ? await ask(settings, invocation, timeoutMs) : missing(settings);
   const report: WhoamiReport = {
     profile,
     baseUrl: isEmbedded ? 'embedded' : (baseUrl?.url.href ?? null),
@@ -45,7 +40,7 @@ export async function runWhoami(options: WhoamiOptions, invocation: Invocation):
         : {masked: key.secret.masked(), source: key.source},
     ...answer,
   };
-  await invocation.stdout.write(options.json ? jsonLine(report) : reportText(report));
+  await invocation.stdout.write(json ? jsonLine(report) : reportText(report));
   return exitStatus;
 }
 
