@@ -1,17 +1,10 @@
 import {MediaError} from '../errors.ts';
-import type {Clock} from '../host.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {Source} from '../sources/open/source.ts';
 import {RateLimit} from './attempt/rate-limit.ts';
 import {RetryBudget} from './attempt/retry.ts';
 import {type BatchState, Halt} from './batch-state.ts';
-import {
-  AdaptiveConcurrency,
-  type Concurrency,
-  type ConcurrencyOption,
-  fixedConcurrency,
-  safeConcurrency,
-} from './concurrency.ts';
+import {AdaptiveConcurrency, fixedConcurrency, safeConcurrency} from './concurrency.ts';
 import {Ending} from './ending.ts';
 import {FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
@@ -54,7 +47,13 @@ class Batch {
     const shared = {clock, random, gate: new Gate(clock), retryMaxWaitMs};
     const uploader = withRetryAfter(options.uploader, {...shared, retries});
     this.#options = {...options, uploader: this.#untilHalted(uploader)};
-    const concurrency = concurrencyOf(options.concurrency, clock, retries);
+    const {concurrency: option} = options;
+    // Without retries, a file that is refused for being one too many is lost: no higher limit is tried.
+    const mostOf = (most: number) => (retries === 0 ? Math.min(safeConcurrency, most) : most);
+    const concurrency =
+      typeof option === 'number'
+        ? fixedConcurrency(option)
+        : new AdaptiveConcurrency(clock, mostOf(option.most));
     const outage = new Outage({
       ...{...shared, host, concurrency},
       // A single file relies on its retries.
@@ -115,10 +114,4 @@ class Batch {
     this.#options.observer.warning(outcome.name, found);
     return {...known, warning: outcome.warning === undefined ? found : `${outcome.warning} ${found}`};
   }
-}
-
-/** Without retries, a file that is refused for being one too many is lost: no higher limit is tried. */
-function concurrencyOf(option: ConcurrencyOption, clock: Clock, retries: number): Concurrency {
-  if (typeof option === 'number') return fixedConcurrency(option);
-  return new AdaptiveConcurrency(clock, retries === 0 ? Math.min(safeConcurrency, option.most) : option.most);
 }

@@ -36,7 +36,8 @@ const words: readonly (readonly [type: RegExp, words: string])[] = [
   [/^audio\/|\/ogg$/, 'an audio file'],
 ];
 
-const containerWords = new Map([
+/** The common names of video containers. */
+export const containerWords = new Map([
   ['video/3gpp', 'a 3GP file'],
   ['video/mp4', 'an MP4 file'],
   ['video/mpeg', 'an MPEG program stream'],
@@ -54,11 +55,6 @@ export function wordsFor(type: string, name: string): string {
   if (type === 'application/x-cfb') return describeCompoundFile(name);
   if (!/^[a-z]+\/\S+$/.test(type)) return type;
   return words.find(([pattern]) => pattern.test(type))?.[1] ?? `a file of type ${type}`;
-}
-
-/** The common name of a video container. */
-export function containerWordsFor(type: string): string {
-  return containerWords.get(type) ?? `a file of type ${type}`;
 }
 
 function describeCompoundFile(name: string): string {

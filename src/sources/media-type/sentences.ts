@@ -1,7 +1,7 @@
 import {basename, dirname, join} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {containerWordsFor, wordsFor} from './plain-words.ts';
+import {containerWords, wordsFor} from './plain-words.ts';
 import {appleDouble, type Finding, type MediaFinding, type OtherFinding} from './sniff/sniff.ts';
 import {lfsPointer} from './sniff/text.ts';
 
@@ -73,7 +73,7 @@ function describeBytes({name}: Claim, finding: Finding): string {
   const {what, container} = finding;
   return container === undefined
     ? `are ${wordsFor(what, name)}`
-    : `are ${containerWordsFor(container)} that contains only ${what}`;
+    : `are ${containerWords.get(container) ?? `a file of type ${container}`} that contains only ${what}`;
 }
 
 function hintFor(claim: Claim, finding: Finding): string {

@@ -4,7 +4,10 @@ import {latin1} from './text.ts';
 
 /** The type of a picture that is recognised by more than a few fixed bytes, if the bytes are one. */
 export function sniffPicture(head: Uint8Array): string | undefined {
-  return netpbmType(head) ?? radianceType(head);
+  if (!matches(head, 0, '#?')) return netpbmType(head);
+  return /\n(?:FORMAT=32-bit_rle_(?:rgbe|xyze)|\n[-+][XY] \d+ [-+][XY] \d+)\s/.test(latin1(head))
+    ? 'image/vnd.radiance'
+    : undefined;
 }
 
 const netpbmTypes = byWord([
@@ -25,11 +28,4 @@ function netpbmType(head: Uint8Array): string | undefined {
   // In a sentence, words follow in the same line, and all of it is text.
   if (!/^..(?:[ \t]*[\r\n#]|[\d\s]*$|.*[^\t-\r -\xf7])/s.test(text)) return undefined;
   return netpbmTypes.get(text.slice(0, 2));
-}
-
-function radianceType(head: Uint8Array): string | undefined {
-  if (!matches(head, 0, '#?')) return undefined;
-  return /\n(?:FORMAT=32-bit_rle_(?:rgbe|xyze)|\n[-+][XY] \d+ [-+][XY] \d+)\s/.test(latin1(head))
-    ? 'image/vnd.radiance'
-    : undefined;
 }
