@@ -2,7 +2,6 @@ import {stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import type {Invocation} from '../../cli/invocation.ts';
-import type {SeedFile} from '../../embedded/service.ts';
 import {failed, MediaError, NotMediaError} from '../../errors.ts';
 import {isBelow, typedPath} from '../../lib/files/typed-path.ts';
 import {Stop} from '../../lib/stop.ts';
@@ -18,11 +17,7 @@ const neverStopped = new Stop<Error>();
  * The images and videos below a directory, but for those of a data directory in it; the rest is reported and left out. Rejects if
  * there is none.
  */
-export async function* seedFiles(
-  directory: string,
-  dataDirectory: string,
-  {host, report}: Pick<Invocation, 'host' | 'report'>,
-): AsyncGenerator<SeedFile> {
+export async function* seedFiles(directory: string, dataDirectory: string, {host, report}: Invocation) {
   const place = typedPath(host.cwd(), directory);
   const stats = await stat(place).catch(failed('file_missing', `${directory} could not be found`, hint));
   if (!stats.isDirectory()) throw new MediaError('usage', `${directory} is not a directory.`, {hint});

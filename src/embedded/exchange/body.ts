@@ -1,6 +1,8 @@
 import {Writable} from 'node:stream';
 import {type Exchange, isBodyPending} from './exchange.ts';
-import {ClientGone, Refusal} from './refusal.ts';
+import {Refusal} from './refusal.ts';
+
+const clientGone = () => new Refusal(400, 'The connection ended before the body was complete.');
 
 /** Reads the whole body as UTF-8; rejects with a 413 beyond `limit` bytes, and if the connection ends before the body. */
 export async function readBody(exchange: Exchange, limit: number): Promise<string> {
@@ -34,14 +36,14 @@ export function receiveBody(exchange: Exchange, target: Writable): Promise<void>
       exchange.received += chunk.length;
     };
     const onClose = () => {
-      if (!request.readableEnded) settle(new ClientGone());
+      if (!request.readableEnded) settle(clientGone());
     };
     const stopListening = connection.onFailure(() => settle(failureOf(exchange)));
     const stopWatching = watchPace(exchange, () => target.writableLength > 0, settle);
     target.on('error', settle).on('finish', () => settle());
     if (connection.failure !== undefined) return settle(failureOf(exchange));
     // What came whole, but was not read before the connection was destroyed, can no longer be read.
-    if (request.destroyed && !request.readableEnded) return settle(new ClientGone());
+    if (request.destroyed && !request.readableEnded) return settle(clientGone());
     request.on('data', onData).on('close', onClose);
     request.pipe(target);
     exchange.acceptBody();
@@ -50,7 +52,7 @@ export function receiveBody(exchange: Exchange, target: Writable): Promise<void>
 
 /** Why a connection that has failed, or was closed, ends a request. */
 export function failureOf(exchange: Exchange): Refusal {
-  if (isBodyPending(exchange.request) || exchange.request.socket.destroyed) return new ClientGone();
+  if (isBodyPending(exchange.request) || exchange.request.socket.destroyed) return clientGone();
   return new Refusal(400, 'The body is longer than Content-Length declares.');
 }
 

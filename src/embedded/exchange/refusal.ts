@@ -42,13 +42,6 @@ export function routeFor<Handle>(
 /** The methods of what can be read. */
 export const reads = ['GET', 'HEAD'];
 
-/** The client closed the connection before its request was complete, which is not an internal error. */
-export class ClientGone extends Refusal {
-  constructor() {
-    super(400, 'The connection ended before the body was complete.');
-  }
-}
-
 /** The refusal for a thrown value; undefined for an internal error. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;

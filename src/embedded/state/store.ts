@@ -130,8 +130,7 @@ export class Store {
     const isSettled = this.#clock.now() - Number(mtimeNs / 1_000_000n) > finestTimeMs;
     const names = await readsAtOnce(() => readdir(this.directory('records')));
     const ids = names
-      .filter(name => name.endsWith('.json'))
-      .map(name => name.slice(0, -'.json'.length))
+      .map(name => /^(.*)\.json$/.exec(name)?.[1])
       .filter(isRecordId)
       .sort();
     this.#listed = isSettled ? {ids, changedAt: mtimeNs} : undefined;
