@@ -135,6 +135,15 @@ test('keys made at the same time by two processes: none is lost', async () => {
   for (const key of keys) expect((await upload(service, key, png(1, 1))).status).toBe(200);
 });
 
+test('a key whose expiry was changed to something that is no time: refused', async () => {
+  const {service, dataDirectory} = await serviceWithKey();
+  const key = await service.createKey({validForMs: 60_000});
+  const path = join(dataDirectory, 'keys.json');
+  const text = await readFile(path, 'utf8');
+  await writeFile(path, text.replace(/("expiresAt": )"[^"]*"/, '$1"tomorrow"'));
+  expect((await upload(service, key, png(1, 1))).status).toBe(401);
+});
+
 test('a damaged keys.json: the service does not start, and says which file', async () => {
   const dataDirectory = await temporaryDirectory();
   await writeFile(join(dataDirectory, 'keys.json'), '{');

@@ -180,7 +180,8 @@ export function keyId({hash}: StoredKey): string {
 
 /** Whether a key is no longer valid. */
 export function hasExpired({expiresAt}: StoredKey, clock: Clock): boolean {
-  return expiresAt !== undefined && Date.parse(expiresAt) <= clock.now();
+  // A time that cannot be read has passed.
+  return expiresAt !== undefined && !(Date.parse(expiresAt) > clock.now());
 }
 
 /** The owner of a key: its label, or the key itself. Each owner has separate idempotency keys. */
