@@ -3,10 +3,10 @@ import {chmod} from 'node:fs/promises';
 import {join} from 'node:path';
 import {failed, MediaError, systemError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {makeDirectory, replaceDurably} from '../lib/files/durable.ts';
+import {makeDirectory, renameDurably} from '../lib/files/durable.ts';
 import {systemFiles} from '../lib/files/file-system.ts';
 import {LockHeld, withLock} from '../lib/files/lock.ts';
-import {isObject} from '../lib/json.ts';
+import {isObject, parseObject} from '../lib/json.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {isMissing} from '../lib/system-code.ts';
 import {configDirectory, isHomeless} from './paths.ts';
@@ -27,6 +27,8 @@ export type Profile = {[name in SettingName]?: string} & {
 export type Profiles = Record<string, Profile>;
 
 const fileName = 'config.json';
+const privateFile = 0o600;
+const privateDirectory = 0o700;
 
 export function configPath(host: Host): string {
   return join(configDirectory(host), fileName);
@@ -53,7 +55,7 @@ export async function readProfiles(host: Host): Promise<Profiles> {
   if (host.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
     const what = `${path} may be read by other users, and that could not be changed`;
     const hint = `Run: chmod 600 ${shellQuoted(path)}`;
-    await chmod(path, 0o600).catch(failed('config_unusable', what, hint));
+    await chmod(path, privateFile).catch(failed('config_unusable', what, hint));
   }
   return parseProfiles(await systemFiles.readFile(path, 'utf8').catch(unreadable), path);
 }
@@ -63,15 +65,32 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
   const directory = configDirectory(host);
   const path = configPath(host);
   try {
-    await makeDirectory(directory, 0o700);
+    await makeDirectory(directory, privateDirectory);
     refuseShared(directory, await systemFiles.stat(directory), host);
+    // Loaded before the lock is taken, since other processes wait for the lock.
+    const {default: Conf} = await import('conf');
     await withLock(join(directory, `${fileName}.lock`), host, async () => {
       const profiles = await readProfiles(host);
       change(profiles);
       const draft = `${path}.draft`;
-      // One that a killed process has left.
-      await host.files.rm(draft, {force: true});
-      await replaceDurably(path, `${JSON.stringify({profiles}, undefined, 2)}\n`, draft, host.files);
+      try {
+        const store = new Conf<{profiles: Profiles}>({
+          cwd: directory,
+          fileExtension: 'json.draft',
+          projectName: 'media',
+          projectSuffix: '',
+          configFileMode: privateFile,
+          accessPropertiesByDotNotation: false,
+          clearInvalidConfig: true,
+        });
+        store.set('profiles', profiles);
+        // conf writes once, and a disk that gets full takes only a part of that.
+        if (parseObject(await systemFiles.readFile(draft, 'utf8')) === undefined)
+          throw Object.assign(new Error('The file was cut off.'), {code: 'ENOSPC'});
+        await renameDurably(draft, path, host.files);
+      } finally {
+        await host.files.rm(draft, {force: true});
+      }
     });
   } catch (error) {
     if (error instanceof MediaError) throw error;

@@ -30,6 +30,6 @@ test('a build into a dist that has been used: compiled code stays, types that no
 
 // One other character, which esbuild escapes in a string but not in a regular expression, makes V8 keep the whole source in two bytes
 // per character: 10 ms of CPU at each start.
-test.each(['main.cjs', 'undici.cjs'])('%s, which each upload loads, is ASCII', async name => {
+test.each(['main.cjs', 'undici.cjs', 'conf.cjs'])('%s, which each upload loads, is ASCII', async name => {
   expect(isAscii(await readFile(join(root, 'dist', name)))).toBe(true);
 });

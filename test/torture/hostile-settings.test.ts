@@ -255,7 +255,7 @@ experiment('settings: a hostile working directory', async () => {
     registry: url,
   });
   const lines = `MEDIA_BASE_URL=${url}\nMEDIA_API_KEY=mk_evil\nHTTPS_PROXY=${url}\nhttps-proxy=${url}\nnode-options=--import=./media.js\n`;
-  const modules = ['commander', 'undici', 'ora', 'mime-types', 'file-type', 'dotenv'];
+  const modules = ['commander', 'undici', 'conf', 'ora', 'mime-types', 'file-type', 'dotenv'];
   const files: Record<string, string> = {
     ...Object.fromEntries(
       ['.env', '.env.local', '.env.production', '.npmrc', '.mediarc', '.netrc', '.curlrc'].map(name => [
