@@ -61,3 +61,11 @@ test.skipIf(process.platform === 'win32')(
     expect(await second).toMatchObject({width: 320, height: 180});
   },
 );
+
+test('a process that cannot be started: requests have no result, the later ones neither', async () => {
+  const child = new MediaChild('no process has \0 in its environment');
+  const request = {task: 'probe', path: fixture('clip.mp4'), contentType: 'video/mp4'} as const;
+  expect(await Promise.all([child.ask(request), child.ask(request)])).toEqual([undefined, undefined]);
+  child.start();
+  expect(await child.ask(request)).toBeUndefined();
+});

@@ -1,4 +1,4 @@
-import {type ChildProcess, spawn} from 'node:child_process';
+import {type ChildProcess, type SpawnOptions, spawn} from 'node:child_process';
 import {dirname} from 'node:path';
 import {systemHost} from '../../host.ts';
 import {isObject} from '../../lib/json.ts';
@@ -40,14 +40,22 @@ export class MediaChild {
     const command = [node, ...childParameters('media')];
     // The thread that reads, and the one that waits for it.
     const [program, parameters] = limitedCommand(command, {nodeThreads: 2});
-    const child = spawn(program, parameters, {
+    const options = {
       // The working directory may have been removed.
       cwd: dirname(node),
       // The service's own environment may contain keys.
       env: defined({PATH: this.#path ?? systemHost().env['PATH']}),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       windowsHide: true,
-    });
+    } satisfies SpawnOptions;
+    let child: ChildProcess;
+    try {
+      child = spawn(program, parameters, options);
+    } catch {
+      // There is no memory for a process, for example.
+      for (const {settle} of this.#waiting.splice(0)) settle(undefined);
+      return;
+    }
     this.#process = child;
     this.#isReady = false;
     child.unref();
@@ -56,7 +64,7 @@ export class MediaChild {
     this.#keepAlive(this.#waiting.length > 0);
   }
 
-  /** The response to a request; undefined if the process ended or was killed because of it. Never rejects. */
+  /** The response to a request; undefined if no process could be started, or if it ended or was killed because of it. Never rejects. */
   ask(request: MediaRequest): Promise<Record<string, unknown> | undefined> {
     return new Promise(settle => {
       this.#waiting.push({request, settle});
