@@ -1,12 +1,13 @@
 import {chmod, writeFile} from 'node:fs/promises';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/invocation.ts';
 import {type GeotagFlag, geotagsOption} from '../cli/values.ts';
-import {failed, MediaError} from '../errors.ts';
+import {MediaError, systemError} from '../errors.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
 import {pathOfFileUrl, typedPath} from '../lib/files/typed-path.ts';
 import {defined} from '../lib/object.ts';
 import {printable} from '../lib/printable.ts';
 import {posixWord} from '../lib/shell.ts';
+import {systemCode} from '../lib/system-code.ts';
 import {asMediaError} from '../output/report.ts';
 import {mediaUrlCommand} from '../package-file.ts';
 import {asRoot, type Written} from './program.ts';
@@ -124,7 +125,10 @@ async function writeLauncher(file: string, invocation: Invocation): Promise<Exit
       : `#!/bin/sh\nexec ${words.map(posixWord).join(' ')} "$@"\n`;
   await writeFile(path, script, {mode: 0o755, flag: 'wx'})
     .then(() => chmod(path, 0o755))
-    .catch(failed('local_failure', `${file} could not be written`));
+    .catch(error => {
+      const hint = systemCode(error) === 'EEXIST' ? 'Remove it, or name another file.' : undefined;
+      throw systemError('local_failure', `${file} could not be written`, error, hint);
+    });
   report.note(`Use ${file} as the command in your editor.`);
   return 0;
 }

@@ -48,5 +48,6 @@ export function systemReason(error: unknown): string {
   if (isOutOfSpace(error)) return 'the disk is full';
   if (isDenied(error)) return 'permission denied';
   if (systemCode(error) === 'EISDIR') return 'it is a directory';
+  if (systemCode(error) === 'EEXIST') return 'it already exists';
   return systemCode(error) ?? (error instanceof Error ? error.message : String(error));
 }

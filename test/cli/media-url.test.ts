@@ -144,6 +144,7 @@ test('a desktop without PATH, terminal or working directory of its own: the laun
   expect({stdout, stderr}).toEqual({stdout: (await urls())(name), stderr: ''});
 
   const again = await run(sandbox, ['--launcher', launcher]);
-  expect(again).toMatchObject({exitCode: 1, stderr: expect.stringContaining('EEXIST')});
+  const refusal = `media: ${launcher} could not be written: it already exists.\n  Remove it, or name another file.`;
+  expect(again).toMatchObject({exitCode: 1, stderr: refusal});
   expect(await readFile(launcher, 'utf8')).toContain('--profile blog');
 });
