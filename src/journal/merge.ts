@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {renameDurably} from '../lib/files/durable.ts';
+import {draftOf, renameDurably} from '../lib/files/durable.ts';
 import type {FileSystem} from '../lib/files/file-system.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
@@ -19,7 +19,7 @@ export async function writeMerged(
 ): Promise<void> {
   const absolute = typedPath(host.cwd(), path);
   const lock = await lockJournal(absolute, path, host);
-  const temporary = `${absolute}.${host.uuid()}`;
+  const temporary = draftOf(absolute, host);
   try {
     await refuseToOverwrite(absolute, path, readers, host);
     await copyTo(host.files, temporary, path, readers);

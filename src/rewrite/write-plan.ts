@@ -3,7 +3,7 @@ import type {FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {failed, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {makeDirectory, renameDurably, replaceDurably, writeDurably} from '../lib/files/durable.ts';
+import {draftOf, makeDirectory, renameDurably, replaceDurably, writeDurably} from '../lib/files/durable.ts';
 import {linkTarget, withoutUnsafe} from '../lib/url.ts';
 import {
   applyEdits,
@@ -129,11 +129,6 @@ export async function replaceContent(
     await files.rm(draft, {force: true});
   }
   return (await files.readFile(target)).equals(after);
-}
-
-/** A free path beside a file, whose name may be as long as names can be. */
-function draftOf(path: string, {uuid}: Host): string {
-  return join(dirname(path), `.media-${uuid()}`);
 }
 
 /** The text that stands for a reference once its file has this safe URL. The fragment of the reference is kept. */

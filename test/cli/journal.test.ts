@@ -459,6 +459,14 @@ describe('media journal merge', () => {
     expect((await stat(join(one.directory, 'all'))).mode & 0o777).toBe(0o600);
   });
 
+  it('writes a journal with a long name', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    const all = '写'.repeat(77);
+    expect(await media(one, 'merge', '-o', all, 'j')).toMatchObject({exitCode: 0, stdout: ''});
+    expect((await readdir(one.directory)).sort()).toEqual(['j', all]);
+  });
+
   it('names what is missing, doubled and unknown, and writes nothing', async () => {
     const one = await bench();
     await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['commit'], c: ['intent'], d: ['done', 'med_4']});

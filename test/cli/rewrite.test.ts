@@ -439,7 +439,7 @@ describe('what cannot be uploaded', () => {
       'Something else.',
       '![a](https://cdn.test/a.png)',
     ]);
-    expect((await readdir(box.directory)).filter(name => name.startsWith('.a.md'))).toEqual([]);
+    expect((await readdir(box.directory)).filter(name => name.startsWith('.media-'))).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import type {FileHandle} from 'node:fs/promises';
-import {dirname} from 'node:path';
+import {dirname, join} from 'node:path';
+import type {Host} from '../../host.ts';
 import {systemCode} from '../system-code.ts';
 import {systemFiles} from './file-system.ts';
 
@@ -22,6 +23,11 @@ export async function writeDurably(
     throw error;
   }
   await handle.close();
+}
+
+/** A free path beside a file, whose name may be as long as names can be. */
+export function draftOf(path: string, {uuid}: Host): string {
+  return join(dirname(path), `.media-${uuid()}`);
 }
 
 /** Renames a file to `target`, replacing it; the new name survives a crash once the promise resolves. */
