@@ -8,8 +8,8 @@ export function reportsToGithub(ci: 'github' | 'auto' | undefined, env: Host['en
   return ci === 'github' || (ci === 'auto' && env['GITHUB_ACTIONS'] === 'true');
 }
 
-/** The place in a file that an annotation is shown at, counted from 1. */
-type AnnotatedPlace = Record<'line' | 'column', number>;
+/** The place in a document that an annotation is shown at, counted from 1; empty for an error of a whole rewrite. */
+type AnnotatedPlace = Partial<Record<'line' | 'column', number>>;
 
 /** How many annotations GitHub shows for a step. */
 const mostAnnotations = 10;
@@ -37,7 +37,7 @@ export class Annotations {
 export function errorAnnotation(error: MediaError, file?: string, place?: AnnotatedPlace): string {
   const properties = [
     ...(file === undefined ? [] : [`file=${escapeProperty(printable(file))}`]),
-    ...(place === undefined ? [] : [`line=${place.line},col=${place.column}`]),
+    ...(place?.line === undefined ? [] : [`line=${place.line},col=${place.column}`]),
     `title=${escapeProperty(`media ${place === undefined ? 'upload' : 'rewrite'}: ${error.code}`)}`,
   ];
   const sentences = error.hint ? [error.messageToKeep, error.hint] : [error.messageToKeep];

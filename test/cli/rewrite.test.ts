@@ -104,6 +104,13 @@ describe('the modes', () => {
     sandbox.env['GITHUB_WORKSPACE'] = sandbox.directory;
     const inDirectory = await rewrite('--check', '--ci', 'github', '../work/a.md');
     expect(inDirectory.stderr).toMatch(/^::error file=work\/a\.md,line=3,/m);
+    const missing = await rewrite('--check', '--ci', 'github', 'gone.md');
+    expect(missing).toMatchObject({
+      stderr: expect.stringMatching(
+        /^::error title=media rewrite%3A file_missing::gone\.md does not exist\./m,
+      ),
+      exitCode: 1,
+    });
     expect(await rewrite('--check', 'b.md')).toMatchObject({stdout: '', exitCode: 0});
     expect(await stored()).toBe(0);
   });

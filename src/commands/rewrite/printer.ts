@@ -7,7 +7,7 @@ import {safeUrl} from '../../lib/url.ts';
 import {Annotations, reportsToGithub} from '../../output/ci.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {DialectLine, ReferenceLine, UnchangedLine} from '../../output/json-output.ts';
-import {errorFields} from '../../output/report.ts';
+import {asMediaError, errorFields} from '../../output/report.ts';
 import type {Template} from '../../output/results/template.ts';
 import {counted} from '../../output/units.ts';
 import type {DocumentFile} from '../../rewrite/documents.ts';
@@ -82,6 +82,12 @@ export class ReferencePrinter {
     const documents = counted(plan.documents.length, 'document');
     report.note(`${counted(count, 'local reference')} in ${documents}.`);
     return count === 0 ? 0 : 1;
+  }
+
+  /** Annotates the error that ends a run before anything is found, and throws it. */
+  ended(error: unknown): never {
+    this.#annotations?.add(asMediaError(error), undefined, {});
+    throw error;
   }
 
   /** Reports every document that could not be read, or not as what it is called. */

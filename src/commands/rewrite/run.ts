@@ -34,7 +34,7 @@ export class RewriteRun {
   async execute(): Promise<ExitStatus> {
     const {write, outDir, stdout, check, allowMissing} = this.#options;
     const printer = await openPrinter(this.#options, this.#invocation);
-    const whole = await this.#plan();
+    const whole = await this.#plan().catch(error => printer.ended(error));
     await printer.failedDocuments(whole);
     printer.unchanged(whole);
     if (check) return (await printer.localReferences(whole)) || Number(whole.failed.length > 0);
