@@ -30,6 +30,8 @@ export class Locator {
   readonly #roots = new Map<string, Promise<string>>();
   /** All files below a directory by their names in lower case, as Obsidian looks for them. */
   readonly #names = new Map<string, Promise<Map<string, string[]>>>();
+  /** As much of that as is worth a hint. */
+  readonly #someNames = new Map<string, Promise<Map<string, string[]>>>();
   readonly #projectFiles = new Map<string, readonly ProjectFile[]>();
   #realPublic: Promise<string[]> | undefined;
 
@@ -58,7 +60,7 @@ export class Locator {
     const ends = spellingsOf(target).filter(spelling => spelling.startsWith('/'));
     if (ends.length === 0) return undefined;
     const root = await this.#rootOf(dirname(document));
-    const names = await once(this.#names, root, () => namesBelow(root));
+    const names = await once(this.#someNames, root, () => namesBelow(root, 2_000));
     for (const end of ends.map(normalize)) {
       const path = names.get(basename(end).toLowerCase())?.find(each => each.endsWith(end));
       if (path !== undefined) return path.slice(0, -end.length);
@@ -164,21 +166,16 @@ function ancestorWith(name: string, directory: string): string | undefined {
   }
 }
 
-async function namesBelow(root: string): Promise<Map<string, string[]>> {
+/** The files below a directory, in at most so many directories, by their names in lower case: the shortest paths first, as Obsidian prefers them. */
+async function namesBelow(root: string, most = Number.POSITIVE_INFINITY): Promise<Map<string, string[]>> {
   const names = new Map<string, string[]>();
-  const visit = async (directory: string): Promise<void> => {
+  const directories = [root];
+  for (const directory of directories)
     for (const entry of await readdir(directory, {withFileTypes: true}).catch(() => [])) {
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
       const path = join(directory, entry.name);
-      if (entry.isDirectory()) await visit(path);
-      else {
-        const name = entry.name.toLowerCase();
-        names.set(name, [...(names.get(name) ?? []), path]);
-      }
+      if (!entry.isDirectory()) once(names, entry.name.toLowerCase(), (): string[] => []).push(path);
+      else if (directories.length < most) directories.push(path);
     }
-  };
-  await visit(root);
-  // The shortest path is what Obsidian prefers.
-  for (const paths of names.values()) paths.sort((a, b) => a.split(sep).length - b.split(sep).length);
   return names;
 }

@@ -172,6 +172,21 @@ describe('planRewrite', () => {
     ]);
   });
 
+  it('/img/x.png, and more than 2,000 directories: those nearest to the root are searched for that --static', async () => {
+    const directory = await directoryWith({
+      'a.md': '![a](/x.png) ![b](/deep/y.png)',
+      'static/x.png': 'photo.png',
+      'site/static/deep/y.png': 'photo.png',
+    });
+    await mkdir(join(directory, 'many'));
+    for (let number = 0; number < 2_000; number += 1) await mkdir(join(directory, `many/${number}`));
+    const {documents} = await planOf(directory, 'a.md');
+    expect(documents[0]?.references.map(({problem}) => problem?.hint)).toEqual([
+      'Add this option to find it: --static static',
+      undefined,
+    ]);
+  });
+
   it('in an Obsidian vault: by name, in upper or lower case, the shortest path; two of one length are both named', async () => {
     const directory = await directoryWith({
       'vault/.obsidian/app.md': '',
