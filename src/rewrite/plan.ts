@@ -1,7 +1,8 @@
 import {hash} from 'node:crypto';
-import {relative} from 'node:path';
+import {dirname, relative, resolve} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {contentHash} from '../lib/files/content-hash.ts';
+import {inodeOf} from '../lib/files/file-system.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {filesIn} from '../sources/open/file.ts';
@@ -148,7 +149,14 @@ class Planner {
     return problem === undefined ? {...reference, file: name} : {...reference, problem};
   }
 
-  async #missing({source, target}: FoundReference, {path}: DocumentFile): Promise<MediaError> {
+  async #missing({source, target}: FoundReference, {name, path}: DocumentFile): Promise<MediaError> {
+    const beside = dirname(resolve(path));
+    if (beside.includes('\ufffd') && (await inodeOf(beside, 'directory')) === undefined) {
+      const reason = `the path of the directory of ${name} is not UTF-8`;
+      return new MediaError('file_unreadable', `${source} cannot be looked for, since ${reason}.`, {
+        hint: 'Rename that directory, or the one above it that has such a name.',
+      });
+    }
     const directory = await this.#locator.staticDirectoryFor(target, path);
     const sentence = `${source} does not exist.`;
     if (directory === undefined) return new MediaError('file_missing', sentence);

@@ -16,7 +16,7 @@ import {describe, expect, test} from 'vitest';
 import {sandboxFor} from '../service/program.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
-import {fixture} from '../support/media.ts';
+import {fixture, mediaInShell} from '../support/media.ts';
 import {scriptedServer} from '../support/scripted-server.ts';
 import {rawControl} from '../torture/hostile-text.ts';
 
@@ -29,6 +29,7 @@ async function machine(documents: Readonly<Record<string, string | Uint8Array>> 
   for (const [name, text] of Object.entries(documents)) await writeFile(at(name), text);
   return {
     at,
+    env: sandbox.env,
     bytes: (name: string) => readFile(at(name)),
     rewrite: (...parameters: string[]) => sandbox.run(['rewrite', ...parameters], {cwd: at('.')}),
     start: (...parameters: string[]) =>
@@ -104,6 +105,25 @@ describe('what is not text', () => {
     ]);
     expect(await bytes('little.md')).toEqual(Buffer.from(document, 'utf16le'));
   });
+
+  test.runIf(process.platform === 'linux')(
+    'the name of the working directory: said of each local file',
+    async () => {
+      const {at, env} = await machine({'a.md': '![a](photo.png)\n', 'b.md': 'Text.\n'});
+      const lines = `media() { ${mediaInShell} "$@"; }; d=$(printf 'caf\\351'); mkdir "$d"; cp *.md photo.png "$d"; cd "$d"`;
+      const {stderr, exitCode} = await execa('bash', ['-c', `${lines}; media rewrite --write a.md b.md`], {
+        ...{cwd: at('.'), env, extendEnv: false, reject: false},
+      });
+      const sentence =
+        'photo.png cannot be looked for, since the path of the directory of a.md is not UTF-8.';
+      expect(stderr).toContain(`media: a.md:1:6: ${sentence}\n  Rename`);
+      expect([stderr.includes('does not exist'), stderr.includes('b.md'), exitCode]).toEqual([
+        false,
+        false,
+        1,
+      ]);
+    },
+  );
 
   test('UTF-16 with a byte order mark, either way: every other byte as before', async () => {
     const wide = (text: string) => Buffer.from(`\ufeffé 写 ${text}\r\n`, 'utf16le');
