@@ -279,6 +279,10 @@ export class Process {
         }),
       stat: (path: string, {bigint = false} = {}) => call(() => statPath(path, bigint)),
       lstat: (path: string, {bigint = false} = {}) => call(() => statPath(path, bigint)),
+      access: (path: string) =>
+        call(() => {
+          if (!disks.isDirectory(path)) this.#there(path);
+        }),
       realpath: (path: string) => call(() => path),
       statfs: (path: string) => call(() => ({type: disks.traitsOf(path).type})),
     };
