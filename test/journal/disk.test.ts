@@ -129,7 +129,7 @@ describe('what others rely on is on disk when it is told', () => {
     await writeMerged(join(one.directory, 'merged'), readers, host);
     const last = disk.calls.filter(call => !call.startsWith('rm')).slice(-3);
     expect(last).toEqual([
-      expect.stringMatching(/^sync merged\.[0-9a-f-]{36}$/),
+      expect.stringMatching(/^sync \.media-[0-9a-f-]{36}$/),
       'rename merged',
       `sync ${basename(one.directory)}`,
     ]);
