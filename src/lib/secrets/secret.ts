@@ -1,5 +1,6 @@
 import {inspect} from 'node:util';
 import {isJson} from '../json.ts';
+import {quotedIn, replaced} from './ranges.ts';
 
 /** An API key. toString, JSON and inspect print a placeholder; only reveal() returns the key. */
 export class Secret {
@@ -112,11 +113,12 @@ export class Redaction {
       ...[anyEscape, jsonEscape].flatMap(pattern => this.#rangesIn(read(text, pattern, noQuote))),
       ...plain.flatMap(pattern => this.#rangesIn(read(text, pattern))),
     ];
-    if (!this.#isNumber) return replaced(text, found);
+    if (!this.#isNumber) return replaced(text, found, placeholder);
     const isQuoted = quotedIn(text);
     return replaced(
       text,
       found.filter(([start]) => isQuoted[start]),
+      placeholder,
     );
   }
 
@@ -236,24 +238,4 @@ function base64Of(key: string): string[] {
     const own = encoded.slice(Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6));
     return [own, own.replaceAll('+', '-').replaceAll('/', '_')];
   });
-}
-
-/** Which characters of a text stand between quotes. */
-function quotedIn(text: string): Uint8Array {
-  const isQuoted = new Uint8Array(text.length);
-  for (const {0: part, index} of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)/gs))
-    isQuoted.fill(1, index, index + part.length);
-  return isQuoted;
-}
-
-function replaced(text: string, ranges: [number, number][]): string {
-  let result = '';
-  let at = 0;
-  for (const [start, end] of ranges.sort(([one], [other]) => one - other)) {
-    if (end <= at) continue;
-    // Matches that overlap or touch are merged.
-    if (start > at || at === 0) result += `${text.slice(at, start)}${placeholder}`;
-    at = end;
-  }
-  return result + text.slice(at);
 }
