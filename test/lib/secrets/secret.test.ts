@@ -37,9 +37,9 @@ describe('a Secret', () => {
   });
 
   it.each<[string, string, string, number]>([
-    ['a key', 'abcdefghijklmnopqrst', ' abcdefghijklmnopqrst', 40_000],
-    ['a token', `eyJ${'x'.repeat(900)}`, `"eyJ0.eyJ${'x'.repeat(900)}",`, 1000],
-    ['a number', '12345678901234567890', '"12345678901234567890",', 40_000],
+    ['a key', 'abcdefghijklmnopqrst', ' abcdefghijklmnopqrst', 16_000],
+    ['a token', `eyJ${'x'.repeat(900)}`, `"eyJ0.eyJ${'x'.repeat(900)}",`, 200],
+    ['a number', '12345678901234567890', '"12345678901234567890",', 16_000],
     ['a very short key', 'k1', 'Bearer k1 ', 100_000],
     ['a word', 'test', 'test ', 200_000],
   ])('%s that is repeated very often in a response: taken out of all of it, soon', (_, key, echo, times) => {
