@@ -67,9 +67,11 @@ export async function receiveUpload(exchange: Exchange, service: Service): Promi
   }
   const checkCurrent = await service.resets.begin();
   const storing = async () => {
+    const {quota} = service.store;
     // The response to a repeated request may have been lost: what it stored takes no more space.
-    const isStored = entryName !== undefined && (await service.entries.recordOf(entryName)) !== undefined;
-    const release = isStored ? undefined : service.store.quota.reserve(size);
+    const mayBeStored = quota.isLimited && entryName !== undefined;
+    const isStored = mayBeStored && (await service.entries.recordOf(entryName)) !== undefined;
+    const release = isStored ? undefined : quota.reserve(size);
     return store(exchange, service, {contentType, entryName, checkCurrent}).finally(release);
   };
   const stored = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));

@@ -7,6 +7,8 @@ import {Refusal} from '../exchange/refusal.ts';
 /** The bytes that all uploads of a data directory together may have. */
 export class Quota {
   readonly #most: number;
+  /** Whether there is a limit. */
+  readonly isLimited: boolean;
   /** By the names of the files. */
   readonly #sizes = new Map<string, number>();
   #stored = 0;
@@ -14,11 +16,12 @@ export class Quota {
 
   constructor(most: number) {
     this.#most = most;
+    this.isLimited = Number.isFinite(most);
   }
 
   /** Counts what is stored, if there is a limit at all. */
   async prepare(filesDirectory: string): Promise<void> {
-    if (!Number.isFinite(this.#most)) return;
+    if (!this.isLimited) return;
     const count = async (name: string) => {
       // Another process may delete it at the same time.
       const file = await stat(join(filesDirectory, name)).catch(ignoreMissing);
@@ -44,7 +47,7 @@ export class Quota {
 
   /** Counts a file that was stored, in place of an earlier one of its name; 0 bytes if it was deleted. */
   set(name: string, bytes: number): void {
-    if (!Number.isFinite(this.#most)) return;
+    if (!this.isLimited) return;
     this.#stored += bytes - (this.#sizes.get(name) ?? 0);
     if (bytes === 0) this.#sizes.delete(name);
     else this.#sizes.set(name, bytes);
