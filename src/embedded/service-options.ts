@@ -13,7 +13,7 @@ export interface ServiceOptions extends StateOptions, Partial<Observer & Pick<Se
   /** The address to listen on: `127.0.0.1` (default), `::1`, `localhost`, or with a `fixedKey` any other. */
   host?: string;
   /** Media that are there from the start, and again after a reset; their IDs follow from their content. */
-  seed?: AsyncIterable<SeedFile>;
+  seed?: AsyncGenerator<SeedFile>;
   /** A key that the owner chose, with all permissions; it is not stored. At least 16 characters. */
   fixedKey?: string;
   /** The base of the URLs in records; by default the URL of the service. */

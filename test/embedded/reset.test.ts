@@ -47,7 +47,7 @@ async function openFile(path: string) {
 }
 
 /** A service whose state can be reset, the key of its owner, and what the control port returns. */
-async function resettable(seed: AsyncIterable<SeedFile> | undefined, list: string[] = []) {
+async function resettable(seed: AsyncGenerator<SeedFile> | undefined, list: string[] = []) {
   const dataDirectory = await temporaryDirectory();
   const service = await startedService({
     dataDirectory,

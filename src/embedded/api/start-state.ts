@@ -17,7 +17,7 @@ type SeedService = Pick<Service, 'store' | 'resets' | 'previews'>;
 /** Stores a seed; resolves to the function that puts the service back to its state as it is now, and resolves to the number of media. */
 export async function rememberStart(
   service: Pick<Service, 'keys' | 'profile'> & SeedService,
-  seed: AsyncIterable<SeedFile> | undefined,
+  seed: AsyncGenerator<SeedFile> | undefined,
   stop?: StopSignal,
 ): Promise<() => Promise<number>> {
   const {store, keys, profile, resets} = service;
@@ -39,7 +39,7 @@ export async function rememberStart(
 }
 
 /** Stores the files that are not stored yet; resolves to all of them, by their IDs. */
-async function storeSeed(files: AsyncIterable<SeedFile>, service: SeedService, stop?: StopSignal) {
+async function storeSeed(files: AsyncGenerator<SeedFile>, service: SeedService, stop?: StopSignal) {
   const seeded = new Map<string, SeedFile>();
   const work = async () => {
     for await (const file of files) {
