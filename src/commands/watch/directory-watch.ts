@@ -114,8 +114,10 @@ export class DirectoryWatch {
     const readAgain = async (directory: string) => {
       const names = await readdir(directory, {withFileTypes: true}).catch(error => {
         // chokidar leaves it out without a word.
-        if (isDenied(error) && !this.#denied.has(directory)) onError(error);
-        if (isDenied(error)) this.#denied.add(directory);
+        if (isDenied(error) && !this.#denied.has(directory)) {
+          this.#denied.add(directory);
+          onError(error);
+        }
         return [];
       });
       if (watcher.closed) return;
