@@ -102,7 +102,7 @@ describe('the modes', () => {
       '::error file=a.md,line=3,col=6,title=media rewrite%3A local_reference::photo.png is a local file.',
     );
     sandbox.env['GITHUB_WORKSPACE'] = sandbox.directory;
-    const inDirectory = await rewrite('--check', '--ci', 'github', '../work/a.md');
+    const inDirectory = await rewrite('--check', '--ci', 'github', join('..', 'work', 'a.md'));
     expect(inDirectory.stderr).toMatch(/^::error file=work\/a\.md,line=3,/m);
     const missing = await rewrite('--check', '--ci', 'github', 'gone.md');
     expect(missing).toMatchObject({

@@ -46,6 +46,18 @@ function quickDisk(typeOf: (path: string) => Promise<number>): Disk {
   );
 }
 
+/** A disk of this machine, from which a file has been read, with its calls. */
+async function diskInUse() {
+  const {path} = await oneFile();
+  const files = filesOn(async () => ext4);
+  const disk = new Disk(
+    files,
+    slowClock(() => 0),
+  );
+  await readWhole(disk, path);
+  return {path, files, disk};
+}
+
 describe('a disk', () => {
   it('of this machine: is quick from its first file on', async () => {
     const {path} = await oneFile();
@@ -57,13 +69,7 @@ describe('a disk', () => {
   });
 
   it('that fails to tell about an open file: leaves no descriptor open', async () => {
-    const {path} = await oneFile();
-    const files = filesOn(async () => ext4);
-    const disk = new Disk(
-      files,
-      slowClock(() => 0),
-    );
-    await readWhole(disk, path);
+    const {path, files, disk} = await diskInUse();
     const closed: number[] = [];
     let opened: number | undefined;
     Object.assign(files, {
@@ -81,13 +87,7 @@ describe('a disk', () => {
   });
 
   it('that fails to close a file: the file was read', async () => {
-    const {path} = await oneFile();
-    const files = filesOn(async () => ext4);
-    const disk = new Disk(
-      files,
-      slowClock(() => 0),
-    );
-    await readWhole(disk, path);
+    const {path, files, disk} = await diskInUse();
     Object.assign(files, {
       closeSync: (fd: number) => {
         systemFiles.closeSync(fd);
