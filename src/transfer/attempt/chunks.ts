@@ -1,5 +1,6 @@
 import {MediaError} from '../../errors.ts';
 import type {Wire} from '../../http/http.ts';
+import {returnMemory, takeMemory} from '../../lib/files/spare-memory.ts';
 import type {OpenSource} from '../../sources/open/source.ts';
 
 /** The size of a read, in bytes, and the largest chunk until much has been sent. */
@@ -62,6 +63,7 @@ export async function* chunksOf(source: OpenSource, pace: Pace, wire: Wire): Asy
       start = end;
     }
   }
+  memory.end();
 }
 
 const blockCount = 2;
@@ -87,9 +89,15 @@ class Blocks {
     // Otherwise wrong bytes would arrive unnoticed.
     if (used !== undefined && this.#wire.unsentBytes > 0)
       throw new Error('A chunk was requested before the last one had been sent.');
-    const block = used !== undefined && used.length >= bytes ? used : Buffer.allocUnsafeSlow(bytes);
+    if (used !== undefined && used.length >= bytes) return used;
+    const block = takeMemory(bytes);
     this.#blocks[turn] = block;
     return block;
+  }
+
+  /** Leaves the memory to other files, unless the last chunk is still being sent from it. */
+  end(): void {
+    if (this.#wire.unsentBytes === 0) this.#blocks.forEach(returnMemory);
   }
 }
 

@@ -68,3 +68,34 @@ describe('the chunks of a file', () => {
     expect(Math.max(...sizes)).toBe(1000);
   });
 });
+
+describe('the memory of a file that was sent', () => {
+  /** Takes all chunks; returns the last one, and a copy of it. */
+  async function lastChunk(atEnd: {unsentBytes: number}): Promise<{chunk: Uint8Array; copy: Buffer}> {
+    const changing = {...wire};
+    let last: {chunk: Uint8Array; copy: Buffer} = {chunk: Buffer.alloc(0), copy: Buffer.alloc(0)};
+    const size = mebibyte;
+    let position = 0;
+    for await (const chunk of chunksOf(striped(size), new Pace(undefined), changing)) {
+      last = {chunk, copy: Buffer.from(chunk)};
+      position += chunk.length;
+      if (position === size) Object.assign(changing, atEnd);
+    }
+    return last;
+  }
+
+  test('is used for the next file', async () => {
+    const first = await lastChunk({unsentBytes: 0});
+    const second = await lastChunk({unsentBytes: 0});
+    expect(second.chunk.buffer).toBe(first.chunk.buffer);
+  });
+
+  test('is not while its last chunk is being sent', async () => {
+    const first = await lastChunk({unsentBytes: 1});
+    await sizesOf(mebibyte, new Pace(undefined), () => 1);
+    await sizesOf(mebibyte + 1, new Pace(undefined), () => 1);
+    expect(first.copy.equals(first.chunk)).toBe(true);
+    const second = await lastChunk({unsentBytes: 0});
+    expect(second.chunk.buffer).not.toBe(first.chunk.buffer);
+  });
+});
