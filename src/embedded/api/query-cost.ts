@@ -1,14 +1,16 @@
 import {
   type FieldNode,
   GraphQLError,
+  getArgumentValues,
+  getVariableValues,
   Kind,
-  OperationTypeNode,
+  type OperationDefinitionNode,
   type SelectionSetNode,
   type ValidationContext,
   type ValidationRule,
-  valueFromASTUntyped,
 } from 'graphql/index.js';
 import {own} from '../../lib/object.ts';
+import {orNothing} from '../../lib/system-code.ts';
 
 /** A page of 1,000 media with all their fields costs 18,002. */
 const maxCost = 20_000;
@@ -16,23 +18,16 @@ const maxCost = 20_000;
 /** What a mutation costs, since it writes. */
 const changeCost = 50;
 
-/** The lengths of a page of media: at most, and if the query does not set one, as the schema says. */
+/** The most items of a page of media. */
 export const longestPage = 1_000;
-const defaultPage = 20;
 
 type Variables = Readonly<Record<string, unknown>>;
 
 /** The cost of an operation: 1 for each value that it may return; those below a list count for each possible item. */
-export function costLimit(given: Variables | null | undefined): ValidationRule {
+export function costLimit(variables: Variables | null | undefined): ValidationRule {
   return context => ({
-    OperationDefinition({operation, selectionSet, variableDefinitions = []}) {
-      const defaults = variableDefinitions.map(({variable, defaultValue}) => [
-        variable.name.value,
-        defaultValue && valueFromASTUntyped(defaultValue),
-      ]);
-      const variables = {...Object.fromEntries(defaults), ...given};
-      const fieldCost = operation === OperationTypeNode.MUTATION ? changeCost : 1;
-      const cost = measuring(context, variables)(selectionSet, {fieldCost, pageLength: 1});
+    OperationDefinition(operation) {
+      const cost = costOf(operation, variables ?? {}, context);
       if (cost <= maxCost) return;
       const sentence = `The cost of the query is ${cost}, which exceeds the maximum of ${maxCost}.`;
       const extensions = {code: 'MAX_COST_EXCEEDED', value: cost, maximum: maxCost};
@@ -41,50 +36,42 @@ export function costLimit(given: Variables | null | undefined): ValidationRule {
   });
 }
 
-/** Where a selection stands: what each of its fields costs, and how many items its lists may have. */
-interface Place {
-  readonly fieldCost: number;
-  readonly pageLength: number;
-}
-
-/** Measures selections of one operation. */
-function measuring(context: ValidationContext, variables: Variables) {
+function costOf(operation: OperationDefinitionNode, given: Variables, context: ValidationContext): number {
+  const schema = context.getSchema();
+  const mutations = schema.getMutationType()?.getFields() ?? {};
+  const mediaList = schema.getQueryType()?.getFields()['mediaList'];
+  const {coerced} = getVariableValues(schema, operation.variableDefinitions ?? [], given);
   const fragments = new Map<string, number>();
-  const costOf = ({selections}: SelectionSetNode, place: Place): number => {
+  const ofSelections = ({selections}: SelectionSetNode, pageLength: number): number => {
     const costs = selections.map(selection => {
-      if (selection.kind === Kind.FIELD) return ofField(selection, place);
-      if (selection.kind === Kind.FRAGMENT_SPREAD) return ofFragment(selection.name.value, place);
-      return costOf(selection.selectionSet, place);
+      if (selection.kind === Kind.FIELD) return ofField(selection, pageLength);
+      if (selection.kind === Kind.FRAGMENT_SPREAD) return ofFragment(selection.name.value, pageLength);
+      return ofSelections(selection.selectionSet, pageLength);
     });
     return costs.reduce((sum, cost) => sum + cost, 0);
   };
-  const ofField = (field: FieldNode, {fieldCost, pageLength}: Place): number => {
+  const ofField = (field: FieldNode, pageLength: number): number => {
     const {name, selectionSet} = field;
-    if (selectionSet === undefined) return fieldCost;
-    const isList = name.value === 'mediaList';
-    const below = {fieldCost: 1, pageLength: isList ? pageLengthOf(field, variables) : 1};
+    const ofItself = own(mutations, name.value) === undefined ? 1 : changeCost;
+    if (selectionSet === undefined) return ofItself;
     const items = name.value === 'edges' || name.value === 'nodes' ? Math.max(1, pageLength) : 1;
-    return fieldCost + items * costOf(selectionSet, below);
+    return ofItself + items * ofSelections(selectionSet, name.value === 'mediaList' ? lengthOf(field) : 1);
   };
-  // Each fragment is measured once in each kind of place: fragments of fragments may spread it a million times.
-  const ofFragment = (name: string, place: Place): number => {
-    const id = `${name} ${place.fieldCost} ${place.pageLength}`;
+  const lengthOf = (page: FieldNode): number => {
+    const first = orNothing(() => mediaList && getArgumentValues(mediaList, page, coerced)['first']);
+    return typeof first === 'number' ? first : longestPage;
+  };
+  // Each fragment is measured once for each page length: fragments of fragments may spread it a million times.
+  const ofFragment = (name: string, pageLength: number): number => {
+    const id = `${name} ${pageLength}`;
     const known = fragments.get(id);
     if (known !== undefined) return known;
     // A fragment that contains itself is refused by another rule.
     fragments.set(id, 0);
     const fragment = context.getFragment(name);
-    const cost = fragment == null ? 0 : costOf(fragment.selectionSet, place);
+    const cost = fragment == null ? 0 : ofSelections(fragment.selectionSet, pageLength);
     fragments.set(id, cost);
     return cost;
   };
-  return costOf;
-}
-
-function pageLengthOf(field: FieldNode, variables: Variables): number {
-  const value = field.arguments?.find(({name}) => name.value === 'first')?.value;
-  if (value === undefined) return defaultPage;
-  if (value.kind === Kind.INT) return Number(value.value);
-  const given = value.kind === Kind.VARIABLE ? own(variables, value.name.value) : undefined;
-  return typeof given === 'number' ? given : longestPage;
+  return ofSelections(operation.selectionSet, 1);
 }
