@@ -5,91 +5,108 @@ import {InvalidOption} from '../exchange/refusal.ts';
 
 const operations = ['upload', 'graphql', 'files', 'thumbnails', 'streams', 'any'] as const;
 
-/** A fault: which requests it is for, and what is done to them. */
-export interface Fault {
-  /** As it was written. */
-  readonly text: string;
-  readonly operation: (typeof operations)[number];
+/** What a fault may consist of, by the names of its parts. */
+interface Parts {
   /** The file name, where the request has one. */
-  readonly name?: RegExp;
+  name: RegExp;
   /** The first and the last matching request that it is for, counted from 1. */
-  readonly nth: readonly [first: number, last: number];
+  nth: readonly [first: number, last: number];
   /** The share of those requests, up to 1. */
-  readonly rate: number;
-  readonly after: Stage;
-  readonly latency?: Latency;
+  rate: number;
+  after: Stage;
+  latency: Latency;
   /** Bytes per second. */
-  readonly bandwidth?: number;
-  readonly status?: number;
-  readonly withRecord: boolean;
+  bandwidth: number;
+  status: number;
+  /** Whether the response has an error record. */
+  record: boolean;
   /** Seconds. */
-  readonly retryAfter?: number;
+  'retry-after': number;
   /** Only responses of this status get the other one. */
-  readonly insteadOf?: number;
-  readonly end?: 'reset' | 'silence';
-  readonly isCut: boolean;
+  'instead-of': number;
   /** The field of the record to be changed. */
-  readonly wrong?: string;
+  wrong: string;
+  reset: true;
+  silence: true;
+  cut: true;
 }
 
-interface Part {
+/** What a fault consists of unless it says something else. */
+const usual = {nth: [1, Number.POSITIVE_INFINITY], rate: 1, after: 'head', record: true} as const;
+
+/** A fault: which requests it is for, and what is done to them. */
+export type Fault = Readonly<Partial<Parts>> &
+  Readonly<Pick<Parts, keyof typeof usual>> & {
+    /** As it was written. */
+    readonly text: string;
+    readonly operation: (typeof operations)[number];
+  };
+
+interface Part<Value> {
   /** What a value must be. */
   readonly expected: string;
-  /** The part of the fault that a value stands for; undefined if it cannot be read. */
-  read(value: string): Partial<Fault> | undefined;
+  /** What a value stands for; undefined if it cannot be read. */
+  read(value: string): Value | undefined;
 }
 
 const stages: readonly Stage[] = ['head', 'body', 'store'];
 
-const parts: Readonly<Record<string, Part>> = {
+const status: Part<number> = {
+  expected: 'an HTTP status from 400 to 599',
+  read: value => (/^[45]\d\d$/.test(value) ? Number(value) : undefined),
+};
+
+const word: Part<true> = {
+  expected: 'without a value',
+  read: value => (value === '' ? true : undefined),
+};
+
+const parts: {readonly [Name in keyof Parts]: Part<Parts[Name]>} = {
   name: {
     expected: 'a file name, in which * matches any characters',
-    read: value => ({name: wildcards(value)}),
+    read: value => (value === '' ? undefined : wildcards(value)),
   },
   nth: {
     expected: 'the number of a request, such as 3, or a range, such as 2-5 or 2-',
     read: value => {
       const [, first, range, end] = /^([1-9]\d*)(-([1-9]\d*)?)?$/.exec(value) ?? [];
       const last = end ?? (range === undefined ? first : Number.POSITIVE_INFINITY);
-      return Number(first) <= Number(last) ? {nth: [Number(first), Number(last)]} : undefined;
+      return Number(first) <= Number(last) ? [Number(first), Number(last)] : undefined;
     },
   },
   rate: {
     expected: 'a share of the requests, such as 0.1',
-    read: value => (/^(?:0?\.\d+|[01](?:\.0+)?)$/.test(value) ? {rate: Number(value)} : undefined),
+    read: value => (/^(?:0?\.\d+|[01](?:\.0+)?)$/.test(value) ? Number(value) : undefined),
   },
   after: {
     expected: stages.join(', '),
-    read: value => (stages.includes(value as Stage) ? {after: value as Stage} : undefined),
+    read: value => stages.find(stage => stage === value),
   },
   latency: {
     expected: 'a time, such as 200ms, 100ms..2s or 200ms~0.5',
-    read: value => optional(parseLatency(value), latency => ({latency})),
+    read: parseLatency,
   },
   bandwidth: {
     expected: 'bytes per second, such as 500000, 64K or 2M',
-    read: value => optional(sizeValue.read(value), bandwidth => ({bandwidth})),
+    read: sizeValue.read,
   },
-  status: statusPart(status => ({status})),
+  status,
   record: {
     expected: 'yes or no',
-    read: value => (value === 'yes' || value === 'no' ? {withRecord: value === 'yes'} : undefined),
+    read: value => (value === 'yes' || value === 'no' ? value === 'yes' : undefined),
   },
   'retry-after': {
     expected: 'a number of seconds',
-    read: value => (/^\d{1,9}$/.test(value) ? {retryAfter: Number(value)} : undefined),
+    read: value => (/^\d{1,9}$/.test(value) ? Number(value) : undefined),
   },
-  'instead-of': statusPart(insteadOf => ({insteadOf})),
+  'instead-of': status,
   wrong: {
     expected: 'a field of the record, such as size',
-    read: value => (/^\w+$/.test(value) ? {wrong: value} : undefined),
+    read: value => (/^\w+$/.test(value) ? value : undefined),
   },
-};
-
-const words: Readonly<Record<string, Partial<Fault>>> = {
-  reset: {end: 'reset'},
-  silence: {end: 'silence'},
-  cut: {isCut: true},
+  reset: word,
+  silence: word,
+  cut: word,
 };
 
 const effects = ['status', 'latency', 'bandwidth', 'wrong', 'reset', 'silence', 'cut'];
@@ -112,52 +129,27 @@ export function parseFault(text: string): Fault {
   if (operation === undefined) {
     throw invalid(text, `it must begin with ${operations.map(one => `"${one}:"`).join(', ')}`);
   }
-  const given = rest.split(',').map(part => /^[^=]*/.exec(part)?.[0] ?? '');
+  const fields: Partial<Parts> = Object.assign({}, ...rest.split(',').map(part => fieldOf(text, part)));
+  const given = Object.keys(fields);
   const lonely = ofStatus.find(key => given.includes(key) && !given.includes('status'));
   if (lonely !== undefined) throw invalid(text, `${lonely} needs status`);
   for (const [key, others] of exclusive) {
     const other = given.includes(key) ? others.find(one => given.includes(one)) : undefined;
     if (other !== undefined) throw invalid(text, `${key} and ${other} exclude each other`);
   }
-  const fields = rest.split(',').map(part => fieldsOf(text, part));
   if (!effects.some(key => given.includes(key))) {
     throw invalid(text, `it needs one of ${effects.join(', ')}`);
   }
-  const nothing: Fault = {
-    text,
-    operation,
-    nth: [1, Number.POSITIVE_INFINITY],
-    rate: 1,
-    after: 'head',
-    withRecord: true,
-    isCut: false,
-  };
-  return Object.assign(nothing, ...fields);
+  return {...usual, ...fields, text, operation};
 }
 
-function fieldsOf(text: string, given: string): Partial<Fault> {
-  const word = own(words, given);
-  if (word !== undefined) return word;
-  const [, key = '', value = ''] = /^([^=]*)=(.*)$/s.exec(given) ?? [];
-  const part = own(parts, key);
-  if (part === undefined) {
-    const known = [...Object.keys(parts), ...Object.keys(words)].join(', ');
-    throw invalid(text, `"${given}" is not one of ${known}`);
-  }
+function fieldOf(text: string, given: string): object {
+  const [, key = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(given) ?? [];
+  const part = own<Part<unknown>>(parts, key);
+  if (part === undefined) throw invalid(text, `"${given}" is not one of ${Object.keys(parts).join(', ')}`);
   const read = part.read(value);
-  if (value === '' || read === undefined) throw invalid(text, `${key} must be ${part.expected}`);
-  return read;
-}
-
-function optional<T>(value: T | undefined, make: (value: T) => Partial<Fault>): Partial<Fault> | undefined {
-  return value === undefined ? undefined : make(value);
-}
-
-function statusPart(make: (status: number) => Partial<Fault>): Part {
-  return {
-    expected: 'an HTTP status from 400 to 599',
-    read: value => (/^[45]\d\d$/.test(value) ? make(Number(value)) : undefined),
-  };
+  if (read === undefined) throw invalid(text, `${key} must be ${part.expected}`);
+  return {[key]: read};
 }
 
 function wildcards(text: string): RegExp {

@@ -1,23 +1,24 @@
+import type {StopSignal} from '../../host.ts';
 import {parseObject} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
 import {seeded} from '../../lib/seeded.ts';
+import {Stop} from '../../lib/stop.ts';
 import {
   type Disturbance,
   type Exchange,
   ExchangeOver,
   operationOf,
   type PlainResponse,
-  type Stage,
 } from '../exchange/exchange.ts';
 import {respond} from '../exchange/respond.ts';
 import {type Fault, parseFault} from './fault.ts';
-import {Waits} from './waits.ts';
+import {wait} from './wait.ts';
 
 /** The faults of a service. The same seed and the same order of requests give the same faults. */
 export class Faults {
   seed = 0;
   #active: readonly ActiveFault[] = [];
-  readonly #waits = new Waits();
+  readonly #stop = new Stop();
 
   /** Replaces all faults, and counts from 1 again; throws an InvalidOption if one cannot be read, and changes nothing then. */
   replace(texts: readonly string[], seed = 0): void {
@@ -33,12 +34,12 @@ export class Faults {
   /** What is to be done to a request; undefined if there are no faults at all. */
   disturbanceOf(exchange: Exchange): Disturbance | undefined {
     if (this.#active.length === 0) return undefined;
-    return new RequestFaults(exchange, operationOf(exchange.path), this.#active, this.#waits);
+    return disturbanceOf(exchange, this.#active, this.#stop);
   }
 
   /** Ends all latencies, so that the service can end. */
   stop(): void {
-    this.#waits.end();
+    this.#stop.abort(undefined);
   }
 }
 
@@ -94,96 +95,74 @@ interface Drawn {
   readonly latencyMs: number;
 }
 
-class RequestFaults implements Disturbance {
-  readonly #exchange: Exchange;
-  readonly #waits: Waits;
-  readonly #drawn: readonly Drawn[];
-  /** Faults with `instead-of`, which depend on the response. */
-  readonly #replacing: readonly ActiveFault[];
-  readonly #applied = new Set<ActiveFault>();
-  /** Whether the request has stages after its head: only uploads and queries have. */
-  readonly #hasStages: boolean;
-
-  constructor(exchange: Exchange, operation: string, active: readonly ActiveFault[], waits: Waits) {
-    this.#exchange = exchange;
-    this.#waits = waits;
-    this.#hasStages = operation === 'upload' || operation === 'graphql';
-    const matching = active.filter(one => one.matches(exchange, operation));
-    this.#replacing = matching.filter(({fault}) => fault.insteadOf !== undefined);
-    this.#drawn = matching
-      .filter(({fault}) => fault.insteadOf === undefined)
-      .flatMap(one => one.draw() ?? []);
-  }
-
-  get applied(): readonly string[] {
-    return [...this.#applied].map(({fault}) => fault.text);
-  }
-
-  cuts(): boolean {
-    return this.#use(({isCut}) => isCut) !== undefined;
-  }
-
-  async at(stage: Stage): Promise<void> {
-    for (const {active, latencyMs} of this.#drawn) {
-      const {fault} = active;
-      if ((this.#hasStages ? fault.after : 'head') !== stage) continue;
-      if (fault.latency !== undefined) {
-        this.#note(active);
-        await this.#waits.wait(this.#exchange, latencyMs);
+/** What the faults in force do to a request. */
+function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop: StopSignal): Disturbance {
+  const operation = operationOf(exchange.path);
+  // Other requests have no stages after their head.
+  const hasStages = operation === 'upload' || operation === 'graphql';
+  const matching = active.filter(one => one.matches(exchange, operation));
+  const dependsOnResponse = ({fault}: ActiveFault) => fault['instead-of'] !== undefined;
+  const drawn = matching.filter(one => !dependsOnResponse(one)).flatMap(one => one.draw() ?? []);
+  const applied = new Set<ActiveFault>();
+  const note = (one: ActiveFault) => {
+    if (!applied.has(one)) one.applied += 1;
+    applied.add(one);
+  };
+  /** The value of a part in the first fault that has it, and thereby is applied. */
+  const use = <Name extends keyof Fault>(name: Name): Fault[Name] | undefined => {
+    const found = drawn.find(one => one.active.fault[name] !== undefined);
+    if (found !== undefined) note(found.active);
+    return found?.active.fault[name];
+  };
+  return {
+    get applied() {
+      return [...applied].map(({fault}) => fault.text);
+    },
+    cuts: () => use('cut') === true,
+    async at(stage) {
+      for (const {active, latencyMs} of drawn) {
+        const {fault} = active;
+        if ((hasStages ? fault.after : 'head') !== stage) continue;
+        const ends = (fault.status ?? fault.reset ?? fault.silence) !== undefined;
+        if (ends || fault.latency !== undefined) note(active);
+        if (fault.latency !== undefined) await wait(exchange, latencyMs, stop);
+        if (ends) end(exchange, fault);
       }
-      this.#end(active);
-    }
-  }
-
-  async pace(bytes: number): Promise<void> {
-    const bandwidth = this.#use(fault => fault.bandwidth !== undefined)?.bandwidth;
-    if (bandwidth !== undefined) await this.#waits.wait(this.#exchange, (bytes * 1000) / bandwidth);
-  }
-
-  instead(response: PlainResponse): PlainResponse {
-    for (const active of this.#replacing) {
-      if (active.fault.insteadOf !== response.status || active.draw() === undefined) continue;
-      this.#note(active);
-      return errorOf(active.fault);
-    }
-    const wrong = response.status === 200 ? this.#use(fault => fault.wrong !== undefined)?.wrong : undefined;
-    return wrong === undefined ? response : {...response, text: withWrongField(response.text, wrong)};
-  }
-
-  /** Ends the exchange, if that is what the fault does. */
-  #end(active: ActiveFault): void {
-    const {fault} = active;
-    const {request, response} = this.#exchange;
-    if (fault.status === undefined && fault.end === undefined) return;
-    this.#note(active);
-    if (fault.status !== undefined) {
-      respond(this.#exchange, errorOf(fault));
-    } else {
-      // The log has no status for what was never sent.
-      response.statusCode = 0;
-      if (fault.end === 'reset') request.socket.resetAndDestroy();
-      else if (request.socket.readableEnded) request.socket.destroy();
-      else request.socket.once('end', () => request.socket.destroy());
-    }
-    throw new ExchangeOver();
-  }
-
-  /** The first fault of a kind that is to be applied. */
-  #use(isIt: (fault: Fault) => boolean): Fault | undefined {
-    const found = this.#drawn.find(({active}) => isIt(active.fault));
-    if (found !== undefined) this.#note(found.active);
-    return found?.active.fault;
-  }
-
-  #note(active: ActiveFault): void {
-    if (!this.#applied.has(active)) active.applied += 1;
-    this.#applied.add(active);
-  }
+    },
+    async pace(bytes) {
+      const bandwidth = use('bandwidth');
+      if (bandwidth !== undefined) await wait(exchange, (bytes * 1000) / bandwidth, stop);
+    },
+    instead(response) {
+      for (const one of matching.filter(dependsOnResponse)) {
+        if (one.fault['instead-of'] !== response.status || one.draw() === undefined) continue;
+        note(one);
+        return errorOf(one.fault);
+      }
+      const wrong = response.status === 200 ? use('wrong') : undefined;
+      return wrong === undefined ? response : {...response, text: withWrongField(response.text, wrong)};
+    },
+  };
 }
 
-function errorOf({status = 500, withRecord, retryAfter}: Fault): PlainResponse {
+/** Ends an exchange as a fault says. */
+function end(exchange: Exchange, fault: Fault): never {
+  const {socket} = exchange.request;
+  if (fault.status !== undefined) {
+    respond(exchange, errorOf(fault));
+  } else {
+    // The log has no status for what was never sent.
+    exchange.response.statusCode = 0;
+    if (fault.reset) socket.resetAndDestroy();
+    else if (socket.readableEnded) socket.destroy();
+    else socket.once('end', () => socket.destroy());
+  }
+  throw new ExchangeOver();
+}
+
+function errorOf({status = 500, record, 'retry-after': retryAfter}: Fault): PlainResponse {
   const wait = retryAfter === undefined ? {} : {'Retry-After': String(retryAfter)};
-  if (withRecord) {
+  if (record) {
     return {status, text: JSON.stringify({code: status, message: 'A fault on request.'}), headers: wait};
   }
   const headers = {...wait, 'Content-Type': 'text/html; charset=utf-8'};

@@ -1,36 +1,25 @@
+import type {StopSignal} from '../../host.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 
-/** Waits that end early when the client or the service does. */
-export class Waits {
-  readonly #running = new Set<() => void>();
-  #hasEnded = false;
-
-  /** Resolves after so many milliseconds. */
-  wait(exchange: Exchange, ms: number): Promise<void> {
-    const {clock, connection, response} = exchange;
-    if (this.#hasEnded || response.destroyed || connection.failure !== undefined) return Promise.resolve();
-    return new Promise(resolve => {
-      const end = () => {
-        cancel();
-        stopListening();
-        stopAsking();
-        response.off('close', end);
-        this.#running.delete(end);
-        resolve();
-      };
-      const cancel = clock.after(ms, end);
-      const stopListening = connection.onFailure(end);
-      const stopAsking = askWhetherGone(exchange);
-      response.once('close', end);
-      this.#running.add(end);
-    });
-  }
-
-  /** Ends all waits, those to come too. */
-  end(): void {
-    this.#hasEnded = true;
-    for (const end of [...this.#running]) end();
-  }
+/** Resolves after so many milliseconds; earlier when the client is gone, or the service ends. */
+export function wait(exchange: Exchange, ms: number, stop: StopSignal): Promise<void> {
+  const {clock, connection, response} = exchange;
+  if (stop.aborted || response.destroyed || connection.failure !== undefined) return Promise.resolve();
+  return new Promise(resolve => {
+    const end = () => {
+      cancel();
+      stopListening();
+      stopAsking();
+      response.off('close', end);
+      stop.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(ms, end);
+    const stopListening = connection.onFailure(end);
+    const stopAsking = askWhetherGone(exchange);
+    response.once('close', end);
+    stop.addEventListener('abort', end);
+  });
 }
 
 /** The first pause, which is doubled each time. */
