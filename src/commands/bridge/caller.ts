@@ -71,10 +71,8 @@ export async function comparableUser(host: Host): Promise<number | undefined> {
 export async function userOfPeer(socket: Socket): Promise<number | undefined> {
   const {remoteAddress = '', remotePort = 0, localAddress = '', localPort = 0} = socket;
   for (const [table, prefix] of Object.entries(tables)) {
-    const [peer, own] = [
-      printed([...prefix, ...bytesOf(remoteAddress)], remotePort),
-      printed([...prefix, ...bytesOf(localAddress)], localPort),
-    ];
+    const peer = printed([...prefix, ...bytesOf(remoteAddress)], remotePort);
+    const own = printed([...prefix, ...bytesOf(localAddress)], localPort);
     const rows = (await readFile(table, 'latin1').catch(() => '')).split('\n');
     const cells = rows.map(row => row.trim().split(/\s+/));
     const found = cells.find(([, from, to, state]) => from === peer && to === own && state === established);

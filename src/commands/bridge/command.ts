@@ -5,10 +5,8 @@ import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
 import {systemCode} from '../../lib/system-code.ts';
-import {asMediaError} from '../../output/report.ts';
+import {asMediaError, type Report} from '../../output/report.ts';
 import {readClipboard} from '../../sources/clipboard/clipboard.ts';
-import type {Source} from '../../sources/open/source.ts';
-import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {uploadedUrl} from '../upload/upload-files.ts';
 import {UploadQueue} from '../upload/upload-queue.ts';
 import {BridgeRefusal, comparableUser} from './caller.ts';
@@ -35,21 +33,32 @@ interface BridgeOptions {
 }
 
 /** Uploads for editors until SIGINT, SIGTERM or SIGHUP; prints the URL that they send requests to. */
-async function runBridge(options: BridgeOptions, invocation: Invocation): Promise<ExitStatus> {
-  const {port, root = []} = options;
+async function runBridge(
+  {port, root = [], geotags}: BridgeOptions,
+  invocation: Invocation,
+): Promise<ExitStatus> {
   const {host, report, stdout} = invocation;
+  const secret = host.env['MEDIA_BRIDGE_SECRET']?.trim() || undefined;
   const roots = await realRoots(root, host.cwd());
   const {checkSettings} = await import('../../cli/session.ts');
   await checkSettings(invocation);
   const signal = endSignal(invocation);
-  const bridge = new Bridge(invocation, roots, options);
+  const stop = new Stop<MediaError>();
+  const queue = new UploadQueue(invocation, {flags: defined({geotags}), waitsForService: false});
+  const rules: ReadRules = {
+    ...{roots, temporaryDirectory: host.temporaryDirectory()},
+    readClipboard: async () => {
+      const content = await readClipboard(host, stop);
+      if ('files' in content && content.dropped !== undefined) report.warning(content.dropped);
+      return content;
+    },
+  };
   try {
-    const secret = host.env['MEDIA_BRIDGE_SECRET']?.trim() || undefined;
     const user = await comparableUser(host);
     const server = await listen({
       ...{port, secret, user},
-      upload: request => bridge.upload(request),
-      onFailure: error => bridge.failed(error),
+      upload: request => upload(request, rules, queue, report),
+      onFailure: error => reportFailure(error, report),
     });
     await stdout.write(`${server.url}/upload\n`);
     if (secret === undefined && user === undefined)
@@ -58,9 +67,9 @@ async function runBridge(options: BridgeOptions, invocation: Invocation): Promis
       );
     report.note('Uploading for editors. Press Ctrl-C to stop.');
     const received = await signal.received;
-    const closed = server.close();
-    await bridge.stop(new MediaError('interrupted', `media bridge was stopped by ${received}.`));
-    await closed;
+    const why = new MediaError('interrupted', `media bridge was stopped by ${received}.`);
+    stop.abort(why);
+    await Promise.all([server.close(), queue.stop(why)]);
     return received;
   } finally {
     signal.ignore();
@@ -85,63 +94,36 @@ async function listen(options: BridgeServerOptions): Promise<BridgeServer> {
   }
 }
 
-/** Uploads the files of requests, all of a request or none. */
-class Bridge {
-  readonly #report: Invocation['report'];
-  readonly #rules: ReadRules;
-  readonly #queue: UploadQueue;
-  readonly #stop = new Stop<MediaError>();
-
-  constructor(invocation: Invocation, roots: readonly string[], {geotags}: Pick<BridgeOptions, 'geotags'>) {
-    const {host, report} = invocation;
-    this.#report = report;
-    this.#rules = {
-      ...{roots, temporaryDirectory: host.temporaryDirectory()},
-      readClipboard: async () => {
-        const content = await readClipboard(host, this.#stop);
-        if ('files' in content && content.dropped !== undefined) report.warning(content.dropped);
-        return content;
-      },
-    };
-    this.#queue = new UploadQueue(invocation, {flags: defined({geotags}), waitsForService: false});
-  }
-
-  /** The URLs of the files of a request, in its order. */
-  async upload(request: IncomingMessage): Promise<string[]> {
-    try {
-      const {sources, remove} = await requestFiles(request, this.#rules);
-      const outcomes = await this.#upload(sources).finally(remove);
-      const urls = outcomes.map((outcome, at) => uploadedUrl(sources[at]?.name ?? '', outcome));
-      this.#report.note(resultText(urls, outcomes.filter(({status}) => status === 'skipped').length));
-      return urls;
-    } catch (error) {
-      if (error instanceof BridgeRefusal) throw error;
-      const {messageToKeep: message, hint} = asMediaError(error);
-      throw new BridgeRefusal(500, hint === undefined ? message : `${message} ${hint}`, {cause: error});
-    }
-  }
-
-  async #upload(sources: readonly Source[]): Promise<(Outcome | LeftOut)[]> {
-    const outcomes = await Promise.allSettled(sources.map(source => this.#queue.add(source)));
-    return outcomes.map(settled => {
-      if (settled.status === 'rejected') throw settled.reason;
-      return settled.value;
+/** Uploads the files of a request, all or none; resolves to their URLs in its order. */
+async function upload(
+  request: IncomingMessage,
+  rules: ReadRules,
+  queue: UploadQueue,
+  report: Report,
+): Promise<string[]> {
+  try {
+    const {sources, remove} = await requestFiles(request, rules);
+    const settled = await Promise.allSettled(sources.map(source => queue.add(source))).finally(remove);
+    const outcomes = settled.map(one => {
+      if (one.status === 'rejected') throw one.reason;
+      return one.value;
     });
+    const urls = outcomes.map((outcome, at) => uploadedUrl(sources[at]?.name ?? '', outcome));
+    report.note(resultText(urls, outcomes.filter(({status}) => status === 'skipped').length));
+    return urls;
+  } catch (error) {
+    if (error instanceof BridgeRefusal) throw error;
+    const {messageToKeep: message, hint} = asMediaError(error);
+    throw new BridgeRefusal(500, hint === undefined ? message : `${message} ${hint}`, {cause: error});
   }
+}
 
-  /** Reports why a request failed. */
-  failed(error: unknown): void {
-    const {cause} = error instanceof BridgeRefusal ? error : {cause: error};
-    if (error instanceof BridgeRefusal && !(cause instanceof MediaError))
-      this.#report.warning(`Refused a request: ${error.message}`);
-    else this.#report.failure(asMediaError(cause));
-  }
-
-  /** Ends the uploads and the reading of the clipboard; resolves when nothing is in progress. */
-  stop(why: MediaError): Promise<void> {
-    this.#stop.abort(why);
-    return this.#queue.stop(why);
-  }
+/** Reports why a request failed. */
+function reportFailure(error: unknown, report: Report): void {
+  const {cause} = error instanceof BridgeRefusal ? error : {cause: error};
+  if (error instanceof BridgeRefusal && !(cause instanceof MediaError))
+    report.warning(`Refused a request: ${error.message}`);
+  else report.failure(asMediaError(cause));
 }
 
 /** What was done for a request; `before` is how many of its files an earlier upload had stored. */

@@ -7,7 +7,7 @@ import {failed, MediaError} from '../../errors.ts';
 import {textOf} from '../../lib/files/read-text.ts';
 import {isBelow, pathOfFileUrl, typedPath} from '../../lib/files/typed-path.ts';
 import {isString, listOf, parseObject} from '../../lib/json.ts';
-import {isOutOfSpace, systemReason} from '../../lib/system-code.ts';
+import {isOutOfSpace, orNothing, systemReason} from '../../lib/system-code.ts';
 import {type ClipboardContent, pictureSource} from '../../sources/clipboard/clipboard.ts';
 import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
@@ -124,8 +124,13 @@ export function realRoots(roots: readonly string[], cwd: string): Promise<string
 
 /** The real path of a file that a request names; throws a refusal unless it is in one of the roots, if there are any. */
 export async function readablePath(named: string, roots: readonly string[]): Promise<string> {
-  const path = pathIn(named);
-  if (!isAbsolute(path)) return withoutSlash(named, roots);
+  const path = orNothing(() => pathOfFileUrl(named));
+  if (path === undefined) throw new BridgeRefusal(400, `${named} is not the URL of a local file.`);
+  // The plugin of Obsidian drops the first slash of absolute paths, which PicGo does not notice where it runs in the root directory.
+  if (!isAbsolute(path))
+    return readablePath(`/${named}`, roots).catch(cause => {
+      throw new BridgeRefusal(400, `${named} is not the absolute path of a file.`, {cause});
+    });
   const real = await realpath(path).catch(cause => {
     // The message must not tell whether a file outside the roots exists.
     const where = roots.length === 0 ? systemReason(cause) : 'it does not exist, or it is outside --root';
@@ -134,21 +139,4 @@ export async function readablePath(named: string, roots: readonly string[]): Pro
   if (roots.length > 0 && !roots.some(root => isBelow(real, root)))
     throw new BridgeRefusal(400, `${named} could not be read: it does not exist, or it is outside --root.`);
   return real;
-}
-
-/** The plugin of Obsidian drops the first slash of absolute paths, which PicGo does not notice where it runs in the root directory. */
-async function withoutSlash(named: string, roots: readonly string[]): Promise<string> {
-  try {
-    return await readablePath(`/${named}`, roots);
-  } catch (cause) {
-    throw new BridgeRefusal(400, `${named} is not the absolute path of a file.`, {cause});
-  }
-}
-
-function pathIn(named: string): string {
-  try {
-    return pathOfFileUrl(named);
-  } catch (cause) {
-    throw new BridgeRefusal(400, `${named} is not the URL of a local file.`, {cause});
-  }
 }

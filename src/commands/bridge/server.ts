@@ -1,6 +1,6 @@
 import {once} from 'node:events';
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
-import type {AddressInfo, Socket} from 'node:net';
+import type {AddressInfo} from 'node:net';
 import {BridgeRefusal, desktopOrigin, refuseOtherUsers, refusePages, refuseStrangers} from './caller.ts';
 import {isForm} from './request-files.ts';
 
@@ -24,16 +24,13 @@ export interface BridgeServer {
 /** Serves the protocol of PicGo's server on 127.0.0.1; rejects with the system's error if the port cannot be used. */
 export async function startBridgeServer(options: BridgeServerOptions): Promise<BridgeServer> {
   let port = options.port;
-  /** The open connections with their requests; browsers open some in advance. */
-  const connections = new Map<Socket, IncomingMessage | undefined>();
-  const answers = new Set<Promise<void>>();
+  const running = new Map<IncomingMessage, Promise<void>>();
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     try {
       refusePages(request.headers, port);
       allowDesktop(request, response);
-      const result = await answer(request, options);
-      if (result === undefined) send(response, 204);
-      else send(response, 200, {success: true, result});
+      if (request.method === 'OPTIONS') response.writeHead(204, everyHeader).end();
+      else send(response, 200, {success: true, result: await resultOf(request, options)});
     } catch (error) {
       options.onFailure(error);
       const {status, message} =
@@ -44,13 +41,10 @@ export async function startBridgeServer(options: BridgeServerOptions): Promise<B
     }
   };
   const server = createServer((request, response) => {
-    connections.set(request.socket, request);
-    const answered = respond(request, response).finally(() => answers.delete(answered));
-    answers.add(answered);
-  });
-  server.on('connection', socket => {
-    connections.set(socket, undefined);
-    socket.on('close', () => connections.delete(socket));
+    running.set(
+      request,
+      respond(request, response).finally(() => running.delete(request)),
+    );
   });
   // A large file takes longer to arrive than Node allows by default.
   server.requestTimeout = 0;
@@ -62,22 +56,23 @@ export async function startBridgeServer(options: BridgeServerOptions): Promise<B
     async close() {
       const closed = once(server, 'close');
       server.close();
-      for (const [socket, request] of connections) if (!request?.complete) socket.destroy();
+      for (const {complete, socket} of running.keys()) if (!complete) socket.destroy();
+      await Promise.all(running.values());
+      // Browsers open connections in advance, and may have sent a request meanwhile.
+      server.closeAllConnections();
       await closed;
-      await Promise.all(answers);
+      await Promise.all(running.values());
     },
   };
 }
 
-/** The result of a request; nothing for a preflight. */
-async function answer(
+async function resultOf(
   request: IncomingMessage,
   {secret, user, upload}: BridgeServerOptions,
-): Promise<unknown> {
+): Promise<string | string[]> {
   const {method = '', url = '', headers} = request;
   const [path = '', ...parts] = url.split('?');
   const query = parts.join('?');
-  if (method === 'OPTIONS') return undefined;
   if (path === '/heartbeat' && ['GET', 'POST'].includes(method)) return 'alive';
   if (path !== '/upload' && path !== '/heartbeat')
     throw new BridgeRefusal(404, 'The only paths here are /upload and /heartbeat.');
@@ -98,9 +93,9 @@ function allowDesktop({headers: {origin}}: IncomingMessage, response: ServerResp
 }
 
 /** Each response ends its connection, so that the server can end at any time. */
-function send(response: ServerResponse, status: number, value?: unknown): void {
-  const headers = {'Cache-Control': 'no-store', Connection: 'close'};
-  if (value === undefined) response.writeHead(status, headers).end();
-  else
-    response.writeHead(status, {...headers, 'Content-Type': 'application/json'}).end(JSON.stringify(value));
+const everyHeader = {'Cache-Control': 'no-store', Connection: 'close'};
+
+function send(response: ServerResponse, status: number, value: object): void {
+  const headers = {...everyHeader, 'Content-Type': 'application/json'};
+  response.writeHead(status, headers).end(JSON.stringify(value));
 }
