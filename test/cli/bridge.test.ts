@@ -473,6 +473,7 @@ test.each([
   ['no key', {MEDIA_API_KEY: ''}, [], 4, /no API key/i],
   ['a root that does not exist', {}, ['--root', 'gone'], 1, /gone could not be found: ENOENT/],
   ['a root that is a file', {}, ['--root', 'clip.mp4'], 2, /clip\.mp4 is not a directory/],
+  ['a blank secret', {MEDIA_BRIDGE_SECRET: ' \n'}, [], 2, /MEDIA_BRIDGE_SECRET is blank/],
   ['a wrong setting', {MEDIA_LIMIT_RATE: 'fast'}, [], 2, /"fast" is not a value of limit-rate/],
   ['no port', {}, ['--port', '70000'], 2, /whole number from 0 to 65535/],
 ])('%s: the reason at once', async (_name, env, parameters, exitCode, reason) => {

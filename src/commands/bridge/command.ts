@@ -38,7 +38,11 @@ async function runBridge(
   invocation: Invocation,
 ): Promise<ExitStatus> {
   const {host, report, stdout} = invocation;
-  const secret = host.env['MEDIA_BRIDGE_SECRET']?.trim() || undefined;
+  const secret = (host.env['MEDIA_BRIDGE_SECRET'] || undefined)?.trim();
+  if (secret === '')
+    throw new MediaError('usage', 'MEDIA_BRIDGE_SECRET is blank.', {
+      hint: 'Set it to a secret, or unset it.',
+    });
   const roots = await realRoots(root, host.cwd());
   const {checkSettings} = await import('../../cli/session.ts');
   await checkSettings(invocation);
