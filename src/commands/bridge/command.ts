@@ -4,14 +4,13 @@ import {collect, type GeotagFlag, geotagsOption, wholeNumber} from '../../cli/va
 import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
-import {systemCode} from '../../lib/system-code.ts';
+import {systemCode, systemReason} from '../../lib/system-code.ts';
 import {asMediaError, type Report} from '../../output/report.ts';
 import {readClipboard} from '../../sources/clipboard/clipboard.ts';
 import {uploadedUrl} from '../upload/upload-files.ts';
 import {UploadQueue} from '../upload/upload-queue.ts';
 import {BridgeRefusal, comparableUser} from './caller.ts';
 import {type ReadRules, realRoots, requestFiles} from './request-files.ts';
-import type {BridgeServer, BridgeServerOptions} from './server.ts';
 
 /** The port of the PicGo server, which editors use if nothing else is entered. */
 const picGoPort = 36_677;
@@ -59,10 +58,13 @@ async function runBridge(
   };
   try {
     const user = await comparableUser(host);
-    const server = await listen({
+    const {startBridgeServer} = await import('./server.ts');
+    const server = await startBridgeServer({
       ...{port, secret, user},
       upload: request => upload(request, rules, queue, report),
       onFailure: error => reportFailure(error, report),
+    }).catch(cause => {
+      throw unusablePort(port, cause);
     });
     await stdout.write(`${server.url}/upload\n`);
     if (secret === undefined && user === undefined)
@@ -80,22 +82,16 @@ async function runBridge(
   }
 }
 
-async function listen(options: BridgeServerOptions): Promise<BridgeServer> {
-  try {
-    const {startBridgeServer} = await import('./server.ts');
-    return await startBridgeServer(options);
-  } catch (cause) {
-    const code = systemCode(cause);
-    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw cause;
-    const why =
-      code === 'EACCES'
-        ? 'cannot be used without more permissions'
-        : 'is in use, perhaps by PicGo or by another media bridge';
-    throw new MediaError('local_failure', `Port ${options.port} ${why}.`, {
-      hint: 'Choose another with --port, and enter it in the editor.',
-      cause,
-    });
-  }
+/** The error for a port that the system does not let us listen on; any other error is a bug. */
+function unusablePort(port: number, cause: unknown): unknown {
+  const code = systemCode(cause);
+  if (code === undefined) return cause;
+  const isTaken = code === 'EADDRINUSE';
+  const why = isTaken
+    ? 'is in use, perhaps by PicGo or by another media bridge'
+    : `cannot be used: ${systemReason(cause)}`;
+  const hint = 'Choose another with --port, and enter it in the editor.';
+  return new MediaError('local_failure', `Port ${port} ${why}.`, {hint, cause});
 }
 
 /** Uploads the files of a request, all or none; resolves to their URLs in its order. */

@@ -4,7 +4,7 @@ import type {AddressInfo} from 'node:net';
 import {BridgeRefusal, desktopOrigin, refuseOtherUsers, refusePages, refuseStrangers} from './caller.ts';
 import {isForm} from './request-files.ts';
 
-export interface BridgeServerOptions {
+interface BridgeServerOptions {
   port: number;
   secret: string | undefined;
   /** The id of the user whose processes may name files without the secret; undefined: anybody may. */
@@ -15,7 +15,7 @@ export interface BridgeServerOptions {
   onFailure: (error: unknown) => void;
 }
 
-export interface BridgeServer {
+interface BridgeServer {
   url: string;
   /** Accepts no more requests; resolves when all have been answered, and nothing is left of those that broke off. */
   close(): Promise<void>;
