@@ -1,8 +1,7 @@
-import type {MediaRecord} from '../../service/record.ts';
 import {enteredName, Refusal} from '../exchange/refusal.ts';
 import {hashOf, keyId, ownerOf, type Permission, type StoredKey} from '../state/keys.ts';
 import {ignoreDamage} from '../state/state.ts';
-import {isRecordId, mediaRecord, type StoredRecord} from '../state/stored-record.ts';
+import {isRecordId, mediaRecord} from '../state/stored-record.ts';
 import type {Service} from './context.ts';
 import {longestPage} from './query-cost.ts';
 
@@ -50,9 +49,7 @@ function change<Given, Result>(resolve: Resolver<Given, Result>): Resolver<Given
 }
 
 /** A media record, with what the service knows besides. */
-type ShownMedia = MediaRecord & Pick<StoredRecord, 'contentType' | 'sha256' | 'createdAt'>;
-
-async function findMedia(service: Service, id: string): Promise<ShownMedia | null> {
+async function findMedia(service: Service, id: string) {
   const stored = await service.store.find(id);
   if (stored === undefined) return null;
   const {contentType, sha256, createdAt} = stored;

@@ -12,11 +12,9 @@ import {storeReceived, writeReceived} from './upload.ts';
 const filesAtOnce = 8;
 const chunkLength = 1024 * 1024;
 
-type SeedService = Pick<Service, 'store' | 'resets' | 'previews'>;
-
 /** Stores a seed; resolves to the function that puts the service back to its state as it is now, and resolves to the number of media. */
 export async function rememberStart(
-  service: Pick<Service, 'keys' | 'profile'> & SeedService,
+  service: Service,
   seed: AsyncGenerator<SeedFile> | undefined,
   stop?: StopSignal,
 ): Promise<() => Promise<number>> {
@@ -39,7 +37,7 @@ export async function rememberStart(
 }
 
 /** Stores the files that are not stored yet; resolves to all of them, by their IDs. */
-async function storeSeed(files: AsyncGenerator<SeedFile>, service: SeedService, stop?: StopSignal) {
+async function storeSeed(files: AsyncGenerator<SeedFile>, service: Service, stop?: StopSignal) {
   const seeded = new Map<string, SeedFile>();
   const work = async () => {
     for await (const file of files) {
@@ -57,7 +55,7 @@ async function storeSeed(files: AsyncGenerator<SeedFile>, service: SeedService, 
 }
 
 /** Stores a file of the seed that was deleted or damaged. */
-async function restore(id: string, file: SeedFile, service: SeedService): Promise<void> {
+async function restore(id: string, file: SeedFile, service: Service): Promise<void> {
   const found = await storeFile(file, service, one => one === id).catch(cause => {
     throw new Refusal(500, `${file.name} of the seed could not be read again: ${cause.message}`);
   });
@@ -67,7 +65,7 @@ async function restore(id: string, file: SeedFile, service: SeedService): Promis
 /** Stores a file under the ID that follows from its content, if that ID is wanted and not taken; resolves to the ID. */
 async function storeFile(
   {contentType, open}: SeedFile,
-  service: SeedService,
+  service: Service,
   isWanted: (id: string) => boolean,
 ): Promise<string> {
   const path = service.store.temporaryPath();

@@ -136,13 +136,10 @@ const largestOriginal = 2_000_000;
 
 /** A preview of a medium: its thumbnail, the image itself if it is small, or the name of its format. */
 function preview(record: StoredRecord): Html {
-  if (record.thumbnail) {
-    return html`<img src="/thumbnails/${record.id}.webp" alt="${factsText(record)}" loading="lazy" decoding="async">`;
-  }
-  if (shown.test(record.contentType) && record.size <= largestOriginal) {
-    return html`<img src="/files/${record.id}" alt="${factsText(record)}" loading="lazy" decoding="async">`;
-  }
-  return html`<span class="no-picture">${formatText(record)}</span>`;
+  const isSmall = shown.test(record.contentType) && record.size <= largestOriginal;
+  if (!record.thumbnail && !isSmall) return html`<span class="no-picture">${formatText(record)}</span>`;
+  const source = record.thumbnail ? `/thumbnails/${record.id}.webp` : `/files/${record.id}`;
+  return html`<img src="${source}" alt="${factsText(record)}" loading="lazy" decoding="async">`;
 }
 
 /** The medium itself, scaled to fit. */

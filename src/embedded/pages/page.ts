@@ -42,7 +42,7 @@ export function respondPage(
   content: Html,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const text = whole(frame, content).toString();
+  const {text} = whole(frame, content);
   respond(exchange, {status, text, headers: {...pageHeaders, ...headers}});
 }
 
@@ -131,14 +131,10 @@ function foreign(): Refusal {
 
 /** Text that is already HTML. Only the tag below creates it, so all other text in a page is escaped. */
 class Html {
-  readonly #text: string;
+  readonly text: string;
 
   constructor(text: string) {
-    this.#text = text;
-  }
-
-  toString(): string {
-    return this.#text;
+    this.text = text;
   }
 }
 
@@ -162,7 +158,7 @@ export function html(literals: TemplateStringsArray, ...parts: readonly Part[]):
 
 function textOf(part: Part): string {
   if (part === undefined) return '';
-  if (part instanceof Html) return part.toString();
+  if (part instanceof Html) return part.text;
   if (typeof part === 'object') return part.map(textOf).join('');
   return String(part).replace(/[&<>"']/g, character => own(entities, character) ?? '');
 }
