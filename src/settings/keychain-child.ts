@@ -11,7 +11,7 @@ export interface KeychainRequest {
   key?: string;
 }
 
-/** The result of this process, as JSON on standard output. */
+/** The result of this process, as JSON on standard output: the key that is in the keychain now, or why it could not be used. */
 export type KeychainAnswer = {key: string | null} | {failure: string};
 
 /** The process of runChild. A keychain is used through native code that may never return; only a separate process can be ended then. */
@@ -33,6 +33,6 @@ async function answer({action, account, key = ''}: KeychainRequest): Promise<Key
     return {key: entry.getPassword()};
   } catch (error) {
     if (systemCode(error) === 'MODULE_NOT_FOUND') return {failure: '@napi-rs/keyring is not installed'};
-    return {failure: error instanceof Error ? error.message : String(error)};
+    return {failure: (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')};
   }
 }

@@ -2,53 +2,20 @@ import {existsSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import type {Host, StopSignal} from '../host.ts';
 import {runChild} from '../lib/child.ts';
-import {isObject, parseObject} from '../lib/json.ts';
-import type {Secret} from '../lib/secrets/secret.ts';
+import {parseObject} from '../lib/json.ts';
 import {childParameters, isExecutable} from '../package-file.ts';
-import type {KeychainRequest} from './keychain-child.ts';
-
-/** Identifies a key: one per profile and origin, so that no setting can send it to another origin. */
-export interface KeychainEntry {
-  profileName: string;
-  origin: string;
-}
-
-/** The key, if there is one, or the reason why the keychain could not be used. */
-export type KeychainResult = {key: string | undefined} | {failure: string};
+import type {KeychainAnswer, KeychainRequest} from './keychain-child.ts';
 
 /** How long a keychain may take; on a desktop, it may ask the user to unlock it. */
 const timeLimitMs = 3000;
 const timeLimitWithScreenMs = 60_000;
 
-/** Reads a key from the system's keychain. */
-export function readFromKeychain(
+/** Reads, stores or removes a key; there is one per profile and origin, so that no setting can send it to another origin. */
+export async function askKeychain(
   host: Host,
-  entry: KeychainEntry,
+  {profileName, origin, ...request}: Omit<KeychainRequest, 'account'> & {profileName: string; origin: string},
   stop?: StopSignal,
-): Promise<KeychainResult> {
-  return ask(host, {action: 'get', account: accountOf(entry)}, stop);
-}
-
-/** Puts a key into the system's keychain and reads it back. */
-export async function storeInKeychain(
-  host: Host,
-  entry: KeychainEntry,
-  key: Secret,
-): Promise<KeychainResult> {
-  const result = await ask(host, {action: 'set', account: accountOf(entry), key: key.reveal()});
-  return 'key' in result && result.key !== key.reveal() ? {failure: 'it did not store the key'} : result;
-}
-
-/** Removes a key from the system's keychain; succeeds if there is none. */
-export function removeFromKeychain(host: Host, entry: KeychainEntry): Promise<KeychainResult> {
-  return ask(host, {action: 'delete', account: accountOf(entry)});
-}
-
-function accountOf({profileName, origin}: KeychainEntry): string {
-  return `${profileName} ${origin}`;
-}
-
-async function ask(host: Host, request: KeychainRequest, stop?: StopSignal): Promise<KeychainResult> {
+): Promise<KeychainAnswer> {
   // Its child process would give any program a key that the keychain gives to this executable only.
   if (isExecutable) return {failure: 'a single executable does not use it'};
   if (host.platform === 'linux' && !hasSessionBus(host)) return {failure: 'there is no D-Bus session'};
@@ -56,7 +23,7 @@ async function ask(host: Host, request: KeychainRequest, stop?: StopSignal): Pro
   const end = await runChild(host, {
     command: {program: host.nodePath(), parameters: childParameters('keychain')},
     hasChannel: true,
-    input: JSON.stringify(request),
+    input: JSON.stringify({...request, account: `${profileName} ${origin}`}),
     stderr: 'ignore',
     cwd: dirname(host.nodePath()),
     timeoutMs,
@@ -65,9 +32,7 @@ async function ask(host: Host, request: KeychainRequest, stop?: StopSignal): Pro
   stop?.throwIfAborted();
   if (end.kind === 'timeout') return {failure: `it did not respond within ${timeoutMs / 1000} s`};
   const answer = end.kind === 'ended' ? parseObject(end.stdout.toString()) : undefined;
-  if (!isObject(answer)) return {failure: 'the request to it failed'};
-  if (typeof answer['failure'] === 'string') return {failure: answer['failure'].replace(/\.$/, '')};
-  return {key: typeof answer['key'] === 'string' ? answer['key'] : undefined};
+  return (answer as KeychainAnswer | undefined) ?? {failure: 'the request to it failed'};
 }
 
 function hasSessionBus({env}: Host): boolean {

@@ -37,40 +37,29 @@ export function stateUnwritable(host: Host, why: string, cause?: unknown): Media
   });
 }
 
-/** The variable that says where such files are. */
-function variableOf({platform}: Host, kind: 'data' | 'state'): string {
-  if (platform === 'darwin') return 'HOME';
-  return platform === 'win32' ? 'LOCALAPPDATA' : `XDG_${kind.toUpperCase()}_HOME`;
-}
-
 type Kind = 'config' | 'data' | 'state';
 
+/** The variable that says where such files are. */
+function variableOf({platform}: Host, kind: Kind): string {
+  if (platform === 'darwin') return 'HOME';
+  if (platform === 'win32') return kind === 'config' ? 'APPDATA' : 'LOCALAPPDATA';
+  return `XDG_${kind.toUpperCase()}_HOME`;
+}
+
+const xdgDefaults = {config: '.config', data: '.local/share', state: '.local/state'};
+
 /** The same directories as the package env-paths, which reads only the environment of its own process. */
-function userDirectory({platform, env, homeDirectory}: Host, kind: Kind): string {
-  const home = homeDirectory();
-  switch (platform) {
-    case 'darwin':
-      return join(
-        home,
-        'Library',
-        {config: 'Preferences', data: 'Application Support', state: 'Application Support'}[kind],
-        'media',
-      );
-    case 'win32':
-      return kind === 'config'
-        ? join(env['APPDATA'] || join(home, 'AppData', 'Roaming'), 'media', 'Config')
-        : join(env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'media', 'Data');
-    // The XDG Base Directory Specification.
-    default:
-      return join(
-        {
-          config: env['XDG_CONFIG_HOME'] || join(home, '.config'),
-          data: env['XDG_DATA_HOME'] || join(home, '.local', 'share'),
-          state: env['XDG_STATE_HOME'] || join(home, '.local', 'state'),
-        }[kind],
-        'media',
-      );
-  }
+function userDirectory(host: Host, kind: Kind): string {
+  const [home, isConfig] = [host.homeDirectory(), kind === 'config'];
+  if (host.platform === 'darwin')
+    return join(home, 'Library', isConfig ? 'Preferences' : 'Application Support', 'media');
+  const parent = host.env[variableOf(host, kind)];
+  if (host.platform === 'win32')
+    return isConfig
+      ? join(parent || join(home, 'AppData', 'Roaming'), 'media', 'Config')
+      : join(parent || join(home, 'AppData', 'Local'), 'media', 'Data');
+  // The XDG Base Directory Specification.
+  return join(parent || join(home, xdgDefaults[kind]), 'media');
 }
 
 /** A relative path would lead below the working directory. */
@@ -80,6 +69,6 @@ function absolute(host: Host, kind: Kind): string {
   const why = `There is no home directory: ${directory} is not an absolute path`;
   if (kind === 'state') throw stateUnwritable(host, why);
   throw new MediaError('config_unusable', `${why}.`, {
-    hint: `Set ${kind === 'config' ? 'MEDIA_CONFIG_DIR' : variableOf(host, 'data')} to the absolute path of a directory.`,
+    hint: `Set ${kind === 'config' ? 'MEDIA_CONFIG_DIR' : variableOf(host, kind)} to the absolute path of a directory.`,
   });
 }

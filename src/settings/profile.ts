@@ -112,9 +112,10 @@ export async function readStoredKey(
     return runKeyCommand(host, profile['key-command'], options, {stop});
   }
   if (profile['key-store'] !== 'keychain') return profile.key;
-  const {readFromKeychain} = await import('./keychain.ts');
-  const result = await readFromKeychain(host, {profileName, origin: profile['key-origin'] ?? ''}, stop);
-  if ('key' in result && result.key !== undefined) return result.key;
+  const {askKeychain} = await import('./keychain.ts');
+  const origin = profile['key-origin'] ?? '';
+  const result = await askKeychain(host, {action: 'get', profileName, origin}, stop);
+  if ('key' in result && result.key !== null) return result.key;
   const login = loginCommandFor(host, hintOptions(host, options));
   const [message, hint] =
     'key' in result

@@ -3,7 +3,7 @@ import {helpList} from '../../cli/help-format.ts';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
 import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
-import {own} from '../../lib/object.ts';
+import {defined, own} from '../../lib/object.ts';
 import {printable} from '../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {SettingEntry} from '../../output/json-output.ts';
@@ -101,26 +101,15 @@ function placeOf({source}: {source: string}): string {
 
 async function set(_options: object, invocation: Invocation, word: string, text: string): Promise<void> {
   const {host, globals, report} = invocation;
-  const [profileName, name] = [profileNameOf(host, globals), settingName(word)];
+  const name = settingName(word);
   const value = await settingTable[name].parse(text, {host, allowHttp: globals.allowHttp === true});
-  if (name === 'base-url') return setBaseUrl(value, invocation);
-  let hasStoredKey = false;
-  await updateProfiles(host, profiles => {
-    const before = own(profiles, profileName);
-    hasStoredKey = before?.key !== undefined || before?.['key-store'] !== undefined;
-    profiles[profileName] = {...before, [name]: value};
-  });
-  if (name === 'key-command' && hasStoredKey)
+  const before = await change(invocation, name, value);
+  if (name === 'key-command' && (before.key ?? before['key-store']) !== undefined)
     report.warning('The stored key is no longer used; media logout deletes it.');
 }
 
 async function unset(_options: object, invocation: Invocation, word: string): Promise<void> {
-  const {host, globals} = invocation;
-  const [profileName, name] = [profileNameOf(host, globals), settingName(word)];
-  if (name === 'base-url') return setBaseUrl(undefined, invocation);
-  await updateProfiles(host, profiles => {
-    delete storedProfile(profiles, profileName)[name];
-  });
+  await change(invocation, settingName(word), undefined);
 }
 
 /** The setting of that name, or a usage error that names all. */
@@ -132,15 +121,21 @@ function settingName(name: string): SettingName {
   });
 }
 
-/** The settings of the old service are removed with its base URL. */
-async function setBaseUrl(value: string | undefined, invocation: Invocation): Promise<void> {
-  const {host, globals, report} = invocation;
+/** Sets or removes a setting, with its base URL the settings of the old service too; resolves to the profile before. */
+async function change(
+  {host, globals, report}: Invocation,
+  name: SettingName,
+  value: string | undefined,
+): Promise<Profile> {
   const profileName = profileNameOf(host, globals);
   let before: Profile = {};
   let dropped: (keyof Profile)[] = [];
   await updateProfiles(host, profiles => {
     before = value === undefined ? storedProfile(profiles, profileName) : (own(profiles, profileName) ?? {});
-    const changed = withBaseUrl(before, value);
+    const changed =
+      name === 'base-url'
+        ? withBaseUrl(before, value)
+        : {profile: defined({...before, [name]: value}), dropped: []};
     dropped = changed.dropped;
     if (own(profiles, profileName) !== undefined || value !== undefined)
       profiles[profileName] = changed.profile;
@@ -151,6 +146,7 @@ async function setBaseUrl(value: string | undefined, invocation: Invocation): Pr
   }
   const note = droppedNote(before, dropped);
   if (note !== undefined) report.note(note);
+  return before;
 }
 
 /** The profile of that name; the error lists the existing ones. The default profile always exists. */

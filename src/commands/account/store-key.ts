@@ -4,7 +4,7 @@ import {defined, own} from '../../lib/object.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import type {Report} from '../../output/report.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
-import {storeInKeychain} from '../../settings/keychain.ts';
+import {askKeychain} from '../../settings/keychain.ts';
 import {droppedNote, withBaseUrl} from '../../settings/profile.ts';
 import {configPath, type Profile, updateProfiles} from '../../settings/store.ts';
 
@@ -49,10 +49,12 @@ async function storedInKeychain(
   profileName: string,
   {baseUrl, key}: NewKey,
 ): Promise<boolean> {
-  const result = await storeInKeychain(host, {profileName, origin: baseUrl.origin}, key);
-  if ('key' in result) return true;
+  const entry = {profileName, origin: baseUrl.origin, key: key.reveal()};
+  const result = await askKeychain(host, {action: 'set', ...entry});
+  if ('key' in result && result.key === entry.key) return true;
+  const failure = 'key' in result ? 'it did not store the key' : result.failure;
   report.warning(
-    `The keychain could not be used (${result.failure}), so the key is stored in a file that only you can read.`,
+    `The keychain could not be used (${failure}), so the key is stored in a file that only you can read.`,
   );
   return false;
 }
@@ -79,8 +81,8 @@ export async function forgetKeychainEntry(
   report: Report,
 ): Promise<boolean> {
   if (profile['key-store'] !== 'keychain') return true;
-  const {removeFromKeychain} = await import('../../settings/keychain.ts');
-  const result = await removeFromKeychain(host, {profileName, origin: profile['key-origin'] ?? ''});
+  const origin = profile['key-origin'] ?? '';
+  const result = await askKeychain(host, {action: 'delete', profileName, origin});
   if (!('failure' in result)) return true;
   report.warning(
     `The old key of profile ${profileName} may still be in the keychain, which could not be used (${result.failure}).`,
