@@ -22,11 +22,11 @@ const timeoutMs = 30_000;
 export async function examine(invocation: Invocation): Promise<CheckResult[]> {
   const {host} = invocation;
   // Reading the settings makes them private, so their modes are checked first.
-  const modes = await settingsModes(host);
+  const modes = await checkModes(host);
   const results = [await checkInstallation(host)];
   const settings = await readSettings(invocation).catch(unlessBug);
   if (settings instanceof MediaError) {
-    results.push(failed('configuration', settings), fileModes(modes));
+    results.push(failed('configuration', settings), modes);
     return [
       ...results,
       ...skipped('the settings cannot be used', 'base-url', ...networkChecks, ...ofService),
@@ -38,7 +38,7 @@ export async function examine(invocation: Invocation): Promise<CheckResult[]> {
     ignored === undefined
       ? ok('configuration', `profile ${profileName} of ${place}`)
       : {check: 'configuration', status: 'warning', message: `${ignored.message} This run ignores it.`},
-    fileModes(modes),
+    modes,
   );
   if (baseUrl === undefined) {
     results.push(failed('base-url', missingSettings(settings)));
@@ -64,14 +64,19 @@ async function readSettings({host, globals}: Invocation): Promise<Settings> {
   return settings;
 }
 
-/** `before`: the modes before the settings were read, which made them private. */
-function fileModes(before: readonly PathMode[]): CheckResult {
+/** Whether other users have access to the settings file and its directory; Windows has no modes. */
+async function checkModes(host: Host): Promise<CheckResult> {
   const check = 'file-modes';
-  if (before.length === 0) return {check, status: 'skipped', message: 'there is no settings file'};
-  if (!before.every(({mode}) => (mode & 0o077) !== 0)) return ok(check, 'only you can read the settings');
-  const names = before.map(({path, mode}) => `${path} (${mode.toString(8).padStart(4, '0')})`).join(' and ');
+  const hasModes = host.platform !== 'win32' && !isHomeless(host);
+  const places = hasModes ? [dirname(configPath(host)), configPath(host)] : [];
+  // The code that reads the file reports why it cannot be accessed.
+  const found = await Promise.all(places.map(place => lstat(place))).catch(() => []);
+  if (found.length === 0) return {check, status: 'skipped', message: 'there is no settings file'};
+  if (!found.every(({mode}) => (mode & 0o077) !== 0)) return ok(check, 'only you can read the settings');
+  const modes = found.map(({mode}) => (mode & 0o777).toString(8).padStart(4, '0'));
+  const names = places.map((place, at) => `${place} (${modes[at]})`).join(' and ');
   const hint = 'If others use this machine, replace the key that is stored there.';
-  const sentence = `Other users had access to ${names} until now.`;
+  const sentence = `Other users had access to ${names} when this command began.`;
   return failed(check, new MediaError('config_unusable', sentence, {hint}));
 }
 
@@ -114,25 +119,3 @@ function failed(check: CheckName, error: MediaError): CheckResult {
 
 /** The checks that need a response of the service. */
 const ofService = ['key', 'upload-path'] as const;
-
-/** A path with its permission bits, such as 0o600. */
-interface PathMode {
-  path: string;
-  mode: number;
-}
-
-/** The modes of the settings file and its directory; empty without a file, and on Windows, which has no modes. */
-async function settingsModes(host: Host): Promise<PathMode[]> {
-  if (host.platform === 'win32' || isHomeless(host)) return [];
-  const path = configPath(host);
-  try {
-    const modes = [dirname(path), path].map(async place => ({
-      path: place,
-      mode: (await lstat(place)).mode & 0o777,
-    }));
-    return await Promise.all(modes);
-  } catch {
-    // The code that reads the file reports why it cannot be accessed.
-    return [];
-  }
-}

@@ -2,7 +2,7 @@ import {lookup} from 'node:dns/promises';
 import {isIP} from 'node:net';
 import type {Invocation} from '../../cli/invocation.ts';
 import {connectionOptions, within} from '../../cli/session.ts';
-import {describeBroken, type ErrorCode, MediaError} from '../../errors.ts';
+import {describeBroken, type ErrorCode, MediaError, unlessBug} from '../../errors.ts';
 import {
   Connection,
   clientCertificateHint,
@@ -40,15 +40,16 @@ export async function checkNetwork(
     );
   }
   // A proxy looks up the name of the service, and a failure to look up its own is its failure.
-  const name = proxy === undefined ? await lookUp(url) : {};
-  const request = name.error === undefined ? await sendRequest(invocation, settings, url) : undefined;
-  const error = name.error ?? request?.error;
+  const name = proxy === undefined ? await lookUp(url).catch(unlessBug) : 'looked up';
+  const response =
+    name instanceof MediaError ? name : await sendRequest(invocation, settings, url).catch(unlessBug);
+  const error = response instanceof MediaError ? response : undefined;
   const failed = error && failedCheck(error.code, proxy !== undefined);
   const end = failed === undefined ? networkChecks.length : networkChecks.indexOf(failed);
   const messages: Record<NetworkCheck, string> = {
     proxy: proxy === undefined ? 'none' : `through ${proxy.url.origin}`,
-    dns: name.message ?? 'looked up',
-    connection: request?.message ?? 'reached',
+    dns: name instanceof MediaError ? '' : name,
+    connection: response instanceof MediaError ? 'reached' : response,
     tls: url.protocol === 'https:' ? 'the certificate is accepted' : 'not used: the base URL is plain http',
   };
   return networkChecks.map((check, index) => {
@@ -60,48 +61,39 @@ export async function checkNetwork(
   });
 }
 
-/** What a step found, or why it failed. */
-interface Step {
-  message?: string;
-  error?: MediaError;
-}
-
-async function lookUp(url: URL): Promise<Step> {
+async function lookUp(url: URL): Promise<string> {
   const name = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(name) !== 0) return {message: `${name} is an IP address`};
-  try {
-    const addresses = await lookup(name, {all: true});
-    return {message: `${name} is at ${addresses.map(({address}) => address).join(', ')}`};
-  } catch (error) {
-    return {error: describeConnectError(error, url)};
-  }
+  if (isIP(name) !== 0) return `${name} is an IP address`;
+  const addresses = await lookup(name, {all: true}).catch(error => {
+    throw describeConnectError(error, url);
+  });
+  return `${name} is at ${addresses.map(({address}) => address).join(', ')}`;
 }
 
 /** Sends one request without the key: any response shows that the service is reached. */
-async function sendRequest(invocation: Invocation, settings: Settings, url: URL): Promise<Step> {
+async function sendRequest(invocation: Invocation, settings: Settings, url: URL): Promise<string> {
   const connection = new Connection(url, connectionOptions(invocation, settings));
   return within(invocation, timeoutMs, async signal => {
     try {
       const answer = await connection.request({method: 'GET', path: url.pathname, headers: {}, signal});
       const error = refusalForTls(answer, url, settings);
-      if (error !== undefined) return {error};
-      return {message: `${url.host} responds (${answer.status} to GET ${url.pathname} without the key)`};
+      if (error !== undefined) throw error;
+      return `${url.host} responds (${answer.status} to GET ${url.pathname} without the key)`;
     } catch (cause) {
-      if (cause instanceof MediaError) return {error: cause};
+      if (cause instanceof MediaError) throw cause;
       const broken = describeBroken(cause, url.host);
-      if (broken.code === 'not_http') return {error: broken};
+      if (broken.code === 'not_http') throw broken;
+      if (signal.aborted)
+        throw new MediaError('connect_timeout', `${url.host} accepted the connection, but did not respond.`, {
+          cause,
+          hint: 'Check the port, and that the service is running.',
+        });
       const scheme =
         url.protocol === 'http:' ? ` The port may expect https. ${withHttps(url, settings)}` : '';
-      const error = signal.aborted
-        ? new MediaError('connect_timeout', `${url.host} accepted the connection, but did not respond.`, {
-            cause,
-            hint: 'Check the port, and that the service is running.',
-          })
-        : new MediaError('connection_lost', `${url.host} accepted the connection, then closed it.`, {
-            cause,
-            hint: `Check the port, and any firewall or proxy in between.${scheme}`,
-          });
-      return {error};
+      throw new MediaError('connection_lost', `${url.host} accepted the connection, then closed it.`, {
+        cause,
+        hint: `Check the port, and any firewall or proxy in between.${scheme}`,
+      });
     } finally {
       await connection.destroy();
     }
