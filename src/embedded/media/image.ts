@@ -1,18 +1,12 @@
 import {disableTypes, imageSize} from 'image-size';
 import {type RandomAccess, readAt} from '../../lib/files/random-access.ts';
 import {isCount} from '../../lib/json.ts';
-import {own} from '../../lib/object.ts';
 import {heifBrand, probeHeif} from './heif.ts';
 import type {MediaFacts} from './media-facts.ts';
 
 const headLength = 128 * 1024;
 
-/** The names of formats for which image-size reports a brand or a variant. */
-const formatNames: Readonly<Record<string, string>> = {
-  bigtiff: 'tiff',
-  'jxl-stream': 'jxl',
-};
-// It takes the first of several sizes in a file.
+// image-size takes the first of several sizes in a file.
 disableTypes(['heif']);
 
 /** PNG, GIF, BMP, WebP and JPEG. */
@@ -28,7 +22,7 @@ export async function probeImage(bytes: RandomAccess, contentType: string): Prom
   if (plain !== undefined) return plain;
   const head = await readAt(bytes, 0, headLength);
   const isTiff = /^(?:II[*+]\0|MM\0[*+])/.test(head.toString('latin1', 0, 4));
-  return factsOf(isTiff ? await tiffDirectory(bytes, head) : head, contentType);
+  return isTiff ? tiffFacts(bytes, head) : factsOf(head, contentType);
 }
 
 /** Format and coded size of an image that a short header or index tells; undefined for all other formats. */
@@ -44,8 +38,7 @@ export async function probePlainImage(
   if (head.toString('latin1', 0, 2) === 'BM') return bitmapFacts(head);
   if (head.toString('latin1', 1, 4) === 'PNG')
     return {...factsOf(head, contentType), imageType: (await isAnimatedPng(bytes)) ? 'apng' : 'png'};
-  const isJpeg = head[0] === 0xff;
-  return factsOf(isJpeg ? await jpegFrame(bytes) : head, contentType);
+  return head[0] === 0xff ? jpegFacts(bytes) : factsOf(head, contentType);
 }
 
 function factsOf(head: Uint8Array, contentType: string): MediaFacts {
@@ -53,10 +46,12 @@ function factsOf(head: Uint8Array, contentType: string): MediaFacts {
   // TGA has no signature: almost any file that begins with zeros would count as one.
   if (type === undefined || (type === 'tga' && !/(tga|targa)/.test(contentType))) return {};
   if (type === 'svg' && hasOtherUnits.test(Buffer.from(head).toString('latin1'))) return {imageType: type};
-  return {
-    ...(isCount(width) && isCount(height) ? {width, height} : {}),
-    imageType: own(formatNames, type) ?? type,
-  };
+  return withSize(width, height, type === 'jxl-stream' ? 'jxl' : type);
+}
+
+/** A format, and the size if it is one. */
+function withSize(width: number | undefined, height: number | undefined, imageType: string): MediaFacts {
+  return isCount(width) && isCount(height) ? {width, height, imageType} : {imageType};
 }
 
 /** A bitmap may have the header of OS/2, with sizes of two bytes, and may be stored from top to bottom, with a negative height. */
@@ -64,7 +59,7 @@ function bitmapFacts(head: Buffer): MediaFacts {
   const isShort = head.readUInt32LE(14) === 12;
   const width = isShort ? head.readUInt16LE(18) : head.readInt32LE(18);
   const height = isShort ? head.readUInt16LE(20) : Math.abs(head.readInt32LE(22));
-  return {...(isCount(width) && isCount(height) ? {width, height} : {}), imageType: 'bmp'};
+  return withSize(width, height, 'bmp');
 }
 
 /** Whether a PNG has a chunk for animations before its data, as the third edition of its specification says. */
@@ -80,8 +75,8 @@ async function isAnimatedPng(bytes: RandomAccess): Promise<boolean> {
   return false;
 }
 
-/** A JPEG reduced to its frame header, which may come after megabytes of profiles, previews and metadata. */
-async function jpegFrame(bytes: RandomAccess): Promise<Uint8Array> {
+/** The size in the frame header of a JPEG, which may come after megabytes of profiles, previews and metadata. */
+async function jpegFacts(bytes: RandomAccess): Promise<MediaFacts> {
   let offset = 2;
   for (let segments = 0; segments < 2_000; segments += 1) {
     const segment = await readAt(bytes, offset, 10);
@@ -89,8 +84,8 @@ async function jpegFrame(bytes: RandomAccess): Promise<Uint8Array> {
     const marker = segment.readUInt8(1);
     if (marker === 0xff) {
       offset += 1; // a fill byte
-    } else if (isFrameMarker(marker)) {
-      return Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2]), segment, Buffer.alloc(16)]);
+    } else if (marker >= 0xc0 && marker <= 0xc2) {
+      return withSize(segment.readUInt16BE(7), segment.readUInt16BE(5), 'jpg'); // baseline, extended, progressive
     } else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
       offset += 2; // a marker without a segment
     } else {
@@ -100,53 +95,38 @@ async function jpegFrame(bytes: RandomAccess): Promise<Uint8Array> {
   throw new Error('no frame header');
 }
 
-function isFrameMarker(marker: number): boolean {
-  return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
-}
+/** The lengths of whole numbers by their types. */
+const numberLengths: Readonly<Record<number, number>> = {3: 2, 4: 4, 16: 8};
 
-/** Its lowest bit says that there is a larger version of the image in the file. */
-const newSubfileType = 254;
-
-/** A TIFF or BigTIFF whose first directory follows its header; many writers put the directory at the end of the file. */
-async function tiffDirectory(bytes: RandomAccess, head: Buffer): Promise<Uint8Array> {
+/** The size in the first directory of a TIFF or BigTIFF, which many writers put at the end of the file. */
+async function tiffFacts(bytes: RandomAccess, head: Buffer): Promise<MediaFacts> {
   const littleEndian = head[0] === 0x49;
   const isBig = head[littleEndian ? 2 : 3] === 0x2b;
-  const header = Buffer.from(head.subarray(0, isBig ? 16 : 8));
-  const offsetAt = isBig ? 8 : 4;
+  const [wordLength, countLength, entryLength] = isBig ? [8, 8, 20] : [4, 2, 12];
   const numberAt = (bytes: Buffer, at: number, length: number) => {
     const digits = Buffer.from(bytes.subarray(at, at + length));
     return Number(`0x${(littleEndian ? digits.reverse() : digits).toString('hex')}`);
   };
-  const offset = numberAt(header, offsetAt, isBig ? 8 : 4);
-  const countLength = isBig ? 8 : 2;
+  const offset = numberAt(head, wordLength, wordLength);
   const count = numberAt(await readAt(bytes, offset, countLength), 0, countLength);
-  const entryLength = isBig ? 20 : 12;
-  const directory = await readAt(bytes, offset, countLength + Math.min(count, 4_096) * entryLength);
-  for (let entry = countLength; entry + entryLength <= directory.length; entry += entryLength) {
-    const isSubfileType = numberAt(directory, entry, 2) === newSubfileType;
-    // Camera raw files are TIFF too, and many begin with a preview.
-    if (isSubfileType && numberAt(directory, entry + entryLength - (isBig ? 8 : 4), 4) % 2 === 1)
-      throw new Error('a preview');
+  const directory = await readAt(bytes, offset + countLength, Math.min(count, 4_096) * entryLength);
+  const values = new Map<number, number>();
+  for (let entry = 0; entry + entryLength <= directory.length; entry += entryLength) {
+    const length = numberLengths[numberAt(directory, entry + 2, 2)];
+    if (length !== undefined && numberAt(directory, entry + 4, wordLength) === 1)
+      values.set(numberAt(directory, entry, 2), numberAt(directory, entry + 4 + wordLength, length));
   }
-  if (head.toString('latin1', 8, 10) === 'CR')
-    throw new Error('a raw file of Canon, which begins with a preview');
-  header.fill(0, offsetAt);
-  header.writeUInt8(header.length, littleEndian ? offsetAt : header.length - 1);
-  // The zeros end the directory for image-size, which reads past its entries.
-  return Buffer.concat([header, directory, Buffer.alloc(24)]);
+  // NewSubfileType, whose lowest bit says that the file has a larger version of the image; ImageWidth; ImageLength.
+  const [type = 0, width, height] = [254, 256, 257].map(tag => values.get(tag));
+  // Camera raw files are TIFF too, and many begin with a preview, as those of Canon do.
+  if (type % 2 === 1 || head.toString('latin1', 8, 10) === 'CR') throw new Error('a preview');
+  if (!isCount(width) || !isCount(height)) throw new Error('no size');
+  return {width, height, imageType: 'tiff'};
 }
 
 const iconHeadLength = 6;
-const entryLength = 16;
 const iconType = 1;
 const cursorType = 2;
-
-/** A picture of an icon or a cursor: what the directory says, and where its bytes are. */
-interface Entry {
-  readonly width: number;
-  readonly height: number;
-  readonly offset: number;
-}
 
 /** Whether a file begins like an icon or a cursor with at least one picture. */
 function isIcon(head: Buffer): boolean {
@@ -157,32 +137,21 @@ function isIcon(head: Buffer): boolean {
 /** Format and size of an icon or a cursor: those of its largest picture; no size if the picture has another than the directory says. */
 async function probeIcon(bytes: RandomAccess, head: Buffer): Promise<MediaFacts> {
   const imageType = head.readUInt16LE(2) === iconType ? 'ico' : 'cur';
-  const length = entryLength * head.readUInt16LE(4);
+  const length = 16 * head.readUInt16LE(4);
   const directory = await readAt(bytes, iconHeadLength, length);
-  if (directory.length < length) throw new Error('the directory is cut off');
-  const largest = entriesIn(directory).reduce((one, other) =>
-    other.width * other.height > one.width * one.height ? other : one,
-  );
-  const {width, height} = largest;
-  return (await isSizeOf(bytes, largest)) ? {width, height, imageType} : {imageType};
-}
-
-function entriesIn(directory: Buffer): Entry[] {
-  return Array.from({length: directory.length / entryLength}, (_, index) => {
-    const entry = directory.subarray(entryLength * index);
-    return {
-      width: entry.readUInt8(0) || 256,
-      height: entry.readUInt8(1) || 256,
-      offset: entry.readUInt32LE(12),
-    };
-  });
-}
-
-async function isSizeOf(bytes: RandomAccess, entry: Entry): Promise<boolean> {
-  const picture = await readAt(bytes, entry.offset, 24);
+  let largest = {width: 0, height: 0, offset: 0};
+  for (let entry = 0; entry < length; entry += 16) {
+    const width = directory.readUInt8(entry) || 256;
+    const height = directory.readUInt8(entry + 1) || 256;
+    if (width * height > largest.width * largest.height)
+      largest = {width, height, offset: directory.readUInt32LE(entry + 12)};
+  }
+  const {width, height, offset} = largest;
+  const picture = await readAt(bytes, offset, 24);
   const isPng = picture.toString('latin1', 1, 4) === 'PNG';
-  const width = isPng ? picture.readUInt32BE(16) : picture.readInt32LE(4);
   // A bitmap is followed by its mask.
-  const height = isPng ? picture.readUInt32BE(20) : picture.readInt32LE(8) / 2;
-  return width === entry.width && height === entry.height;
+  const [ownWidth, ownHeight] = isPng
+    ? [picture.readUInt32BE(16), picture.readUInt32BE(20)]
+    : [picture.readInt32LE(4), picture.readInt32LE(8) / 2];
+  return width === ownWidth && height === ownHeight ? {width, height, imageType} : {imageType};
 }
