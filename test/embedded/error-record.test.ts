@@ -2,7 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {constants} from 'node:os';
 import {join} from 'node:path';
 import {getSystemErrorName} from 'node:util';
-import {expect, test} from 'vitest';
+import {expect, onTestFinished, test} from 'vitest';
 import {refusalOf} from '../../src/embedded/exchange/refusal.ts';
 import type {EmbeddedService} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
@@ -169,6 +169,19 @@ test('a good request, then garbage on the same connection: an answer, then the e
   socket.write('garbage\r\n\r\n');
   const answer = parseAnswer((await ended()).slice(seen));
   expect(answer?.status).toBe(400);
+});
+
+test('a dozen requests and then garbage, all at once: one response, and no warning of too many listeners', async () => {
+  const {service} = await serviceWithKey();
+  const warnings: Error[] = [];
+  const listen = (warning: Error) => warnings.push(warning);
+  process.on('warning', listen);
+  onTestFinished(() => void process.off('warning', listen));
+  const {socket, ended} = await rawConnection(service);
+  const request = `GET /nowhere HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`;
+  socket.write(`${request.repeat(12)}NONSENSE\r\n\r\n`);
+  expect((await ended()).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
+  expect(warnings).toEqual([]);
 });
 
 test('a damaged record file: 500, the cause is told to the service and not to the client', async () => {

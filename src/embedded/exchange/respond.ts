@@ -58,6 +58,7 @@ export function respond(exchange: Exchange, plain: PlainResponse): void {
     response.end(body);
     return;
   }
+  if (!connection.closing) limitLinger(request.socket, exchange.clock);
   connection.closing = true;
   // Closing a socket with unread bytes resets the connection, and the client may see the reset before the response. So only
   // our side is closed, and what the client still sends is read and dropped for a while.
@@ -68,7 +69,6 @@ export function respond(exchange: Exchange, plain: PlainResponse): void {
     if (drained > lingerLimit.bytes) request.socket.destroy();
   });
   request.resume();
-  limitLinger(request.socket, exchange.clock);
 }
 
 /** Sends the first half of these bytes, then closes the connection: a client sees that the rest is missing. */
