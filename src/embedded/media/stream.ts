@@ -32,9 +32,10 @@ export async function writeStream(path: string, directory: string): Promise<bool
   Logging.level = LogLevel.Silent;
   const handle = await open(path, 'r');
   const bytes = await accessTo(handle);
-  const written = {bytes: 0, limit: 2 * bytes.size + overheadBytes};
+  const longest = 2 * bytes.size + overheadBytes;
+  let written = 0;
   const files: FileHandle[] = [];
-  const input = new Input({formats: videoFormats, source: videoSource(bytes, written.limit)});
+  const input = new Input({formats: videoFormats, source: videoSource(bytes, longest)});
   try {
     const output = new Output({
       format: new HlsOutputFormat({
@@ -47,7 +48,14 @@ export async function writeStream(path: string, directory: string): Promise<bool
       target: new PathedTarget('index.m3u8', async ({path}) => {
         const file = await open(join(directory, path), 'wx', 0o600);
         files.push(file);
-        return new StreamTarget(writableTo(file, written));
+        const write = async ({data, position}: StreamTargetChunk) => {
+          written += data.length;
+          // Samples that a damaged index names many times would fill the disk.
+          if (written > longest) throw new Error('the stream would be far larger than the video');
+          for (let done = 0; done < data.length; )
+            done += (await file.write(data, done, data.length - done, position + done)).bytesWritten;
+        };
+        return new StreamTarget(new WritableStream({write}));
       }),
     });
     const conversion = await Conversion.init({
@@ -77,18 +85,4 @@ async function isPlayable({isValid, utilizedTracks, discardedTracks}: Conversion
   if (discardedTracks.some(({track}) => track.isVideoTrack() || track.isAudioTrack())) return false;
   const codecs = await Promise.all(utilizedTracks.map(track => track.getCodec()));
   return codecs.every(codec => codec !== null && knownCodecs.has(codec));
-}
-
-/** Samples that a damaged index names many times would fill the disk. */
-function writableTo(
-  file: FileHandle,
-  written: {bytes: number; limit: number},
-): WritableStream<StreamTargetChunk> {
-  return new WritableStream({
-    write: async ({data, position}) => {
-      written.bytes += data.length;
-      if (written.bytes > written.limit) throw new Error('the stream would be far larger than the video');
-      await file.write(data, 0, data.length, position);
-    },
-  });
 }
