@@ -2,17 +2,17 @@ import {mkdtemp, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
 import {describeServiceError, startEmbedded} from '../../cli/start-embedded.ts';
-import type {EmbeddedService, FaultOptions, RequestEntry, ServiceOptions} from '../../embedded/service.ts';
+import type {EmbeddedService, RequestEntry, ServiceOptions} from '../../embedded/service.ts';
 import {failed, MediaError} from '../../errors.ts';
 import type {Clock, Host, StopSignal} from '../../host.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
-import {defined, own} from '../../lib/object.ts';
+import {own} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
 import {asMediaError, type Report} from '../../output/report.ts';
 import {counted} from '../../output/units.ts';
 import {parseProfileName} from '../../settings/parse.ts';
 import {originOf} from '../../settings/profile.ts';
-import {type Profile, readProfiles, updateProfiles} from '../../settings/store.ts';
+import {readProfiles, updateProfiles} from '../../settings/store.ts';
 import {type ServeOptions, type ServeSettings, serveSettings} from './settings.ts';
 
 /** Serves until SIGINT, SIGTERM or SIGHUP; prints the URL and a new key, and revokes the earlier one. */
@@ -23,20 +23,18 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
   const stop = new Stop<MediaError>();
   void signal.received.then(() => stop.abort(new MediaError('interrupted', 'The start was stopped.')));
   const directory = await dataDirectoryFor(settings, host);
+  let stopLinks = () => {};
   try {
     const {service, key} = await start(settings, directory, stop, invocation);
     try {
-      await stdout.write(variablesText(service, settings.fixedKey === undefined ? key : undefined));
+      await stdout.write(variablesText(service, settings.service.fixedKey === undefined ? key : undefined));
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
       reportLeftBehind(service.leftBehind, join(directory, 'lost'), report);
-      const stopLinks = offerLinks(service, invocation);
-      try {
-        if (!options.ephemeral) await namePages(service.url, invocation);
-        return await signal.received;
-      } finally {
-        stopLinks();
-      }
+      stopLinks = offerLinks(service, invocation);
+      if (!options.ephemeral) await namePages(service.url, invocation);
+      return await signal.received;
     } finally {
+      stopLinks();
       await service.close();
     }
   } catch (error) {
@@ -96,41 +94,33 @@ function reportLeftBehind(
   }
 }
 
-async function dataDirectoryFor(options: ServeSettings, host: Host): Promise<string> {
-  if (options.ephemeral) {
+async function dataDirectoryFor({ephemeral, dataDir}: ServeSettings, host: Host): Promise<string> {
+  if (ephemeral) {
     const parent = host.temporaryDirectory();
     const hint = 'Set TMPDIR to a directory that can be written to.';
     return mkdtemp(join(parent, 'media-serve-')).catch(
       failed('local_failure', `No directory can be made in ${parent}`, hint),
     );
   }
-  if (options.dataDir !== undefined) return typedPath(host.cwd(), options.dataDir);
+  if (dataDir !== undefined) return typedPath(host.cwd(), dataDir);
   const {dataDirectory} = await import('../../settings/paths.ts');
   return dataDirectory(host);
 }
 
 /** Starts the service with a new key, and revokes the key of an earlier start. */
-async function start(given: ServeSettings, dataDirectory: string, stop: StopSignal, invocation: Invocation) {
+async function start(
+  settings: ServeSettings,
+  dataDirectory: string,
+  stop: StopSignal,
+  invocation: Invocation,
+) {
   const {host, report} = invocation;
-  const seed =
-    given.seed === undefined
-      ? undefined
-      : (await import('./seed.ts')).seedFiles(given.seed, dataDirectory, invocation);
+  const {seed, keepsUsedKeys: keepsUsed} = settings;
   const options: ServiceOptions = {
-    port: given.port,
+    ...settings.service,
+    ...(seed !== undefined && {seed: (await import('./seed.ts')).seedFiles(seed, dataDirectory, invocation)}),
     dataDirectory,
     exclusive: true,
-    ...defined({
-      host: given.host,
-      allowHosts: given.allowHost,
-      allowOrigins: given.allowOrigin,
-      seed,
-      publicUrl: given.publicUrl,
-      fixedKey: given.fixedKey,
-      maxSize: given.maxSize,
-      quota: given.quota,
-      faults: faultOptions(given),
-    }),
     metrics: true,
     previews: true,
     clock: host.clock,
@@ -139,14 +129,7 @@ async function start(given: ServeSettings, dataDirectory: string, stop: StopSign
     onRequest: entry => report.event(logLine(entry), {request: logFields(entry, host.clock)}),
     onError: error => report.failure(asMediaError(describeServiceError(error, options))),
   };
-  const keepsUsed = given.keepKey ?? given.dataDir !== undefined;
   return startEmbedded(options, {label: 'serve', persist: true, keepsUsed});
-}
-
-function faultOptions({fault, faultSeed, faultPort}: ServeSettings): FaultOptions | undefined {
-  if (fault === undefined && faultPort === undefined) return undefined;
-  const control = faultPort === undefined ? undefined : {port: faultPort};
-  return defined({list: fault, seed: faultSeed, control});
 }
 
 /** The fields of a line of the log; `time` is the end of the request. */
@@ -165,20 +148,20 @@ function logLine({method, path, status, bytes, elapsedMs, faults = []}: RequestE
  * that was chosen with `--profile`, together with the base URL, or else in the default profile if that uses this service already. A
  * profile of another service stays as it is.
  */
-export async function namePages(url: string, {host, globals, report}: Invocation): Promise<void> {
+async function namePages(url: string, {host, globals, report}: Invocation): Promise<void> {
   const chosen = globals.profile ?? (host.env['MEDIA_PROFILE'] || undefined);
   const name = parseProfileName(chosen ?? 'default');
-  const pages: Profile = {'base-url': url, 'profile-url': `${url}/profile`};
+  const page = `${url}/profile`;
   try {
     const profile = own(await readProfiles(host), name) ?? {};
     const owner = originOf(profile) ?? profile['key-origin'] ?? profile['base-url'];
-    if (owner !== new URL(url).origin && (owner !== undefined || chosen === undefined)) {
+    if (owner !== url && (owner !== undefined || chosen === undefined)) {
       if (chosen !== undefined) report.note(`Profile ${name} belongs to ${owner} and was not changed.`);
       return;
     }
-    if (profile['profile-url'] !== pages['profile-url'])
+    if (profile['profile-url'] !== page)
       await updateProfiles(host, profiles => {
-        profiles[name] = {...pages, ...own(profiles, name), 'profile-url': pages['profile-url'] ?? ''};
+        profiles[name] = {'base-url': url, ...own(profiles, name), 'profile-url': page};
       });
   } catch (error) {
     // Without a chosen profile, unusable settings are no reason to fail.

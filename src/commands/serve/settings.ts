@@ -20,29 +20,30 @@ export interface ServeOptions
   faultPort?: number;
 }
 
-/** What `media serve` does: its options, and the variables for those that are missing. */
-export interface ServeSettings extends ServeOptions {
-  readonly port: number;
-  /** The key that the owner chose. */
-  readonly fixedKey?: string;
-}
+export type ServeSettings = Awaited<ReturnType<typeof serveSettings>>;
 
-/** Takes from the environment what the options do not say: `services:` of GitHub and GitLab pass no options. */
-export async function serveSettings(options: ServeOptions, {env, cwd}: Host): Promise<ServeSettings> {
-  const dataDir =
-    options.dataDir ?? (options.ephemeral ? undefined : env['MEDIA_SERVE_DATA_DIR'] || undefined);
+/** The options of `media serve`, and variables for what they do not say: `services:` of GitHub and GitLab pass no options. */
+export async function serveSettings(options: ServeOptions, {env, cwd}: Host) {
+  const {ephemeral = false, maxSize, quota, faultSeed, faultPort} = options;
+  const dataDir = options.dataDir ?? (ephemeral ? undefined : env['MEDIA_SERVE_DATA_DIR'] || undefined);
+  const list = options.fault ?? wordsIn(env['MEDIA_SERVE_FAULT']);
+  const control = faultPort === undefined ? undefined : {port: faultPort};
+  const hasFaults = list !== undefined || control !== undefined;
   return {
-    ...options,
-    port: options.port ?? portOf(env['MEDIA_SERVE_PORT']),
-    ...defined({
+    ephemeral,
+    dataDir,
+    seed: options.seed ?? (env['MEDIA_SERVE_SEED'] || undefined),
+    keepsUsedKeys: options.keepKey ?? dataDir !== undefined,
+    service: defined({
+      port: options.port ?? portOf(env['MEDIA_SERVE_PORT']),
       host: options.host ?? (env['MEDIA_SERVE_HOST'] || undefined),
       publicUrl: options.publicUrl ?? (env['MEDIA_SERVE_PUBLIC_URL'] || undefined),
-      allowHost: options.allowHost ?? wordsIn(env['MEDIA_SERVE_ALLOW_HOST']),
-      allowOrigin: options.allowOrigin ?? wordsIn(env['MEDIA_SERVE_ALLOW_ORIGIN']),
-      seed: options.seed ?? (env['MEDIA_SERVE_SEED'] || undefined),
-      fault: options.fault ?? wordsIn(env['MEDIA_SERVE_FAULT']),
-      dataDir,
+      allowHosts: options.allowHost ?? wordsIn(env['MEDIA_SERVE_ALLOW_HOST']),
+      allowOrigins: options.allowOrigin ?? wordsIn(env['MEDIA_SERVE_ALLOW_ORIGIN']),
       fixedKey: await chosenKey(env['MEDIA_SERVE_KEY'], env['MEDIA_SERVE_KEY_FILE'], cwd()),
+      maxSize,
+      quota,
+      faults: hasFaults ? defined({list, seed: faultSeed, control}) : undefined,
     }),
   };
 }
