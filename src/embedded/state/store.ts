@@ -35,8 +35,6 @@ export class Store {
   readonly newId: () => string;
   readonly quota: Quota;
   #identity: string | undefined;
-  /** The file that was last read for it. */
-  #seenIdentity: string | undefined;
   #listed: {ids: readonly string[]; changedAt: bigint} | undefined;
 
   /** `quota`: how many bytes all uploads together may have. */
@@ -71,15 +69,7 @@ export class Store {
 
   /** Whether the data directory is still the same: it may have been moved away, or another one mounted in its place. */
   async isInPlace(): Promise<boolean> {
-    const file = await stat(join(this.dataDirectory, 'identity.json'), {bigint: true}).catch(() => undefined);
-    if (file === undefined) return false;
-    // The same directory, mounted again, may be another device.
-    const seen = `${file.dev} ${file.ino} ${file.ctimeNs}`;
-    if (seen === this.#seenIdentity) return true;
-    const identity = await identityIn(this.dataDirectory).catch(ignoreDamage);
-    if (identity !== this.#identity) return false;
-    this.#seenIdentity = seen;
-    return true;
+    return (await identityIn(this.dataDirectory).catch(ignoreDamage)) === this.#identity;
   }
 
   /** A path for an uncommitted file. */
