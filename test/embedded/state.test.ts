@@ -1,7 +1,7 @@
 import {mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {TemporaryNames} from '../../src/embedded/state/clean-up.ts';
+import {temporaryNames} from '../../src/embedded/state/clean-up.ts';
 import {Store} from '../../src/embedded/state/store.ts';
 import type {StoredRecord} from '../../src/embedded/state/stored-record.ts';
 import {systemClock, systemHost} from '../../src/host.ts';
@@ -54,7 +54,7 @@ async function leftBehind() {
   const id = stored?.record.id ?? '';
   await service.close();
   const otherId = (last: string) => `${id.slice(0, -1)}${id.endsWith(last) ? 'z' : last}`;
-  const names = new TemporaryNames(systemHost());
+  const names = temporaryNames(systemHost());
   const own = names.next();
   const dead = own.replace(`-${process.pid}-`, '-4194304999-');
   await writeFile(join(dataDirectory, 'temporary', dead), 'half of a body');
@@ -111,7 +111,9 @@ test('temporary files of another machine: removed after a day, and no sooner', a
   const {service, dataDirectory} = await serviceWithKey();
   await service.close();
   const [recent, old] = ['0', '1'].map(last =>
-    new TemporaryNames(systemHost()).next().replace(/^.{8}(.*).$/, `ffffffff$1${last}`),
+    temporaryNames(systemHost())
+      .next()
+      .replace(/^.{8}(.*).$/, `ffffffff$1${last}`),
   ) as [string, string];
   for (const name of [recent, old]) await writeFile(join(dataDirectory, 'temporary', name), 'half of a body');
   const dayAgo = Date.now() / 1000 - 25 * 60 * 60;
@@ -248,7 +250,7 @@ test('a commit that fails when another process has committed the same ID: the by
   await upload(service, key, image);
   const [stored] = await service.records();
   const id = stored?.record.id ?? '';
-  const other = new Store(dataDirectory, systemClock, new TemporaryNames(systemHost()));
+  const other = new Store(dataDirectory, systemClock, temporaryNames(systemHost()));
   const commit = async (mine: string) => {
     const record = await other.find(id);
     const file = other.temporaryPath();
@@ -264,7 +266,7 @@ test('a commit that fails when another process has committed the same ID: the by
 });
 
 test('temporary names: of this process, of one that has ended, of another machine', async () => {
-  const names = new TemporaryNames(systemHost());
+  const names = temporaryNames(systemHost());
   const own = names.next();
   expect(names.isAlive(own)).toBe(true);
   expect(names.isAlive(own.replace(`-${process.pid}-`, '-4194304999-'))).toBe(false);

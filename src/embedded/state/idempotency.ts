@@ -37,73 +37,58 @@ export function parseIdempotencyKey(field: string | string[] | undefined): strin
 }
 
 /** The idempotency keys of a data directory: `idempotency/<hash of owner and key>.json`. */
-export class IdempotencyEntries {
-  readonly #store: Store;
-  readonly #clock: Clock;
-  readonly #inFlight = new Map<string, Promise<unknown>>();
-
-  constructor(store: Store, clock: Clock) {
-    this.#store = store;
-    this.#clock = clock;
-  }
-
-  /** The name of the entry for an owner's Idempotency-Key field; undefined without one. */
-  nameOf(owner: string, field: string | string[] | undefined): string | undefined {
-    const key = parseIdempotencyKey(field);
-    return key === undefined ? undefined : hashOf(JSON.stringify([owner, key]));
-  }
-
-  /** Runs an upload. If another with that name runs in this process, waits shortly for its end, then throws a 409. */
-  async alone<T>(name: string, upload: () => Promise<T>): Promise<T> {
-    const other = this.#inFlight.get(name);
-    if (other !== undefined) await this.#settledSoon(other);
-    if (this.#inFlight.has(name)) {
-      throw new Refusal(409, 'An upload with this Idempotency-Key is still in progress.');
-    }
-    const running = upload().finally(() => this.#inFlight.delete(name));
-    this.#inFlight.set(name, running);
-    return running;
-  }
-
-  /** The record that the entry already has, with a whole file, or undefined; throws a 422 if it is for other content, once that is known. */
-  async recordOf(name: string, fingerprint?: string): Promise<StoredRecord | undefined> {
-    const entry = await this.#entryFor(name, fingerprint);
-    return entry && this.#store.findWhole(entry.id);
-  }
-
-  /**
-   * Stores the entry and returns the ID for the record: the given one, or that of an existing entry for the same content
-   * without a record or its file, left by a crash or being uploaded by another process. With the same ID there is only one record.
-   */
-  async claim(name: string, id: string, fingerprint: string): Promise<string> {
-    const entry: Entry = {id, fingerprint};
-    const text = `${JSON.stringify(entry)}\n`;
-    const draft = this.#store.temporaryPath();
-    await writeDurably(draft, text);
-    if (await claimName(draft, this.#path(name))) return id;
-    const existing = await this.#entryFor(name, fingerprint);
-    if (existing !== undefined) return existing.id;
-    await replaceDurably(this.#path(name), text, this.#store.temporaryPath());
-    return id;
-  }
-
-  #settledSoon(other: Promise<unknown>): Promise<void> {
-    return new Promise(resolve => {
-      const cancel = this.#clock.after(inFlightPatienceMs, resolve);
-      void Promise.allSettled([other]).then(cancel).then(resolve);
-    });
-  }
+export function idempotencyEntries(store: Store, clock: Clock) {
+  const inFlight = new Map<string, Promise<unknown>>();
+  const pathOf = (name: string) => join(store.directory('idempotency'), `${name}.json`);
 
   /** The entry, if it is for this content; throws a 422 if it is for other content that is stored. */
-  async #entryFor(name: string, fingerprint?: string): Promise<Entry | undefined> {
-    const entry = await readKept({path: this.#path(name), hint: damageHint}, entryShape);
+  const entryFor = async (name: string, fingerprint?: string): Promise<Entry | undefined> => {
+    const entry = await readKept({path: pathOf(name), hint: damageHint}, entryShape);
     if (entry === undefined || fingerprint === undefined || entry.fingerprint === fingerprint) return entry;
     // Entries are written before their records, so an entry without a record is left from a crash.
-    if ((await this.#store.find(entry.id)) === undefined) return undefined;
+    if ((await store.find(entry.id)) === undefined) return undefined;
     throw new Refusal(422, 'This Idempotency-Key was already used for other content.');
-  }
+  };
 
-  #path(name: string): string {
-    return join(this.#store.directory('idempotency'), `${name}.json`);
-  }
+  return {
+    /** The name of the entry for an owner's Idempotency-Key field; undefined without one. */
+    nameOf(owner: string, field: string | string[] | undefined): string | undefined {
+      const key = parseIdempotencyKey(field);
+      return key === undefined ? undefined : hashOf(JSON.stringify([owner, key]));
+    },
+
+    /** Runs an upload. If another with that name runs in this process, waits shortly for its end, then throws a 409. */
+    async alone<T>(name: string, upload: () => Promise<T>): Promise<T> {
+      const other = inFlight.get(name)?.catch(() => {});
+      if (other !== undefined) await Promise.race([other, clock.sleep(inFlightPatienceMs)]);
+      if (inFlight.has(name)) {
+        throw new Refusal(409, 'An upload with this Idempotency-Key is still in progress.');
+      }
+      const running = upload().finally(() => inFlight.delete(name));
+      inFlight.set(name, running);
+      return running;
+    },
+
+    /** The record that the entry already has, with a whole file, or undefined; throws a 422 if it is for other content, once that is known. */
+    async recordOf(name: string, fingerprint?: string): Promise<StoredRecord | undefined> {
+      const entry = await entryFor(name, fingerprint);
+      return entry && store.findWhole(entry.id);
+    },
+
+    /**
+     * Stores the entry and returns the ID for the record: the given one, or that of an existing entry for the same content
+     * without a record or its file, left by a crash or being uploaded by another process. With the same ID there is only one record.
+     */
+    async claim(name: string, id: string, fingerprint: string): Promise<string> {
+      const entry: Entry = {id, fingerprint};
+      const text = `${JSON.stringify(entry)}\n`;
+      const draft = store.temporaryPath();
+      await writeDurably(draft, text);
+      if (await claimName(draft, pathOf(name))) return id;
+      const existing = await entryFor(name, fingerprint);
+      if (existing !== undefined) return existing.id;
+      await replaceDurably(pathOf(name), text, store.temporaryPath());
+      return id;
+    },
+  };
 }

@@ -32,19 +32,13 @@ const profileShape: Shape<{version: 1; name: string}> = {version: oneOf(1), name
 
 const damageHint = 'Restore it from a backup, or remove it and enter the name again.';
 
-/** The one user of a data directory: `profile.json`. */
-export interface UserProfile {
-  /** The user's name; undefined until one is set. Rejects if the file is damaged. */
-  name(): Promise<string | undefined>;
-  setName(name: string | undefined): Promise<void>;
-}
-
-/** `newDraft` makes a free path in the data directory. */
-export function userProfile(dataDirectory: string, newDraft: () => string): UserProfile {
+/** The one user of a data directory: `profile.json`. `newDraft` makes a free path in the data directory. */
+export function userProfile(dataDirectory: string, newDraft: () => string) {
   const path = join(dataDirectory, 'profile.json');
   return {
+    /** The user's name; undefined until one is set. Rejects if the file is damaged. */
     name: async () => (await readKept({path, hint: damageHint}, profileShape))?.name,
-    async setName(name) {
+    async setName(name: string | undefined): Promise<void> {
       if (name === undefined) return rm(path, {force: true});
       await replaceDurably(path, `${JSON.stringify({version: 1, name})}\n`, newDraft());
     },

@@ -20,55 +20,44 @@ const writtenEveryMs = 60_000;
 const longestUserAgent = 200;
 
 /** The last use of each stored key: `key-uses/<key id>.json`. This is for information only, so no request waits for it. */
-export class KeyUses {
-  readonly #directory: string;
-  readonly #clock: Clock;
-  readonly #written = new Map<string, {at: number; userAgent: string}>();
-  #writing: Promise<void> = Promise.resolve();
+export function keyUses(dataDirectory: string, clock: Clock) {
+  const directory = join(dataDirectory, 'key-uses');
+  const written = new Map<string, {at: number; userAgent: string}>();
+  let writing: Promise<void> = Promise.resolve();
+  const pathOf = (id: string) => join(directory, `${id}.json`);
+  const write = async (id: string, use: KeyUse) => {
+    await makeDirectory(directory, 0o700);
+    const draft = `${pathOf(id)}.new`;
+    await writeFile(draft, `${JSON.stringify(use)}\n`, {mode: 0o600});
+    await rename(draft, pathOf(id));
+  };
+  return {
+    note(key: StoredKey, agent: string): void {
+      const id = keyId(key);
+      const userAgent = agent.slice(0, longestUserAgent);
+      const at = clock.now();
+      const last = written.get(id);
+      if (last?.userAgent === userAgent && at - last.at < writtenEveryMs) return;
+      written.set(id, {at, userAgent});
+      const use: KeyUse = {lastUsedAt: new Date(at).toISOString(), userAgent};
+      // A use that cannot be written, for lack of space for example, is no reason to refuse a request.
+      writing = writing.then(() => write(id, use)).catch(() => {});
+    },
 
-  constructor(dataDirectory: string, clock: Clock) {
-    this.#directory = join(dataDirectory, 'key-uses');
-    this.#clock = clock;
-  }
+    /** The last use of a key; undefined if it was never used, or its use cannot be read. Rejects if no file can be opened. */
+    async find(key: StoredKey): Promise<KeyUse | undefined> {
+      await writing;
+      return readKept({path: pathOf(keyId(key))}, useShape).catch(ignoreDamage);
+    },
 
-  note(key: StoredKey, agent: string): void {
-    const id = keyId(key);
-    const userAgent = agent.slice(0, longestUserAgent);
-    const at = this.#clock.now();
-    const last = this.#written.get(id);
-    if (last?.userAgent === userAgent && at - last.at < writtenEveryMs) return;
-    this.#written.set(id, {at, userAgent});
-    const use: KeyUse = {lastUsedAt: new Date(at).toISOString(), userAgent};
-    // A use that cannot be written, for lack of space for example, is no reason to refuse a request.
-    this.#writing = this.#writing.then(() => this.#write(id, use)).catch(() => {});
-  }
+    /** Deletes the recorded use of a revoked key. */
+    async forget(id: string): Promise<void> {
+      await writing;
+      written.delete(id);
+      await rm(pathOf(id), {force: true});
+    },
 
-  /** The last use of a key; undefined if it was never used, or its use cannot be read. Rejects if no file can be opened. */
-  async find(key: StoredKey): Promise<KeyUse | undefined> {
-    await this.#writing;
-    return readKept({path: this.#path(keyId(key))}, useShape).catch(ignoreDamage);
-  }
-
-  /** Deletes the recorded use of a revoked key. */
-  async forget(id: string): Promise<void> {
-    await this.settled();
-    this.#written.delete(id);
-    await rm(this.#path(id), {force: true});
-  }
-
-  /** Resolves when all recorded uses are written. */
-  async settled(): Promise<void> {
-    await this.#writing;
-  }
-
-  async #write(id: string, use: KeyUse): Promise<void> {
-    await makeDirectory(this.#directory, 0o700);
-    const path = this.#path(id);
-    await writeFile(`${path}.new`, `${JSON.stringify(use)}\n`, {mode: 0o600});
-    await rename(`${path}.new`, path);
-  }
-
-  #path(id: string): string {
-    return join(this.#directory, `${id}.json`);
-  }
+    /** Resolves when all recorded uses are written. */
+    settled: () => writing,
+  };
 }

@@ -63,114 +63,107 @@ const prefixLength = 'mk_'.length + 4;
 const lockPatienceMs = 100_000;
 
 /** The API keys of a data directory, in `keys.json` (0600), and those of this process only. */
-export class KeyRing {
-  readonly #path: string;
-  readonly #clock: Clock;
-  #processKeys: StoredKey[] = [];
+export function keyRing(dataDirectory: string, clock: Clock) {
+  const path = join(dataDirectory, 'keys.json');
+  let processKeys: StoredKey[] = [];
   /** Stored keys with a label that this process has created. */
-  #ownKeys: StoredKey[] = [];
+  let ownKeys: StoredKey[] = [];
 
-  constructor(dataDirectory: string, clock: Clock) {
-    this.#path = join(dataDirectory, 'keys.json');
-    this.#clock = clock;
-  }
-
-  /** Creates a key and returns it; it cannot be read later. */
-  async create(options: KeyOptions = {}): Promise<string> {
-    const key = options.key ?? `mk_${randomBytes(24).toString('base64url')}`;
-    const now = this.#clock.now();
-    const {label, name, validForMs = Number.POSITIVE_INFINITY, expiresBy} = options;
-    const end = Math.min(
-      now + validForMs,
-      expiresBy === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresBy),
-    );
-    const stored: StoredKey = defined({
-      hash: hashOf(key),
-      label,
-      name,
-      prefix: key.slice(0, prefixLength),
-      permissions: [...(options.permissions ?? (['upload', 'graphql'] as const))],
-      createdAt: new Date(now).toISOString(),
-      expiresAt: Number.isFinite(end) ? new Date(end).toISOString() : undefined,
-    });
-    if (options.persist === false) this.#processKeys.push(stored);
-    else await this.#update(keys => [...keys, stored]);
-    if (label !== undefined && options.persist !== false) this.#ownKeys.push(stored);
-    return key;
-  }
-
-  /** Revokes the keys with a label for which `isIt` holds. */
-  async revoke(label: string, isIt: (key: StoredKey) => boolean = () => true): Promise<void> {
-    const stays = (key: StoredKey) => key.label !== label || !isIt(key);
-    this.#processKeys = this.#processKeys.filter(stays);
-    this.#ownKeys = this.#ownKeys.filter(stays);
-    await this.#update(keys => keys.filter(stays));
-  }
-
-  /** Puts the keys without a label back to those of an earlier list, and those with one, which belong to whoever started the service. */
-  async restore(earlier: readonly StoredKey[]): Promise<void> {
-    await this.#update(keys => {
-      const all = [...earlier, ...keys.filter(({label}) => label !== undefined), ...this.#ownKeys];
-      return [...new Map(all.map(key => [key.hash, key])).values()];
-    });
-  }
-
-  /** Ends the validity of a key that only this process knows. */
-  forget(key: string): void {
-    const hash = hashOf(key);
-    this.#processKeys = this.#processKeys.filter(known => known.hash !== hash);
-  }
-
-  /** Whether a key is stored; otherwise it ends with this process, and is not listed. */
-  isStored(key: StoredKey): boolean {
-    return !this.#processKeys.includes(key);
-  }
-
-  /** Renames a stored key; returns whether it exists. */
-  async rename(id: string, name: string): Promise<boolean> {
-    return this.#change(id, key => [{...key, name}]);
-  }
-
-  /** Revokes one stored key; returns whether it existed. */
-  async revokeOne(id: string): Promise<boolean> {
-    return this.#change(id, () => []);
-  }
-
-  /** The stored key for a plain key; undefined if it is unknown. */
-  async find(key: string): Promise<StoredKey | undefined> {
-    const presented = hashOf(key);
-    // Hashes are compared, so that timing reveals nothing about the keys.
-    return [...(await this.list()), ...this.#processKeys].find(({hash}) => hash === presented);
-  }
-
-  /** The stored keys, oldest first. Rejects if they cannot be read. */
-  async list(): Promise<StoredKey[]> {
-    const file = {path: this.#path, hint: damageHint};
+  const list = async (): Promise<StoredKey[]> => {
+    const file = {path, hint: damageHint};
     const {keys = []} = (await readKept(file, fileShape)) ?? {};
     return keys.map((key, index) => checked(file, key, keyShape, `keys[${index}]`));
-  }
+  };
 
-  async #change(id: string, change: (key: StoredKey) => StoredKey[]): Promise<boolean> {
+  /** Changes the stored keys; two processes do not overwrite each other's. */
+  const update = async (change: (keys: StoredKey[]) => StoredKey[]): Promise<void> => {
+    const replace = async () => {
+      const file = {version: 1, keys: change(await list())};
+      const draft = `${path}.${randomBytes(8).toString('hex')}`;
+      await replaceDurably(path, `${JSON.stringify(file, null, 2)}\n`, draft);
+    };
+    await withLock(`${path}.lock`, systemHost(), replace, lockPatienceMs);
+  };
+
+  /** Puts other keys in the place of one that is stored; resolves to whether it was. */
+  const replaceOne = async (id: string, others: (key: StoredKey) => StoredKey[]): Promise<boolean> => {
     let isKnown = false;
-    await this.#update(keys =>
+    await update(keys =>
       keys.flatMap(key => {
         if (keyId(key) !== id) return [key];
         isKnown = true;
-        return change(key);
+        return others(key);
       }),
     );
     return isKnown;
-  }
+  };
 
-  /** Changes the stored keys; two processes do not overwrite each other's. */
-  async #update(change: (keys: StoredKey[]) => StoredKey[]): Promise<void> {
-    const replace = async () => {
-      const file = {version: 1, keys: change(await this.list())};
-      const draft = `${this.#path}.${randomBytes(8).toString('hex')}`;
-      await replaceDurably(this.#path, `${JSON.stringify(file, null, 2)}\n`, draft);
-    };
-    await withLock(`${this.#path}.lock`, systemHost(), replace, lockPatienceMs);
-  }
+  return {
+    /** The stored keys, oldest first. Rejects if they cannot be read. */
+    list,
+
+    /** Creates a key and returns it; it cannot be read later. */
+    async create(options: KeyOptions = {}): Promise<string> {
+      const key = options.key ?? `mk_${randomBytes(24).toString('base64url')}`;
+      const now = clock.now();
+      const {label, name, validForMs = Number.POSITIVE_INFINITY, expiresBy} = options;
+      const end = Math.min(
+        now + validForMs,
+        expiresBy === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresBy),
+      );
+      const stored: StoredKey = defined({
+        hash: hashOf(key),
+        label,
+        name,
+        prefix: key.slice(0, prefixLength),
+        permissions: [...(options.permissions ?? (['upload', 'graphql'] as const))],
+        createdAt: new Date(now).toISOString(),
+        expiresAt: Number.isFinite(end) ? new Date(end).toISOString() : undefined,
+      });
+      if (options.persist === false) processKeys.push(stored);
+      else await update(keys => [...keys, stored]);
+      if (label !== undefined && options.persist !== false) ownKeys.push(stored);
+      return key;
+    },
+
+    /** Revokes the keys with a label for which `isIt` holds. */
+    async revoke(label: string, isIt: (key: StoredKey) => boolean = () => true): Promise<void> {
+      const stays = (key: StoredKey) => key.label !== label || !isIt(key);
+      processKeys = processKeys.filter(stays);
+      ownKeys = ownKeys.filter(stays);
+      await update(keys => keys.filter(stays));
+    },
+
+    /** Puts the keys without a label back to those of an earlier list, and those with one, which belong to whoever started the service. */
+    async restore(earlier: readonly StoredKey[]): Promise<void> {
+      await update(keys => {
+        const all = [...earlier, ...keys.filter(({label}) => label !== undefined), ...ownKeys];
+        return [...new Map(all.map(key => [key.hash, key])).values()];
+      });
+    },
+
+    /** Ends the validity of a key that only this process knows. */
+    forget(key: string): void {
+      const hash = hashOf(key);
+      processKeys = processKeys.filter(known => known.hash !== hash);
+    },
+
+    /** Whether a key is stored; otherwise it ends with this process, and is not listed. */
+    isStored: (key: StoredKey) => !processKeys.includes(key),
+
+    /** Renames a stored key; resolves to whether it exists. */
+    rename: (id: string, name: string) => replaceOne(id, key => [{...key, name}]),
+
+    /** Revokes one stored key; resolves to whether it existed. */
+    revokeOne: (id: string) => replaceOne(id, () => []),
+
+    /** The stored key for a plain key; undefined if it is unknown. */
+    async find(key: string): Promise<StoredKey | undefined> {
+      const presented = hashOf(key);
+      // Hashes are compared, so that timing reveals nothing about the keys.
+      return [...(await list()), ...processKeys].find(({hash}) => hash === presented);
+    },
+  };
 }
 
 /** Identifies a stored key on pages and in requests to change it, without revealing anything about the key. */

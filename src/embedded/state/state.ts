@@ -1,11 +1,11 @@
 import {resolve} from 'node:path';
 import {type Clock, type StopSignal, systemClock, systemHost} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
-import {type LeftBehind, TemporaryNames} from './clean-up.ts';
-import {IdempotencyEntries} from './idempotency.ts';
-import {type UserProfile, userProfile} from './identity.ts';
-import {KeyUses} from './key-uses.ts';
-import {KeyRing} from './keys.ts';
+import {temporaryNames} from './clean-up.ts';
+import {idempotencyEntries} from './idempotency.ts';
+import {userProfile} from './identity.ts';
+import {keyUses} from './key-uses.ts';
+import {keyRing} from './keys.ts';
 import {occupy} from './occupancy.ts';
 import {Sessions} from './sessions.ts';
 import {Store} from './store.ts';
@@ -13,18 +13,7 @@ import {Store} from './store.ts';
 export {ignoreDamage} from './kept-file.ts';
 
 /** What a service keeps in its data directory, and its sessions. */
-export interface ServiceState {
-  readonly identity: string;
-  readonly leftBehind: LeftBehind;
-  readonly store: Store;
-  readonly keys: KeyRing;
-  readonly keyUses: KeyUses;
-  readonly profile: UserProfile;
-  readonly entries: IdempotencyEntries;
-  readonly sessions: Sessions;
-  /** Resolves when everything is written; another service may then have the directory. */
-  close(): Promise<void>;
-}
+export type ServiceState = Awaited<ReturnType<typeof openState>>;
 
 export interface StateOptions {
   /** Where everything is stored; created if missing (0700). Two processes may share it unless both are `exclusive`. */
@@ -41,30 +30,31 @@ export interface StateOptions {
 }
 
 /** Opens the data directory; rejects if it cannot be used, if its keys cannot be read, or if another service is the only one there. */
-export async function openState(options: StateOptions): Promise<ServiceState> {
+export async function openState(options: StateOptions) {
   const {clock = systemClock, exclusive = false, quota, signal, onWait = () => {}} = options;
   const dataDirectory = resolve(options.dataDirectory);
   const host = systemHost();
   await makeDirectory(dataDirectory, 0o700);
   const occupancy = exclusive ? await occupy(dataDirectory, host, onWait, signal) : undefined;
   try {
-    const store = new Store(dataDirectory, clock, new TemporaryNames(host), quota);
+    const store = new Store(dataDirectory, clock, temporaryNames(host), quota);
     const leftBehind = await store.prepare(exclusive);
     const identity = await store.identity();
-    const keys = new KeyRing(dataDirectory, clock);
+    const keys = keyRing(dataDirectory, clock);
     await keys.list();
-    const keyUses = new KeyUses(dataDirectory, clock);
+    const uses = keyUses(dataDirectory, clock);
     return {
       identity,
       leftBehind,
       store,
       keys,
-      keyUses,
+      keyUses: uses,
       profile: userProfile(dataDirectory, () => store.temporaryPath()),
-      entries: new IdempotencyEntries(store, clock),
+      entries: idempotencyEntries(store, clock),
       sessions: new Sessions(),
+      /** Resolves when everything is written; another service may then have the directory. */
       close: async () => {
-        await keyUses.settled();
+        await uses.settled();
         await occupancy?.leave();
       },
     };
