@@ -4,7 +4,7 @@ import {systemClock} from '../host.ts';
 import type {Observer, Service} from './api/context.ts';
 import {parseOrigins} from './exchange/cross-origin.ts';
 import {defaultPace} from './exchange/exchange.ts';
-import {InvalidOption} from './exchange/refusal.ts';
+import {InvalidOption, Refusal} from './exchange/refusal.ts';
 import type {StartedFaults} from './faults/control.ts';
 import {createRoutedServer} from './server.ts';
 import type {EmbeddedService, ServiceOptions} from './service-options.ts';
@@ -13,7 +13,6 @@ import {Resets} from './state/resets.ts';
 import {openState, type ServiceState} from './state/state.ts';
 
 export type {RequestEntry, SeedFile} from './api/context.ts';
-export type {FaultOptions} from './faults/control.ts';
 export type {EmbeddedService, ServiceOptions} from './service-options.ts';
 export {identityIn} from './state/identity.ts';
 export type {KeyOptions} from './state/keys.ts';
@@ -49,9 +48,10 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   try {
     // Loaded on first use, like the metrics: most services have neither.
     if (options.faults !== undefined)
-      faults = await (await import('./faults/control.ts')).startFaults(options.faults, () =>
-        started?.reset?.(),
-      );
+      faults = await (await import('./faults/control.ts')).startFaults(options.faults, () => {
+        if (started === undefined) throw new Refusal(503, 'The service is starting.', {'Retry-After': '1'});
+        return started.reset?.();
+      });
     started = await serve({...options, host, allowOrigins}, state, faults, publicUrl);
     return started;
   } catch (error) {
