@@ -12,10 +12,6 @@ export interface BrowserSession {
   newKey?: string;
 }
 
-/** With more sessions, the oldest one is signed out. */
-const mostSessions = 100;
-const mostTokens = 10;
-
 /** One-time tokens for signing in to the pages, and browsers' sessions; found by hashes, so that timing reveals nothing. */
 export class Sessions {
   readonly #tokens = new Set<string>();
@@ -25,7 +21,6 @@ export class Sessions {
   newToken(): string {
     const token = secret();
     this.#tokens.add(hashOf(token));
-    keepLast(this.#tokens, mostTokens);
     return token;
   }
 
@@ -34,7 +29,6 @@ export class Sessions {
     if (!this.#tokens.delete(hashOf(token))) return undefined;
     const cookie = secret();
     this.#sessions.set(hashOf(cookie), {pageToken: secret()});
-    keepLast(this.#sessions, mostSessions);
     return cookie;
   }
 
@@ -56,9 +50,4 @@ function cookieOf({headers}: IncomingMessage, name: string): string | undefined 
 
 function secret(): string {
   return randomBytes(32).toString('base64url');
-}
-
-function keepLast(entries: Set<string> | Map<string, BrowserSession>, most: number): void {
-  const [oldest] = entries.keys();
-  if (oldest !== undefined && entries.size > most) entries.delete(oldest);
 }
