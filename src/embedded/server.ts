@@ -1,5 +1,5 @@
 import {once} from 'node:events';
-import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
+import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {Duplex} from 'node:stream';
 import {systemCode} from '../lib/system-code.ts';
 import type {Service} from './api/context.ts';
@@ -16,15 +16,8 @@ import {
 import {Refusal, refusalOf, refusalOfMalformed} from './exchange/refusal.ts';
 import {respondRaw, respondRefusal} from './exchange/respond.ts';
 
-/** An HTTP server over the routes. */
-interface RoutedServer {
-  readonly server: Server;
-  /** Stops listening, responds to the uploads that have arrived completely, and closes all connections. */
-  close(): Promise<void>;
-}
-
 /** Makes the HTTP server; every failure gets a response with an error record. */
-export function createRoutedServer(service: Service): RoutedServer {
+export function createRoutedServer(service: Service) {
   const running = new Map<Exchange, Promise<void>>();
   const commonHeaders: Record<string, string> = {
     'Media-Service-Id': service.identity,
@@ -77,6 +70,7 @@ export function createRoutedServer(service: Service): RoutedServer {
   server.on('clientError', (error, socket) => onClientError(error, socket, service, commonHeaders));
   return {
     server,
+    /** Stops listening, responds to the uploads that have arrived completely, and closes all connections. */
     close: async () => {
       const closed = once(server, 'close');
       server.close();

@@ -9,13 +9,6 @@ import {systemCode} from '../../lib/system-code.ts';
 
 const renewedEveryMs = 30_000;
 
-/** Another service is the only one that may use the data directory. */
-class DirectoryInUse extends Error {
-  override readonly name = 'DirectoryInUse';
-  /** What to do about it. */
-  readonly hint = 'Stop that one, or choose another directory with --data-dir.';
-}
-
 /**
  * Makes this process the only service of a data directory; rejects with a DirectoryInUse if another one is. A service that died is
  * replaced: at once on this machine, in another container too if it could listen on a socket, and where it cannot be seen from here
@@ -42,9 +35,9 @@ export async function occupy(
     });
   } catch (error) {
     if (!(error instanceof LockHeld)) throw error;
-    throw new DirectoryInUse(
-      `${dataDirectory} is in use by another media serve, ${holderText(error.holder)}.`,
-    );
+    const why = `${dataDirectory} is in use by another media serve, ${holderText(error.holder)}.`;
+    const hint = 'Stop that one, or choose another directory with --data-dir.';
+    throw Object.assign(new Error(why), {name: 'DirectoryInUse', hint});
   }
   // The lock is ours by now, so the socket that this replaces is not in use.
   const socket = await listenIn(dataDirectory);

@@ -13,7 +13,7 @@ import {ignoreMissing} from '../../lib/system-code.ts';
 import {type LeftBehind, moveOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';
 import {ignoreDamage, readKept, readsAtOnce} from './kept-file.ts';
-import {Quota} from './quota.ts';
+import {quotaOf} from './quota.ts';
 import {isRecordId, recordIds, recordShape, type StoredRecord} from './stored-record.ts';
 
 const damageHint =
@@ -33,7 +33,7 @@ export class Store {
   readonly #clock: Clock;
   readonly #names: TemporaryNames;
   readonly newId: () => string;
-  readonly quota: Quota;
+  readonly quota: ReturnType<typeof quotaOf>;
   #identity: string | undefined;
   #listed: {ids: readonly string[]; changedAt: bigint} | undefined;
 
@@ -43,7 +43,7 @@ export class Store {
     this.#clock = clock;
     this.#names = names;
     this.newId = recordIds(clock);
-    this.quota = new Quota(quota);
+    this.quota = quotaOf(quota);
   }
 
   /** Creates the directories (0700); removes temporary files without an upload, and with `only` moves what has no record to `lost/`. */
