@@ -11,6 +11,8 @@ import {printableJson} from '../output/escape.ts';
 import {prettyJson} from '../output/pretty-json.ts';
 import {mayColor} from '../output/terminal.ts';
 import type {GraphqlRequest} from '../service/client.ts';
+import {refusalIn} from '../service/uploader.ts';
+import {describeRefusal} from '../transfer/attempt/explain.ts';
 
 export interface GraphqlOptions {
   query?: string | undefined;
@@ -199,14 +201,14 @@ async function printAnswer(
   const text = answer.body.toString();
   const body = parseObject(text);
   const isResponse = body !== undefined && ('data' in body || 'errors' in body);
-  if (!isResponse || answer.cut || answer.truncated) throw await describeAnswer(answer, hostName);
+  if (!isResponse || answer.cut || answer.truncated) throw describeAnswer(answer, hostName);
   const json = printableJson(text.trimEnd());
   await stdout.write(`${host.stdout.isTTY ? prettyJson(json, mayColor(host.stdout, host.env)) : json}\n`);
   const hasErrors = holdsErrors(body);
   const isSuccess = answer.status >= 200 && answer.status < 300;
   // GraphQL errors may come with any status and say more than the status, except if the key is refused.
   if ([401, 403, 404].includes(answer.status) || (!isSuccess && !hasErrors))
-    throw await describeAnswer(answer, hostName);
+    throw describeAnswer(answer, hostName);
   return hasErrors ? 1 : 0;
 }
 
@@ -215,7 +217,7 @@ function holdsErrors({errors = null}: Record<string, unknown>): boolean {
   return Array.isArray(errors) ? errors.length > 0 : errors !== null;
 }
 
-async function describeAnswer(answer: HttpAnswer, hostName: string): Promise<MediaError> {
+function describeAnswer(answer: HttpAnswer, hostName: string): MediaError {
   const {status} = answer;
   if (status >= 200 && status < 300) {
     const cut = answer.cut && (answer.fault ?? 'cut off');
@@ -226,9 +228,5 @@ async function describeAnswer(answer: HttpAnswer, hostName: string): Promise<Med
       {status},
     );
   }
-  const [{describeRefusal}, {refusalIn}] = await Promise.all([
-    import('../transfer/attempt/explain.ts'),
-    import('../service/uploader.ts'),
-  ]);
   return describeRefusal(refusalIn(answer), hostName);
 }

@@ -66,7 +66,9 @@ test('a picture, files and text that were copied under X: uploaded once by each 
   await desktop.copy('text/uri-list', list);
   const files = await box.run(['upload', '--clipboard', '--once', '--template', '{file} {contentType}\n']);
   expect(files.stdout).toBe(`${gif} image/gif\n${outside} image/webp\n`);
-  expect(files.stderr).toContain('not files on this machine: https://example.com/a.png.');
+  expect(files.stderr).toContain(
+    'Not uploaded: https://example.com/a.png. They are not files on this machine',
+  );
   const {stdout} = await execa(mediaUrl, ['upload'], {cwd: '/', env: box.env, extendEnv: false});
   const types = new Map(
     (await service.records()).map(({contentType, record}) => [contentType, record.fileUrl]),

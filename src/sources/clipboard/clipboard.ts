@@ -29,11 +29,7 @@ export async function readClipboard(host: Host, stop?: StopSignal): Promise<Clip
     const output = (command: ClipboardCommand) => outputOf(command, host, program.nothing, stop);
     const formats = (await output(program.formats))?.toString().split(/[,\r\n]+\s*/);
     if (formats === undefined) continue;
-    return contentIn(formats, program, async command => {
-      const printed = await output(command);
-      if (printed === undefined) throw noProgram(host);
-      return printed;
-    });
+    return contentIn(formats, program, async command => (await output(command)) ?? Buffer.of());
   }
   throw noProgram(host);
 }
@@ -60,7 +56,7 @@ async function contentIn(
   if (ofFiles !== undefined) {
     const {paths, others} = pathsIn(await printed(readFiles(ofFiles)));
     if (others.length > 0)
-      dropped = `Not uploaded, because they are not files on this machine: ${others.join(', ')}.`;
+      dropped = `Not uploaded: ${others.join(', ')}. They are not files on this machine, or their names are not UTF-8.`;
     if (paths.length > 0) return {files: paths, ...defined({dropped})};
   }
   const ofPicture = best(formats, pictures);

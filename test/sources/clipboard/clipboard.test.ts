@@ -73,7 +73,7 @@ test.for<[string, Partial<Host>, Record<string, string>, object, (string | RegEx
     {
       files: ['/a.png'],
       dropped:
-        'Not uploaded, because they are not files on this machine: sftp://host/b.png, smb://host/c.png.',
+        'Not uploaded: sftp://host/b.png, smb://host/c.png. They are not files on this machine, or their names are not UTF-8.',
     },
     [/TARGETS/, /gnome-copied-files/],
   ],
@@ -151,7 +151,7 @@ test.for<[string, Partial<Host>, Record<string, string>, object]>([
     },
     {
       ...empty,
-      hint: 'Not uploaded, because they are not files on this machine: sftp://host/b.png, file:///%ff.gif.',
+      hint: 'Not uploaded: sftp://host/b.png, file:///%ff.gif. They are not files on this machine, or their names are not UTF-8.',
     },
   ],
   ['X: a picture of no bytes', x11, {xclip: '[ "$4" = image/png ] || echo image/png'}, empty],
