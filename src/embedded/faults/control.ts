@@ -38,23 +38,14 @@ export interface FaultOptions {
   control?: {port: number; key?: string};
 }
 
-/** The faults of a running service. */
-export interface StartedFaults {
-  readonly faults: Faults;
-  /** Where and with which key they can be changed by HTTP; undefined if they cannot. */
-  readonly control: {readonly url: string; readonly key: string} | undefined;
-  /** Ends what is waiting, and closes the server. */
-  close(): Promise<void>;
-}
-
 /** Puts the state of a service back to that of its start; resolves to the number of media. */
 type Reset = () => Promise<number> | undefined;
 
+/** The faults of a running service; where and with which key they can be changed by HTTP, if they can; and what ends both. */
+export type StartedFaults = Awaited<ReturnType<typeof startFaults>>;
+
 /** Parses the faults of the start, and starts the server that changes them and resets the state, if there is to be one. */
-export async function startFaults(
-  {list = [], seed = 0, control}: FaultOptions,
-  reset: Reset,
-): Promise<StartedFaults> {
+export async function startFaults({list = [], seed = 0, control}: FaultOptions, reset: Reset) {
   const faults = new Faults();
   faults.replace(list, seed);
   if (control === undefined) return {faults, control, close: async () => faults.stop()};
