@@ -8,9 +8,13 @@ import {receiveUpload} from './upload.ts';
 /** Responds to a request; `id` and `name` are what its path names. */
 type Handle = (exchange: Exchange, service: Service, id: string, name: string) => Promise<void>;
 
+/** Loaded on first use, since it would slow down every start. */
+const graphql: Handle = async (exchange, service) =>
+  (await import('./graphql.ts')).graphql(exchange, service);
+
 const routes: readonly Route<Handle>[] = [
   [/^\/v1\/media\/upload$/, ['POST'], receiveUpload],
-  [/^\/graphql$/, ['GET', 'POST'], lazyGraphql],
+  [/^\/graphql$/, ['GET', 'POST'], graphql],
   [/^\/metrics$/, reads, showMetrics],
   [/^\/$/, reads, describe],
   [/^\/files\/([^/]+)$/, reads, sendFile],
@@ -22,12 +26,6 @@ const routes: readonly Route<Handle>[] = [
 export async function respondTo(exchange: Exchange, service: Service): Promise<void> {
   const {handle, id, name} = routeFor(routes, exchange);
   await handle(exchange, service, id, name);
-}
-
-async function lazyGraphql(exchange: Exchange, service: Service): Promise<void> {
-  // Loaded on first use, since it would slow down every start.
-  const {graphql} = await import('./graphql.ts');
-  await graphql(exchange, service);
 }
 
 async function describe(exchange: Exchange): Promise<void> {

@@ -32,7 +32,7 @@ export async function gallery(page: PageRequest): Promise<void> {
   respondPage(
     exchange,
     200,
-    {title: 'Gallery', place: 'gallery', pageToken: session.pageToken},
+    {title: 'Gallery', pageToken: session.pageToken},
     html`
     ${uploadForm(session.uploadKey, service.maxSize)}
     <div id="stored">
@@ -101,7 +101,7 @@ export async function medium({exchange, service, session}: PageRequest, id: stri
   respondPage(
     exchange,
     200,
-    {title: factsText(record), place: 'elsewhere', pageToken: session.pageToken},
+    {title: factsText(record), pageToken: session.pageToken},
     html`
     <div class="whole">${wholeMedium(record)}</div>
     <dl class="box">

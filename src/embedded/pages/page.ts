@@ -27,9 +27,7 @@ const pageHeaders: Readonly<Record<string, string>> = {
 /** The frame around the content of a page. */
 interface Frame {
   readonly title: string;
-  /** The current page in the navigation; undefined before sign-in, when there is no navigation. */
-  readonly place?: 'gallery' | 'profile' | 'elsewhere';
-  /** The CSRF token for the sign-out form. */
+  /** The CSRF token for the sign-out form of the navigation; undefined before sign-in, when there is none. */
   readonly pageToken?: string;
   /** A URL that the browser opens immediately. */
   readonly next?: string;
@@ -42,7 +40,7 @@ export function respondPage(
   content: Html,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const {text} = whole(frame, content);
+  const {text} = whole(frame, exchange.path, content);
   respond(exchange, {status, text, headers: {...pageHeaders, ...headers}});
 }
 
@@ -51,13 +49,13 @@ export function redirectTo(exchange: Exchange, path: string): void {
   respond(exchange, {status: 303, text: '', headers: {...pageHeaders, Location: path}});
 }
 
-function whole({title, place, pageToken, next}: Frame, content: Html): Html {
-  const link = (path: string, name: string, isHere: boolean) =>
-    isHere ? html`<a href="${path}" aria-current="page">${name}</a>` : html`<a href="${path}">${name}</a>`;
+function whole({title, pageToken, next}: Frame, here: string, content: Html): Html {
+  const link = (path: string, name: string) =>
+    html`<a href="${path}"${path === here ? html` aria-current="page"` : undefined}>${name}</a>`;
   const navigation = html`
     <nav aria-label="Pages">
-      ${link('/', 'Gallery', place === 'gallery')}
-      ${link('/profile', 'Profile and keys', place === 'profile')}
+      ${link('/', 'Gallery')}
+      ${link('/profile', 'Profile and keys')}
       <form method="post" action="/sign-out">${tokenField(pageToken ?? '')}<button>Sign out</button></form>
     </nav>`;
   return html`<!doctype html>
@@ -73,7 +71,7 @@ function whole({title, place, pageToken, next}: Frame, content: Html): Html {
     <script type="module" src="/assets/page.js"></script>
   </head>
   <body>
-    <header><strong>media</strong>${place === undefined ? undefined : navigation}</header>
+    <header><strong>media</strong>${pageToken === undefined ? undefined : navigation}</header>
     <main><h1>${title}</h1>${content}</main>
   </body>
 </html>

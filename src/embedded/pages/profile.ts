@@ -30,7 +30,7 @@ export async function profile(page: PageRequest): Promise<void> {
   respondPage(
     exchange,
     200,
-    {title: 'Profile', place: 'profile', pageToken},
+    {title: 'Profile', pageToken},
     html`
     ${newKey === undefined ? undefined : shownOnce(newKey, service.publicUrl())}
     <form class="box" method="post" action="/profile/name">
