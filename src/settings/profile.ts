@@ -127,9 +127,10 @@ export async function readStoredKey(
   throw new MediaError('key_unavailable', message, {hint});
 }
 
+const ofKey: readonly (keyof Profile)[] = ['key', 'key-store', 'key-origin', 'key-account'];
+
 /** The fields of a profile that belong to one service. Another service cannot use them, or must not get them. */
 export function serviceSettings(): (keyof Profile)[] {
-  const ofKey = ['key', 'key-store', 'key-origin', 'key-account'] as const;
   return [...ofKey, ...settingNames.filter(name => settingTable[name].isOfService)];
 }
 
@@ -162,7 +163,7 @@ export function isSameBaseUrl(one: string | undefined, other: string | undefined
 
 /** A sentence that lists the removed settings; undefined if there are none. */
 export function droppedNote(profile: Profile, dropped: readonly (keyof Profile)[]): string | undefined {
-  const names = dropped.filter(name => !['key', 'key-store', 'key-origin', 'key-account'].includes(name));
+  const names = dropped.filter(name => !ofKey.includes(name));
   if (dropped.includes('key') || dropped.includes('key-store')) names.unshift('key');
   if (names.length === 0) return undefined;
   const owner = profile['key-origin'] ?? originOf(profile) ?? 'the earlier service';
