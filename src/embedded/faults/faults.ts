@@ -26,8 +26,8 @@ export class Faults {
     this.seed = seed;
   }
 
-  /** The faults in force, in the order in which they were given. */
-  counts(): FaultCount[] {
+  /** The faults in force, in their order: how many requests each could have been for, and how often it was applied. */
+  counts() {
     return this.#active.map(({fault, matched, applied}) => ({fault: fault.text, matched, applied}));
   }
 
@@ -41,15 +41,6 @@ export class Faults {
   stop(): void {
     this.#stop.abort(undefined);
   }
-}
-
-/** A fault, and how often it was met. */
-interface FaultCount {
-  fault: string;
-  /** How many requests it could have been for. */
-  matched: number;
-  /** How often it was applied. */
-  applied: number;
 }
 
 /** A fault in force. It has random numbers of its own, so that no other fault changes what it does. */
@@ -70,8 +61,8 @@ class ActiveFault {
     return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
   }
 
-  /** Counts a request that matches; returns the fault as it is to be applied, or undefined if it is not. */
-  draw(): Drawn | undefined {
+  /** Counts a request that matches; returns the fault with its latency, or undefined if it is not to be applied. */
+  draw() {
     const {nth, rate, latency} = this.fault;
     this.matched += 1;
     // Drawn for each request, so that it depends on the number of the request alone.
@@ -87,12 +78,6 @@ class ActiveFault {
 function fileNameOf(path: string, disposition: string | undefined): string {
   if (disposition === undefined) return path.slice(path.lastIndexOf('/') + 1);
   return /;\s*filename="?([^";]*)/i.exec(disposition)?.[1] ?? '';
-}
-
-/** A fault that is to be applied to this request. */
-interface Drawn {
-  readonly active: ActiveFault;
-  readonly latencyMs: number;
 }
 
 /** What the faults in force do to a request. */
