@@ -111,6 +111,13 @@ describe('two runs on one journal', () => {
     await expect(one.run(async () => {}, join(one.directory, 'photo.png'))).rejects.toThrow(/not a journal/);
     expect((await readdir(one.directory)).sort()).toEqual(['photo.png', 'uploads.ndjson']);
   });
+
+  it('with a name that has room for the ending of the lock, and no more: used', async () => {
+    const one = await bench();
+    const name = 'j'.repeat(250);
+    await one.run(async () => {}, join(one.directory, name));
+    expect(await readdir(one.directory)).toEqual([name]);
+  });
 });
 
 describe('a holder that died', () => {

@@ -1,4 +1,5 @@
 import {constants} from 'node:fs';
+import {dirname, join} from 'node:path';
 import type {Host, StopSignal} from '../../host.ts';
 import {hasShape, parseObject} from '../json.ts';
 import {systemCode} from '../system-code.ts';
@@ -41,15 +42,9 @@ export interface LockOptions {
  * of silence; rejects with LockHeld when another process keeps the lock longer than `patienceMs`.
  */
 export async function acquireLock(path: string, host: Host, options: LockOptions = {}): Promise<Lock> {
-  const holder = holderHere(host);
-  const candidate = `${path}.${holder.token}`;
-  try {
-    await host.files.writeFile(candidate, JSON.stringify(holder), {mode: 0o600, flag: 'wx'});
-    const replaced = await new LockAttempt(candidate, path, host, options).take();
-    return new Lock(path, holder, replaced, host.files);
-  } finally {
-    await host.files.rm(candidate, {force: true});
-  }
+  const lock = new Lock(path, host, options);
+  await lock.take();
+  return lock;
 }
 
 /** Runs `action` while no other process runs one under the same lock; waits for each living holder up to `patienceMs`. */
@@ -67,29 +62,54 @@ export async function withLock<T>(
   }
 }
 
-/** A lock that this process holds. */
+interface Found {
+  holder: Holder | undefined;
+  state: 'alive' | 'dead' | 'unknown';
+  renewedAt: bigint;
+  ageMs: number;
+}
+
+/** A lock that this process takes, holds and releases. */
 export class Lock {
-  readonly path: string;
   readonly holder: Holder;
   /** The previous holder, if it had not released the lock. */
-  readonly replaced: Holder | undefined;
-  readonly #files: FileSystem;
+  replaced: Holder | undefined;
+  readonly path: string;
+  /** A file beside the lock that becomes it. */
+  readonly #candidate: string;
+  readonly #host: Host;
+  readonly #options: LockOptions;
+  /** The first state that was found of a holder that cannot be judged from here, and when. */
+  #first: {found: Found; at: number} | undefined;
 
-  constructor(path: string, holder: Holder, replaced: Holder | undefined, files: FileSystem) {
-    this.#files = files;
+  constructor(path: string, host: Host, options: LockOptions) {
+    this.holder = holderHere(host);
     this.path = path;
-    this.holder = holder;
-    this.replaced = replaced;
+    // The name of the lock may be nearly as long as names can be.
+    this.#candidate = join(dirname(path), `.media-${this.holder.token}`);
+    this.#host = host;
+    this.#options = options;
+  }
+
+  /** A hard link appears complete or not at all, so no process can read half a lock. */
+  async take(): Promise<void> {
+    const {files} = this.#host;
+    try {
+      await files.writeFile(this.#candidate, JSON.stringify(this.holder), {mode: 0o600, flag: 'wx'});
+      await this.#linkInTurn();
+    } finally {
+      await files.rm(this.#candidate, {force: true});
+    }
   }
 
   /** Whether this process still holds the lock. */
   async isOurs(): Promise<boolean> {
-    return (await holderOf(this.#files, this.path))?.token === this.holder.token;
+    return (await holderOf(this.#host.files, this.path))?.token === this.holder.token;
   }
 
   /** Renews the lock, if this process still holds it: the file's time shows others that the process is alive. */
   async renew(): Promise<void> {
-    const handle = await this.#files.open(this.path, 'r+').catch(() => undefined);
+    const handle = await this.#host.files.open(this.path, 'r+').catch(() => undefined);
     try {
       // The check and the write use one descriptor, so that a file that replaced it is never written to.
       if (handle === undefined) return;
@@ -103,64 +123,35 @@ export class Lock {
   /** Renews the lock; resolves to the time, in milliseconds, that its file system gives to the write. */
   async touched(): Promise<number> {
     await this.renew();
-    return (await this.#files.stat(this.path)).mtimeMs;
+    return (await this.#host.files.stat(this.path)).mtimeMs;
   }
 
   /** Releases the lock, if this process still holds it. */
   async release(): Promise<void> {
-    if (await this.isOurs()) await this.#files.rm(this.path, {force: true});
-  }
-}
-
-interface Found {
-  holder: Holder | undefined;
-  state: 'alive' | 'dead' | 'unknown';
-  renewedAt: bigint;
-  ageMs: number;
-}
-
-/** One process's attempt to take a lock. */
-class LockAttempt {
-  readonly #candidate: string;
-  readonly #path: string;
-  readonly #host: Host;
-  readonly #files: FileSystem;
-  readonly #options: LockOptions;
-  /** The first state that was found of a holder that cannot be judged from here, and when. */
-  #first: {found: Found; at: number} | undefined;
-
-  constructor(candidate: string, path: string, host: Host, options: LockOptions) {
-    this.#candidate = candidate;
-    this.#path = path;
-    this.#host = host;
-    this.#files = host.files;
-    this.#options = options;
+    if (await this.isOurs()) await this.#host.files.rm(this.path, {force: true});
   }
 
-  /** A hard link appears complete or not at all, so no process can read half a lock. */
-  async take(): Promise<Holder | undefined> {
+  async #linkInTurn(): Promise<void> {
     const {clock, random} = this.#host;
     let since = clock.monotonic();
     let state: string | undefined;
-    let replaced: Holder | undefined;
-    while (!(await this.#linked(this.#path))) {
-      const found = await this.#look(this.#path);
+    while (!(await this.#linked(this.path))) {
+      const found = await this.#look(this.path);
       if (found === undefined) continue;
       const isGone = this.#isGone(found);
       // Counted anew for each holder, and from when it is known to be gone.
       if (state !== `${isGone} ${found.holder?.token}`) since = clock.monotonic();
       state = `${isGone} ${found.holder?.token}`;
       if (isGone && (await this.#remove(found))) {
-        replaced = found.holder;
+        this.replaced = found.holder;
         continue;
       }
       // Other processes may be removing a dead lock, which takes them very little time.
       const patience = Math.max(this.#options.patienceMs ?? 0, isGone ? breakerPatienceMs : 0);
       const isWaiting = !isGone && found.state === 'unknown' && this.#waitsFor(found);
-      if (!isWaiting && clock.monotonic() - since >= patience) throw new LockHeld(this.#path, found.holder);
+      if (!isWaiting && clock.monotonic() - since >= patience) throw new LockHeld(this.path, found.holder);
       await clock.sleep(isWaiting ? pollMs : 5 + 20 * random(), this.#options.stop);
     }
-    return replaced;
   }
 
   #isGone(found: Found): boolean {
@@ -187,44 +178,44 @@ class LockAttempt {
 
   async #look(path: string): Promise<Found | undefined> {
     // Not stat: a link that leads nowhere has to be waited for, too.
-    const there = await this.#files.lstat(path, {bigint: true}).catch(() => undefined);
+    const there = await this.#host.files.lstat(path, {bigint: true}).catch(() => undefined);
     if (there === undefined) return undefined;
-    const holder = await holderOf(this.#files, path);
+    const holder = await holderOf(this.#host.files, path);
     let state = holder === undefined ? 'unknown' : stateOf(holder, this.#host);
     if (holder !== undefined && state === 'unknown')
       state = (await this.#options.stateOfUnknown?.(holder)) ?? state;
     if (state !== 'unknown') return {holder, state, renewedAt: there.mtimeNs, ageMs: 0};
     // Compares with a file that was written just now on the same file system, so that the clocks of two machines are
     // never compared.
-    await this.#files.writeFile(this.#candidate, await this.#files.readFile(this.#candidate));
-    const now = await this.#files.stat(this.#candidate, {bigint: true});
+    await this.#host.files.writeFile(this.#candidate, await this.#host.files.readFile(this.#candidate));
+    const now = await this.#host.files.stat(this.#candidate, {bigint: true});
     return {holder, state, renewedAt: there.mtimeNs, ageMs: Number(now.mtimeNs - there.mtimeNs) / 1e6};
   }
 
   /** Removes a dead lock while holding the breaker lock, so that it is the one found dead. A dead breaker is replaced too. */
   async #remove(found: Found): Promise<boolean> {
-    const breaker = `${this.#path}.breaker`;
+    const breaker = `${this.path}.breaker`;
     if (!(await this.#linked(breaker))) {
       const other = await this.#look(breaker);
-      if (other !== undefined && this.#isGone(other)) await this.#files.rm(breaker, {force: true});
+      if (other !== undefined && this.#isGone(other)) await this.#host.files.rm(breaker, {force: true});
       return false;
     }
     try {
-      const now = await this.#look(this.#path);
+      const now = await this.#look(this.path);
       const isSame = now?.holder?.token === found.holder?.token && now?.renewedAt === found.renewedAt;
-      if (isSame) await this.#files.rm(this.#path, {force: true});
+      if (isSame) await this.#host.files.rm(this.path, {force: true});
       return isSame;
     } finally {
-      await this.#files.rm(breaker, {force: true});
+      await this.#host.files.rm(breaker, {force: true});
     }
   }
 
   async #linked(path: string): Promise<boolean> {
     try {
-      await this.#files.link(this.#candidate, path).catch(error => {
+      await this.#host.files.link(this.#candidate, path).catch(error => {
         if (!isWithoutHardLinks(error)) throw error;
         // A copy is just as exclusive, but another process may read the lock before it is complete; it is not dead then.
-        return this.#files.copyFile(this.#candidate, path, constants.COPYFILE_EXCL);
+        return this.#host.files.copyFile(this.#candidate, path, constants.COPYFILE_EXCL);
       });
       return true;
     } catch (error) {
