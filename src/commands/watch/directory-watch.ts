@@ -96,7 +96,10 @@ export class DirectoryWatch {
     const root = await realpath(this.#path);
     if (this.#isClosed) return;
     this.#begun = clock.monotonic();
-    const isIgnored = (path: string) => path !== root && (path === except || isPassedOver(basename(path)));
+    // chokidar asks with slashes in place of backslashes.
+    const isSame = (one: string, other = '') => one.replaceAll('\\', '/') === other.replaceAll('\\', '/');
+    const isIgnored = (path: string) =>
+      !isSame(path, root) && (isSame(path, except) || isPassedOver(basename(path)));
     const watcher = watch(root, {
       ignored: isIgnored,
       followSymlinks: false,

@@ -1,5 +1,6 @@
 import {lstat} from 'node:fs/promises';
 import type {Clock} from '../../host.ts';
+import {Stop} from '../../lib/stop.ts';
 
 /** A regular file as it was at one moment; the key differs after every write. */
 export interface WatchedState {
@@ -8,7 +9,7 @@ export interface WatchedState {
 }
 
 export interface SettlerOptions {
-  clock: Pick<Clock, 'after'>;
+  clock: Pick<Clock, 'sleep'>;
   /** How long a file must stay as it is, in milliseconds. */
   settleMs: number;
   /** The state of a file; undefined if there is none. */
@@ -23,9 +24,9 @@ export interface SettlerOptions {
  */
 export class Settler {
   readonly #options: SettlerOptions;
-  /** The files that are being waited for, with what ends that. */
-  readonly #files = new Map<string, () => void>();
-  #isClosed = false;
+  /** The files that are being waited for. */
+  readonly #files = new Set<string>();
+  readonly #stop = new Stop();
 
   constructor(options: SettlerOptions) {
     this.#options = options;
@@ -33,42 +34,29 @@ export class Settler {
 
   /** Resolves to the state of a complete file; undefined if it is empty, gone, or waited for already, and after `close`. */
   async settled(path: string): Promise<WatchedState | undefined> {
-    if (this.#isClosed || this.#files.has(path)) return undefined;
-    this.#files.set(path, () => {});
+    if (this.#files.has(path)) return undefined;
+    this.#files.add(path);
     const state = await this.#unchanged(path);
     this.#files.delete(path);
-    return this.#isClosed || state?.size === 0 ? undefined : state;
+    return this.#stop.aborted || state?.size === 0 ? undefined : state;
   }
 
   /** Waits for no file any more. */
   close(): void {
-    this.#isClosed = true;
-    for (const end of this.#files.values()) end();
+    this.#stop.abort(undefined);
   }
 
   async #unchanged(path: string): Promise<WatchedState | undefined> {
-    const {look, isUnfinished} = this.#options;
+    const {clock, settleMs, look, isUnfinished} = this.#options;
     let before: string | undefined;
-    while (!this.#isClosed) {
+    while (!this.#stop.aborted) {
       const state = await look(path);
-      if (state === undefined) return undefined;
-      if (state.key === before && !(await isUnfinished(path))) return state;
+      if (state === undefined || (state.key === before && !(await isUnfinished(path)))) return state;
       before = state.key;
-      await this.#pause(path);
+      // Ends at once when nothing is waited for any more.
+      await clock.sleep(settleMs, this.#stop).catch(() => {});
     }
     return undefined;
-  }
-
-  /** Resolves after the time that a file must stay as it is, or when nothing is waited for any more. */
-  #pause(path: string): Promise<void> {
-    return new Promise(resolve => {
-      if (this.#isClosed) return resolve();
-      const cancel = this.#options.clock.after(this.#options.settleMs, resolve);
-      this.#files.set(path, () => {
-        cancel();
-        resolve();
-      });
-    });
   }
 }
 

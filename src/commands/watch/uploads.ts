@@ -12,8 +12,6 @@ import type {Disposals, Disposed} from './disposal/disposal.ts';
 import type {FailedOutcome, FileWork, Finished} from './feed.ts';
 import type {WatchPrinter} from './printer.ts';
 
-/** How often it is said that the service is still unavailable, in milliseconds. */
-const reminderMs = 60_000;
 /** The longest outage that a file waits for in one go; later it is tried again. */
 const longestOutageMs = 24 * 3_600_000;
 
@@ -51,7 +49,7 @@ export class Uploads implements FileWork {
       flags: {retryMaxWait: longestOutageMs, ...flags},
       beforeEnd: (outcome, session) => disposals.confirm(outcome, session),
       waitsForService: true,
-      onUnavailable: since => this.#tellOutage(since),
+      onUnavailable: since => this.#tellOutage(since !== undefined),
     });
   }
 
@@ -148,18 +146,17 @@ export class Uploads implements FileWork {
   }
 
   /** Says at once that the service is unavailable, then every minute until it is back. */
-  #tellOutage(since: number | undefined): void {
-    const {clock} = this.#invocation.host;
+  #tellOutage(isAway: boolean, minutes = 0): void {
     this.#cancelReminder();
-    if (since === undefined) {
+    if (!isAway) {
       void this.#printer.event({event: 'available'});
       return;
     }
-    const minutes = Math.round((clock.now() - since) / 60_000);
     const duration = minutes === 1 ? '1 minute' : `${minutes} minutes`;
     const message =
       minutes === 0 ? 'The service is unavailable.' : `The service has been unavailable for ${duration}.`;
     void this.#printer.event({event: 'unavailable', waiting: this.waiting(), message});
-    this.#cancelReminder = clock.after(reminderMs, () => this.#tellOutage(since));
+    const {clock} = this.#invocation.host;
+    this.#cancelReminder = clock.after(60_000, () => this.#tellOutage(true, minutes + 1));
   }
 }

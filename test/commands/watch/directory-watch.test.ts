@@ -9,10 +9,15 @@ import {ManualClock} from '../../support/manual-clock.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
 /** Watches a directory, and records its states and failures. */
-async function watching(root: string, clock: Clock, onFile: (path: string) => void): Promise<string[]> {
+async function watching(
+  root: string,
+  clock: Clock,
+  onFile: (path: string) => void,
+  except?: string,
+): Promise<string[]> {
   const states: string[] = [];
   const watch = new DirectoryWatch(root, {
-    ...{clock, onFile, poll: false, except: undefined, onFileGone: () => {}},
+    ...{clock, onFile, poll: false, except, onFileGone: () => {}},
     onState: state => states.push(state),
     onError: error => states.push(String(error)),
   });
@@ -54,6 +59,18 @@ test('directories in directories: the whole tree is not listed anew for each of 
   await writeFile(join(root, 'a/b/x.png'), 'x');
   await eventually(() => seen.length > 0);
   expect(listing.mock.calls.length).toBeLessThan(2);
+});
+
+test('a directory with a backslash in its name that is not to be watched: its files are not seen', async () => {
+  const root = await temporaryDirectory();
+  const except = join(root, 'a\\b');
+  for (const directory of [except, join(root, 'c')]) {
+    await mkdir(directory);
+    await writeFile(join(directory, 'x.png'), 'x');
+  }
+  const seen = new Set<string>();
+  await watching(root, systemClock, path => seen.add(path), except);
+  expect([...seen]).toEqual([join(root, 'c', 'x.png')]);
 });
 
 test('every 10 minutes: all files are looked at again, since the system may have told nothing of some', async () => {

@@ -44,11 +44,11 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
   /** The file, once for each time that it stays because a program has it open for writing. */
   const stays: string[] = [];
   /** Begins to dispose of the file as it is now, which `dispose` does once more. */
-  const begin = async (disposal: Disposal = {moveTo}, unrecorded?: MediaError) => {
+  const begin = async (disposal: Disposal = {moveTo}, unrecorded?: MediaError, name = 'a.png') => {
     const received = {record: {id: 'm'}, json: '{"id":"m"}'};
     const facts = {name: 'in/a.png', size: 7, ...(unrecorded && {unrecorded})};
     const outcome = outcomeOf({...facts, status: 'uploaded', received});
-    const file = {path, relative: join('sub', 'a.png'), stat: await stat(path, {bigint: true}), outcome};
+    const file = {path, relative: join('sub', name), stat: await stat(path, {bigint: true}), outcome};
     const disposals = new Disposals(disposal, {host: {clock, files}, stdout, settleMs, stop});
     const dispose = () => disposals.dispose(file, () => void stays.push(path));
     return {ended: dispose(), dispose};
@@ -155,6 +155,17 @@ test('names that are taken: numbers; nothing is overwritten', async () => {
   expect(await disposed()).toEqual({movedTo});
   expect(await readFile(movedTo, 'utf8')).toBe('content');
   expect(await readFile(target, 'utf8')).toBe('other');
+});
+
+test('a name of 255 bytes that is taken: cut, with a number', async () => {
+  const {moveTo, path, begin, clock} = await uploadedFile();
+  const name = `${'ä'.repeat(125)}x.png`;
+  await mkdir(join(moveTo, 'sub'), {recursive: true});
+  await writeFile(join(moveTo, 'sub', name), 'other');
+  const {ended} = await begin(undefined, undefined, name);
+  await clock.advance(10_000);
+  expect(await ended).toEqual({movedTo: join(moveTo, 'sub', `${'ä'.repeat(124)}-1.png`)});
+  await expect(stat(path)).rejects.toThrow('ENOENT');
 });
 
 test('a target from which a link leads back to the file: it stays, and says so', async () => {

@@ -1,10 +1,13 @@
 import {createHash, randomUUID} from 'node:crypto';
 import {type BigIntStats, constants} from 'node:fs';
 import type {FileHandle} from 'node:fs/promises';
-import {dirname, extname, join, normalize, sep} from 'node:path';
+import {basename, dirname, extname, join, normalize, sep} from 'node:path';
 import {isWithoutHardLinks, makeDirectory, renameDurably, syncDirectory} from '../../../lib/files/durable.ts';
 import {type FileSystem, inodeOf} from '../../../lib/files/file-system.ts';
 import {systemCode} from '../../../lib/system-code.ts';
+
+/** The bytes that the name of a file may have. */
+const longestName = 255;
 
 /** The second place of a file: another name of it, or a durable copy on another file system. */
 export interface Placed {
@@ -137,7 +140,11 @@ async function hashOf(handle: FileHandle): Promise<string> {
   return hash.digest('hex');
 }
 
+/** The path with a number at the end of its name, which is cut if it would be longer than names can be. */
 function numbered(path: string, number: number): string {
   const extension = extname(path);
-  return `${path.slice(0, path.length - extension.length)}-${number}${extension}`;
+  const ending = `-${number}${extension}`;
+  let stem = basename(path, extension);
+  while (stem !== '' && Buffer.byteLength(stem + ending) > longestName) stem = stem.replace(/.$/su, '');
+  return join(dirname(path), stem + ending);
 }
