@@ -859,6 +859,18 @@ describe('media journal forget', () => {
     expect((await media(one, 'list', 'j')).stdout).not.toContain('uploaded');
   });
 
+  it('in a merged journal, what two runs have sent under two paths: both are forgotten', async () => {
+    const one = await bench();
+    for (const [name, id] of [
+      ['a.png', 'med_1'],
+      ['b.png', 'med_2'],
+    ] as const)
+      await one.run(journal => upload(journal, inputOf(name, 'same'), 'done', id), join(one.directory, id));
+    expect(await media(one, 'merge', '-o', 'j', 'med_1', 'med_2')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'forget', 'j', 'a.png')).toMatchObject({exitCode: 0});
+    expect((await media(one, 'list', 'j')).stdout).not.toContain('uploaded');
+  });
+
   it('what the journal does not have: exit status 2', async () => {
     const one = await bench();
     await journalOf(one, 'j', {'a.png': ['failed']});

@@ -176,14 +176,16 @@ export async function forgetUpload(
   invocation: Invocation,
 ): Promise<void> {
   const choose = async (reader: JournalReader) => {
+    const {index} = reader;
     const entries = await named(reader, what, 'done');
-    const contents = new Set(entries.map(({row}) => reader.index.contentOf(row)));
-    if (contents.size === 0) throw notThere(reader, what);
-    if (contents.size > 1) throw ambiguous(reader, what);
-    return entries;
+    const [content, ...others] = new Set(entries.map(({row}) => index.contentOf(row)));
+    if (content === undefined) throw notThere(reader, what);
+    if (others.length > 0) throw ambiguous(reader, what);
+    // It may have been sent in several ways and, in merged journals, by several runs.
+    const all = index.rowsOf(content).map(row => index.entry(row));
+    return all.filter(({state}) => state === 'done');
   };
   await change(file, invocation, choose, async (journal, entries) => {
-    // One content may have been sent in several ways.
     for (const entry of entries) await journal.forget(entry);
   });
   invocation.report.note(`${what}: forgotten, so the next run sends it again.`);
