@@ -54,3 +54,25 @@ export function unlessStopped<Result>(call: Promise<Result>, signal: StopSignal)
     );
   });
 }
+
+/** The items of an iterable, which is closed at the end. Rejects once the signal is aborted, since the next item may never come. */
+export async function* itemsUnlessStopped<Item>(
+  items: AsyncIterable<Item> | Iterable<Item>,
+  signal: StopSignal,
+): AsyncGenerator<Item> {
+  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  let isWaiting = true;
+  try {
+    for (;;) {
+      const {done, value} = await unlessStopped(Promise.resolve(iterator.next()), signal);
+      if (done) return;
+      isWaiting = false;
+      yield value;
+      isWaiting = true;
+    }
+  } finally {
+    const ended = Promise.resolve(iterator.return?.());
+    if (isWaiting) ended.catch(() => {});
+    else await ended;
+  }
+}

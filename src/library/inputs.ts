@@ -2,7 +2,7 @@ import {setMaxListeners} from 'node:events';
 import {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
 import {toText} from '../lib/files/typed-path.ts';
-import {Stop, unlessStopped} from '../lib/stop.ts';
+import {itemsUnlessStopped, Stop} from '../lib/stop.ts';
 import {fromTyped, normalizeName} from '../sources/find/walk/names.ts';
 import type {Disk} from '../sources/open/disk.ts';
 import {filesIn} from '../sources/open/file.ts';
@@ -16,29 +16,15 @@ export function shareable(signal: StopSignal | undefined): void {
 }
 
 /** The items of an iterable. Once stopped, it is told to end, and its next item is not waited for: it may never come. */
-export async function* itemsOf<Item>(
+export function itemsOf<Item>(
   items: AsyncIterable<Item> | Iterable<Item>,
   stop: StopSignal<Error>,
   clock: Clock,
 ): AsyncGenerator<Item> {
-  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   const late = new Stop<Error>();
   // An item that is there already has been taken.
   stop.addEventListener('abort', () => clock.after(0, () => late.abort(stop.reason as Error)));
-  let isWaiting = true;
-  try {
-    for (;;) {
-      const {done, value} = await unlessStopped(Promise.resolve(iterator.next()), late);
-      if (done) return;
-      isWaiting = false;
-      yield value;
-      isWaiting = true;
-    }
-  } finally {
-    const ended = Promise.resolve(iterator.return?.());
-    if (isWaiting) ended.catch(() => {});
-    else await ended;
-  }
+  return itemsUnlessStopped(items, late);
 }
 
 /** The sources of inputs; paths are relative to `cwd`. Rejects with a MediaError `usage` for anything else. */

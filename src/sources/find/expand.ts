@@ -1,7 +1,7 @@
 import {MediaError, refuseStdinTwice} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {toText} from '../../lib/files/typed-path.ts';
-import {Stop, unlessStopped} from '../../lib/stop.ts';
+import {itemsUnlessStopped, Stop} from '../../lib/stop.ts';
 import type {Source} from '../open/source.ts';
 import {type Candidate, Finder, type UnfollowedLink} from './inputs.ts';
 import {type ListContext, Lists} from './lists.ts';
@@ -167,20 +167,7 @@ export function interruptible<Item>(
   items: AsyncIterable<Item>,
   signal: StopSignal<Error>,
 ): AsyncIterableIterator<Item> {
-  const iterator = items[Symbol.asyncIterator]();
-  const interruption = interruptionOf(signal);
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    next: () => unlessStopped(iterator.next(), interruption),
-    async return() {
-      const ended = iterator.return?.();
-      if (interruption.aborted) ended?.catch(() => {});
-      else await ended;
-      return {done: true, value: undefined};
-    },
-  };
+  return itemsUnlessStopped(items, interruptionOf(signal));
 }
 
 /** Aborted when the signal interrupts the run, but not at a deadline. */
