@@ -1,19 +1,18 @@
 /** An upload in progress; later files of the same size may wait for it. */
 export class ActiveUpload {
+  readonly size: number;
   /** Whether another file of the same size was already in progress when it began. */
   readonly hasEarlier: boolean;
-  /** Those of the same size that are in progress, in the order in which they began. */
-  readonly #group: Set<ActiveUpload>;
-  readonly #leave: () => void;
+  /** All that are in progress, in the order in which they began. */
+  readonly #all: Set<ActiveUpload>;
   #sha256: string | undefined;
   /** Callbacks of those that wait for its hash or its end; usually there are none. */
   #waiting: (() => void)[] = [];
 
-  /** `leave`: called when it was the last of its group. */
-  constructor(group: Set<ActiveUpload>, leave: () => void) {
-    this.hasEarlier = group.size > 0;
-    this.#group = group.add(this);
-    this.#leave = leave;
+  constructor(size: number, hasEarlier: boolean, all: Set<ActiveUpload>) {
+    this.size = size;
+    this.hasEarlier = hasEarlier;
+    this.#all = all.add(this);
   }
 
   /** Announces its hash to those that wait for it. */
@@ -31,16 +30,14 @@ export class ActiveUpload {
   }
 
   end(): void {
-    if (!this.#group.delete(this)) return;
-    if (this.#group.size === 0) this.#leave();
-    this.#wake();
+    if (this.#all.delete(this)) this.#wake();
   }
 
   /** An earlier upload that has, or may have, the same content. */
   #earlier(): ActiveUpload | undefined {
-    for (const one of this.#group) {
+    for (const one of this.#all) {
       if (one === this) break;
-      if (one.#sha256 === undefined || one.#sha256 === this.#sha256) return one;
+      if (one.size === this.size && (one.#sha256 ?? this.#sha256) === this.#sha256) return one;
     }
     return undefined;
   }
@@ -50,19 +47,18 @@ export class ActiveUpload {
   }
 }
 
-/** The uploads in progress, by size. */
+/** The uploads in progress: as many as are sent at a time, so that each look at all of them is short. */
 export class ActiveUploads {
-  readonly #groups = new Map<number, Set<ActiveUpload>>();
+  readonly #all = new Set<ActiveUpload>();
 
   /** Whether a file of this size is in progress. */
   has(size: number): boolean {
-    return this.#groups.has(size);
+    for (const one of this.#all) if (one.size === size) return true;
+    return false;
   }
 
   /** Adds an upload; later files of the same size can wait for it until its end(). */
   begin(size: number): ActiveUpload {
-    const group = this.#groups.get(size) ?? new Set();
-    this.#groups.set(size, group);
-    return new ActiveUpload(group, () => this.#groups.delete(size));
+    return new ActiveUpload(size, this.has(size), this.#all);
   }
 }

@@ -1,9 +1,9 @@
 import {MediaError} from '../errors.ts';
 import type {ActiveUpload} from './active-uploads.ts';
-import type {Intent, Transition} from './line.ts';
-
-/** What a service says of itself, and what to do at once if the journal belongs to another one. */
-export type ToldBy = [serviceId?: string | undefined, onOther?: (error: MediaError) => void];
+import type {Intent} from './line.ts';
+import type {JournalLog} from './log.ts';
+import type {JournalReader} from './reader.ts';
+import {ofOtherStore} from './scope.ts';
 
 type Known = 'idempotencyKey' | 'inDoubt' | 'wasReleased' | 'sha256';
 
@@ -12,8 +12,8 @@ export interface EntryParts extends Pick<JournalEntry, Known> {
   hashed: string | undefined;
   /** The intent, if it is not recorded yet: then it is recorded with the next transition, at the end at the latest. */
   intent: Intent | undefined;
-  append: (transition: Transition) => Promise<void>;
-  done: (recordJson: string, ...told: ToldBy) => Promise<void>;
+  log: JournalLog;
+  reader: JournalReader;
   active: ActiveUpload;
 }
 
@@ -64,15 +64,28 @@ export class JournalEntry {
     return this.#commit();
   }
 
-  /** Resolves when the service's record is durable; rejects then if the journal belongs to another service. */
-  done(recordJson: string, ...told: ToldBy): Promise<void> {
-    return this.#parts.done(recordJson, ...told);
+  /**
+   * Resolves when the service's record is durable; rejects then if `told`, which service that is, is not the one of the journal.
+   * Calls `onOther` at once if so, so that nothing more is sent to it meanwhile.
+   */
+  async done(
+    recordJson: string,
+    told?: string,
+    onOther: (error: MediaError) => void = () => {},
+  ): Promise<void> {
+    const {log, reader} = this.#parts;
+    const {index, shown} = reader;
+    const isOther = () => told !== undefined && told !== (index.serviceId ?? told);
+    if (isOther()) onOther(ofOtherStore(index.serviceId, told, shown));
+    const serviceId = told === index.serviceId ? undefined : told;
+    await log.append({event: 'done', key: this.idempotencyKey, recordJson, serviceId});
+    if (isOther()) throw ofOtherStore(index.serviceId, told, shown);
   }
 
   /** Records that certainly nothing was stored; another commit may follow. Never call it for an unknown outcome. */
   async failed({code, message}: {code: string; message: string}): Promise<void> {
     this.#recordIntent();
-    await this.#parts.append({event: 'failed', key: this.idempotencyKey, error: {code, message}});
+    await this.#parts.log.append({event: 'failed', key: this.idempotencyKey, error: {code, message}});
   }
 
   /** Ends this upload in this run. If it was committed and has no result, it is unknown. */
@@ -84,7 +97,7 @@ export class JournalEntry {
   #commit(): Promise<void> {
     const intent = this.#intent;
     this.#intent = undefined;
-    return this.#parts.append({event: 'commit', key: this.idempotencyKey, ...intent, sha256: this.#sent});
+    return this.#parts.log.append({event: 'commit', key: this.idempotencyKey, ...intent, sha256: this.#sent});
   }
 
   #recordIntent(): void {
@@ -92,6 +105,6 @@ export class JournalEntry {
     this.#intent = undefined;
     // Whether it could be written shows in the next transition that matters.
     if (intent !== undefined)
-      this.#parts.append({event: 'intent', key: this.idempotencyKey, ...intent}).catch(() => {});
+      this.#parts.log.append({event: 'intent', key: this.idempotencyKey, ...intent}).catch(() => {});
   }
 }

@@ -2,7 +2,7 @@ import type {Host, StopSignal} from '../host.ts';
 import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts';
 import type {Lock} from '../lib/files/lock.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
-import {JournalEntry, type ToldBy} from './entry.ts';
+import {JournalEntry} from './entry.ts';
 import type {JournalHandle} from './file.ts';
 import {contentOf, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
@@ -18,7 +18,6 @@ import {
   statText,
 } from './memory.ts';
 import type {JournalReader} from './reader.ts';
-import {ofOtherStore} from './scope.ts';
 
 export interface JournalParts {
   handle: Pick<JournalHandle, 'close'>;
@@ -159,19 +158,9 @@ export class Journal extends JournalMemory {
       sha256,
       intent: sha256 === undefined ? undefined : intent,
       active,
-      append: transition => this.#parts.log.append(transition),
-      done: (recordJson, ...told) => this.#done(key, recordJson, ...told),
+      log: this.#parts.log,
+      reader: this.reader,
     });
-  }
-
-  /** Calls `onOther` at once if the service turns out to be another one, so that nothing more is sent to it meanwhile. */
-  async #done(key: string, recordJson: string, ...[told, onOther = () => {}]: ToldBy): Promise<void> {
-    const {index, shown} = this.reader;
-    const isOther = () => told !== undefined && told !== (index.serviceId ?? told);
-    if (isOther()) onOther(ofOtherStore(index.serviceId, told, shown));
-    const serviceId = told === index.serviceId ? undefined : told;
-    await this.#parts.log.append({event: 'done', key, recordJson, serviceId});
-    if (isOther()) throw ofOtherStore(index.serviceId, told, shown);
   }
 
   #newKey(): string {
