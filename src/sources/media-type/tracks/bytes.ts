@@ -7,12 +7,6 @@ export function matches(bytes: Uint8Array, offset: number, expected: string): bo
   return true;
 }
 
-/** How many more parts of a container may be read, and whether all so far were valid. */
-export interface Budget {
-  left: number;
-  isSound: boolean;
-}
-
 /** A DataView of the bytes, for multi-byte numbers. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

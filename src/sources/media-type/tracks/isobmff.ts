@@ -1,9 +1,7 @@
 import type {RandomAccess} from '../../../lib/files/random-access.ts';
 import {byWord} from '../../../lib/object.ts';
-import {type Budget, matches, viewOf} from './bytes.ts';
-
-/** Enough for any real file; limits files that were made to waste time. */
-const mostBoxes = 1000;
+import {matches, viewOf} from './bytes.ts';
+import {type Section, Sections, type Span} from './sections.ts';
 
 /** Major brands of pictures, and of videos that have their own type (ISO/IEC 23008-12, mp4ra.org), without spaces at their ends. */
 const brandTypes = byWord([
@@ -48,81 +46,45 @@ export function isobmffType(head: Uint8Array, size: number): string | undefined 
 
 /** The kinds of tracks in an MP4 or QuickTime file; undefined unless there is video, or the list of tracks is complete. */
 export async function isobmffTracks(bytes: RandomAccess): Promise<ReadonlySet<string> | undefined> {
-  const budget = {left: mostBoxes, isSound: true};
-  const movie = await findBox(bytes, 'moov', {start: 0, end: bytes.size}, budget);
-  if (movie === undefined) return undefined;
+  const boxes = new Sections(bytes, {shortest: 8, most: 1000, read: readBox});
+  const movie = await boxes.find({start: 0, end: bytes.size}, 'moov', 'moof');
+  // A segment of a stream has its list of tracks in another file.
+  if (movie?.kind !== 'moov') return undefined;
   const found = new Set<string>();
   const pictures: (number | undefined)[] = [];
   const chapters = new Set<number | undefined>();
-  for await (const track of boxes(bytes, movie, budget)) {
+  for await (const track of boxes.in(movie)) {
     if (track.kind !== 'trak') continue;
-    const media = await findBox(bytes, 'mdia', track, budget);
-    const handler = media && (await findBox(bytes, 'hdlr', media, budget));
+    const media = await boxes.find(track, 'mdia');
+    const handler = media && (await boxes.find(media, 'hdlr'));
     if (handler === undefined) return undefined;
     const kind = handlers.get(latin1(await bytes.read(handler.start, 12), 8));
-    if (kind === 'video') pictures.push(await idOf(bytes, track, budget));
+    if (kind === 'video') pictures.push(await idIn(bytes, await boxes.find(track, 'tkhd')));
     else found.add(kind ?? 'unknown');
-    for (const id of await chaptersOf(bytes, track, budget)) chapters.add(id);
+    const references = await boxes.find(track, 'tref');
+    const list = references && (await boxes.find(references, 'chap'));
+    for (const id of await chaptersIn(bytes, list)) chapters.add(id);
   }
   if (pictures.some(id => id === undefined || !chapters.has(id))) return new Set(['video']);
-  return budget.isSound && !found.has('unknown') ? found : undefined;
+  return boxes.isSound && !found.has('unknown') ? found : undefined;
 }
 
 /** The number of a track, if its header has one (ISO/IEC 14496-12, 8.3.2). */
-async function idOf(bytes: RandomAccess, track: Box, budget: Budget): Promise<number | undefined> {
-  const box = await findBox(bytes, 'tkhd', track, budget);
-  if (box === undefined || box.end - box.start < 24) return undefined;
-  const header = await bytes.read(box.start, 24);
-  return header.length < 24 ? undefined : viewOf(header).getUint32(header[0] === 1 ? 20 : 12);
+async function idIn(bytes: RandomAccess, header: Span | undefined): Promise<number | undefined> {
+  if (header === undefined || header.end - header.start < 24) return undefined;
+  const fields = await bytes.read(header.start, 24);
+  return fields.length < 24 ? undefined : viewOf(fields).getUint32(fields[0] === 1 ? 20 : 12);
 }
 
 /** The tracks with the chapters of a track: their titles, or their pictures (QuickTime File Format, "Chapter Lists"). */
-async function chaptersOf(bytes: RandomAccess, track: Box, budget: Budget): Promise<number[]> {
-  const references = await findBox(bytes, 'tref', track, budget);
-  const list = references && (await findBox(bytes, 'chap', references, budget));
+async function chaptersIn(bytes: RandomAccess, list: Span | undefined): Promise<number[]> {
   if (list === undefined) return [];
   const ids = viewOf(await bytes.read(list.start, Math.min(list.end - list.start, 64) & ~3));
   return Array.from({length: ids.byteLength >> 2}, (_, index) => ids.getUint32(4 * index));
 }
 
-interface Span {
-  start: number;
-  end: number;
-}
-
-interface Box extends Span {
-  kind: string;
-}
-
-async function findBox(
-  bytes: RandomAccess,
-  kind: string,
-  within: Span,
-  budget: Budget,
-): Promise<Box | undefined> {
-  for await (const box of boxes(bytes, within, budget)) {
-    if (box.kind === kind) return box;
-    // A segment of a stream has its list of tracks in another file.
-    if (box.kind === 'moof') return undefined;
-  }
-  return undefined;
-}
-
-/** The consecutive boxes in a span, up to one that does not fit (ISO/IEC 14496-12, 4.2). */
-async function* boxes(bytes: RandomAccess, within: Span, budget: Budget): AsyncGenerator<Box> {
-  let position = within.start;
-  while (position + 8 <= within.end) {
-    const header = await bytes.read(position, 16);
-    const box = readBox(header, position, within.end);
-    budget.left -= 1;
-    budget.isSound &&= box !== undefined && budget.left >= 0;
-    if (box === undefined || budget.left < 0) return;
-    yield box;
-    position = box.end;
-  }
-}
-
-export function readBox(header: Uint8Array, position: number, limit: number): Box | undefined {
+/** A box that fits within the limit, by its first bytes (ISO/IEC 14496-12, 4.2). */
+export function readBox(header: Uint8Array, position: number, limit: number): Section<string> | undefined {
   if (header.length < 8) return undefined;
   const isLong = viewOf(header).getUint32(0) === 1;
   if (isLong && header.length < 16) return undefined;
