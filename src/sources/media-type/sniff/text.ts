@@ -18,10 +18,9 @@ export function sniffText(head: Uint8Array, isWhole: boolean): string | undefine
   if (text.startsWith('#EXTM3U')) return 'application/vnd.apple.mpegurl';
   if (text.startsWith('%!PS')) return 'application/postscript';
   if (/^#! ?\//.test(text)) return 'a script';
-  const start = text.search(/\S/);
-  if (start === -1) return undefined;
-  if (text[start] === '<') return sniffMarkup(text, start);
-  if (text[start] === '{' || text[start] === '[')
+  const content = text.trimStart();
+  if (content.startsWith('<')) return sniffMarkup(content);
+  if (/^[[{]/.test(content))
     return beginningOfJson.test(text) || (isWhole && isJson(text)) ? 'application/json' : undefined;
   return undefined;
 }
@@ -44,64 +43,51 @@ export function latin1(bytes: Uint8Array): string {
 }
 
 /** Parses the prolog of XML or HTML up to the root element, in linear time. */
-function sniffMarkup(text: string, start: number): string | undefined {
-  let position = start;
-  let declared = false;
-  while (position !== -1 && position < text.length) {
-    if (text.startsWith('<?', position)) {
-      declared ||= text.startsWith('<?xml', position);
-      position = after(text, '?>', position);
-    } else if (text.startsWith('<!--', position)) {
-      position = after(text, '-->', position + 4);
-    } else if (/^<!doctype\s/i.test(text.slice(position, position + 10))) {
-      if (/^<!doctype\s+html[\s>]/i.test(text.slice(position, position + 100))) return 'text/html';
-      declared = true;
-      position = afterDoctype(text, position);
+function sniffMarkup(text: string): string | undefined {
+  let isDeclared = false;
+  for (let rest = text; ; rest = rest.trimStart()) {
+    if (rest.startsWith('<?')) {
+      isDeclared ||= rest.startsWith('<?xml');
+      rest = after(rest, '?>');
+    } else if (rest.startsWith('<!--')) {
+      rest = after(rest.slice(4), '-->');
+    } else if (/^<!doctype\s/i.test(rest)) {
+      if (/^<!doctype\s+html[\s>]/i.test(rest.slice(0, 100))) return 'text/html';
+      isDeclared = true;
+      rest = afterDoctype(rest);
     } else {
-      return rootType(text, position, declared);
+      return rootType(rest, isDeclared);
     }
-    if (position !== -1) position = skipSpace(text, position);
   }
-  return undefined;
 }
 
-function rootType(text: string, position: number, declared: boolean): string | undefined {
-  const name = /^<([\p{L}_][^\s/<>="']*)[\s/>]/u.exec(text.slice(position, position + 256))?.[1];
+function rootType(text: string, isDeclared: boolean): string | undefined {
+  const name = /^<([\p{L}_][^\s/<>="']*)[\s/>]/u.exec(text.slice(0, 256))?.[1];
   if (name === undefined) return undefined;
   if (name.slice(name.indexOf(':') + 1) === 'svg') return 'image/svg+xml';
   if (htmlElements.has(name.toLowerCase())) return 'text/html';
   // Any text may begin with a word in angle brackets, so without a declaration a closing tag must follow.
-  return declared || text.includes(`</${name}`, position) ? 'application/xml' : undefined;
+  return isDeclared || text.includes(`</${name}`) ? 'application/xml' : undefined;
 }
 
-/** The position after a document type declaration, which may contain quotes, comments and a subset; -1 if it has no end. */
-function afterDoctype(text: string, start: number): number {
-  let position = start;
-  let inSubset = false;
-  while (position !== -1 && position < text.length) {
-    const character = text[position];
-    if (character === '"' || character === "'") position = after(text, character, position + 1);
-    else if (text.startsWith('<!--', position)) position = after(text, '-->', position + 4);
-    else if (text.startsWith('<?', position)) position = after(text, '?>', position);
-    else {
-      if (character === '[') inSubset = true;
-      else if (character === ']') inSubset = false;
-      else if (character === '>' && !inSubset) return position + 1;
-      position += 1;
-    }
+/** What counts in a document type declaration: quotes, comments and instructions, whose ends may be missing, a subset, and the end. */
+const declarationPart = /"[^"]*"?|'[^']*'?|<!--(?:.*?-->|.*)|<\?(?:.*?\?>|.*)|[[\]>]/gs;
+
+/** The text after a document type declaration; nothing if that has no end. */
+function afterDoctype(text: string): string {
+  let isInSubset = false;
+  for (const {0: part, index} of text.matchAll(declarationPart)) {
+    if (part === '[') isInSubset = true;
+    else if (part === ']') isInSubset = false;
+    else if (part === '>' && !isInSubset) return text.slice(index + 1);
   }
-  return -1;
+  return '';
 }
 
-function after(text: string, mark: string, from: number): number {
-  const found = text.indexOf(mark, from);
-  return found === -1 ? -1 : found + mark.length;
-}
-
-function skipSpace(text: string, from: number): number {
-  let position = from;
-  while (position < text.length && ' \t\r\n\f'.includes(text.charAt(position))) position += 1;
-  return position;
+/** The text after a mark; nothing without the mark. */
+function after(text: string, mark: string): string {
+  const found = text.indexOf(mark);
+  return found === -1 ? '' : text.slice(found + mark.length);
 }
 
 const beginningOfJson = /^\s*(?:\[\s*)*\{\s*"[^"\\\r\n]{0,256}"\s*:/;
