@@ -1,4 +1,4 @@
-/** Common names of formats that are found in place of images and videos; the first pattern that fits the media type counts. */
+/** Common names of formats that are found in place of images and videos, or hold no video; the first pattern that fits the media type counts. */
 const words: readonly (readonly [type: RegExp, words: string])[] = [
   [/^text\/html$/, 'an HTML page'],
   [/^application\/xml$/, 'an XML document'],
@@ -32,24 +32,19 @@ const words: readonly (readonly [type: RegExp, words: string])[] = [
   [/pgp-encrypted$/, 'encrypted data'],
   [/^model\//, 'a 3D model'],
   [/^font\/|fontobject$/, 'a font'],
+  [/^video\/3gpp$/, 'a 3GP file'],
+  [/^video\/(?:mp4|x-m4v)$/, 'an MP4 file'],
+  [/^video\/mpeg$/, 'an MPEG program stream'],
+  [/^video\/ogg$/, 'an Ogg file'],
+  [/^video\/quicktime$/, 'a QuickTime file'],
+  [/^video\/webm$/, 'a WebM file'],
+  [/^video\/x-matroska$/, 'a Matroska file'],
+  [/^video\/x-ms-asf$/, 'a Windows Media file'],
   [/^audio\/mpeg$/, 'MP3 audio'],
   [/^audio\/|\/ogg$/, 'an audio file'],
 ];
 
-/** The common names of video containers. */
-export const containerWords = new Map([
-  ['video/3gpp', 'a 3GP file'],
-  ['video/mp4', 'an MP4 file'],
-  ['video/mpeg', 'an MPEG program stream'],
-  ['video/ogg', 'an Ogg file'],
-  ['video/quicktime', 'a QuickTime file'],
-  ['video/webm', 'a WebM file'],
-  ['video/x-m4v', 'an MP4 file'],
-  ['video/x-matroska', 'a Matroska file'],
-  ['video/x-ms-asf', 'a Windows Media file'],
-]);
-
-/** The common name of a format that is neither an image nor a video; `name` is the file's name. */
+/** The common name of a format; `name` is the file's name. */
 export function wordsFor(type: string, name: string): string {
   // Old Office documents, installers, mails and folder thumbnails share one format.
   if (type === 'application/x-cfb') return describeCompoundFile(name);

@@ -1,7 +1,7 @@
 import {basename, dirname, join} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {containerWords, wordsFor} from './plain-words.ts';
+import {wordsFor} from './plain-words.ts';
 import {appleDouble, type Finding, type MediaFinding, type OtherFinding} from './sniff/sniff.ts';
 import {lfsPointer} from './sniff/text.ts';
 
@@ -71,9 +71,8 @@ function describeBytes({name}: Claim, finding: Finding): string {
   if (finding === undefined) return 'are not recognised';
   if (finding.isMedia) return `say ${finding.type}`;
   const {what, container} = finding;
-  return container === undefined
-    ? `are ${wordsFor(what, name)}`
-    : `are ${containerWords.get(container) ?? `a file of type ${container}`} that contains only ${what}`;
+  const words = wordsFor(container ?? what, name);
+  return container === undefined ? `are ${words}` : `are ${words} that contains only ${what}`;
 }
 
 function hintFor(claim: Claim, finding: Finding): string {
