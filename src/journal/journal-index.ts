@@ -103,12 +103,12 @@ export class JournalIndex {
     return contentOf(sha256, this.#size.at(row));
   }
 
-  /** The rows of all uploads with this content, in the order in which they were hashed. */
-  rowsOf(content: Content): number[] {
+  /** All uploads with this content, in the order in which they were hashed. */
+  entriesWith(content: Content): Entry[] {
     const first = this.#contents.get(content);
     if (first === undefined) return [];
     const rows = new Set(this.#equals.get(first) ?? [first]);
-    return [...rows].filter(row => this.contentOf(row) === content);
+    return [...rows].filter(row => this.contentOf(row) === content).map(row => this.entry(row));
   }
 
   /** Whether content of this size is known. */
@@ -116,12 +116,13 @@ export class JournalIndex {
     return this.#sizes.has(size);
   }
 
-  /** The row of the upload for a file in this state, or -1; if `types` is given, it must match too. */
-  rowOfFile(file: FileState): number {
+  /** The upload for a file in this state; if `types` is given, it must match too. */
+  entryOfFile(file: FileState): Entry | undefined {
     const key = keyOf(file);
     const tables =
       file.types === undefined ? [...this.#fileStates.values()] : [this.#fileStates.get(file.types)];
-    return tables.map(table => table?.get(key)).find(row => row !== undefined) ?? -1;
+    const row = tables.map(table => table?.get(key)).find(found => found !== undefined);
+    return row === undefined ? undefined : this.entry(row);
   }
 
   /** Adds a line; false if it does not fit the earlier ones. */

@@ -54,12 +54,11 @@ export class JournalMemory {
     const {index} = this.reader;
     const {path, size, stat, types} = input;
     if (stat === undefined || !index.hasSize(size)) return undefined;
-    const row = index.rowOfFile({path: pathKey(path), size, stat: statText(stat), types});
-    const content = row === -1 ? undefined : index.contentOf(row);
-    if (content === undefined) return undefined;
-    const held = await this.#held(index.rowsOf(content), index.entry(row), resend);
-    if (held !== undefined) return held;
-    return index.stateOf(row) === 'done' ? this.#done(index.entry(row)) : undefined;
+    const entry = index.entryOfFile({path: pathKey(path), size, stat: statText(stat), types});
+    const content = entry && index.contentOf(entry.row);
+    if (entry === undefined || content === undefined) return undefined;
+    const held = await this.#held(index.entriesWith(content), entry, resend);
+    return held ?? (entry.state === 'done' ? this.#done(entry) : undefined);
   }
 
   /** What is known about hashed content that is sent in one way. */
@@ -68,12 +67,10 @@ export class JournalMemory {
     sha256: string,
     resend: Resend = never,
   ): Promise<Known | undefined> {
-    const {index} = this.reader;
-    const rows = index.rowsOf(contentOf(sha256, size));
-    if (rows.length === 0) return undefined;
-    const held = await this.#held(rows, sentAs, resend);
+    const entries = this.reader.index.entriesWith(contentOf(sha256, size));
+    const held = await this.#held(entries, sentAs, resend);
     if (held !== undefined) return held;
-    const stored = rows.map(row => index.entry(row)).filter(({state}) => state === 'done');
+    const stored = entries.filter(({state}) => state === 'done');
     const done = stored.find(entry => sentAsKey(entry) === sentAsKey(sentAs));
     if (done !== undefined) return this.#done(done);
     const unchanged = stored.filter(({transform}) => transform === undefined);
@@ -92,11 +89,13 @@ export class JournalMemory {
   }
 
   /** The first of these uploads that is unknown and must not be sent again. */
-  async #held(rows: readonly number[], sentAs: SentAs, {releasedSince}: Resend): Promise<Known | undefined> {
-    const {index} = this.reader;
-    for (const row of rows) {
-      if (index.stateOf(row) !== 'unknown' || releasedSince === Number.NEGATIVE_INFINITY) continue;
-      const entry = index.entry(row);
+  async #held(
+    entries: readonly Entry[],
+    sentAs: SentAs,
+    {releasedSince}: Resend,
+  ): Promise<Known | undefined> {
+    for (const entry of entries) {
+      if (entry.state !== 'unknown' || releasedSince === Number.NEGATIVE_INFINITY) continue;
       const mayRepeat =
         releasedSince !== Number.POSITIVE_INFINITY &&
         // Sent in another way, it would have another idempotency key, and be stored twice.

@@ -112,17 +112,15 @@ export class JournalSet {
   #recalled({path, size, stat}: Omit<JournalInput, 'types'>): Content | undefined {
     if (stat === undefined) return undefined;
     for (const {index} of this.#readers) {
-      const row = index.rowOfFile({path: pathKey(path), size, stat: statText(stat)});
-      const content = row === -1 ? undefined : index.contentOf(row);
+      const entry = index.entryOfFile({path: pathKey(path), size, stat: statText(stat)});
+      const content = entry && index.contentOf(entry.row);
       if (content !== undefined) return content;
     }
     return undefined;
   }
 
   #withContent(content: Content): Found[] {
-    return this.#readers.flatMap(reader =>
-      reader.index.rowsOf(content).map(row => ({reader, entry: reader.index.entry(row)})),
-    );
+    return this.#readers.flatMap(reader => reader.index.entriesWith(content).map(entry => ({reader, entry})));
   }
 
   #ofPath(path: PathKey): Found[] {

@@ -119,7 +119,7 @@ export class Journal extends JournalMemory {
   /** Records that a file has this content, unless that is known, so that it need not be read again. */
   async #see(seen: Seen, entry: Entry): Promise<void> {
     const file = {size: entry.size, ...seen};
-    if (this.reader.index.rowOfFile(file) === entry.row) return;
+    if (this.reader.index.entryOfFile(file)?.row === entry.row) return;
     const {key} = await this.reader.lineOf(entry);
     this.#parts.log.note({event: 'seen', key, ...file});
   }
@@ -135,11 +135,10 @@ export class Journal extends JournalMemory {
     hashed: Hashed | undefined,
     active: ActiveUpload,
   ): Promise<JournalEntry> {
-    const {index} = this.reader;
-    const rows = hashed === undefined ? [] : index.rowsOf(contentOf(hashed.sha256, size));
-    const unended = rows
-      .map(row => index.entry(row))
-      .filter(({state, released}) => released && (state === 'unknown' || state === 'pending'));
+    const same = hashed ? this.reader.index.entriesWith(contentOf(hashed.sha256, size)) : [];
+    const unended = same.filter(
+      ({state, released}) => released && (state === 'unknown' || state === 'pending'),
+    );
     const way = sentAsKey({contentType, transform});
     const reused = unended.find(entry => sentAsKey(entry) === way);
     const key = reused === undefined ? this.#newKey() : (await this.reader.lineOf(reused)).key;

@@ -182,8 +182,7 @@ export async function forgetUpload(
     if (content === undefined) throw notThere(reader, what);
     if (others.length > 0) throw ambiguous(reader, what);
     // It may have been sent in several ways and, in merged journals, by several runs.
-    const all = index.rowsOf(content).map(row => index.entry(row));
-    return all.filter(({state}) => state === 'done');
+    return index.entriesWith(content).filter(({state}) => state === 'done');
   };
   await change(file, invocation, choose, async (journal, entries) => {
     for (const entry of entries) await journal.forget(entry);
