@@ -202,27 +202,14 @@ function urlsIn(value: string, use: Use): FoundUrl[] {
   return [{start, end: start + target.length, target}];
 }
 
-/** The URLs of a srcset attribute's value with their offsets, as the HTML standard parses its candidates. */
-function srcsetUrls(value: string): FoundUrl[] {
-  const urls: FoundUrl[] = [];
-  const pattern = /[^\s,]\S*/g;
-  for (let match = pattern.exec(value); match !== null; match = pattern.exec(value)) {
-    const {0: url, index: start} = match;
-    const target = url.replace(/,+$/, '');
-    urls.push({start, end: start + target.length, target});
-    // A URL that ends with a comma has no descriptors; those end at a comma outside parentheses.
-    if (url === target) pattern.lastIndex = endOfDescriptors(value, pattern.lastIndex);
-  }
-  return urls;
-}
+/** A candidate of a srcset, as the HTML standard parses it: a URL that ends with a comma, or one with descriptors up to a comma outside parentheses. */
+const srcsetCandidate = /([^\s,]\S*?)(?:,+(?!\S)|(?!\S)(?:\([^)]*\)?|[^,(])*)/g;
 
-function endOfDescriptors(value: string, from: number): number {
-  let isInParentheses = false;
-  for (let at = from; at < value.length; at += 1) {
-    const character = value.charAt(at);
-    if (character === '(') isInParentheses = true;
-    else if (character === ')') isInParentheses = false;
-    else if (character === ',' && !isInParentheses) return at + 1;
-  }
-  return value.length;
+/** The URLs of a srcset attribute's value with their offsets. */
+function srcsetUrls(value: string): FoundUrl[] {
+  return [...value.matchAll(srcsetCandidate)].map(({1: target = '', index: start}) => ({
+    start,
+    end: start + target.length,
+    target,
+  }));
 }
