@@ -1,24 +1,9 @@
-import {tokenize} from 'css-tree/tokenizer';
+import {tokenize, tokenTypes} from 'css-tree/tokenizer';
 import {ident} from 'css-tree/utils';
 import type {Reference} from './reference.ts';
 
 /** A URL in a text: the range of its text without quotes, and what it refers to. */
 export type FoundUrl = Pick<Reference, 'start' | 'end' | 'target'>;
-
-/** The types of tokens in css-tree, as CSS Syntax Module Level 3 names them. */
-const type = {
-  function: 2,
-  atKeyword: 3,
-  string: 5,
-  url: 7,
-  whiteSpace: 13,
-  semicolon: 17,
-  leftParenthesis: 21,
-  rightParenthesis: 22,
-  leftBrace: 23,
-  rightBrace: 24,
-  comment: 25,
-} as const;
 
 /** At-rules whose URLs are not pictures. */
 const otherRules = new Set([
@@ -42,33 +27,33 @@ export function cssUrls(css: string): FoundUrl[] {
   };
   tokenize(css, (token, start, end) => {
     switch (token) {
-      case type.atKeyword:
+      case tokenTypes.AtKeyword:
         if (depth === 0) isOther = otherRules.has(css.slice(start, end).toLowerCase());
         break;
-      case type.semicolon:
+      case tokenTypes.Semicolon:
         if (depth === 0) isOther = false;
         break;
-      case type.leftBrace:
+      case tokenTypes.LeftCurlyBracket:
         if (isOther) depth += 1;
         break;
-      case type.rightBrace:
+      case tokenTypes.RightCurlyBracket:
         if (depth > 0) depth -= 1;
         if (depth === 0) isOther = false;
         break;
-      case type.function:
+      case tokenTypes.Function:
         functions.push(css.slice(start, end - 1).toLowerCase());
         break;
-      case type.leftParenthesis:
+      case tokenTypes.LeftParenthesis:
         functions.push('');
         break;
-      case type.rightParenthesis:
+      case tokenTypes.RightParenthesis:
         functions.pop();
         break;
-      case type.string:
+      case tokenTypes.String:
         if (/^(url|src|(-webkit-)?image-set)$/.test(functions.at(-1) ?? ''))
           add(start + 1, end - (css.at(end - 1) === css.at(start) && end - start > 1 ? 1 : 0));
         break;
-      case type.url: {
+      case tokenTypes.Url: {
         const [, before = '', url = ''] = /^(url\(\s*)(.*?)\s*\)?$/is.exec(css.slice(start, end)) ?? [];
         add(start + before.length, start + before.length + url.length);
         break;
