@@ -5,7 +5,7 @@ import {MediaError} from '../errors.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
 import {isBelow} from '../lib/files/typed-path.ts';
 import {percentDecoded} from '../lib/url.ts';
-import {type Reference, withoutQuery} from './scan/reference.ts';
+import {withoutQuery} from './scan/reference.ts';
 
 /** Where the files of documents may be. */
 export interface RewritePlaces {
@@ -20,63 +20,54 @@ const projectFiles = ['.obsidian', 'mkdocs.yml', 'mkdocs.yaml'] as const;
 
 export type ProjectFile = (typeof projectFiles)[number];
 
+/** How many directories are worth searching for a hint. */
+const mostForHint = 2_000;
+
 type Located = {path: string} | {candidates: string[]} | 'outside' | undefined;
 
 /** Finds the files that references stand for. */
 export class Locator {
+  /**
+   * The real path of the file that a document in this directory refers to; `outside` if it is not below the root, candidates if an
+   * Obsidian vault has several files of the name equally near to its top, and undefined if there is none.
+   */
+  readonly locate = remembered((target: string, isWiki: boolean, directory: string) =>
+    this.#locate(target, isWiki, directory),
+  );
   readonly #places: RewritePlaces;
-  /** Documents of one directory often refer to the same files. */
-  readonly #located = new Map<string, Promise<Located>>();
-  readonly #roots = new Map<string, Promise<string>>();
-  /** All files below a directory by their names in lower case, as Obsidian looks for them. */
-  readonly #names = new Map<string, Promise<Map<string, string[]>>>();
-  /** As much of that as is worth a hint. */
-  readonly #someNames = new Map<string, Promise<Map<string, string[]>>>();
-  readonly #projectFiles = new Map<string, readonly ProjectFile[]>();
-  #realPublic: Promise<string[]> | undefined;
+  /** The real path of a directory. */
+  readonly #real = remembered(realDirectory);
+  /** The real path of the root of documents in a directory. */
+  readonly #rootOf = remembered((directory: string) => {
+    const project = ['.git', ...projectFiles].map(name => ancestorWith(name, directory)).find(Boolean);
+    return realDirectory(this.#places.root ?? project ?? directory);
+  });
+  readonly #namesBelow = remembered(namesBelow);
 
   constructor(places: RewritePlaces) {
     this.#places = places;
   }
 
-  /**
-   * The real path of the file; `outside` if it is not below the root, candidates if an Obsidian vault has several files
-   * of the name equally near to its top, and undefined if there is none.
-   */
-  async locate({target, context}: Pick<Reference, 'target' | 'context'>, document: string): Promise<Located> {
-    const key = [dirname(document), context === 'wiki', target].join('\0');
-    return once(this.#located, key, () => this.#locate(target, context, document));
-  }
-
-  /** Which of these files are in the directory of a document, or above it. */
-  projectFilesOf(document: string): readonly ProjectFile[] {
-    const directory = dirname(document);
-    const find = () => projectFiles.filter(name => ancestorWith(name, directory) !== undefined);
-    return once(this.#projectFiles, directory, find);
-  }
-
   /** The directory below the root that would be the right `--static` for a missing `/photo.png`, if there is one. */
-  async staticDirectoryFor(target: string, document: string): Promise<string | undefined> {
+  async staticDirectoryFor(target: string, directory: string): Promise<string | undefined> {
     const ends = spellingsOf(target).filter(spelling => spelling.startsWith('/'));
     if (ends.length === 0) return undefined;
-    const root = await this.#rootOf(dirname(document));
-    const names = await once(this.#someNames, root, () => namesBelow(root, 2_000));
+    const named = await this.#namesBelow(await this.#rootOf(directory), mostForHint);
     for (const end of ends.map(normalize)) {
-      const path = names.get(basename(end).toLowerCase())?.find(each => each.endsWith(end));
+      const path = named(basename(end).toLowerCase()).find(each => each.endsWith(end));
       if (path !== undefined) return path.slice(0, -end.length);
     }
     return undefined;
   }
 
-  async #locate(target: string, context: Reference['context'], document: string): Promise<Located> {
-    const root = await this.#rootOf(dirname(document));
-    const isWiki = context === 'wiki';
-    const vault = ancestorWith('.obsidian', dirname(document));
+  async #locate(target: string, isWiki: boolean, directory: string): Promise<Located> {
+    const root = await this.#rootOf(directory);
+    const vault = ancestorWith('.obsidian', directory);
     const spellings = isWiki ? [target] : spellingsOf(target);
     const paths = spellings.flatMap(spelling => [
       // Obsidian looks from the top of the vault first.
       ...(vault === undefined || spelling.startsWith('.') ? [] : [join(vault, spelling)]),
-      ...this.#pathsOf(spelling, document, root),
+      ...this.#pathsOf(spelling, directory, root),
       ...(vault === undefined && isWiki ? [join(root, spelling)] : []),
     ]);
     const isShown = (path: string) => !isWiki || vault === undefined || isBelow(path, vault);
@@ -90,8 +81,10 @@ export class Locator {
 
   /** The first of these files that may be read. */
   async #firstOf(paths: readonly string[], root: string): Promise<Located> {
-    this.#realPublic ??= Promise.all(this.#places.publicDirectories.map(realDirectory));
-    const directories = [root, ...(await this.#realPublic)];
+    const directories = [
+      root,
+      ...(await Promise.all(this.#places.publicDirectories.map(path => this.#real(path)))),
+    ];
     let isOutside = false;
     for (const path of paths) {
       const real = await realpath(path).catch(() => undefined);
@@ -105,41 +98,38 @@ export class Locator {
 
   /** The files that end in one of these paths, in upper or lower case: those that are nearest to the top of the vault. */
   async #nearestNamed(spellings: readonly string[], vault: string): Promise<string[]> {
-    const names = await once(this.#names, vault, () => namesBelow(vault));
+    const namesakes = await this.#namesBelow(vault, Number.POSITIVE_INFINITY);
     for (const spelling of spellings) {
       const end = `${sep}${normalize(spelling)}`.toLowerCase();
-      const named = (names.get(basename(end)) ?? []).filter(path => path.toLowerCase().endsWith(end));
+      const named = namesakes(basename(end)).filter(path => path.toLowerCase().endsWith(end));
       const nearest = named.filter(path => path.split(sep).length === named[0]?.split(sep).length);
       if (nearest.length > 0) return nearest;
     }
     return [];
   }
 
-  #pathsOf(spelling: string, document: string, root: string): string[] {
+  #pathsOf(spelling: string, directory: string, root: string): string[] {
     // Docusaurus writes @site/ for the directory of the site.
     const fromRoot = spelling.startsWith('@site/') ? spelling.slice(5) : spelling;
-    if (!fromRoot.startsWith('/')) return [resolve(dirname(document), fromRoot)];
-    return [...this.#places.publicDirectories, root].map(directory => join(directory, fromRoot));
-  }
-
-  #rootOf(directory: string): Promise<string> {
-    const find = () =>
-      realDirectory(
-        this.#places.root ??
-          ['.git', ...projectFiles].map(name => ancestorWith(name, directory)).find(Boolean) ??
-          directory,
-      );
-    return once(this.#roots, directory, find);
+    if (!fromRoot.startsWith('/')) return [resolve(directory, fromRoot)];
+    return [...this.#places.publicDirectories, root].map(top => join(top, fromRoot));
   }
 }
 
-/** The value of a key, which is made once. */
-function once<Value>(made: Map<string, Value>, key: string, make: () => Value): Value {
-  const known = made.get(key);
-  if (known !== undefined) return known;
-  const value = make();
-  made.set(key, value);
-  return value;
+/** Which of these files are in the directory of a document, or above it. */
+export function projectFilesOf(document: string): readonly ProjectFile[] {
+  return projectFiles.filter(name => ancestorWith(name, dirname(document)) !== undefined);
+}
+
+/** A function that finds the value of each key once. */
+function remembered<Key extends unknown[], Value>(find: (...key: Key) => Value): (...key: Key) => Value {
+  const known = new Map<string, Value>();
+  return (...key) => {
+    const name = key.join('\0');
+    const value = known.get(name) ?? find(...key);
+    known.set(name, value);
+    return value;
+  };
 }
 
 async function realDirectory(path: string): Promise<string> {
@@ -166,16 +156,16 @@ function ancestorWith(name: string, directory: string): string | undefined {
   }
 }
 
-/** The files below a directory, in at most so many directories, by their names in lower case: the shortest paths first, as Obsidian prefers them. */
-async function namesBelow(root: string, most = Number.POSITIVE_INFINITY): Promise<Map<string, string[]>> {
-  const names = new Map<string, string[]>();
+/** The files by their names in lower case in so many directories from this one down: the shortest paths first, as Obsidian prefers them. */
+async function namesBelow(root: string, most: number): Promise<(name: string) => readonly string[]> {
+  const named = remembered((_name): string[] => []);
   const directories = [root];
   for (const directory of directories)
     for (const entry of await readdir(directory, {withFileTypes: true}).catch(() => [])) {
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
       const path = join(directory, entry.name);
-      if (!entry.isDirectory()) once(names, entry.name.toLowerCase(), (): string[] => []).push(path);
+      if (!entry.isDirectory()) named(entry.name.toLowerCase()).push(path);
       else if (directories.length < most) directories.push(path);
     }
-  return names;
+  return named;
 }

@@ -8,7 +8,7 @@ import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {filesIn} from '../sources/open/file.ts';
 import {decodeDocument, placesIn} from './document-text.ts';
 import {type DocumentFile, readDocument} from './documents.ts';
-import {Locator, type ProjectFile, type RewritePlaces} from './locate.ts';
+import {Locator, type ProjectFile, projectFilesOf, type RewritePlaces} from './locate.ts';
 import {type DocumentKind, type Reference, type ScanOptions, withoutQuery} from './scan/reference.ts';
 import type {Scanned} from './scan/scan.ts';
 import {Scanner} from './scanner.ts';
@@ -117,7 +117,7 @@ class Planner {
   /** Finds the references of a document, and checks their files; rejects if it cannot be rewritten. */
   async plan(document: DocumentFile): Promise<DocumentPlan> {
     const {name} = document;
-    const projectFiles = this.#locator.projectFilesOf(document.path);
+    const projectFiles = projectFilesOf(document.path);
     const kind = document.kind === 'markdown' ? dialectOf(projectFiles) : document.kind;
     const bytes = await readDocument(document);
     const {text} = decodeDocument(bytes, name);
@@ -136,7 +136,8 @@ class Planner {
   }
 
   async #place(reference: FoundReference, document: DocumentFile): Promise<FoundReference> {
-    const place = await this.#locator.locate(reference, document.path);
+    const {target, context} = reference;
+    const place = await this.#locator.locate(target, context === 'wiki', dirname(document.path));
     if (place === undefined) return {...reference, problem: await this.#missing(reference, document)};
     if (place === 'outside') {
       const problem = new MediaError('outside_root', `${reference.source} is outside the root directory.`, {
@@ -157,7 +158,7 @@ class Planner {
         hint: 'Rename that directory, or the one above it that has such a name.',
       });
     }
-    const directory = await this.#locator.staticDirectoryFor(target, path);
+    const directory = await this.#locator.staticDirectoryFor(target, dirname(path));
     const sentence = `${source} does not exist.`;
     if (directory === undefined) return new MediaError('file_missing', sentence);
     const shown = shellQuoted(relative(this.#options.cwd, directory) || '.');
