@@ -4,7 +4,6 @@ import {type GeotagFlag, geotagsOption} from '../cli/values.ts';
 import {MediaError, systemError} from '../errors.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
 import {pathOfFileUrl, typedPath} from '../lib/files/typed-path.ts';
-import {defined} from '../lib/object.ts';
 import {printable} from '../lib/printable.ts';
 import {posixWord} from '../lib/shell.ts';
 import {systemCode} from '../lib/system-code.ts';
@@ -68,13 +67,14 @@ async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation)
 
 /** `error`: why a file failed, which has been reported on standard error. */
 async function printUrls(
-  {files, clipboard, once, geotags}: MediaUrlOptions,
+  options: MediaUrlOptions,
   invocation: Invocation,
 ): Promise<{status: ExitStatus; error?: MediaError}> {
-  const paths = pathsOf(files, clipboard === true);
+  const {files, clipboard = false} = options;
+  const paths = pathsOf(files, clipboard);
   const {uploadedUrl, uploadFiles} = await import('./upload/upload-files.ts');
   const given = clipboard ? 'clipboard' : [...new Set(paths)];
-  const {status, outcomes} = await uploadFiles(given, {once, ...defined({geotags})}, invocation);
+  const {status, outcomes} = await uploadFiles(given, options, invocation);
   if (status !== 0) {
     const failure = outcomes.find(outcome => 'error' in outcome);
     return {status, error: failure?.error ?? new MediaError('interrupted', 'The run was stopped.')};

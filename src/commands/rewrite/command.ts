@@ -1,6 +1,6 @@
 import {type Cli, CliCommand} from '../../cli/invocation.ts';
 import {ciOption, collect, concurrencyOption, geotagsOption} from '../../cli/values.ts';
-import type {RewriteFlags} from './flags.ts';
+import type {RewriteFlags} from './printer.ts';
 
 export function rewriteCommand(cli: Cli): CliCommand {
   return new CliCommand('rewrite', cli)

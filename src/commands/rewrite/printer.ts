@@ -8,19 +8,29 @@ import {Annotations, reportsToGithub} from '../../output/ci.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {DialectLine, ReferenceLine, UnchangedLine} from '../../output/json-output.ts';
 import {asMediaError, errorFields} from '../../output/report.ts';
-import type {Template} from '../../output/results/template.ts';
+import {parseTemplate, renderOutcome, type Template} from '../../output/results/template.ts';
 import {counted} from '../../output/units.ts';
 import type {DocumentFile} from '../../rewrite/documents.ts';
 import type {DocumentPlan, FoundReference, RewritePlan} from '../../rewrite/plan.ts';
-import {publicUrl} from '../../service/record.ts';
+import {publicUrl, type ReceivedRecord} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
-import type {RewriteFlags} from './flags.ts';
+import type {uploadFiles} from '../upload/upload-files.ts';
 
-/** Opens the printer of a run, whose template is parsed before anything else happens. */
-export async function openPrinter(flags: RewriteFlags, invocation: Invocation): Promise<ReferencePrinter> {
-  if (flags.template === undefined) return new ReferencePrinter(invocation, flags);
-  const {parseTemplate} = await import('../../output/results/template.ts');
-  return new ReferencePrinter(invocation, flags, parseTemplate(flags.template));
+type SharedFlag = 'ndjson' | 'template' | 'concurrency' | 'geotags' | 'journal' | 'once' | 'ci';
+
+/** The options of `media rewrite`, as they were read from the command line. */
+export interface RewriteFlags extends Pick<Parameters<typeof uploadFiles>[1], SharedFlag> {
+  inputs: string[];
+  write?: boolean;
+  outDir?: string;
+  stdout?: boolean;
+  check?: boolean;
+  links?: boolean;
+  attribute?: string[];
+  frontMatter?: string[];
+  root?: string;
+  static?: string[];
+  allowMissing?: boolean;
 }
 
 /** What the file of a project changes. */
@@ -41,11 +51,10 @@ const unchangedNames: readonly (readonly [kind: UnchangedLine['unchanged']['kind
 ];
 
 /** What became of the file of a reference. */
-interface ReferenceFacts {
+interface FileResult extends Pick<Outcome, 'geotags'> {
   status: ReferenceLine['status'];
-  geotags?: Outcome['geotags'];
   error?: MediaError | undefined;
-  url?: string | undefined;
+  received?: ReceivedRecord;
 }
 
 /** Prints what a run found and did. */
@@ -55,11 +64,12 @@ export class ReferencePrinter {
   readonly #template: Template | undefined;
   readonly #annotations: Annotations | undefined;
 
-  constructor(invocation: Invocation, flags: RewriteFlags, template?: Template) {
+  /** Throws a usage error if the template is not valid. */
+  constructor(invocation: Invocation, flags: RewriteFlags) {
     const {host} = invocation;
     this.#invocation = invocation;
     this.#flags = flags;
-    this.#template = template;
+    this.#template = flags.template === undefined ? undefined : parseTemplate(flags.template);
     this.#annotations = reportsToGithub(flags.ci, host.env) ? new Annotations(host) : undefined;
   }
 
@@ -156,10 +166,7 @@ export class ReferencePrinter {
     if (this.#template !== undefined || !(ndjson || isDryRun)) return;
     for (const [document, reference] of referencesOf(plan)) {
       const outcome = reference.file === undefined ? undefined : outcomeOf(reference.file);
-      if (reference.file === undefined || outcome === undefined) continue;
-      const error = 'error' in outcome ? outcome.error : undefined;
-      const {status, geotags} = outcome;
-      await this.#line(document, reference, {status, geotags, error, url: insertedUrl(outcome)});
+      if (outcome !== undefined) await this.#line(document, reference, outcome);
     }
   }
 
@@ -167,7 +174,6 @@ export class ReferencePrinter {
   async files(outcomes: readonly Outcome[]): Promise<void> {
     const template = this.#template;
     if (template === undefined) return;
-    const {renderOutcome} = await import('../../output/results/template.ts');
     const cwd = this.#invocation.host.cwd();
     for (const outcome of outcomes)
       await this.#invocation.stdout.write(renderOutcome(template, outcome, name => typedPath(cwd, name)));
@@ -189,24 +195,21 @@ export class ReferencePrinter {
     this.#invocation.report.note(`${where}; files: ${files}.`);
   }
 
-  async #line(
-    document: DocumentPlan,
-    reference: FoundReference,
-    {status, geotags, error, url}: ReferenceFacts,
-  ): Promise<void> {
+  async #line(document: DocumentPlan, reference: FoundReference, result: FileResult): Promise<void> {
     const {stdout} = this.#invocation;
     const {line, column, source, file: path} = reference;
+    const {status, geotags, error} = result;
     if (!this.#flags.ndjson)
       return stdout.write(`${placeOf(document, reference)}  ${printable(source)}  ${status}\n`);
+    const url = insertedUrl(result);
     const fields = {file: document.document.name, line, column, source, path, url, status, geotags};
     await stdout.write(jsonLine<ReferenceLine>({...fields, error: error && errorFields(error)}));
   }
 }
 
 /** The URL that takes the place of an uploaded file, if its record has a web URL. */
-export function insertedUrl(outcome: Outcome | undefined): string | undefined {
-  if (outcome === undefined || !('received' in outcome)) return undefined;
-  return safeUrl(publicUrl(outcome.received.record) ?? '');
+export function insertedUrl(result: FileResult | undefined): string | undefined {
+  return result?.received && safeUrl(publicUrl(result.received.record) ?? '');
 }
 
 function* referencesOf({documents}: RewritePlan): Generator<[DocumentPlan, FoundReference]> {

@@ -4,15 +4,13 @@ import {exitStatusOf, MediaError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
 import {isBelow, typedPath} from '../../lib/files/typed-path.ts';
-import {defined} from '../../lib/object.ts';
 import {asMediaError} from '../../output/report.ts';
 import {type DocumentFile, findDocuments} from '../../rewrite/documents.ts';
 import {type DocumentPlan, planRewrite, type RewritePlan, withoutProblems} from '../../rewrite/plan.ts';
 import {rewriteDocument, writeInPlace, writeToMirror} from '../../rewrite/write-plan.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import {uploadFiles} from '../upload/upload-files.ts';
-import type {RewriteFlags} from './flags.ts';
-import {insertedUrl, openPrinter, type ReferencePrinter} from './printer.ts';
+import {insertedUrl, ReferencePrinter, type RewriteFlags} from './printer.ts';
 
 /** How many documents are written at a time: most of the time, a disk is waited for. */
 const writesAtOnce = 16;
@@ -33,7 +31,7 @@ export class RewriteRun {
 
   async execute(): Promise<ExitStatus> {
     const {write, outDir, stdout, check, allowMissing} = this.#options;
-    const printer = await openPrinter(this.#options, this.#invocation);
+    const printer = new ReferencePrinter(this.#invocation, this.#options);
     const whole = await this.#plan().catch(error => printer.ended(error));
     await printer.failedDocuments(whole);
     printer.unchanged(whole);
@@ -112,10 +110,7 @@ export class RewriteRun {
 
   async #upload({files}: RewritePlan, dryRun: boolean): Promise<ExitStatus> {
     if (files.length === 0) return 0;
-    const {concurrency, geotags, journal, once, ci} = this.#options;
-    const memory = journal === undefined ? {once: once !== false} : {journal};
-    const flags = {dryRun, ...defined({concurrency, ci, geotags}), ...memory};
-    const {status, outcomes} = await uploadFiles(files, flags, this.#invocation);
+    const {status, outcomes} = await uploadFiles(files, {...this.#options, dryRun}, this.#invocation);
     for (const outcome of outcomes) this.#outcomes.set(outcome.name, outcome);
     return status;
   }

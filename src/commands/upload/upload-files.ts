@@ -14,10 +14,10 @@ export async function uploadFiles(
   flags: Partial<UploadFlags>,
   invocation: Invocation,
 ): Promise<{status: ExitStatus; outcomes: Outcome[]}> {
-  const {journal} = flags;
   const clipboard = files === 'clipboard';
-  const given = {...flags, clipboard, inputs: clipboard ? [] : [...files]};
-  const options = {...uploadDefaults, once: journal === undefined, ...given};
+  const inputs = clipboard ? [] : files;
+  const once = flags.journal === undefined && flags.once !== false;
+  const options = {...uploadDefaults, ...flags, clipboard, inputs, once};
   const outcomes: Outcome[] = [];
   const results = {
     add: async (outcome: Outcome | LeftOut) => {
@@ -25,8 +25,8 @@ export async function uploadFiles(
     },
     end: async () => {},
   };
-  const inputs = clipboard ? undefined : fileInputs(files, invocation.host.cwd());
-  return {status: await startRun(options, invocation, {inputs, results}), outcomes};
+  const output = {inputs: clipboard ? undefined : fileInputs(files, invocation.host.cwd()), results};
+  return {status: await startRun(options, invocation, output), outcomes};
 }
 
 /** Makes one run, with its report to the CI system, and returns its exit status. */
