@@ -179,6 +179,18 @@ export class ReferencePrinter {
       await this.#invocation.stdout.write(renderOutcome(template, outcome, name => typedPath(cwd, name)));
   }
 
+  /** Reports the files that were uploaded, but cannot be inserted; returns whether there are any. */
+  withoutUrl(outcomes: ReadonlyMap<string, Outcome>): boolean {
+    const named = [...outcomes].filter(([, one]) => 'received' in one && insertedUrl(one) === undefined);
+    for (const [name] of named) {
+      const sentence = `${name} was uploaded, but its record has no web URL.`;
+      const error = new MediaError('unexpected_answer', sentence);
+      this.#invocation.report.failure(error);
+      this.#annotations?.add(error, name, {});
+    }
+    return named.length > 0;
+  }
+
   async written({document}: DocumentPlan, count: number): Promise<void> {
     if (this.#flags.ndjson || this.#template !== undefined) return;
     await this.#invocation.stdout.write(`${printable(document.name)}: ${counted(count, 'URL')}\n`);
