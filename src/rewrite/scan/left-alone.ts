@@ -11,48 +11,41 @@ const javascript =
 const templates = /\{\{([<%])(?!\/\*)[^{}]*[>%]\}\}|\{%[^{}]*%\}|\{\{(?![<%])[^{}]*\}\}[^\s"'()<>]*/g;
 const words = /"([^"\n]*)"|'([^'\n]*)'|`([^`\n]*)`|([^\s"'`=,()[\]{}<>|]+)/g;
 
-/** Counts what names local media in a document in Markdown, and is no reference. */
-export class LeftAlone {
-  readonly #text: string;
-  readonly #counts: LeftCounts = {};
-  /** What is not prose. */
-  readonly #blanks: Pick<Reference, 'start' | 'end'>[] = [];
-  #frontMatterEnd = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  enter({type, start: {offset: start}, end: {offset: end}}: Token): void {
-    if (type === 'yaml' || type === 'toml') this.#frontMatterEnd = end;
+/** How much names local media in a document in Markdown with these tokens, and is none of its references. */
+export function leftAlone(
+  text: string,
+  tokens: readonly Token[],
+  references: readonly Reference[],
+): LeftCounts {
+  const counts: LeftCounts = {};
+  const add = (kind: LeftKind, count: number) => {
+    if (count > 0) counts[kind] = (counts[kind] ?? 0) + count;
+  };
+  const notProse: Pick<Reference, 'start' | 'end'>[] = [...references];
+  let frontMatterEnd = 0;
+  for (const {type, start, end} of tokens) {
+    const place = {start: start.offset, end: end.offset};
+    if (type === 'yaml' || type === 'toml') frontMatterEnd = place.end;
     const isScript = javascript.test(type);
-    if (isScript) this.#script(this.#text.slice(start, end));
-    const isComment = type.startsWith('html') && this.#text.startsWith('<!--', start);
-    if (isScript || isComment || codeToken.test(type)) this.#blanks.push({start, end});
+    if (isScript) addScript(text.slice(place.start, place.end), add);
+    const isComment = type.startsWith('html') && text.startsWith('<!--', place.start);
+    if (isScript || isComment || codeToken.test(type)) notProse.push(place);
   }
+  let prose = '';
+  for (const {start, end} of notProse.sort((a, b) => a.start - b.start))
+    prose = (prose + text.slice(prose.length, start)).padEnd(end);
+  prose += text.slice(prose.length);
+  add('front-matter', namesIn(prose.slice(0, frontMatterEnd)));
+  for (const [whole, sign] of prose.slice(frontMatterEnd).matchAll(templates))
+    add(sign === undefined ? 'template' : 'shortcode', Math.min(1, namesIn(whole)));
+  return counts;
+}
 
-  /** How much is found of each kind, besides these references. */
-  besides(references: readonly Reference[]): LeftCounts {
-    let prose = '';
-    for (const {start, end} of [...this.#blanks, ...references].sort((a, b) => a.start - b.start))
-      prose = (prose + this.#text.slice(prose.length, start)).padEnd(end);
-    prose += this.#text.slice(prose.length);
-    this.#add('front-matter', namesIn(prose.slice(0, this.#frontMatterEnd)));
-    for (const [whole, sign] of prose.slice(this.#frontMatterEnd).matchAll(templates))
-      this.#add(sign === undefined ? 'template' : 'shortcode', Math.min(1, namesIn(whole)));
-    return this.#counts;
-  }
-
-  #script(text: string): void {
-    for (const {0: token, index} of text.matchAll(javascriptTokens)) {
-      if (!/^["'`]./.test(token)) continue;
-      const isImport = /\b(?:from|import)\s*$/.test(text.slice(Math.max(0, index - 20), index));
-      this.#add(isImport ? 'import' : 'expression', namesIn(token));
-    }
-  }
-
-  #add(kind: LeftKind, count: number): void {
-    if (count > 0) this.#counts[kind] = (this.#counts[kind] ?? 0) + count;
+function addScript(script: string, add: (kind: LeftKind, count: number) => void): void {
+  for (const {0: token, index} of script.matchAll(javascriptTokens)) {
+    if (!/^["'`]./.test(token)) continue;
+    const isImport = /\b(?:from|import)\s*$/.test(script.slice(Math.max(0, index - 20), index));
+    add(isImport ? 'import' : 'expression', namesIn(token));
   }
 }
 

@@ -5,7 +5,7 @@ import {gfm} from 'micromark-extension-gfm';
 import type {Token} from 'micromark-util-types';
 import type {FrontMatter, readFrontMatter} from './front-matter.ts';
 import {HtmlScanner} from './html.ts';
-import {codeToken, LeftAlone} from './left-alone.ts';
+import {codeToken, leftAlone} from './left-alone.ts';
 import {lists} from './lists.ts';
 import {mdx, withoutHeadingIds} from './mdx.ts';
 import {mkdocs} from './mkdocs.ts';
@@ -50,7 +50,7 @@ export async function markdownReferences(
   options: ScanOptions,
 ): Promise<ReturnType<typeof readFrontMatter> & {left: LeftCounts}> {
   const scanner = new MarkdownScanner(text, options, kind === 'mdx');
-  const left = new LeftAlone(text);
+  const tokens: Token[] = [];
   const document = parse({extensions: extensions[kind]}).document();
   const parsed = kind === 'mdx' ? withoutHeadingIds(text) : text;
   let levels = 0;
@@ -60,7 +60,7 @@ export async function markdownReferences(
     if (event === 'exit') scanner.exit(token);
     else {
       scanner.enter(token);
-      left.enter(token);
+      tokens.push(token);
     }
   }
   const {frontMatter} = scanner;
@@ -68,7 +68,7 @@ export async function markdownReferences(
     ? (await import('./front-matter.ts')).readFrontMatter(text, frontMatter, options.frontMatter)
     : {};
   const found = [...(kind === 'obsidian' ? scanner.outsideComments() : scanner.end()), ...references];
-  return {...notes, references: found, left: left.besides(found)};
+  return {...notes, references: found, left: leftAlone(text, tokens, found)};
 }
 
 /** An image or a link whose end has not been reached. */
