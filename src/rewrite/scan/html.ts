@@ -1,21 +1,24 @@
 import {decodeHTMLAttribute} from 'entities/decode';
 import {type Token, Tokenizer, TokenizerMode} from 'parse5';
-import {own} from '../../lib/object.ts';
+import {byWord, own} from '../../lib/object.ts';
 import {cssReferences, cssUrls, type FoundUrl} from './css.ts';
 import {isFilledIn, isPath, type Reference, type ScanOptions, withoutQuery} from './reference.ts';
 
-/** Elements whose content is text, with the tokenizer's mode for it. */
-const textElements: Record<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]> = {
-  script: TokenizerMode.SCRIPT_DATA,
-  textarea: TokenizerMode.RCDATA,
-  title: TokenizerMode.RCDATA,
-  style: TokenizerMode.RAWTEXT,
-  xmp: TokenizerMode.RAWTEXT,
-  iframe: TokenizerMode.RAWTEXT,
-  noembed: TokenizerMode.RAWTEXT,
-  noframes: TokenizerMode.RAWTEXT,
-  plaintext: TokenizerMode.PLAINTEXT,
-};
+/** Elements whose content is text, by the tokenizer's mode for it. */
+const textElements = byWord([
+  [TokenizerMode.SCRIPT_DATA, 'script'],
+  [TokenizerMode.RCDATA, 'textarea title'],
+  [TokenizerMode.RAWTEXT, 'style xmp iframe noembed noframes'],
+  [TokenizerMode.PLAINTEXT, 'plaintext'],
+]);
+
+/** What the value of an attribute of an element is; of some, under a condition. */
+const uses = byWord<Use>([
+  ['url', 'img.src video.src video.poster image.href image.xlink:href'],
+  ['url', 'source.src link.href input.src meta.content'],
+  ['srcset', 'img.srcset source.srcset link.imagesrcset'],
+  ['media', 'embed.src object.data'],
+]);
 
 const socialImages = new Set([
   'og:image',
@@ -62,7 +65,7 @@ export class HtmlScanner {
           if (isForeign(token)) foreign += 1;
           if (token.selfClosing && (this.#isXml || foreign > 0)) return;
           if (token.tagName === 'audio') this.#audio += 1;
-          const mode = own(textElements, token.tagName);
+          const mode = textElements.get(token.tagName);
           if (mode !== undefined && foreign === 0) tokenizer.state = mode;
           if (token.tagName === 'style') styleStart = token.location?.endOffset;
         },
@@ -108,34 +111,22 @@ export class HtmlScanner {
   #useOf(tag: string, name: string, values: ReadonlyMap<string, string>): Use | undefined {
     if (name === 'style') return 'style';
     if (this.#options.attributes.includes(name)) return name.endsWith('srcset') ? 'srcset' : 'url';
-    switch (`${tag} ${name}`) {
-      case 'source src':
-        return this.#audio === 0 ? 'url' : undefined;
-      case 'img src':
-      case 'video src':
-      case 'video poster':
-      case 'image href':
-      case 'image xlink:href':
-        return 'url';
-      case 'img srcset':
-      case 'source srcset':
-      case 'link imagesrcset':
-        return 'srcset';
-      case 'link href':
-        return isPicture(values) ? 'url' : undefined;
-      case 'input src':
-        return values.get('type')?.toLowerCase() === 'image' ? 'url' : undefined;
-      case 'embed src':
-      case 'object data':
-        return 'media';
-      case 'meta content':
-        return socialImages.has((values.get('property') ?? values.get('name') ?? '').toLowerCase())
-          ? 'url'
-          : undefined;
-      case 'a href':
+    const use = uses.get(`${tag}.${name}`);
+    switch (`${tag}.${name}`) {
+      case 'a.href':
         return this.#options.links ? 'media' : 'link';
+      case 'source.src':
+        return this.#audio === 0 ? use : undefined;
+      case 'link.href':
+        return isPicture(values) ? use : undefined;
+      case 'input.src':
+        return values.get('type')?.toLowerCase() === 'image' ? use : undefined;
+      case 'meta.content':
+        return socialImages.has((values.get('property') ?? values.get('name') ?? '').toLowerCase())
+          ? use
+          : undefined;
       default:
-        return undefined;
+        return use;
     }
   }
 
