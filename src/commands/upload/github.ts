@@ -5,8 +5,8 @@ import {printable} from '../../lib/printable.ts';
 import {Annotations, outputEntry} from '../../output/ci.ts';
 import {markdownText, markdownUrl, printableJson} from '../../output/escape.ts';
 import {publicUrl} from '../../service/record.ts';
-import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import {Tally} from './tally.ts';
+import type {Outcome} from '../../transfer/outcome.ts';
+import type {Tally} from './tally.ts';
 
 /** GitHub limits the outputs of a job to 1 MiB, counted as UTF-16. */
 const longestOutputs = 2 ** 19;
@@ -27,14 +27,14 @@ export class GithubReport {
   readonly #annotations: Annotations;
   #ending: MediaError | undefined;
 
-  constructor(invocation: Invocation, dryRun: boolean) {
+  /** The tally is that of the run, which adds to it. */
+  constructor(invocation: Invocation, tally: Tally) {
     this.#invocation = invocation;
-    this.#tally = new Tally(dryRun);
+    this.#tally = tally;
     this.#annotations = new Annotations(invocation.host);
   }
 
   add(outcome: Outcome): void {
-    this.#tally.add(outcome);
     const {position, name} = outcome;
     if ('error' in outcome) {
       this.#annotations.add(outcome.error, name);
@@ -58,10 +58,6 @@ export class GithubReport {
     this.#urls.add(position, printable(url ?? ''));
     this.#records.add(position, printableJson(json));
     this.#successes.add(position, row(outcome, target === undefined ? shownId : `[${shownId}](${target})`));
-  }
-
-  leftOut(input: LeftOut): void {
-    this.#tally.add(input);
   }
 
   /** Reports that the whole run failed. */

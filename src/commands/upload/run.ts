@@ -17,12 +17,12 @@ import {DryRunTotals, refuseNothing, Tally, unfollowedText} from './tally.ts';
 
 /** One run of `media upload`: opens the service, sends the sources, prints the results, handles signals. */
 export class UploadRun {
+  readonly tally: Tally;
+  #ci: GithubReport | undefined;
   readonly #options: UploadFlags;
   readonly #invocation: Invocation;
   readonly #output: RunOutput;
-  readonly #ci: GithubReport | undefined;
   readonly #stop = new Stop<MediaError>();
-  readonly #tally: Tally;
   readonly #dryRunTotals = new DryRunTotals();
   readonly #retryAdvice: RetryAdvice;
   readonly #failures: Failures;
@@ -32,7 +32,7 @@ export class UploadRun {
   /** Whether files were sent completely that have no response yet. */
   #isAwaiting = () => false;
   /** Reports the progress; before the first file and after the last one, there is only the summary. */
-  #tell: () => unknown = () => this.#invocation.report.note(this.#tally.summary());
+  #tell: () => unknown = () => this.#invocation.report.note(this.tally.summary());
   #cancelQuit = () => {};
   #localFailure: MediaError | undefined;
   /** Why the inputs came to an early end, after some of them. */
@@ -40,18 +40,19 @@ export class UploadRun {
   /** Whether the next run knows what this one has sent. */
   #isRemembered = false;
 
-  constructor(options: UploadFlags, invocation: Invocation, output: RunOutput, ci: GithubReport | undefined) {
+  constructor(options: UploadFlags, invocation: Invocation, output: RunOutput) {
     this.#options = options;
     this.#invocation = invocation;
     this.#output = output;
-    this.#ci = ci;
-    this.#tally = new Tally(options.dryRun);
+    this.tally = new Tally(options.dryRun);
     this.#retryAdvice = new RetryAdvice(options, invocation);
     this.#hintOptions = runOptions(invocation, options);
     this.#failures = new Failures(invocation);
   }
 
-  async execute(contentType: DecideType): Promise<ExitStatus> {
+  /** With a report to a CI system, that is told of every outcome. */
+  async execute(contentType: DecideType, ci?: GithubReport): Promise<ExitStatus> {
+    this.#ci = ci;
     const {host} = this.#invocation;
     const stopListening = host.onEndSignal(signal => this.#onSignal(signal));
     const stopTelling = host.onStatusSignal(() => void this.#tell());
@@ -98,7 +99,7 @@ export class UploadRun {
     stdout.hurry(host.clock);
     this.#stop.abort(why);
     this.#cancelQuit();
-    const count = () => this.#tally.total + this.#tally.leftOut;
+    const count = () => this.tally.total + this.tally.leftOut;
     this.#cancelQuit = watchForHang(host.clock, count, () => this.#quit(why));
   }
 
@@ -137,7 +138,7 @@ export class UploadRun {
     const {observer, tell, finish, isAwaiting} = await watchUpload(
       this.#invocation,
       inputs,
-      this.#tally,
+      this.tally,
       (name, message) => this.#failures.warn(name, message, several),
     );
     this.#isAwaiting = isAwaiting;
@@ -156,7 +157,7 @@ export class UploadRun {
     } catch (error) {
       this.#failures.end();
       // What was stored is told all the same.
-      if (!(error instanceof MediaError) || this.#tally.total === 0) throw error;
+      if (!(error instanceof MediaError) || this.tally.total === 0) throw error;
       this.#inputFailure = withRunOptions(error, this.#hintOptions);
     } finally {
       finish();
@@ -166,12 +167,12 @@ export class UploadRun {
     if (this.#inputFailure !== undefined && this.#signal === undefined)
       this.#invocation.report.failure(this.#inputFailure);
     if (inputs.unfollowed.size > 0) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
-    if (this.#signal === undefined) refuseNothing(this.#tally, this.#options);
+    if (this.#signal === undefined) refuseNothing(this.tally, this.#options);
     await this.#conclude(session, inputs);
   }
 
   async #take(outcome: Outcome, results: ResultSink, several: boolean): Promise<void> {
-    this.#tally.add(outcome);
+    this.tally.add(outcome);
     this.#dryRunTotals.add(outcome);
     this.#retryAdvice.add(outcome);
     this.#ci?.add(outcome);
@@ -183,22 +184,21 @@ export class UploadRun {
   }
 
   async #leaveOut(input: LeftOut, results: ResultSink): Promise<void> {
-    this.#tally.add(input);
-    this.#ci?.leftOut(input);
+    this.tally.add(input);
     this.#invocation.report.trace(`${input.name}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
     await results.add(input);
   }
 
   async #conclude(session: Session | undefined, {several}: Inputs): Promise<void> {
     const {report} = this.#invocation;
-    if (session?.embedded && this.#tally.fields().uploaded > 0) {
+    if (session?.embedded && this.tally.fields().uploaded > 0) {
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
     }
     if (several && this.#options.dryRun) for (const line of this.#dryRunTotals.lines()) report.note(line);
     this.#failures.end();
     if ('results' in this.#output) return;
     for (const line of this.#advice(several)) report.note(line);
-    if (several) report.note(this.#tally.summary());
+    if (several) report.note(this.tally.summary());
   }
 
   /** Suggests how to retry what failed. After a signal, only a journal knows what is left. */
@@ -211,16 +211,16 @@ export class UploadRun {
 
   #exitStatus(): ExitStatus {
     const {stdout, report} = this.#invocation;
-    const status = this.#tally.exitStatus();
-    const isRecorded = this.#isRemembered || !this.#tally.isAnyStored;
+    const status = this.tally.exitStatus();
+    const isRecorded = this.#isRemembered || !this.tally.isAnyStored;
     const journal = isRecorded ? undefined : 'With --journal FILE, a journal records what was stored.';
-    const hint = status === 0 ? this.#tally.outputHint : journal;
+    const hint = status === 0 ? this.tally.outputHint : journal;
     const failures = [stdout.failure?.reworded({hint}), this.#localFailure].filter(
       failure => failure !== undefined,
     );
     for (const failure of failures) report.failure(failure);
     if (this.#inputFailure !== undefined && status < 3)
-      return this.#tally.isAnyStored ? 3 : exitStatusOf[this.#inputFailure.code];
+      return this.tally.isAnyStored ? 3 : exitStatusOf[this.#inputFailure.code];
     return status === 0 && failures.length > 0 ? 1 : status;
   }
 }

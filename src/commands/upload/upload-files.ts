@@ -3,7 +3,7 @@ import {exitStatusOf, MediaError} from '../../errors.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {RunOutput} from './display.ts';
-import {type RunFlags, type TransferFlags, type UploadFlags, uploadDefaults} from './flags.ts';
+import {type UploadFlags, uploadDefaults} from './flags.ts';
 import type {GithubReport} from './github.ts';
 import {fileInputs, typeDecision} from './inputs.ts';
 import {UploadRun} from './run.ts';
@@ -29,31 +29,21 @@ export async function uploadFiles(
   return {status: await startRun(options, invocation, output), outcomes};
 }
 
-/** Makes one run, with its report to the CI system, and returns its exit status. */
+/** Makes one run, with a report to the CI system if `--ci` asks for one; failing to report is a failure. */
 export async function startRun(
   options: UploadFlags,
   invocation: Invocation,
   output: RunOutput,
 ): Promise<ExitStatus> {
   const decideType = await typeDecision(options);
-  return withCiReport(options, invocation, ci =>
-    new UploadRun(options, invocation, output, ci).execute(decideType),
-  );
-}
-
-/** Makes a run with its report to the CI system, if `--ci` asks for one; failing to report is a failure. */
-async function withCiReport(
-  {ci, dryRun}: RunFlags & TransferFlags,
-  invocation: Invocation,
-  run: (report: GithubReport | undefined) => Promise<ExitStatus>,
-): Promise<ExitStatus> {
-  if (ci === undefined) return run(undefined);
+  const run = new UploadRun(options, invocation, output);
+  if (options.ci === undefined) return run.execute(decideType);
   const {reportsToGithub} = await import('../../output/ci.ts');
-  if (!reportsToGithub(ci, invocation.host.env)) return run(undefined);
+  if (!reportsToGithub(options.ci, invocation.host.env)) return run.execute(decideType);
   const {GithubReport} = await import('./github.ts');
-  const report = new GithubReport(invocation, dryRun === true);
+  const report = new GithubReport(invocation, run.tally);
   try {
-    return await end(report, await run(report), invocation);
+    return await end(report, await run.execute(decideType, report), invocation);
   } catch (error) {
     const {asMediaError} = await import('../../output/report.ts');
     report.failed(asMediaError(error));
