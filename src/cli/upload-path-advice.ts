@@ -1,4 +1,4 @@
-import {MediaError} from '../errors.ts';
+import {type ErrorCode, MediaError} from '../errors.ts';
 import {uploadUrl} from '../service/client.ts';
 import type {UploadPathVerdict} from '../service/probe.ts';
 import {correctBaseUrl} from '../settings/hint-options.ts';
@@ -16,32 +16,20 @@ export function adviseOnUploadPath(
   settings: Pick<Settings, 'baseUrlSource' | 'profileOption'>,
 ): UploadPathAdvice {
   const {href} = uploadUrl(baseUrl);
+  if (verdict.status === 'unverified')
+    return {status: 'unverified', message: `not verified: ${verdict.reason}`};
+  const {httpStatus} = verdict;
+  if (verdict.status === 'accepts')
+    return {status: 'ok', message: `${href} accepts uploads (returned ${httpStatus} for a test request)`};
+  if (verdict.status === 'doubtful') return {status: 'warning', message: doubt(verdict, href)};
   const hint = `Uploads go to /v1/media/upload below the base URL. ${correctBaseUrl(settings)}`;
-  switch (verdict.status) {
-    case 'accepts':
-      return {
-        status: 'ok',
-        message: `${href} accepts uploads (returned ${verdict.httpStatus} for a test request)`,
-      };
-    case 'unverified':
-      return {status: 'unverified', message: `not verified: ${verdict.reason}`};
-    case 'doubtful':
-      return {status: 'warning', message: doubt(verdict, href)};
-    case 'wrong':
-      return {
-        status: 'failed',
-        error: new MediaError('not_found', `Nothing accepts uploads at ${href} (404).`, {status: 404, hint}),
-      };
-    case 'redirected':
-      return {
-        status: 'failed',
-        error: new MediaError(
-          'redirected',
-          `${href} redirects${verdict.location === undefined ? '' : ` to ${verdict.location}`} (${verdict.httpStatus}), which uploads do not follow.`,
-          {status: verdict.httpStatus, hint},
-        ),
-      };
-  }
+  const failed = (code: ErrorCode, message: string): UploadPathAdvice => ({
+    status: 'failed',
+    error: new MediaError(code, message, {status: httpStatus, hint}),
+  });
+  if (verdict.status === 'wrong') return failed('not_found', `Nothing accepts uploads at ${href} (404).`);
+  const to = verdict.location === undefined ? '' : ` to ${verdict.location}`;
+  return failed('redirected', `${href} redirects${to} (${httpStatus}), which uploads do not follow.`);
 }
 
 function doubt(
