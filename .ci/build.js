@@ -19,9 +19,7 @@ const external = ['@napi-rs/keyring', 'sharp'];
 /** Packages that every command needs, or that are too small for a separate file. */
 const packagesWithin = [
   ...['commander', 'micromark', 'micromark-core-commonmark', 'vfile-message'],
-  ...['frontmatter', 'gfm', 'mdx-expression', 'mdx-jsx', 'mdx-md', 'mdxjs-esm'].map(
-    name => `micromark-extension-${name}`,
-  ),
+  ...['gfm', 'mdx-expression', 'mdx-jsx', 'mdx-md', 'mdxjs-esm'].map(name => `micromark-extension-${name}`),
   ...['parse5', 'css-tree', 'entities', 'yaml', 'toml-eslint-parser'],
 ];
 /** Large modules that few runs need. Nothing in them may throw or catch a MediaError. */

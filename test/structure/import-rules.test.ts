@@ -83,7 +83,6 @@ const owners: Record<string, string[]> = {
   'graphql-http': ['embedded/api/'],
   send: ['embedded/api/'],
   micromark: ['rewrite/scan/'],
-  'micromark-extension-frontmatter': ['rewrite/scan/'],
   'micromark-core-commonmark': ['rewrite/scan/'],
   'micromark-extension-gfm': ['rewrite/scan/'],
   'micromark-extension-mdx-expression': ['rewrite/scan/'],

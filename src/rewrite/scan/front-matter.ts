@@ -2,13 +2,6 @@ import {type AST, getStaticTOMLValue, parseTOML, traverseNodes} from 'toml-eslin
 import {Composer, isPair, isScalar, Lexer, Parser, visit} from 'yaml';
 import type {Reference} from './reference.ts';
 
-/** Where the front matter of a document stands, the fences left out. */
-export interface FrontMatter {
-  format: 'YAML' | 'TOML';
-  start: number;
-  end: number;
-}
-
 /** The parsers of YAML and TOML call themselves; so many levels, and brackets, never exhaust the stack. */
 const deepestNesting = 100;
 const mostBrackets = 2_000;
@@ -17,28 +10,33 @@ const mostBrackets = 2_000;
 type Found = Pick<Reference, 'start' | 'end' | 'target' | 'context'> & {path: string[]};
 
 /**
- * The values of these keys: text, lists of text and, in maps and lists of maps, what is named like an image or a video. Text that
+ * The values of these keys in the front matter of a document: text, lists of text and, in maps and lists of maps, what is named like an image or a video. Text that
  * cannot be written back exactly, such as several lines without quotes, is left out. All is if the front matter is not valid.
  */
 export function readFrontMatter(
-  document: string,
-  {format, start, end}: FrontMatter,
+  head: string,
   keys: readonly string[],
 ): {references: Reference[]; badFrontMatter?: string} {
+  const format = head.startsWith('---') ? 'YAML' : 'TOML';
+  const start = head.search(/[\r\n]/);
+  const end = head.trimEnd().length - '---'.length;
   // To these parsers, a single carriage return ends no line.
-  const text = document.slice(start, end).replace(/\r(?!\n)/g, '\n');
+  const text = head
+    .slice(start, end)
+    .replace(/(?:\r\n|[\r\n])$/, '')
+    .replace(/\r(?!\n)/g, '\n');
   try {
     const found = format === 'YAML' ? yamlTexts(text) : tomlTexts(text);
     const named = found.filter(({path}) => path.some(key => keys.includes(key)));
     const references = named.map(({path, ...value}) => {
       const place = {start: start + value.start, end: start + value.end};
-      const source = document.slice(place.start, place.end);
+      const source = head.slice(place.start, place.end);
       return {...value, ...place, source, onlyMedia: !keys.includes(path[0] ?? '')};
     });
     return {references};
   } catch (error) {
     if (!(error instanceof SyntaxError && 'index' in error)) throw error;
-    const lines = document.slice(0, start + Number(error.index)).split(/\r\n|\r|\n/);
+    const lines = head.slice(0, start + Number(error.index)).split(/\r\n|\r|\n/);
     const place = `${lines.length}:${(lines.at(-1) ?? '').length + 1}`;
     return {references: [], badFrontMatter: `not valid ${format}: ${place}: ${error.message}`};
   }

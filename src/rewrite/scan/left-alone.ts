@@ -11,9 +11,10 @@ const javascript =
 const templates = /\{\{([<%])(?!\/\*)[^{}]*[>%]\}\}|\{%[^{}]*%\}|\{\{(?![<%])[^{}]*\}\}[^\s"'()<>]*/g;
 const words = /"([^"\n]*)"|'([^'\n]*)'|`([^`\n]*)`|([^\s"'`=,()[\]{}<>|]+)/g;
 
-/** How much names local media in a document in Markdown with these tokens, and is none of its references. */
+/** How many names of local media are in front matter that ends here, and in Markdown with these tokens, besides the references. */
 export function leftAlone(
   text: string,
+  frontMatterEnd: number,
   tokens: readonly Token[],
   references: readonly Reference[],
 ): LeftCounts {
@@ -22,10 +23,8 @@ export function leftAlone(
     if (count > 0) counts[kind] = (counts[kind] ?? 0) + count;
   };
   const notProse: Pick<Reference, 'start' | 'end'>[] = [...references];
-  let frontMatterEnd = 0;
   for (const {type, start, end} of tokens) {
     const place = {start: start.offset, end: end.offset};
-    if (type === 'yaml' || type === 'toml') frontMatterEnd = place.end;
     const isScript = javascript.test(type);
     if (isScript) addScript(text.slice(place.start, place.end), add);
     const isComment = type.startsWith('html') && text.startsWith('<!--', place.start);

@@ -1,20 +1,18 @@
 import {decodeHTMLStrict} from 'entities/decode';
 import {parse, postprocess, preprocess} from 'micromark';
-import {frontmatter} from 'micromark-extension-frontmatter';
 import {gfm} from 'micromark-extension-gfm';
 import type {Token} from 'micromark-util-types';
-import type {FrontMatter, readFrontMatter} from './front-matter.ts';
 import {HtmlScanner} from './html.ts';
-import {codeToken, leftAlone} from './left-alone.ts';
+import {codeToken} from './left-alone.ts';
 import {lists} from './lists.ts';
 import {mdx, withoutHeadingIds} from './mdx.ts';
 import {mkdocs} from './mkdocs.ts';
-import type {DocumentKind, LeftCounts, Reference, ScanOptions} from './reference.ts';
+import type {DocumentKind, Reference, ScanOptions} from './reference.ts';
 import {wikiImages} from './wiki-image.ts';
 
 /** No image is in an address of mail, which each word might begin: after a bracket that stays open, all of them are looked at again. */
 const noMail = {disable: {null: ['emailAutolink']}};
-const markdown = [gfm(), noMail, frontmatter(['yaml', 'toml']), wikiImages];
+const markdown = [gfm(), noMail, wikiImages];
 const extensions = {
   markdown: [...markdown, lists],
   mdx: [...markdown, ...mdx],
@@ -41,14 +39,14 @@ const nesting: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds the references of a document in Markdown or one of its dialects, its HTML or JSX included. Rejects with a RangeError if it is nested
- * too deeply, and with a VFileMessage if it is not MDX.
+ * Finds the references of a document in Markdown or one of its dialects, its HTML or JSX included. Throws a RangeError if it is nested
+ * too deeply, and a VFileMessage if it is not MDX.
  */
-export async function markdownReferences(
+export function markdownReferences(
   kind: Exclude<DocumentKind, 'html' | 'xhtml' | 'css'>,
   text: string,
   options: ScanOptions,
-): Promise<ReturnType<typeof readFrontMatter> & {left: LeftCounts}> {
+): {references: Reference[]; tokens: Token[]} {
   const scanner = new MarkdownScanner(text, options, kind === 'mdx');
   const tokens: Token[] = [];
   const document = parse({extensions: extensions[kind]}).document();
@@ -63,12 +61,7 @@ export async function markdownReferences(
       tokens.push(token);
     }
   }
-  const {frontMatter} = scanner;
-  const {references = [], ...notes} = frontMatter
-    ? (await import('./front-matter.ts')).readFrontMatter(text, frontMatter, options.frontMatter)
-    : {};
-  const found = [...(kind === 'obsidian' ? scanner.outsideComments() : scanner.end()), ...references];
-  return {...notes, references: found, left: leftAlone(text, tokens, found)};
+  return {references: kind === 'obsidian' ? scanner.outsideComments() : scanner.end(), tokens};
 }
 
 /** An image or a link whose end has not been reached. */
@@ -79,7 +72,6 @@ interface Open {
 }
 
 class MarkdownScanner {
-  frontMatter: FrontMatter | undefined;
   readonly #text: string;
   readonly #options: ScanOptions;
   readonly #found: Reference[] = [];
@@ -142,10 +134,6 @@ class MarkdownScanner {
       case 'wikiImage':
         this.#wiki(token);
         break;
-      case 'yamlValue':
-      case 'tomlValue':
-        this.#frontMatterLine(token);
-        break;
       default:
         if (htmlToken.test(token.type)) this.#scanHtml();
     }
@@ -181,13 +169,6 @@ class MarkdownScanner {
     const source = this.#slice(token).slice('![['.length, -']]'.length);
     const target = source.split(/\\?\||#/, 1)[0] ?? '';
     this.#found.push({...this.#place(token), source, target, context: 'wiki', onlyMedia: true});
-  }
-
-  #frontMatterLine(token: Token): void {
-    if (this.#options.frontMatter.length === 0) return;
-    const {start, end} = this.#place(token);
-    const format = token.type === 'yamlValue' ? 'YAML' : 'TOML';
-    this.frontMatter = {start, ...this.frontMatter, format, end};
   }
 
   #addHtml(token: Token, write = (text: string) => text): void {

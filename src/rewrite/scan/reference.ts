@@ -45,7 +45,7 @@ export function namesLocalMedia(text: string): boolean {
 }
 
 /** YAML or TOML at the beginning of a document; in those of Jekyll and Hugo, HTML stands only behind it. */
-export const wholeFrontMatter = /^\ufeff?(---|\+\+\+)[\t ]*[\r\n](?:[\s\S]*?[\r\n])?\1[\t ]*(?![^\r\n])/;
+export const wholeFrontMatter = /^\ufeff?(---|\+\+\+)[\t ]*[\r\n](?:[\s\S]*?[\r\n])??\1[\t ]*(?![^\r\n])/;
 
 /** What to look for besides what is always looked for. */
 export interface ScanOptions {

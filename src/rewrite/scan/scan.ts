@@ -2,6 +2,7 @@ import {parentPort, workerData} from 'node:worker_threads';
 import {VFileMessage} from 'vfile-message';
 import {cssReferences} from './css.ts';
 import {HtmlScanner} from './html.ts';
+import {leftAlone} from './left-alone.ts';
 import {markdownReferences} from './markdown.ts';
 import {
   type DocumentKind,
@@ -73,11 +74,20 @@ export async function scanDocument(kind: DocumentKind, text: string, options: Sc
 
 async function parsed(kind: DocumentKind, text: string, options: ScanOptions): Promise<Scanned> {
   if (kind === 'css') return {references: cssReferences(text)};
-  if (kind !== 'html' && kind !== 'xhtml') return markdownReferences(kind, text, options);
   const [head = ''] = wholeFrontMatter.exec(text) ?? [];
-  const {references, ...notes}: Scanned =
-    head === '' ? {references: []} : await markdownReferences('markdown', head, options);
-  const html = new HtmlScanner(options, reference => references.push(reference), kind === 'xhtml');
-  html.scan(text.slice(head.length), head.length);
-  return {...notes, references};
+  const isRead = head !== '' && options.frontMatter.length > 0;
+  const {references, ...notes}: Scanned = isRead
+    ? (await import('./front-matter.ts')).readFrontMatter(head, options.frontMatter)
+    : {references: []};
+  if (kind === 'html' || kind === 'xhtml') {
+    const left = leftAlone(head, head.length, [], references);
+    const html = new HtmlScanner(options, reference => references.push(reference), kind === 'xhtml');
+    html.scan(text.slice(head.length), head.length);
+    return {...notes, references, left};
+  }
+  // Blank lines take the place of front matter, so that all else stays in its place.
+  const body = head.replace(/[^\r\n]/g, ' ') + text.slice(head.length);
+  const {tokens, references: inBody} = markdownReferences(kind, body, options);
+  references.push(...inBody);
+  return {...notes, references, left: leftAlone(text, head.length, tokens, references)};
 }

@@ -3,10 +3,6 @@ import {expectCodes} from './expect-codes.ts';
 
 declare module 'micromark-util-types' {
   interface TokenTypeMap {
-    yaml: 'yaml';
-    toml: 'toml';
-    yamlValue: 'yamlValue';
-    tomlValue: 'tomlValue';
     wikiImage: 'wikiImage';
   }
 }
