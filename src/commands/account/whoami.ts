@@ -91,13 +91,10 @@ function hintFor(verdict: KeyVerdict, {profileUrl, ...settings}: Settings): stri
   return verdict.status === 'accepted' ? undefined : `To find out why: media doctor${settings.hintOptions}`;
 }
 
-const verdictTexts: Record<WhoamiReport['status'], string> = {
-  accepted: 'accepted',
+/** What a status means, where the word says too little. */
+const verdictTexts: {[status in WhoamiReport['status']]?: string} = {
   rejected: 'rejected: the key is not accepted',
   denied: 'refused: the key lacks permission, or the base URL is wrong',
-  unreachable: 'unreachable',
-  unclear: 'unclear',
-  missing: 'missing',
 };
 
 const sourceTexts = {
@@ -110,7 +107,7 @@ const sourceTexts = {
 
 function reportText(report: WhoamiReport): string {
   const {identity} = report;
-  const status = `${verdictTexts[report.status]}${report.httpStatus === undefined ? '' : ` (${report.httpStatus})`}`;
+  const status = `${verdictTexts[report.status] ?? report.status}${report.httpStatus === undefined ? '' : ` (${report.httpStatus})`}`;
   const rows: [string, string | undefined][] = [
     ['profile', report.profile],
     ['base URL', report.baseUrl === null ? 'none' : `${report.baseUrl}, from ${report.baseUrlSource}`],
