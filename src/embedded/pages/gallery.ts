@@ -1,16 +1,7 @@
 import {Refusal} from '../exchange/refusal.ts';
 import {ignoreDamage} from '../state/state.ts';
 import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
-import {
-  type Html,
-  html,
-  type PageRequest,
-  queryOf,
-  readForm,
-  redirectTo,
-  respondPage,
-  tokenField,
-} from './page.ts';
+import {type Html, html, type PageRequest, queryOf, respondPage, tokenField} from './page.ts';
 
 const pageLength = 60;
 
@@ -116,10 +107,8 @@ export async function medium({exchange, service, session}: PageRequest, id: stri
   );
 }
 
-export async function deleteMedium(page: PageRequest, id: string): Promise<void> {
-  await readForm(page);
-  await page.service.store.remove([(await found(page.service.store.find(id))).id]);
-  redirectTo(page.exchange, '/');
+export async function deleteMedium({service}: PageRequest, id: string): Promise<void> {
+  await service.store.remove([(await found(service.store.find(id))).id]);
 }
 
 async function found(finding: Promise<StoredRecord | undefined>): Promise<StoredRecord> {

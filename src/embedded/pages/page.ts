@@ -44,7 +44,6 @@ export function respondPage(
   respond(exchange, {status, text, headers: {...pageHeaders, ...headers}});
 }
 
-/** Responds to a form with a redirect, so that a reload does not send the form again. */
 export function redirectTo(exchange: Exchange, path: string): void {
   respond(exchange, {status: 303, text: '', headers: {...pageHeaders, Location: path}});
 }

@@ -22,14 +22,22 @@ type Handler = (page: PageRequest, id: string) => Promise<void>;
 const handlers: readonly Route<Handler>[] = [
   [/^\/$/, reads, gallery],
   [/^\/media\/(\w+)$/, reads, medium],
-  [/^\/media\/(\w+)\/delete$/, ['POST'], deleteMedium],
+  [/^\/media\/(\w+)\/delete$/, ['POST'], form(deleteMedium, '/')],
   [/^\/profile$/, reads, profile],
-  [/^\/profile\/name$/, ['POST'], saveName],
-  [/^\/profile\/keys$/, ['POST'], createKey],
-  [/^\/profile\/keys\/(\w+)\/rename$/, ['POST'], renameKey],
-  [/^\/profile\/keys\/(\w+)\/revoke$/, ['POST'], revokeKey],
-  [/^\/sign-out$/, ['POST'], signOut],
+  [/^\/profile\/name$/, ['POST'], form(saveName, '/profile')],
+  [/^\/profile\/keys$/, ['POST'], form(createKey, '/profile')],
+  [/^\/profile\/keys\/(\w+)\/rename$/, ['POST'], form(renameKey, '/profile')],
+  [/^\/profile\/keys\/(\w+)\/revoke$/, ['POST'], form(revokeKey, '/profile')],
+  [/^\/sign-out$/, ['POST'], form(signOut, '/')],
 ];
+
+/** Handles a form: does what it asks for, then shows a page, so that a reload does not send the form again. */
+function form(act: (page: PageRequest, id: string, form: URLSearchParams) => unknown, next: string): Handler {
+  return async (page, id) => {
+    await act(page, id, await readForm(page));
+    redirectTo(page.exchange, next);
+  };
+}
 
 /** Responds to a request for a page, its style sheet or its script. Errors are shown as pages too. */
 export async function showPage(exchange: Exchange, service: Service): Promise<void> {
@@ -113,10 +121,7 @@ function askToSignIn(exchange: Exchange): void {
   );
 }
 
-async function signOut(page: PageRequest): Promise<void> {
-  const {exchange, service, session} = page;
-  await readForm(page);
+function signOut({exchange, service, session}: PageRequest): void {
   if (session.uploadKey !== undefined) service.keys.forget(session.uploadKey);
   service.sessions.signOut(exchange.request, cookieNameOf(service));
-  redirectTo(exchange, '/');
 }

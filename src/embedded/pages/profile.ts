@@ -1,7 +1,7 @@
 import {enteredName, longestName, Refusal} from '../exchange/refusal.ts';
 import {allPermissions, hasExpired, keyId, type Permission, type StoredKey} from '../state/keys.ts';
 import {copyButton, timeText} from './gallery.ts';
-import {type Html, html, type PageRequest, readForm, redirectTo, respondPage, tokenField} from './page.ts';
+import {type Html, html, type PageRequest, respondPage, tokenField} from './page.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const expiries: readonly (readonly [days: number, name: string])[] = [
@@ -104,14 +104,11 @@ async function keyRow({service, session}: PageRequest, key: StoredKey): Promise<
       </li>`;
 }
 
-export async function saveName(page: PageRequest): Promise<void> {
-  const form = await readForm(page);
-  await page.service.profile.setName(enteredName(form.get('name')));
-  redirectTo(page.exchange, '/profile');
+export async function saveName({service}: PageRequest, _id: string, form: URLSearchParams): Promise<void> {
+  await service.profile.setName(enteredName(form.get('name')));
 }
 
-export async function createKey(page: PageRequest): Promise<void> {
-  const form = await readForm(page);
+export async function createKey(page: PageRequest, _id: string, form: URLSearchParams): Promise<void> {
   const permissions = allPermissions.filter(one => form.getAll('permission').includes(one));
   if (permissions.length === 0) throw new Refusal(422, 'Choose what the key may do.');
   const days = Number(form.get('days') ?? 0);
@@ -119,20 +116,15 @@ export async function createKey(page: PageRequest): Promise<void> {
   const name = enteredName(form.get('name'));
   const validity = days === 0 ? {} : {validForMs: days * dayMs};
   page.session.newKey = await page.service.keys.create({name, permissions, ...validity});
-  redirectTo(page.exchange, '/profile');
 }
 
-export async function renameKey(page: PageRequest, id: string): Promise<void> {
-  const form = await readForm(page);
-  if (!(await page.service.keys.rename(id, enteredName(form.get('name'))))) throw noSuchKey();
-  redirectTo(page.exchange, '/profile');
+export async function renameKey({service}: PageRequest, id: string, form: URLSearchParams): Promise<void> {
+  if (!(await service.keys.rename(id, enteredName(form.get('name'))))) throw noSuchKey();
 }
 
-export async function revokeKey(page: PageRequest, id: string): Promise<void> {
-  await readForm(page);
-  if (!(await page.service.keys.revokeOne(id))) throw noSuchKey();
-  await page.service.keyUses.forget(id);
-  redirectTo(page.exchange, '/profile');
+export async function revokeKey({service}: PageRequest, id: string): Promise<void> {
+  if (!(await service.keys.revokeOne(id))) throw noSuchKey();
+  await service.keyUses.forget(id);
 }
 
 function noSuchKey(): Refusal {
