@@ -2,6 +2,7 @@ import {isAbsolute, join} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
+import {own} from '../lib/object.ts';
 
 /** The directory of the settings: MEDIA_CONFIG_DIR, or the platform's directory for user configuration. */
 export function configDirectory(host: Host): string {
@@ -53,7 +54,7 @@ function userDirectory(host: Host, kind: Kind): string {
   const [home, isConfig] = [host.homeDirectory(), kind === 'config'];
   if (host.platform === 'darwin')
     return join(home, 'Library', isConfig ? 'Preferences' : 'Application Support', 'media');
-  const parent = host.env[variableOf(host, kind)];
+  const parent = own(host.env, variableOf(host, kind));
   if (host.platform === 'win32')
     return isConfig
       ? join(parent || join(home, 'AppData', 'Roaming'), 'media', 'Config')
