@@ -5,7 +5,7 @@ import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import type {Reach} from './attempt/retry.ts';
 import type {Halt} from './batch-state.ts';
-import type {TransferOptions} from './options.ts';
+import type {FileOptions, RunOptions} from './options.ts';
 import {type LeftOut, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './outcome.ts';
 import type {PendingResult} from './workers.ts';
 
@@ -14,12 +14,12 @@ export class Ending {
   /** What is known about the file so far. */
   readonly facts: OutcomeFacts;
   readonly #source: Source;
-  readonly #options: TransferOptions;
+  readonly #options: RunOptions & FileOptions;
   readonly #halt: Halt;
   readonly #start: number;
   #isStarted = false;
 
-  constructor(position: number, source: Source, options: TransferOptions, halt: Halt) {
+  constructor(position: number, source: Source, options: RunOptions & FileOptions, halt: Halt) {
     const {name, nameBytes, isOnce} = source;
     const named = {name, ...(nameBytes && {nameBytes}), ...(isOnce && {isOnce})};
     this.facts = {...named, position, attempts: 0, elapsedMs: 0};

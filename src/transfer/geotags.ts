@@ -4,7 +4,7 @@ import type {SentInput} from '../journal/journal.ts';
 import type {OpenSource} from '../sources/open/source.ts';
 import type {AttemptOptions} from './attempt/attempt.ts';
 import type {Ending} from './ending.ts';
-import {geotagTransform, type TransferOptions} from './options.ts';
+import {type FileOptions, geotagTransform} from './options.ts';
 
 /** How a file is sent without its location, and how the journal records that. */
 export type Stripped = Pick<SentInput, 'transform' | 'onSentUnchanged'> & Pick<AttemptOptions, 'transformed'>;
@@ -14,7 +14,7 @@ export type Stripped = Pick<SentInput, 'transform' | 'onSentUnchanged'> & Pick<A
  * not certain to be possible. `warn`: warns of it.
  */
 export async function applyGeotags(
-  mode: TransferOptions['geotags'],
+  mode: FileOptions['geotags'],
   opened: OpenSource,
   ending: Ending,
 ): Promise<Stripped | undefined> {

@@ -26,13 +26,18 @@ export interface TransferObserver {
 /** A size in pixels, without any rotation; empty if it is not known. */
 export type Dimensions = Pick<MediaRecord, 'width' | 'height'>;
 
-export interface TransferOptions {
+/** What a batch is told by, and tells. */
+export interface RunOptions {
   clock: Clock;
   random: () => number;
   uuid: () => string;
   /** Aborted when the run should end. */
   stop: StopSignal<MediaError>;
   observer: TransferObserver;
+}
+
+/** What is done with each file beside sending it. */
+export interface FileOptions {
   /** Decides the content type, or rejects with a MediaError. */
   contentType: (source: Source, opened: OpenSource) => Promise<{contentType: string; warning?: string}>;
   /** What decides the content type, as the journal records it: a rule, or the type that was given for all files. */
@@ -49,6 +54,10 @@ export interface TransferOptions {
   /** The journal that a dry run would continue, for look-ups only. */
   memory?: JournalMemory | undefined;
   dryRun: boolean;
+}
+
+/** Where files are sent, and how fast. */
+interface ServiceOptions {
   /** Receives up to `concurrency` uploads at a time. */
   uploader: Uploader;
   /** The service's host and port, for messages. */
@@ -62,6 +71,10 @@ export interface TransferOptions {
    * as long after the last byte (by default 10 minutes).
    */
   timeoutMs?: number | undefined;
+}
+
+/** What is done after a failure. */
+export interface RetryOptions {
   /** Attempts after the first. */
   retries: number;
   /** Whether there may be more than one file. If so, the batch waits while the service is unavailable. */
@@ -73,6 +86,8 @@ export interface TransferOptions {
   /** Whether to send an unknown upload again; `honoured`: for 12 hours, while the service knows its idempotency key. */
   onUnknown: 'hold' | 'retry' | 'honoured';
 }
+
+export interface TransferOptions extends RunOptions, FileOptions, ServiceOptions, RetryOptions {}
 
 /** What the journal calls the removal of a location; a later version that changes other bytes gets another name. */
 export const geotagTransform = 'geotags/2';

@@ -2,7 +2,7 @@ import type {MediaError} from '../errors.ts';
 import type {Resend} from '../journal/journal.ts';
 import {withTries} from './attempt/explain.ts';
 import {backoffMs, type Failure, parseRetryAfter, type RetryBudget} from './attempt/retry.ts';
-import type {TransferOptions} from './options.ts';
+import type {RetryOptions, RunOptions} from './options.ts';
 import type {OutcomeFacts} from './outcome.ts';
 
 /** Services may forget idempotency keys without notice. Those that document it keep them for at least a day. */
@@ -11,7 +11,7 @@ const keyLifeMs = 12 * 3_600_000;
 /** Counts the retries of one file: as many as the user and the batch permit, and one more after each outage. */
 export class Retries {
   readonly #facts: Readonly<OutcomeFacts>;
-  readonly #options: TransferOptions;
+  readonly #options: RunOptions & RetryOptions;
   readonly #budget: RetryBudget;
   /** In milliseconds since the Unix epoch. */
   #firstTryAt: number | undefined;
@@ -19,7 +19,7 @@ export class Retries {
   /** Retries after an outage, which are not limited. */
   #free = 0;
 
-  constructor(facts: Readonly<OutcomeFacts>, options: TransferOptions, budget: RetryBudget) {
+  constructor(facts: Readonly<OutcomeFacts>, options: RunOptions & RetryOptions, budget: RetryBudget) {
     this.#facts = facts;
     this.#options = options;
     this.#budget = budget;
