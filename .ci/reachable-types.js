@@ -8,7 +8,8 @@ export function keepReachableTypes(directory) {
     if (reachable.has(file)) return;
     reachable.add(file);
     const text = readFileSync(file, 'utf8');
-    for (const [, path] of text.matchAll(/\bfrom '(\.[^']+)\.ts'/g))
+    // Types that the compiler inferred name their modules in place.
+    for (const [, path] of text.matchAll(/\b(?:from '|import\(")(\.[^'"]+)\.ts['"]/g))
       visit(join(dirname(file), `${path}.d.ts`));
   };
   visit(join(directory, 'index.d.ts'));
