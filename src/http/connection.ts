@@ -7,7 +7,7 @@ import {nextTurn} from '../host.ts';
 import {Stop} from '../lib/stop.ts';
 import {closedAtOnce, describeConnectError, isCertificateAlert} from './errors.ts';
 import {HttpExchange} from './exchange.ts';
-import {InterimFilter} from './interim-filter.ts';
+import {dropInterimResponses} from './interim-filter.ts';
 import {type HttpAnswer, type HttpRequest, SocketWire} from './message.ts';
 import {openSocket} from './open-socket.ts';
 import {type ConnectionOptions, HttpTrace} from './options.ts';
@@ -34,7 +34,7 @@ export class Connection {
   #isUsed = false;
   /** Whether a connection was opened for the request. */
   #hasOpened = false;
-  #interimFilter: InterimFilter | undefined;
+  #expectResponse = () => {};
 
   /** `number` identifies the connection in a trace. */
   constructor(origin: URL, options: ConnectionOptions, number = 1) {
@@ -68,7 +68,7 @@ export class Connection {
         this.#wire = new SocketWire(socket, clock.monotonic() - start);
         this.#watchForRefusal(socket);
         readBeforeWritesFail(socket);
-        this.#interimFilter = new InterimFilter(socket);
+        this.#expectResponse = dropInterimResponses(socket);
         callback(null, socket);
       },
       error => callback(error, null),
@@ -87,7 +87,7 @@ export class Connection {
     if (this.#isUsed) await nextTurn();
     this.#isUsed = true;
     this.#hasOpened = false;
-    this.#interimFilter?.expectResponse();
+    this.#expectResponse();
     request.signal?.throwIfAborted();
     this.#trace?.restart();
     const content = whole?.bytes ?? body?.content;

@@ -6,42 +6,33 @@ const longestHead = 16 * 1024;
 /**
  * Drops interim responses from what a socket receives. RFC 9110 (15.2) lets a server send them unasked, but undici closes the
  * connection at `100 Continue`, after which nobody knows whether the upload was stored, and Node takes any response to CONNECT for
- * the final one.
+ * the final one. Returns what must be called before each further request.
  */
-export class InterimFilter {
+export function dropInterimResponses(socket: Socket): () => void {
+  const push = socket.push.bind(socket);
   /** Whether no final response has begun since the last request. */
-  #isBefore = true;
-  #held: Buffer = Buffer.alloc(0);
+  let isBefore = true;
+  let held: Buffer = Buffer.alloc(0);
+  socket.push = (chunk: unknown): boolean => {
+    if (!isBefore || !Buffer.isBuffer(chunk)) return push(chunk);
+    const rest = withoutInterim(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
+    isBefore = mayBecomeInterim(rest);
+    held = isBefore ? rest : Buffer.alloc(0);
+    return isBefore || push(rest);
+  };
+  return () => {
+    isBefore = true;
+  };
+}
 
-  constructor(socket: Socket) {
-    const push = socket.push.bind(socket);
-    socket.push = (chunk: unknown): boolean => {
-      if (!this.#isBefore || !Buffer.isBuffer(chunk)) return push(chunk);
-      const rest = this.#filtered(chunk);
-      return rest.length === 0 || push(rest);
-    };
+function withoutInterim(bytes: Buffer): Buffer {
+  let rest = bytes;
+  while (/^HTTP\/1\.[01] 1(?!01)\d\d[ \r]/.test(rest.toString('latin1', 0, 13))) {
+    const end = rest.indexOf('\r\n\r\n');
+    if (end === -1) break;
+    rest = rest.subarray(end + 4);
   }
-
-  /** Must be called before each new request. */
-  expectResponse(): void {
-    this.#isBefore = true;
-  }
-
-  #filtered(chunk: Buffer): Buffer {
-    let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    this.#held = Buffer.alloc(0);
-    while (/^HTTP\/1\.[01] 1(?!01)\d\d[ \r]/.test(bytes.toString('latin1', 0, 13))) {
-      const end = bytes.indexOf('\r\n\r\n');
-      if (end === -1) break;
-      bytes = bytes.subarray(end + 4);
-    }
-    if (mayBecomeInterim(bytes)) {
-      this.#held = bytes;
-      return Buffer.alloc(0);
-    }
-    this.#isBefore = false;
-    return bytes;
-  }
+  return rest;
 }
 
 /** Whether these are the first bytes of an interim response that has not come whole; after 101, HTTP ends. */

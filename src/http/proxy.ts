@@ -5,7 +5,7 @@ import {own} from '../lib/object.ts';
 import {Secret} from '../lib/secrets/secret.ts';
 import {isLoopback, percentDecoded} from '../lib/url.ts';
 import {quoted, wordsOf} from '../lib/words.ts';
-import {InterimFilter} from './interim-filter.ts';
+import {dropInterimResponses} from './interim-filter.ts';
 
 export interface NamedProxy {
   url: URL;
@@ -102,7 +102,7 @@ export async function openTunnel(
   const credentials = Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`);
   const authorization = username !== '' && {'proxy-authorization': `Basic ${credentials.toString('base64')}`};
   const headers = {host: authority, ...authorization};
-  new InterimFilter(socket);
+  dropInterimResponses(socket);
   return new Promise((resolve, reject) => {
     startRequest({method: 'CONNECT', path: authority, headers, createConnection: () => socket})
       .on('error', reject)
