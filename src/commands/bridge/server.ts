@@ -15,14 +15,8 @@ interface BridgeServerOptions {
   onFailure: (error: unknown) => void;
 }
 
-interface BridgeServer {
-  url: string;
-  /** Accepts no more requests; resolves when all have been answered, and nothing is left of those that broke off. */
-  close(): Promise<void>;
-}
-
 /** Serves the protocol of PicGo's server on 127.0.0.1; rejects with the system's error if the port cannot be used. */
-export async function startBridgeServer(options: BridgeServerOptions): Promise<BridgeServer> {
+export async function startBridgeServer(options: BridgeServerOptions) {
   let port = options.port;
   const running = new Map<IncomingMessage, Promise<void>>();
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
@@ -53,6 +47,7 @@ export async function startBridgeServer(options: BridgeServerOptions): Promise<B
   port = (server.address() as AddressInfo).port;
   return {
     url: `http://127.0.0.1:${port}`,
+    /** Accepts no more requests; resolves when all have been answered, and nothing is left of those that broke off. */
     async close() {
       const closed = once(server, 'close');
       server.close();

@@ -40,12 +40,7 @@ interface Commitment {
 }
 
 /** A body that arrived completely and is in a temporary file. */
-interface Received {
-  readonly path: string;
-  readonly contentType: string;
-  readonly size: number;
-  readonly sha256: string;
-}
+type Received = Awaited<ReturnType<typeof writeReceived>>;
 
 /** POST /v1/media/upload (service interface, 4.1): stores the body and responds with 200 and its media record. */
 export async function receiveUpload(exchange: Exchange, service: Service): Promise<void> {
@@ -191,7 +186,7 @@ export async function writeReceived(
   contentType: string,
   fill: (file: Writable) => Promise<void>,
   pace: (length: number) => Promise<void> | undefined = () => undefined,
-): Promise<Received> {
+) {
   const handle = await open(path, 'wx', 0o600);
   try {
     const hash = createHash('sha256');
