@@ -144,6 +144,15 @@ describe('the settings', () => {
     expect(exitCode).toBe(1);
   });
 
+  it('a home that is no absolute path: the same', async () => {
+    const box = await sandbox();
+    for (const name of ['MEDIA_CONFIG_DIR', 'XDG_CONFIG_HOME']) delete box.env[name];
+    box.env['HOME'] = '.';
+    const {failed, exitCode} = await examine(box);
+    expect(failed).toMatchObject([{check: 'configuration', code: 'config_unusable'}]);
+    expect(exitCode).toBe(1);
+  });
+
   it('a damaged file, which these variables make unnecessary: a warning that says so', async () => {
     const {sandbox: box} = await connectedSandbox();
     await mkdir(join(box.directory, 'config'), {mode: 0o700});

@@ -6,6 +6,7 @@ import {openSessionFor, within} from '../../cli/session.ts';
 import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
 import {MediaError, unlessBug} from '../../errors.ts';
 import type {Host} from '../../host.ts';
+import {orNothing} from '../../lib/system-code.ts';
 import {verifyKey} from '../../service/identity.ts';
 import {checkUploadPath} from '../../service/probe.ts';
 import {isHomeless} from '../../settings/paths.ts';
@@ -67,9 +68,9 @@ async function readSettings({host, globals}: Invocation): Promise<Settings> {
 /** Whether other users have access to the settings file and its directory; Windows has no modes. */
 async function checkModes(host: Host): Promise<CheckResult> {
   const check = 'file-modes';
-  const hasModes = host.platform !== 'win32' && !isHomeless(host);
-  const places = hasModes ? [dirname(configPath(host)), configPath(host)] : [];
-  // The code that reads the file reports why it cannot be accessed.
+  // The code that reads the file reports why there is no path, or it cannot be accessed.
+  const path = host.platform === 'win32' ? undefined : orNothing(() => configPath(host));
+  const places = path === undefined ? [] : [dirname(path), path];
   const found = await Promise.all(places.map(place => lstat(place))).catch(() => []);
   if (found.length === 0) return {check, status: 'skipped', message: 'there is no settings file'};
   if (!found.every(({mode}) => (mode & 0o077) !== 0)) return ok(check, 'only you can read the settings');
