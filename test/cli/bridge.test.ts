@@ -132,6 +132,7 @@ test('requests that are wrong: their status and why, nothing read', async () => 
     [url, {body: ''}, 500, /^The clipboard could not be read: there is no desktop here/],
     [url, {body: '{"list": ["a.png"]'}, 400, /must be JSON like/],
     [url, {body: '{"list": [1]}'}, 400, /must be JSON like/],
+    [url, {body: '{"list": [""]}'}, 400, /must be JSON like/],
     [url, {body: listOf('photo.png')}, 400, /^photo\.png is not the absolute path/],
     [url, {body: listOf('https://example.com/a.png')}, 400, /is not the absolute path/],
     [url, {body: listOf(photo, path('gone.png'))}, 400, /gone\.png could not be read: ENOENT/],

@@ -6,7 +6,7 @@ import {pipeline} from 'node:stream/promises';
 import {failed, MediaError} from '../../errors.ts';
 import {textOf} from '../../lib/files/read-text.ts';
 import {isBelow, pathOfFileUrl, typedPath} from '../../lib/files/typed-path.ts';
-import {isString, listOf, parseObject} from '../../lib/json.ts';
+import {listOf, matching, parseObject} from '../../lib/json.ts';
 import {isOutOfSpace, orNothing, systemReason} from '../../lib/system-code.ts';
 import {type ClipboardContent, pictureSource} from '../../sources/clipboard/clipboard.ts';
 import {Disk} from '../../sources/open/disk.ts';
@@ -32,7 +32,7 @@ export interface ReadRules {
 /** The most bytes of a list of paths. */
 const longestList = 1024 * 1024;
 
-const isPaths = listOf(isString);
+const isPaths = listOf(matching(/./s));
 
 /** Whether a request sends files itself. */
 export function isForm({'content-type': type = ''}: IncomingHttpHeaders): boolean {
