@@ -1,4 +1,5 @@
 import {type RandomAccess, readAt} from '../../lib/files/random-access.ts';
+import {isCount} from '../../lib/json.ts';
 import {byWord} from '../../lib/object.ts';
 import type {MediaFacts} from './media-facts.ts';
 
@@ -12,9 +13,6 @@ const formats = byWord([
   ['heic', 'heic heix heim heis'],
   ['heif', 'mif1'],
 ]);
-
-/** In pixels. */
-type Size = {width: number; height: number};
 
 /** A box of the ISO base media file format (ISO/IEC 14496-12). */
 interface Box {
@@ -30,17 +28,20 @@ export function heifBrand(head: Buffer): string | undefined {
 /** Format and size of the primary item (ISO/IEC 23008-12), or its clean aperture, before rotation; throws if damaged. */
 export async function probeHeif(bytes: RandomAccess, imageType: string): Promise<MediaFacts> {
   const meta = boxesIn((await metaBox(bytes)).subarray(4));
-  const item = primaryItem(bodyOf(meta, 'pitm'));
+  const primary = bodyOf(meta, 'pitm');
+  const item = primary[0] === 0 ? primary.readUInt16BE(4) : primary.readUInt32BE(4);
   const described = boxesIn(bodyOf(meta, 'iprp'));
   const properties = boxesIn(bodyOf(described, 'ipco'));
   const indices = described.filter(({type}) => type === 'ipma').flatMap(({body}) => propertiesOf(body, item));
   const own = indices.map(index => properties[index - 1]).filter(box => box !== undefined);
   const [extent, ...others] = own.filter(({type}) => type === 'ispe');
   if (extent === undefined || others.length > 0) return {imageType};
-  const size = {width: extent.body.readUInt32BE(4), height: extent.body.readUInt32BE(8)};
-  const aperture = own.find(({type}) => type === 'clap');
-  const shown = aperture === undefined ? size : cleanAperture(aperture.body, size);
-  return shown === undefined || shown.width === 0 || shown.height === 0 ? {imageType} : {...shown, imageType};
+  const whole = {width: extent.body.readUInt32BE(4), height: extent.body.readUInt32BE(8)};
+  const clap = own.find(({type}) => type === 'clap')?.body;
+  const width = clap === undefined ? whole.width : clap.readUInt32BE(0) / clap.readUInt32BE(4);
+  const height = clap === undefined ? whole.height : clap.readUInt32BE(8) / clap.readUInt32BE(12);
+  const isSize = isCount(width) && isCount(height) && width <= whole.width && height <= whole.height;
+  return isSize ? {width, height, imageType} : {imageType};
 }
 
 async function metaBox(bytes: RandomAccess): Promise<Buffer> {
@@ -77,10 +78,6 @@ function bodyOf(boxes: readonly Box[], type: string): Buffer {
   return found.body;
 }
 
-function primaryItem(pitm: Buffer): number {
-  return pitm[0] === 0 ? pitm.readUInt16BE(4) : pitm.readUInt32BE(4);
-}
-
 /** The indices of the properties of an item, from 1. */
 function propertiesOf(ipma: Buffer, wanted: number): number[] {
   const idLength = ipma[0] === 0 ? 2 : 4;
@@ -99,12 +96,4 @@ function propertiesOf(ipma: Buffer, wanted: number): number[] {
     at += count * indexLength;
   }
   return [];
-}
-
-/** The size of a clean aperture; undefined unless it is whole and within the image. */
-function cleanAperture(clap: Buffer, image: Size): Size | undefined {
-  const width = clap.readUInt32BE(0) / clap.readUInt32BE(4);
-  const height = clap.readUInt32BE(8) / clap.readUInt32BE(12);
-  const isWhole = Number.isInteger(width) && Number.isInteger(height);
-  return isWhole && width <= image.width && height <= image.height ? {width, height} : undefined;
 }
