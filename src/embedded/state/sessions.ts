@@ -34,18 +34,18 @@ export class Sessions {
 
   /** The session of a request, by its cookie. */
   find(request: IncomingMessage, cookieName: string): BrowserSession | undefined {
-    const cookie = cookieOf(request, cookieName);
-    return cookie === undefined ? undefined : this.#sessions.get(hashOf(cookie));
+    return this.#sessions.get(hashOf(cookieOf(request, cookieName)));
   }
 
   signOut(request: IncomingMessage, cookieName: string): void {
-    this.#sessions.delete(hashOf(cookieOf(request, cookieName) ?? ''));
+    this.#sessions.delete(hashOf(cookieOf(request, cookieName)));
   }
 }
 
-function cookieOf({headers}: IncomingMessage, name: string): string | undefined {
+/** The value of a cookie; empty without one. */
+function cookieOf({headers}: IncomingMessage, name: string): string {
   const pairs = (headers.cookie ?? '').split(';').map(pair => pair.trim());
-  return pairs.find(pair => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+  return pairs.find(pair => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
 }
 
 function secret(): string {

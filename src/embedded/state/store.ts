@@ -134,13 +134,11 @@ export class Store {
     lastCheck: () => void,
   ): Promise<void> {
     const recordDraft = this.temporaryPath();
-    const filePath = this.filePath(record.id);
     // After the commit, the upload must not be refused for lack of a file descriptor.
-    let isCommitted = false;
     const records = await openDirectory(this.directory('records'));
     try {
       await writeDurably(recordDraft, `${JSON.stringify(record)}\n`);
-      await renameDurably(paths.file, filePath);
+      await renameDurably(paths.file, this.filePath(record.id));
       if (paths.thumbnail !== undefined) await renameDurably(paths.thumbnail, this.thumbnailPath(record.id));
       if (paths.stream !== undefined) {
         await rm(this.#streamPath(record.id), {recursive: true, force: true});
@@ -148,13 +146,11 @@ export class Store {
       }
       lastCheck();
       await rename(recordDraft, this.#recordPath(record.id));
-      isCommitted = true;
       this.quota.set(record.id, record.size);
       await records.sync();
     } catch (error) {
-      if (isCommitted) throw error;
       await rm(recordDraft, {force: true});
-      // Another process may have committed the same ID from the same idempotency entry; then the bytes belong to it.
+      // The record may be there, also by another process from the same idempotency entry; then the bytes belong to it.
       if ((await this.find(record.id)) === undefined) await this.#removeFiles(record.id);
       throw error;
     } finally {
