@@ -112,14 +112,10 @@ export function temporaryNames(host: Host) {
   const start = hashOf(`${host.bootId()} ${host.pidNamespace()}`).slice(0, 8);
   /** When a process began, as part of a name. */
   const beginning = (pid: number) => host.processStart(pid)?.replace(/\W/g, '_');
-  let prefix: string | undefined;
+  const here = `${machine}-${start}-${host.processId()}-${beginning(host.processId()) ?? ''}`;
   return {
     /** A new name of this process. */
-    next(): string {
-      const pid = host.processId();
-      prefix ??= `${machine}-${start}-${pid}-${beginning(pid) ?? ''}`;
-      return `${prefix}-${randomBytes(16).toString('hex')}`;
-    },
+    next: () => `${here}-${randomBytes(16).toString('hex')}`,
 
     /** Whether the process of a name is running; undefined if it cannot be judged from here. */
     isAlive(name: string): boolean | undefined {
