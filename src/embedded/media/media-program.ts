@@ -39,14 +39,9 @@ async function responseTo(request: MediaRequest): Promise<object> {
 
 /** Makes what a request is for; each kind needs a large module. */
 async function isMade(request: MediaRequest): Promise<boolean> {
-  const {task, path, target = ''} = request;
   try {
-    if (task === 'thumbnail') {
-      const {writeThumbnail} = await import('./thumbnail.ts');
-      return await writeThumbnail(request, target);
-    }
-    const {writeStream} = await import('./stream.ts');
-    return await writeStream(path, target);
+    if (request.task === 'thumbnail') return await (await import('./thumbnail.ts')).writeThumbnail(request);
+    return await (await import('./stream.ts')).writeStream(request);
   } catch {
     return false;
   }

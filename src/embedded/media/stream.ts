@@ -12,7 +12,7 @@ import {
   StreamTarget,
   type StreamTargetChunk,
 } from 'mediabunny';
-import {accessTo} from './media-facts.ts';
+import {accessTo, type MediaRequest} from './media-facts.ts';
 import {videoFormats, videoSource} from './video.ts';
 
 /** In seconds, as Apple recommends. */
@@ -24,11 +24,11 @@ const overheadBytes = 4 * 1024 * 1024;
 const knownCodecs = new Set(['avc', 'hevc', 'vp9', 'av1', 'aac', 'mp3', 'opus', 'flac', 'ac3', 'eac3']);
 
 /**
- * Writes a video as an HLS stream into a directory, without encoding it again: `index.m3u8`, the playlist that it names, and one
- * file of fragmented MP4 with all segments. Resolves with whether players can read that; rejects if the video is damaged, or the
- * stream would be far larger than it is.
+ * Writes a video as an HLS stream into its target, a directory, without encoding it again: `index.m3u8`, the playlist that it names,
+ * and one file of fragmented MP4 with all segments. Resolves with whether players can read that; rejects if the video is damaged, or
+ * the stream would be far larger than it is.
  */
-export async function writeStream(path: string, directory: string): Promise<boolean> {
+export async function writeStream({path, target = ''}: MediaRequest): Promise<boolean> {
   Logging.level = LogLevel.Silent;
   const handle = await open(path, 'r');
   const bytes = await accessTo(handle);
@@ -46,7 +46,7 @@ export async function writeStream(path: string, directory: string): Promise<bool
         getSegmentPath: ({playlist}) => `segments-${playlist.n}.mp4`,
       }),
       target: new PathedTarget('index.m3u8', async ({path}) => {
-        const file = await open(join(directory, path), 'wx', 0o600);
+        const file = await open(join(target, path), 'wx', 0o600);
         files.push(file);
         const write = async ({data, position}: StreamTargetChunk) => {
           written += data.length;

@@ -12,8 +12,8 @@ const largestFrame = 64 * 1024 * 1024;
 const pictureFormats = ['jpeg', 'png', 'webp', 'gif', 'tiff', 'heif', 'avif'];
 
 /** Writes the thumbnail of a medium; resolves with whether it has one. */
-export async function writeThumbnail(request: MediaRequest, target: string): Promise<boolean> {
-  const {path, contentType, sharp: start} = request;
+export async function writeThumbnail(request: MediaRequest): Promise<boolean> {
+  const {path, contentType, target = '', sharp: start} = request;
   if (start === undefined) return false;
   const sharp: typeof Sharp = createRequire(start)(start);
   const input = contentType.startsWith('video/') ? await posterFrame(path) : path;
