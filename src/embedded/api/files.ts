@@ -1,7 +1,6 @@
 import {existsSync} from 'node:fs';
 import type {Readable} from 'node:stream';
 import send from 'send';
-import {own} from '../../lib/object.ts';
 import {type Exchange, ExchangeOver} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {respondRefusal, sendHalf} from '../exchange/respond.ts';
@@ -53,11 +52,6 @@ export async function sendThumbnail(exchange: Exchange, service: Service, id: st
   });
 }
 
-const streamTypes: Readonly<Record<string, string>> = {
-  m3u8: 'application/vnd.apple.mpegurl',
-  mp4: 'video/mp4',
-};
-
 /** GET and HEAD of /streams/<id>/<name>: the same of the playlists and the segments of an HLS stream. */
 export async function sendStream(
   exchange: Exchange,
@@ -66,11 +60,10 @@ export async function sendStream(
   name: string,
 ): Promise<void> {
   const stored = await service.store.find(id);
-  const contentType = own(streamTypes, /^[\w-]+\.(m3u8|mp4)$/.exec(name)?.[1] ?? '');
-  if (stored?.stream === undefined || contentType === undefined)
+  if (stored?.stream === undefined || !/^[\w-]+\.(m3u8|mp4)$/.test(name))
     throw new Refusal(404, 'There is no such stream.');
   await sendStored(exchange, service.store.directory('streams'), `${stored.id}/${name}`, {
-    'Content-Type': contentType,
+    'Content-Type': name.endsWith('.mp4') ? 'video/mp4' : 'application/vnd.apple.mpegurl',
     ETag: `"${stored.sha256}-${name}"`,
     // Players written as scripts read the files themselves.
     'Access-Control-Allow-Origin': '*',
