@@ -4,24 +4,20 @@ import {basename, join, relative} from 'node:path';
 import {failed, MediaError} from '../errors.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
-import {own} from '../lib/object.ts';
+import {byWord} from '../lib/object.ts';
 import {namedStat} from '../sources/open/file.ts';
 import type {DocumentKind} from './scan/reference.ts';
 import {tooComplex} from './scanner.ts';
 
-const kinds: Record<string, DocumentKind> = {
-  md: 'markdown',
-  markdown: 'markdown',
-  mdown: 'markdown',
-  mkd: 'markdown',
-  mdx: 'mdx',
-  html: 'html',
-  htm: 'html',
-  xhtml: 'xhtml',
-  css: 'css',
-};
+const kinds = byWord<DocumentKind>([
+  ['markdown', 'md markdown mdown mkd'],
+  ['mdx', 'mdx'],
+  ['html', 'html htm'],
+  ['xhtml', 'xhtml'],
+  ['css', 'css'],
+]);
 
-const whatDocumentsAre = `Documents are files with these extensions: ${Object.keys(kinds).join(', ')}.`;
+const whatDocumentsAre = `Documents are files with these extensions: ${[...kinds.keys()].join(', ')}.`;
 
 /** A document to rewrite. */
 export interface DocumentFile {
@@ -34,7 +30,7 @@ export interface DocumentFile {
 }
 
 function kindOf(name: string): DocumentKind | undefined {
-  return own(kinds, /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '');
+  return kinds.get(/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '');
 }
 
 /**
