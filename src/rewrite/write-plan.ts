@@ -133,10 +133,7 @@ export async function replaceContent(
 
 /** The text that stands for a reference once its file has this safe URL. The fragment of the reference is kept. */
 export function replacementOf({context, source, target}: Reference, url: string): string {
-  if (context === 'wiki') {
-    const [path = ''] = source.split(/\\?\|/, 1);
-    return wikiImage(source, target, linkTarget(withFragment(url, path)));
-  }
+  if (context === 'wiki') return wikiImage(source, target, url);
   const whole = withFragment(url, target);
   switch (context) {
     case 'markdown':
@@ -167,6 +164,6 @@ function withFragment(url: string, target: string): string {
 /** `![[photo.png|300]]` as `![photo.png|300](url)`, which is how Obsidian writes the size of an image from the web. */
 function wikiImage(source: string, target: string, url: string): string {
   const name = (target.split(/[/\\]/).pop() ?? target).replace(/[[\]\\`*_<>&]/g, '\\$&');
-  const [, options = ''] = /^[^|]*?(\\?\|.*)$/s.exec(source) ?? [];
-  return `![${name}${options}](${url})`;
+  const [, path = '', options = ''] = /^([^|]*?)(\\?\|.*)?$/s.exec(source) ?? [];
+  return `![${name}${options}](${linkTarget(withFragment(url, path))})`;
 }
