@@ -1,6 +1,6 @@
 import {hash} from 'node:crypto';
 import {dirname, relative, resolve} from 'node:path';
-import {MediaError} from '../errors.ts';
+import {MediaError, unlessBug} from '../errors.ts';
 import {contentHash} from '../lib/files/content-hash.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
 import {shellQuoted} from '../lib/shell.ts';
@@ -67,8 +67,7 @@ export async function planRewrite(
         plans.push(plan);
         if (plan.badFrontMatter !== undefined) failed.push({document, error: badFrontMatter(plan)});
       } catch (error) {
-        if (!(error instanceof MediaError)) throw error;
-        failed.push({document, error});
+        failed.push({document, error: unlessBug(error)});
       }
     }
   } finally {
@@ -172,11 +171,10 @@ class Planner {
   }
 
   async #check(path: string): Promise<{name: string; problem?: MediaError}> {
-    const known = this.#checked.get(path);
-    if (known !== undefined) return known;
-    const below = relative(this.#options.cwd, path);
-    const name = below.startsWith('..') || this.#options.cwd === '.' ? path : below;
-    const checked = await this.#open(name);
+    const {cwd} = this.#options;
+    const below = relative(cwd, path);
+    const name = below.startsWith('..') || cwd === '.' ? path : below;
+    const checked = this.#checked.get(path) ?? (await this.#open(name));
     this.#checked.set(path, checked);
     return checked;
   }
@@ -188,9 +186,9 @@ class Planner {
       await decideSourceType(source, opened, {types: 'extension'}).finally(() => opened.close());
       return {name, size: opened.size};
     } catch (error) {
-      if (!(error instanceof MediaError)) throw error;
       // The hint is about options of media upload.
-      return {name, size: 0, problem: new MediaError(error.code, error.message, {cause: error.cause})};
+      const {code, message, cause} = unlessBug(error);
+      return {name, size: 0, problem: new MediaError(code, message, {cause})};
     }
   }
 
