@@ -61,7 +61,7 @@ export function markdownReferences(
       tokens.push(token);
     }
   }
-  return {references: kind === 'obsidian' ? scanner.outsideComments() : scanner.end(), tokens};
+  return {references: kind === 'obsidian' ? scanner.outsideComments(tokens) : scanner.end(), tokens};
 }
 
 /** An image or a link whose end has not been reached. */
@@ -79,7 +79,6 @@ class MarkdownScanner {
   readonly #usedByImages = new Set<string>();
   readonly #html: HtmlScanner;
   readonly #open: Open[] = [];
-  readonly #code: Pick<Reference, 'start' | 'end'>[] = [];
   #definition = '';
   /** Parts of HTML, without what stands before their lines in a quote or a list. */
   #htmlParts: {start: number; text: string}[] | undefined;
@@ -103,7 +102,6 @@ class MarkdownScanner {
       default:
         if (htmlToken.test(token.type)) this.#htmlParts = [];
         else if (htmlPart.test(token.type)) this.#addHtml(token);
-        else if (codeToken.test(token.type)) this.#code.push(this.#place(token));
     }
   }
 
@@ -147,10 +145,11 @@ class MarkdownScanner {
   }
 
   /** The same but for those in comments of Obsidian, `%% ... %%`; in code, these signs are none. */
-  outsideComments(): Reference[] {
+  outsideComments(tokens: readonly Token[]): Reference[] {
+    const code = tokens.filter(({type}) => codeToken.test(type));
     const signs = [...this.#text.matchAll(/%%/g)]
       .map(({index}) => index)
-      .filter(at => !this.#code.some(({start, end}) => start <= at && at < end));
+      .filter(at => !code.some(({start, end}) => start.offset <= at && at < end.offset));
     return this.end().filter(({start}) => {
       const before = signs.filter(at => at < start).length;
       return before % 2 === 0 || before === signs.length;
