@@ -6,14 +6,7 @@ import type {Reference} from './reference.ts';
 export type FoundUrl = Pick<Reference, 'start' | 'end' | 'target'>;
 
 /** At-rules whose URLs are not pictures. */
-const otherRules = new Set([
-  '@import',
-  '@namespace',
-  '@charset',
-  '@font-face',
-  '@document',
-  '@-moz-document',
-]);
+const otherRule = /^@(?:import|namespace|charset|font-face|document|-moz-document)$/i;
 
 /** Finds the URLs of url() and image-set(), except in @import, @font-face and the like. */
 export function cssUrls(css: string): FoundUrl[] {
@@ -28,7 +21,7 @@ export function cssUrls(css: string): FoundUrl[] {
   tokenize(css, (token, start, end) => {
     switch (token) {
       case tokenTypes.AtKeyword:
-        if (depth === 0) isOther = otherRules.has(css.slice(start, end).toLowerCase());
+        if (depth === 0) isOther = otherRule.test(css.slice(start, end));
         break;
       case tokenTypes.Semicolon:
         if (depth === 0) isOther = false;

@@ -20,15 +20,8 @@ const uses = byWord<Use>([
   ['media', 'embed.src object.data'],
 ]);
 
-const socialImages = new Set([
-  'og:image',
-  'og:image:url',
-  'og:image:secure_url',
-  'og:video',
-  'og:video:url',
-  'twitter:image',
-  'twitter:image:src',
-]);
+const socialImage =
+  /^(?:og:image|og:image:url|og:image:secure_url|og:video|og:video:url|twitter:image|twitter:image:src)$/i;
 
 /** Finds the references in parts of one document, which may be split by Markdown. */
 export class HtmlScanner {
@@ -122,9 +115,7 @@ export class HtmlScanner {
       case 'input.src':
         return values.get('type')?.toLowerCase() === 'image' ? use : undefined;
       case 'meta.content':
-        return socialImages.has((values.get('property') ?? values.get('name') ?? '').toLowerCase())
-          ? use
-          : undefined;
+        return socialImage.test(values.get('property') ?? values.get('name') ?? '') ? use : undefined;
       default:
         return use;
     }

@@ -26,17 +26,8 @@ const htmlPart =
 
 /** How many levels of these a document may have. */
 const deepestNesting = 1_000;
-const nesting: ReadonlySet<string> = new Set([
-  'blockQuote',
-  'listOrdered',
-  'listUnordered',
-  'gfmFootnoteDefinition',
-  'emphasis',
-  'strong',
-  'strikethrough',
-  'image',
-  'link',
-]);
+const nesting =
+  /^(?:blockQuote|listOrdered|listUnordered|gfmFootnoteDefinition|emphasis|strong|strikethrough|image|link)$/;
 
 /**
  * Finds the references of a document in Markdown or one of its dialects, its HTML or JSX included. Throws a RangeError if it is nested
@@ -53,7 +44,7 @@ export function markdownReferences(
   const parsed = kind === 'mdx' ? withoutHeadingIds(text) : text;
   let levels = 0;
   for (const [event, token] of postprocess(document.write(preprocess()(parsed, undefined, true)))) {
-    if (nesting.has(token.type)) levels += event === 'enter' ? 1 : -1;
+    if (nesting.test(token.type)) levels += event === 'enter' ? 1 : -1;
     if (levels > deepestNesting) throw new RangeError('The document is nested too deeply.');
     if (event === 'exit') scanner.exit(token);
     else {
