@@ -115,6 +115,8 @@ test.each([
     expect(lines[0].record.id).toBe(truthful.id);
     const message = `${photo} is stored, but its record differs from the file: ${difference}.`;
     expect(lines[0].error).toEqual(isSame ? undefined : {code: 'record_mismatch', message});
+    const {stderr} = await box.run(['upload', photo, '--verify', 'strict', ...journal.slice(0, 2), '--json']);
+    expect(stderr.includes(`Its media ID is ${truthful.id}.`)).toBe(!isSame);
     const warned = await box.run(['upload', photo, '--verify', 'warn', '--ndjson']);
     expect(JSON.parse(warned.stdout)).toMatchObject({status: 'uploaded'});
     expect(JSON.parse(warned.stdout).warning).toBe(isSame ? undefined : message);

@@ -23,8 +23,12 @@ export class Failures {
 
   add(outcome: Outcome, several: boolean): void {
     const {name} = outcome;
-    const error = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
-    if (error === undefined) return;
+    const failure = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
+    if (failure === undefined) return;
+    // Most formats print nothing of a file that is stored, but not as it is here.
+    const isMismatched = outcome.status === 'mismatched';
+    const hint = isMismatched ? `Its media ID is ${outcome.received.record.id}.` : failure.hint;
+    const error = failure.reworded({hint});
     if (this.#atOnce || !several) {
       this.#report.failure(error, name, several);
       return;
