@@ -13,7 +13,7 @@ import {
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {formatChoices} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
-import {type FormatFlags, type UploadFlags, uploadDefaults} from './flags.ts';
+import {type UploadFlags, uploadDefaults} from './flags.ts';
 
 /** The options that most people need: those that brief help shows. */
 const commonOptions = [
@@ -112,7 +112,7 @@ export function uploadCommand(cli: Cli): CliCommand {
     });
 }
 
-async function chosenFormat(options: FormatFlags, {host}: Invocation): Promise<OutputFormat> {
+async function chosenFormat(options: Omit<UploadFlags, 'inputs'>, {host}: Invocation): Promise<OutputFormat> {
   if (options.json) return 'json';
   if (options.ndjson) return 'ndjson';
   if (options.template === undefined) return options.format ?? 'table';

@@ -14,20 +14,6 @@ export interface InputFlags extends InputRequest {
   shard?: string;
 }
 
-/** What decides the content type of each file. */
-export interface TypeFlags {
-  contentType?: string;
-  types: TypeRule;
-}
-
-/** How the results are printed. */
-export interface FormatFlags {
-  format?: FormatName;
-  json?: boolean;
-  ndjson?: boolean;
-  template?: string;
-}
-
 /** What is remembered of earlier runs, and for later ones. */
 export interface MemoryFlags {
   journal?: string;
@@ -36,7 +22,9 @@ export interface MemoryFlags {
 }
 
 /** How the files are sent; times in milliseconds. The variables and the profile overrule the defaults of `Speed`. */
-export interface TransferFlags extends TypeFlags, Speed {
+export interface TransferFlags extends Speed {
+  contentType?: string;
+  types: TypeRule;
   retries: number;
   timeout?: number;
   onUnknown?: 'hold' | 'retry';
@@ -45,11 +33,12 @@ export interface TransferFlags extends TypeFlags, Speed {
   dryRun?: boolean;
 }
 
-/** What a run as a whole does besides. */
-export interface RunFlags {
+/** The options of `media upload`, as they were read from the command line. */
+export interface UploadFlags extends InputFlags, MemoryFlags, TransferFlags {
+  format?: FormatName;
+  json?: boolean;
+  ndjson?: boolean;
+  template?: string;
   deadline?: number;
   ci?: 'github' | 'auto';
 }
-
-/** The options of `media upload`, as they were read from the command line. */
-export type UploadFlags = InputFlags & FormatFlags & MemoryFlags & TransferFlags & RunFlags;
