@@ -37,27 +37,21 @@ export class GithubReport {
   add(outcome: Outcome): void {
     const {position, name} = outcome;
     if ('error' in outcome) {
+      const {code, messageToKeep} = outcome.error;
       this.#annotations.add(outcome.error, name);
-      this.#failures.add(
-        position,
-        row(outcome, `\`${outcome.error.code}\` ${markdownText(outcome.error.messageToKeep)}`),
-      );
-      return;
-    }
-    if (!('received' in outcome)) {
-      this.#successes.add(position, row(outcome, ''));
-      return;
-    }
-    const {record, json} = outcome.received;
-    const id = printable(String(record.id));
-    const url = publicUrl(record);
-    const target = url === undefined ? undefined : markdownUrl(url);
-    const shownId = markdownText(id);
-    // Later steps may print these; escaped, they are not read as commands there either.
-    this.#ids.add(position, id);
-    this.#urls.add(position, printable(url ?? ''));
-    this.#records.add(position, printableJson(json));
-    this.#successes.add(position, row(outcome, target === undefined ? shownId : `[${shownId}](${target})`));
+      this.#failures.add(position, row(outcome, `\`${code}\` ${markdownText(messageToKeep)}`));
+    } else if ('received' in outcome) {
+      const {record, json} = outcome.received;
+      const id = printable(String(record.id));
+      const url = publicUrl(record);
+      const target = url === undefined ? undefined : markdownUrl(url);
+      const shownId = markdownText(id);
+      // Later steps may print these; escaped, they are not read as commands there either.
+      this.#ids.add(position, id);
+      this.#urls.add(position, printable(url ?? ''));
+      this.#records.add(position, printableJson(json));
+      this.#successes.add(position, row(outcome, target === undefined ? shownId : `[${shownId}](${target})`));
+    } else this.#successes.add(position, row(outcome, ''));
   }
 
   /** Reports that the whole run failed. */
