@@ -8,7 +8,8 @@ export class Tally {
   readonly #counts = {uploaded: 0, skipped: 0, checked: 0, mismatched: 0, failed: 0, unknown: 0};
   readonly #kinds = new Map<string, Outcome>();
   readonly #dryRun: boolean;
-  #leftOut = 0;
+  /** How many files were left out by walks; they are not inputs. */
+  leftOut = 0;
   #hidden = 0;
   #unrecorded = 0;
 
@@ -18,7 +19,7 @@ export class Tally {
 
   add(outcome: Outcome | LeftOut): void {
     if (outcome.status === 'left out') {
-      this.#leftOut += 1;
+      this.leftOut += 1;
       if (outcome.isHidden) this.#hidden += 1;
       return;
     }
@@ -43,11 +44,6 @@ export class Tally {
     return 'The uploads themselves succeeded. Do not run the command again only for its output.';
   }
 
-  /** How many files were left out by walks; they are not inputs. */
-  get leftOut(): number {
-    return this.#leftOut;
-  }
-
   /** The summary line. In a dry run, inputs are checked, known to a journal, or fail. */
   summary(): string {
     const {uploaded, skipped, checked, mismatched, failed, unknown} = this.#counts;
@@ -63,8 +59,8 @@ export class Tally {
           mismatched > 0 && `${mismatched} mismatched`,
           this.#unrecorded > 0 && `${this.#unrecorded} not in the journal`,
         ];
-    const leftOut = `${this.#leftOut} left out: not media${this.#hidden === 0 ? '' : ' or hidden'}`;
-    return [...parts, this.#leftOut > 0 && leftOut].filter(Boolean).join(', ');
+    const leftOut = `${this.leftOut} left out: not media${this.#hidden === 0 ? '' : ' or hidden'}`;
+    return [...parts, this.leftOut > 0 && leftOut].filter(Boolean).join(', ');
   }
 
   /** The counts for programs. */
@@ -91,42 +87,31 @@ export function exitStatus(outcomes: readonly Outcome[]): number {
   return statuses.has(6) ? 6 : 1;
 }
 
-interface Sum {
-  files: number;
-  bytes: number;
-}
+const none = {files: 0, bytes: 0};
+type Sum = typeof none;
 
 /** Adds up the results of a dry run: files and bytes of each content type. */
 export class DryRunTotals {
-  readonly #byType = new Map<string, Sum>();
-  readonly #total: Sum = {files: 0, bytes: 0};
-  readonly #stripped: Sum = {files: 0, bytes: 0};
+  /** Of all files, of each content type, and of what is sent without its location. */
+  readonly #sums = new Map<string, Sum>();
 
-  add(outcome: Outcome): void {
-    if (outcome.status !== 'checked') return;
-    const {contentType = '', size = 0} = outcome;
-    const ofType = this.#byType.get(contentType) ?? {files: 0, bytes: 0};
-    this.#byType.set(contentType, ofType);
-    addTo(ofType, size);
-    addTo(this.#total, size);
-    if (outcome.geotags === 'stripped') addTo(this.#stripped, size);
+  add({status, contentType = '', size = 0, geotags}: Outcome): void {
+    if (status !== 'checked') return;
+    for (const name of geotags === 'stripped' ? ['', contentType, geotags] : ['', contentType]) {
+      const {files, bytes} = this.#sums.get(name) ?? none;
+      this.#sums.set(name, {files: files + 1, bytes: bytes + size});
+    }
   }
 
   /** The totals, one per line: all files, each content type from most to fewest bytes. */
   lines(): string[] {
-    const types = [...this.#byType].sort(([, a], [, b]) => b.bytes - a.bytes);
-    const lines = [
-      `Checked, nothing was sent: ${sumText(this.#total)}.`,
-      ...types.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`),
-    ];
-    if (this.#stripped.files > 0) lines.push(`  without their location: ${sumText(this.#stripped)}`);
+    const {'': all = none, stripped, ...types} = Object.fromEntries(this.#sums);
+    const ofTypes = Object.entries(types).sort(([, a], [, b]) => b.bytes - a.bytes);
+    const lines = ofTypes.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`);
+    lines.unshift(`Checked, nothing was sent: ${sumText(all)}.`);
+    if (stripped !== undefined) lines.push(`  without their location: ${sumText(stripped)}`);
     return lines;
   }
-}
-
-function addTo(sum: Sum, size: number): void {
-  sum.files += 1;
-  sum.bytes += size;
 }
 
 function sumText({files, bytes}: Sum): string {
