@@ -32,69 +32,64 @@ export interface Drawing {
 
 /** Standard error: failures, warnings and notes, in words or as JSON lines. */
 export class Report {
-  readonly #options: ReportOptions;
+  readonly level: ReportOptions['level'];
+  readonly isJson: boolean;
+  readonly #stream: TerminalOutput;
+  readonly #color: boolean;
   drawing: Drawing | undefined;
 
-  constructor(options: ReportOptions) {
-    this.#options = options;
-    options.stream.on('error', () => {});
-  }
-
-  get level(): ReportOptions['level'] {
-    return this.#options.level;
-  }
-
-  get isJson(): boolean {
-    return this.#options.json;
+  constructor({stream, json, color, level}: ReportOptions) {
+    this.level = level;
+    this.isJson = json;
+    this.#stream = stream;
+    this.#color = color;
+    stream.on('error', () => {});
   }
 
   /** Whether text other than failures is shown. */
   get chatty(): boolean {
-    const {json, level} = this.#options;
-    return level === 'verbose' || (level === 'default' && !json);
+    return this.level === 'verbose' || (this.level === 'default' && !this.isJson);
   }
 
   /** Reports a failure at every level; `file` is the input that failed, named in text only if there are `several`. */
   failure(error: MediaError, file?: string, several = false): void {
-    const {json, color} = this.#options;
-    if (json) {
+    if (this.isJson) {
       this.#jsonLine<ErrorLine>({error: {...defined({file}), ...errorFields(error)}});
       this.causes(error);
       return;
     }
     const sentence = several && file !== undefined ? failureSentence(error, file) : error.message;
-    this.#line(`${paint('red', 'media:', color)} ${printable(sentence)}`);
+    this.#line(`${paint('red', 'media:', this.#color)} ${printable(sentence)}`);
     if (error.hint !== undefined) this.#line(`  ${printable(error.hint)}`);
     this.causes(error);
   }
 
   /** Reports the causes of a failure, with --verbose. */
   causes(error: MediaError): void {
-    if (this.#options.level === 'verbose') for (const line of causesOf(error)) this.#line(printable(line));
+    if (this.level === 'verbose') for (const line of causesOf(error)) this.#line(printable(line));
   }
 
   /** Reports failures of several files for one reason as text: one sentence and some of their names. */
   failures({hint}: MediaError, sentence: string, names: readonly string[], count: number): void {
-    const {color} = this.#options;
-    this.#line(`${paint('red', 'media:', color)} ${printable(sentence)}`);
+    this.#line(`${paint('red', 'media:', this.#color)} ${printable(sentence)}`);
     this.#line(someOf(names, count));
     if (hint !== undefined) this.#line(`  ${printable(hint)}`);
   }
 
   /** Reports something that happened, as text or as a JSON line. */
   event(text: string, fields: ProgressLine | ServeLine | UnchangedLine | DialectLine): void {
-    if (!this.#options.json) this.note(text);
+    if (!this.isJson) this.note(text);
     else if (this.level !== 'quiet') this.#jsonLine(fields);
   }
 
   /** Reports a warning about a file, as text or as a JSON line. */
   fileWarning(file: string, message: string): void {
-    if (!this.#options.json) this.warning(`${file}: ${message}`);
+    if (!this.isJson) this.warning(`${file}: ${message}`);
     else if (this.level !== 'quiet') this.#jsonLine<WarningLine>({warning: {file, message}});
   }
 
   warning(message: string): void {
-    if (this.chatty) this.#line(`${paint('magenta', 'warning:', this.#options.color)} ${printable(message)}`);
+    if (this.chatty) this.#line(`${paint('magenta', 'warning:', this.#color)} ${printable(message)}`);
   }
 
   /** Reports one warning about several files as text: a sentence and some of their names. */
@@ -109,7 +104,7 @@ export class Report {
 
   /** Reports a step, with --verbose. */
   trace(message: string): void {
-    if (this.#options.level === 'verbose') this.#line(printable(message));
+    if (this.level === 'verbose') this.#line(printable(message));
   }
 
   #jsonLine<Line extends JsonOutputs[keyof JsonOutputs]>(line: Line): void {
@@ -118,7 +113,7 @@ export class Report {
 
   #line(text: string): void {
     this.drawing?.clear();
-    this.#options.stream.write(`${text}\n`);
+    this.#stream.write(`${text}\n`);
     this.drawing?.draw();
   }
 }

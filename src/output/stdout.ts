@@ -12,12 +12,14 @@ export class Stdout {
   readonly ended: Promise<MediaError>;
   /** Set by what has reported the failure before the end of the run. */
   isReported = false;
+  /** Whether all further output is dropped. */
+  hasEnded = false;
+  /** Why the output is incomplete, unless its reader has just ended. */
+  failure: MediaError | undefined;
   #resolveEnded: (reason: MediaError) => void = () => {};
-  #ended = false;
   /** Resolves the writes that wait for the reader. */
   readonly #waiting = new Set<() => void>();
   #patience: {clock: Clock; ms: number} | undefined;
-  #failure: MediaError | undefined;
 
   constructor(stream: TerminalOutput) {
     this.stream = stream;
@@ -27,18 +29,9 @@ export class Stdout {
     stream.on('error', error => this.#end(error));
   }
 
-  /** Whether all further output is dropped. */
-  get hasEnded(): boolean {
-    return this.#ended;
-  }
-
-  get failure(): MediaError | undefined {
-    return this.#failure;
-  }
-
   /** Resolves when the text has been passed to the system, or is no longer waited for; never rejects. */
   write(text: string | Uint8Array): Promise<void> {
-    if (this.#ended || text.length === 0) return Promise.resolve();
+    if (this.hasEnded || text.length === 0) return Promise.resolve();
     return new Promise(resolve => {
       const done = () => {
         this.#waiting.delete(done);
@@ -62,19 +55,19 @@ export class Stdout {
   #limit(done: () => void): void {
     this.#patience?.clock.after(this.#patience.ms, () => {
       if (!this.#waiting.has(done)) return;
-      this.#ended = true;
-      this.#failure ??= new MediaError('output_failed', 'The output is incomplete: nothing reads it.');
+      this.hasEnded = true;
+      this.failure ??= new MediaError('output_failed', 'The output is incomplete: nothing reads it.');
       for (const each of this.#waiting) each();
     });
   }
 
   #end(error: unknown): void {
-    this.#ended = true;
+    this.hasEnded = true;
     const isReaderGone = systemCode(error) === 'EPIPE';
     const reason = isReaderGone ? 'nothing reads it any more' : systemReason(error);
     const sentence = `The output could not be written: ${reason}.`;
     const failure = new MediaError('output_failed', sentence, {cause: error});
-    if (!isReaderGone) this.#failure ??= failure;
-    this.#resolveEnded(this.#failure ?? failure);
+    if (!isReaderGone) this.failure ??= failure;
+    this.#resolveEnded(this.failure ?? failure);
   }
 }
