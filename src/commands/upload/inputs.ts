@@ -18,11 +18,11 @@ export interface Inputs {
   /** Whether the command line may name several inputs, even if there turns out to be one. */
   several: boolean;
   /** This machine's share of the inputs, with `--shard`. */
-  shard: Shard | undefined;
+  shard?: Shard | undefined;
   /** Whether there are no sources, because the shard has none of the inputs or the lists contain no names. */
   empty: boolean;
   /** The links to directories that were not followed so far. */
-  unfollowed: ReadonlySet<string>;
+  unfollowed?: ReadonlySet<string>;
   /** Reads the inputs again to report the size of each; false if that was not possible to the end. */
   survey(found: (bytes: number) => void, signal: AbortSignal): Promise<boolean>;
   /** Closes the lists of names, for a run that fails before it has read the sources. */
@@ -120,9 +120,7 @@ function knownInputs(names: readonly string[], source: (name: string) => Source)
   return {
     sources: sources(),
     several: names.length > 1,
-    shard: undefined,
     empty: names.length === 0,
-    unfollowed: new Set(),
     async survey(found, until) {
       const {survey} = await import('../../sources/find/survey.ts');
       return survey(sources(), found, until);

@@ -166,7 +166,7 @@ export class UploadRun {
     await results.end();
     if (this.#inputFailure !== undefined && this.#signal === undefined)
       this.#invocation.report.failure(this.#inputFailure);
-    if (inputs.unfollowed.size > 0) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
+    if (inputs.unfollowed?.size) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
     if (this.#signal === undefined) refuseNothing(this.tally, this.#options);
     await this.#conclude(session, inputs);
   }
