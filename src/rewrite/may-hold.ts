@@ -1,11 +1,11 @@
 import {type DocumentKind, endOfName, wholeFrontMatter} from './scan/reference.ts';
 import type {ScanRequest} from './scan/scan.ts';
 
-/** Elements with an attribute or a content that counts; `{` begins an attribute in MDX. */
-const elements = /<(?:(?:embed|image|img|input|link|meta|object|source|video)[\s/{]|style)/i;
-/** A line of a quote may end before the sign. */
-const styleAttribute = /style[\s>]*=/i;
-const markdownImage = /!\[/;
+/**
+ * Elements with an attribute or a content that counts (`{` begins an attribute in MDX), a style, whose line in a quote may end before the
+ * sign, and images of Markdown.
+ */
+const holder = /<(?:(?:embed|image|img|input|link|meta|object|source|video)[\s/{]|style)|style[\s>]*=|!\[/i;
 const links = /\]\(|\]:|<a[\s/{]/i;
 const mentionsMedia = new RegExp(endOfName, 'i');
 /** A link or definition whose line has such a name; the line of a quote may end before it. No character is looked at twice. */
@@ -16,8 +16,7 @@ const cssFunctions = /(?:url|src|image-set)\(/i;
 /** Whether a document may hold a reference, or a name of media that is left alone: a search of its text, which spares most documents a parser. */
 export function mayHoldReference({kind, text, options}: ScanRequest): boolean {
   if (kind === 'css') return cssFunctions.test(text);
-  const patterns = [elements, styleAttribute];
-  if (kind !== 'html' && kind !== 'xhtml') patterns.push(markdownImage);
+  const patterns = [holder];
   if (options.links) patterns.push(links);
   if (options.frontMatter.length > 0) patterns.push(wholeFrontMatter);
   if (patterns.some(pattern => pattern.test(text)) || mayLeaveAlone(kind, text)) return true;
