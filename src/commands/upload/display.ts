@@ -23,24 +23,13 @@ const countAfterMs = {drawn: 500, plain: plainLineMs / 2};
 /** How long a progress report on request waits for the inputs to be counted. */
 const countingMs = 1_000;
 
-/** Watches a run and shows its progress. */
-export interface Watch {
-  observer: TransferObserver;
-  /** Reports the progress in a line; waits shortly for several inputs to be counted. */
-  tell(): Promise<void>;
-  /** Whether files were sent completely that have no response yet. */
-  isAwaiting(): boolean;
-  /** Stops watching and clears what was drawn. */
-  finish(): void;
-}
-
 /** Shows progress on standard error, drawn on a terminal, else as a line every 10 s; counts several inputs meanwhile. */
 export async function watchUpload(
   invocation: Invocation,
   inputs: Inputs,
   tally: Tally,
   warning: TransferObserver['warning'],
-): Promise<Watch> {
+) {
   const {host, report, globals} = invocation;
   const meter = new Meter(host.clock);
   const tell = () => {
@@ -60,32 +49,36 @@ export async function watchUpload(
   const mayCount = report.level !== 'quiet' && inputs.several && globals.progress !== false;
   const countAfter = isDrawn(invocation) ? countAfterMs.drawn : countAfterMs.plain;
   const stopCounting = mayCount ? host.clock.after(countAfter, count) : () => {};
-  return {
-    observer: {
-      started(position, name, size) {
-        meter.started(position, name, size);
-        shown.start();
-      },
-      progress: (position, sentBytes) => meter.progress(position, sentBytes),
-      finished: position => meter.finished(position),
-      retrying(position, name, error, waitMs) {
-        meter.waiting(position, waitMs, error.message);
-        report.trace(`${name}: ${error.message} Next try ${whenText(error, waitMs)}.`);
-        report.causes(error);
-      },
-      unavailable(since) {
-        meter.unavailable(since);
-        report.trace(
-          since === undefined ? 'The service is back.' : 'The service is unavailable: waiting for it.',
-        );
-      },
-      warning,
+  const observer: TransferObserver = {
+    started(position, name, size) {
+      meter.started(position, name, size);
+      shown.start();
     },
+    progress: (position, sentBytes) => meter.progress(position, sentBytes),
+    finished: position => meter.finished(position),
+    retrying(position, name, error, waitMs) {
+      meter.waiting(position, waitMs, error.message);
+      report.trace(`${name}: ${error.message} Next try ${whenText(error, waitMs)}.`);
+      report.causes(error);
+    },
+    unavailable(since) {
+      meter.unavailable(since);
+      report.trace(
+        since === undefined ? 'The service is back.' : 'The service is unavailable: waiting for it.',
+      );
+    },
+    warning,
+  };
+  return {
+    observer,
+    /** Whether files were sent completely that have no response yet. */
     isAwaiting: () => meter.isAwaiting,
+    /** Reports the progress in a line; waits shortly for several inputs to be counted. */
     async tell() {
       if (mayCount) await Promise.race([count(), host.clock.sleep(countingMs)]);
       tell();
     },
+    /** Stops watching and clears what was drawn. */
     finish() {
       stopCounting();
       surveyed.abort();
