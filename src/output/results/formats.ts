@@ -1,3 +1,4 @@
+import {isObject} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
 import {printable} from '../../lib/printable.ts';
 import {type MediaRecord, publicUrl} from '../../service/record.ts';
@@ -92,9 +93,7 @@ function urlsText(urls: unknown): string {
   if (!Array.isArray(urls) || urls.length === 0) return printable(fieldText(urls, '-'));
   return urls
     .map(entry => {
-      const {variant, url, ...rest} = (
-        typeof entry === 'object' && entry !== null ? entry : {url: entry}
-      ) as Record<string, unknown>;
+      const {variant, url, ...rest}: Record<string, unknown> = isObject(entry) ? entry : {url: entry};
       const parts = [variant, url, Object.keys(rest).length === 0 ? undefined : rest];
       return printable(
         parts
