@@ -175,23 +175,13 @@ function decoded(raw: string): {text: string; originalOf: (at: number) => number
   return {text, originalOf: at => offsets[at] ?? end};
 }
 
+/** A candidate of a srcset, as the HTML standard parses it: a URL that ends with a comma, or one with descriptors up to a comma outside parentheses. */
+const srcsetCandidate = /([^\s,]\S*?)(?:,+(?!\S)|(?!\S)(?:\([^)]*\)?|[^,(])*)/g;
+const trimmedText = /(\S(?:.*\S)?)/gs;
+
 /** The URLs in the value of an attribute. */
 function urlsIn(value: string, use: Use): FoundUrl[] {
   if (use === 'style') return cssUrls(value);
-  if (use === 'srcset') return srcsetUrls(value);
-  const start = value.length - value.trimStart().length;
-  const target = value.trim();
-  return [{start, end: start + target.length, target}];
-}
-
-/** A candidate of a srcset, as the HTML standard parses it: a URL that ends with a comma, or one with descriptors up to a comma outside parentheses. */
-const srcsetCandidate = /([^\s,]\S*?)(?:,+(?!\S)|(?!\S)(?:\([^)]*\)?|[^,(])*)/g;
-
-/** The URLs of a srcset attribute's value with their offsets. */
-function srcsetUrls(value: string): FoundUrl[] {
-  return [...value.matchAll(srcsetCandidate)].map(({1: target = '', index: start}) => ({
-    start,
-    end: start + target.length,
-    target,
-  }));
+  const found = value.matchAll(use === 'srcset' ? srcsetCandidate : trimmedText);
+  return [...found].map(({1: target = '', index: start}) => ({start, end: start + target.length, target}));
 }
