@@ -102,12 +102,8 @@ export class Progress implements Drawing {
 
   #fileLines(room: number, most: number): string[] {
     const now = this.#options.clock.monotonic();
-    const lines: string[] = [];
-    for (const file of this.#options.meter.inFlight) {
-      if (lines.length >= most) break;
-      lines.push(fileLine(file, now, room));
-    }
-    return lines;
+    const files = [...this.#options.meter.inFlight].slice(0, most);
+    return files.map(file => fileLine(file, now, room));
   }
 
   clear(): void {
