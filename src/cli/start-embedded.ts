@@ -1,6 +1,5 @@
 import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
 import {MediaError} from '../errors.ts';
-import {defined} from '../lib/object.ts';
 import {isOutOfSpace, systemCode} from '../lib/system-code.ts';
 
 /** The default port of `media serve`. It is fixed so that the URLs in records keep working. */
@@ -38,16 +37,14 @@ export async function embeddedIdentity(dataDirectory: string): Promise<string | 
 /** Turns an error of the embedded service into a message for the user; a bug is returned unchanged. */
 export function describeServiceError(error: unknown, options: ServiceOptions): unknown {
   if (error instanceof MediaError) return error;
-  if (error instanceof Error && error.name === 'InvalidOption' && 'hint' in error) {
-    return new MediaError('usage', error.message, {cause: error, hint: String(error.hint)});
-  }
   const code = systemCode(error);
-  // The service writes its own messages for damaged or locked files; any other error without a code is a bug.
+  // The service writes its own messages for wrong options, and damaged or locked files; any other error without a code is a bug.
   if (code === undefined) {
-    if (!(error instanceof Error) || !['DamagedFile', 'DirectoryInUse', 'Error'].includes(error.name))
-      return error;
-    const hint = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined;
-    return new MediaError('local_failure', error.message, {cause: error, ...defined({hint})});
+    if (!(error instanceof Error)) return error;
+    const {name, message, hint}: Error & {hint?: string} = error;
+    if (name === 'InvalidOption') return new MediaError('usage', message, {cause: error, hint});
+    if (!['DamagedFile', 'DirectoryInUse', 'Error'].includes(name)) return error;
+    return new MediaError('local_failure', message, {cause: error, hint});
   }
   const {syscall, port} = error as {syscall?: string; port?: number};
   const [message, hint] =
