@@ -78,9 +78,6 @@ export function seedId(hash: string): string {
 }
 
 function digits(value: number, count: number): string {
-  let text = '';
-  for (let rest = value; text.length < count; rest = Math.floor(rest / 32)) {
-    text = `${alphabet[rest % 32]}${text}`;
-  }
-  return text;
+  const base32 = value.toString(32).padStart(count, '0');
+  return base32.replace(/./g, digit => alphabet[Number.parseInt(digit, 32)] ?? '');
 }
