@@ -1,6 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import {finished} from 'node:stream/promises';
 import {BridgeRefusal, desktopOrigin, refuseOtherUsers, refusePages, refuseStrangers} from './caller.ts';
 import {isForm} from './request-files.ts';
 
@@ -37,7 +38,10 @@ export async function startBridgeServer(options: BridgeServerOptions) {
   const server = createServer((request, response) => {
     running.set(
       request,
-      respond(request, response).finally(() => running.delete(request)),
+      respond(request, response)
+        // Until the system has taken all of it, or the client is gone.
+        .then(() => finished(response).catch(() => {}))
+        .finally(() => running.delete(request)),
     );
   });
   // A large file takes longer to arrive than Node allows by default.
