@@ -126,14 +126,14 @@ async function addStoredKey(
   readKey: boolean,
   stop: StopSignal | undefined,
 ): Promise<void> {
-  const {profile, graphqlUrl} = settings;
+  const {profile} = settings;
   const stored = keyOf(profile);
   if (stored === undefined) return;
   if (stored.origin !== baseUrl.origin) {
     if (stored.origin !== undefined) settings.keyOfOtherOrigin = stored.origin;
     return;
   }
-  if (graphqlUrl !== undefined) refuseOtherOrigin(graphqlUrl, baseUrl, settings.profileOption);
+  refuseOtherOrigin(settings, baseUrl);
   if (stored.source !== 'command' && profile['key-account'] !== undefined)
     settings.account = profile['key-account'];
   if (!readKey) return;
@@ -154,11 +154,11 @@ const keyNames: Record<StoredKeySource, string> = {
 };
 
 /** Throws a usage error if graphql-url is at another origin, since a stored key is sent only to its own. */
-export function refuseOtherOrigin(graphqlUrl: URL, baseUrl: URL, profile: string): void {
-  if (graphqlUrl.origin === baseUrl.origin) return;
+export function refuseOtherOrigin({graphqlUrl, profileOption}: Settings, baseUrl: URL): void {
+  if (graphqlUrl === undefined || graphqlUrl.origin === baseUrl.origin) return;
   throw new MediaError(
     'usage',
     `A stored key is sent only to ${baseUrl.origin}, but graphql-url is at ${graphqlUrl.origin}.`,
-    {hint: `Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url${profile}`},
+    {hint: `Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url${profileOption}`},
   );
 }

@@ -31,7 +31,7 @@ export async function checkKey(
   // A key for uploads only may be denied.
   const error = verdict.status === 'denied' ? undefined : verdictError(verdict, unchecked.baseUrl.host);
   if (error !== undefined) throw error.reworded({hint: refusalHint(error, profileUrl)});
-  if (verdict.status !== 'accepted') return {verdict, account: undefined};
+  if (verdict.status !== 'accepted') return {verdict};
   return {verdict, account: await ask(invocation, settings, address, accountOfKey)};
 }
 

@@ -54,8 +54,7 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
   refuseKeyCommand(settings);
   const baseUrl = settings.baseUrl?.url ?? (await askBaseUrl(invocation));
   // Checking the key would send it there.
-  if (settings.graphqlUrl !== undefined)
-    refuseOtherOrigin(settings.graphqlUrl, baseUrl, settings.profileOption);
+  refuseOtherOrigin(settings, baseUrl);
   // A key that is typed is asked for, so that the terminal does not show it.
   const isPiped = options.keyStdin === true && host.stdin.isTTY !== true;
   const key = isPiped ? await readKey(invocation) : await askKey(invocation, baseUrl, settings.profileUrl);
@@ -64,7 +63,7 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
   const checked = options.verify ? await checkKey(invocation, settings, unchecked) : undefined;
   const {storeKey} = await import('./store-key.ts');
   const {profileName} = settings;
-  const newKey = {baseUrl, key, verdict: checked?.verdict, account: checked?.account};
+  const newKey = {baseUrl, key, ...checked};
   const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
   reportStored(newKey, `${place} (profile ${profileName})`, report);
   if (checked !== undefined) await warnOfUploadPath(invocation, settings, unchecked);

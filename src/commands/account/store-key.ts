@@ -11,10 +11,10 @@ import {configPath, type Profile, updateProfiles} from '../../settings/store.ts'
 export interface NewKey {
   baseUrl: URL;
   key: Secret;
-  /** Undefined for a key that was not checked. */
-  verdict: KeyVerdict | undefined;
+  /** Absent for a key that was not checked. */
+  verdict?: KeyVerdict;
   /** Whose key it is, if the service says so. */
-  account: string | undefined;
+  account?: string | undefined;
 }
 
 /** Stores the key in the keychain, if allowed and available, otherwise in the settings file; resolves to the place. */
