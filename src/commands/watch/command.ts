@@ -102,7 +102,7 @@ async function runWatch(
     clock: host.clock,
     settleMs: flags.settle,
     look: watchedState,
-    isUnfinished: (path: string) => hasCompanion(path, host.clock.now()),
+    isUnfinished: hasCompanion,
   };
   const feed = new Feed(settling, uploads);
   uploads.waiting = () => feed.waiting;

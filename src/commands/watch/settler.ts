@@ -78,21 +78,10 @@ export function isPassedOver(name: string): boolean {
   return /^(?:\.|~\$)/.test(name) || unfinishedEnding.test(name);
 }
 
-/**
- * What stands beside a file while Firefox or aria2 writes it under its final name, and for how long since its last change that
- * counts, in milliseconds: aria2 goes on even after weeks, and removes its own at the end.
- */
-const companions = {'.part': 3_600_000, '.aria2': Number.POSITIVE_INFINITY};
-
-/** Whether a program has a file beside this one that says, at the time `now`, that it is still being written. */
-export async function hasCompanion(path: string, now: number): Promise<boolean> {
-  const there = await Promise.all(
-    Object.entries(companions).map(([ending, lifeMs]) =>
-      lstat(path + ending).then(
-        ({mtimeMs}) => now - mtimeMs < lifeMs,
-        () => false,
-      ),
-    ),
+/** Whether aria2 has its file beside this one, which says that it is still writing this one under its final name, even after weeks. */
+export async function hasCompanion(path: string): Promise<boolean> {
+  return lstat(`${path}.aria2`).then(
+    () => true,
+    () => false,
   );
-  return there.includes(true);
 }
