@@ -99,25 +99,19 @@ function resolved(claim: Claim, finding: Finding): Claim {
   return isFurther ? {...claim, type: finding.type} : claim;
 }
 
-function readExtension(name: string): Claim | Promise<Claim> {
+async function readExtension(name: string): Promise<Claim> {
   const extension = extname(name).slice(1).toLowerCase();
-  const type = extensionTypes.get(extension) ?? commonTypes.get(extension);
-  return extension === '' || type !== undefined
-    ? claimOf(name, extension, type)
-    : lookUp(extension).then(found => claimOf(name, extension, found));
-}
-
-/** Whether the name alone says that a file is an image or a video. */
-export function isNamedMedia(name: string): boolean | Promise<boolean> {
-  const claim = readExtension(name);
-  const isMedia = ({type, isAmbiguous}: Claim) => type !== undefined && !isAmbiguous;
-  return claim instanceof Promise ? claim.then(isMedia) : isMedia(claim);
-}
-
-function claimOf(name: string, extension: string, type: string | undefined): Claim {
+  const known = extensionTypes.get(extension) ?? commonTypes.get(extension);
+  const type = known ?? (extension === '' ? undefined : await lookUp(extension));
   const claim = {name, extension, isAmbiguous: ambiguousExtensions.has(extension)};
   if (type === undefined) return claim;
   return isMediaType(type) ? {...claim, type} : {...claim, otherType: type};
+}
+
+/** Whether the name alone says that a file is an image or a video. */
+export async function isNamedMedia(name: string): Promise<boolean> {
+  const {type, isAmbiguous} = await readExtension(name);
+  return type !== undefined && !isAmbiguous;
 }
 
 async function lookUp(extension: string): Promise<string | undefined> {
