@@ -191,7 +191,7 @@ export class JournalIndex {
   /** The row of an upload, which it gets with its first intent. */
   #added({key, size = 0, contentType = '', transform}: UploadLine): number {
     const next = this.#rows.size;
-    const row = this.#rows.getOrSet(key, next);
+    const row = this.#rows.set(key, next, 'kept') ?? next;
     if (row === next) this.#size.set(row, size);
     if (row === next) this.#type.set(row, this.#numberOf(sentAsKey({contentType, transform})));
     return row;
@@ -211,7 +211,7 @@ export class JournalIndex {
     for (let part = 0; part < 4; part += 1)
       this.#hash.set(4 * row + part, Number.parseInt(sha256.slice(8 * part, 8 * part + 8), 16));
     this.#sizes.add(this.#size.at(row));
-    const first = this.#contents.getOrSet(content, row);
+    const first = this.#contents.set(content, row, 'kept') ?? row;
     const equals = this.#equals.get(first);
     if (equals !== undefined) equals.push(row);
     else if (first !== row) this.#equals.set(first, [first, row]);

@@ -22,23 +22,14 @@ export class CompactMap {
     return this.#valueAt(this.#slotOf(digestOf(text)));
   }
 
-  /** Sets a value, and returns the one before. */
-  set(text: string, value: number): number | undefined {
-    const digest = digestOf(text);
-    const slot = this.#slotOf(digest);
-    const before = this.#valueAt(slot);
-    if (before === undefined) this.#insert(slot, digest, value);
-    else this.#slots[slot + 3] = value + 1;
-    return before;
-  }
-
-  /** The value of a text; if it has none, it gets this one. */
-  getOrSet(text: string, value: number): number {
+  /** Sets a value, unless there is one that is to be kept, and returns the one before. */
+  set(text: string, value: number, before: 'replaced' | 'kept' = 'replaced'): number | undefined {
     const digest = digestOf(text);
     const slot = this.#slotOf(digest);
     const known = this.#valueAt(slot);
     if (known === undefined) this.#insert(slot, digest, value);
-    return known ?? value;
+    else if (before === 'replaced') this.#slots[slot + 3] = value + 1;
+    return known;
   }
 
   #valueAt(slot: number): number | undefined {
