@@ -1,10 +1,10 @@
 import type {RandomAccess} from '../../../lib/files/random-access.ts';
+import {byWord} from '../../../lib/object.ts';
 import {matches, viewOf} from '../tracks/bytes.ts';
 import {readContainer} from '../tracks/containers.ts';
 import {canonicalType, isMediaType, mayBeText} from '../types/tables.ts';
 import {isAudioStream} from './audio.ts';
-import {sniffPicture} from './pictures.ts';
-import {sniffPlainText, sniffText} from './text.ts';
+import {latin1, sniffPlainText, sniffText} from './text.ts';
 
 const headLength = 64 * 1024;
 
@@ -129,7 +129,7 @@ const signatures: readonly (readonly [bytes: string, type: string])[] = [
 ];
 
 /** The type that the first bytes of a file identify for certain, if any. */
-export function sniffSignature(head: Uint8Array): string | undefined {
+function sniffSignature(head: Uint8Array): string | undefined {
   if (matches(head, 0, '\x89PNG\r\n\x1a\n')) return pngType(head);
   if (matches(head, 0, 'RIFF') && matches(head, 8, 'WEBP')) return 'image/webp';
   const known = signatures.find(([bytes]) => matches(head, 0, bytes));
@@ -164,36 +164,31 @@ function pngType(head: Uint8Array): string {
   return 'image/png';
 }
 
-/** Checks of types that file-type reports after only a few bytes; false if our own checks are better. */
+/** Types that file-type reports after so few bytes that we never trust it; where we can tell, our own checks have come before. */
+const untrusted = new Set(
+  `image/gif video/mp2t video/quicktime audio/vnd.dolby.dd-raw application/xml application/ogg application/x-arj
+  application/x-compress application/vnd.ms-asf application/vnd.rn-realmedia
+  application/x-apple-diskimage`.split(/\s+/),
+);
+
+/** Checks of other types that it reports after only a few bytes. */
 const confirmations = new Map<string, (head: Uint8Array, size: number) => boolean>([
   ['image/bmp', head => [12, 16, 40, 52, 56, 64, 108, 124].includes(uint32(head, 14))],
-  ['image/gif', () => false],
   ['image/x-icon', isIconDirectory],
-  ['video/mp2t', () => false],
-  ['video/quicktime', () => false],
   ['application/postscript', head => matches(head, 0, '%!PS')],
   ['application/x-msdownload', isExecutable],
-  ['application/x-apple-diskimage', () => false],
-  ['application/x-arj', () => false],
-  ['application/x-compress', () => false],
-  ['application/vnd.rn-realmedia', () => false],
-  ['application/ogg', () => false],
-  ['application/vnd.ms-asf', () => false],
-  // sniffText reads more than the declaration.
-  ['application/xml', () => false],
-  ['audio/vnd.dolby.dd-raw', () => false],
   ['audio/aiff', head => matches(head, 8, 'AIFF') || matches(head, 8, 'AIFC')],
   ['video/x-flv', head => matches(head, 5, '\0\0\0\x09')],
   ['application/x-cpio', head => matches(head, 0, '07070')],
 ]);
 
 /** Whether a type that file-type reports is more than a coincidence. */
-export function isConfirmed(type: string, head: Uint8Array, size: number): boolean {
-  return confirmations.get(type)?.(head, size) ?? true;
+function isConfirmed(type: string, head: Uint8Array, size: number): boolean {
+  return !untrusted.has(type) && confirmations.get(type)?.(head, size) !== false;
 }
 
 /** A cursor has the layout of an icon with another number in its header. */
-export function isCursor(head: Uint8Array): boolean {
+function isCursor(head: Uint8Array): boolean {
   return matches(head, 0, '\0\0\x02\0');
 }
 
@@ -213,4 +208,32 @@ function isExecutable(head: Uint8Array, size: number): boolean {
 
 function uint32(head: Uint8Array, offset: number): number {
   return offset + 4 <= head.length ? viewOf(head).getUint32(offset, true) : 0;
+}
+
+/** The type of a picture that is recognised by more than a few fixed bytes, if the bytes are one. */
+function sniffPicture(head: Uint8Array): string | undefined {
+  if (!matches(head, 0, '#?')) return netpbmType(head);
+  return /\n(?:FORMAT=32-bit_rle_(?:rgbe|xyze)|\n[-+][XY] \d+ [-+][XY] \d+)\s/.test(latin1(head))
+    ? 'image/vnd.radiance'
+    : undefined;
+}
+
+const netpbmTypes = byWord([
+  ['image/x-portable-bitmap', 'P1 P4'],
+  ['image/x-portable-graymap', 'P2 P5'],
+  ['image/x-portable-pixmap', 'P3 P6'],
+  ['image/x-pfm', 'PF Pf'],
+  ['image/x-phm', 'PH Ph'],
+]);
+
+// Any text may begin with a letter and a digit, so the size must follow, after comments (netpbm's manual).
+function netpbmType(head: Uint8Array): string | undefined {
+  if (head[0] !== 0x50) return undefined;
+  const text = latin1(head.subarray(0, 1024));
+  if (/^P7\s*\n(?:#[^\n]*\n)*(?:WIDTH|HEIGHT|DEPTH|MAXVAL|TUPLTYPE)\s/.test(text))
+    return 'image/x-portable-arbitrarymap';
+  if (!/^..(?:\s|#[^\r\n]*[\r\n])+\d+(?:\s|#[^\r\n]*[\r\n])+\d+\s/.test(text)) return undefined;
+  // In a sentence, words follow in the same line, and all of it is text.
+  if (!/^..(?:[ \t]*[\r\n#]|[\d\s]*$|.*[^\t-\r -\xf7])/s.test(text)) return undefined;
+  return netpbmTypes.get(text.slice(0, 2));
 }
