@@ -42,8 +42,8 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
   if (stop?.aborted) return Promise.resolve({kind: 'failed', reason: 'the run was stopped'});
   const child = start(host, request);
   return new Promise(resolve => {
-    const stdout = new Printed();
-    const stderr = new Printed();
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
     let exit: {status: number | null} | undefined;
     let cancelLineEnd = () => {};
     const end = (result: ChildEnd) => {
@@ -57,7 +57,8 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
       resolve(result);
     };
     const ended = (status: number | null): ChildEnd => {
-      return {kind: 'ended', status, stdout: stdout.bytes, stderr: stderr.bytes.toString()};
+      const text = Buffer.concat(stderr).toString();
+      return {kind: 'ended', status, stdout: Buffer.concat(stdout), stderr: text};
     };
     const onStop = () => end({kind: 'failed', reason: 'the run was stopped'});
     stop?.addEventListener('abort', onStop, {once: true});
@@ -66,7 +67,7 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
       if (!firstLineOnly || exit === undefined) return;
       const {status} = exit;
       cancelLineEnd();
-      if (status !== 0 || stdout.hasLine) end(ended(status));
+      if (status !== 0 || stdout.some(chunk => chunk.includes(newline))) end(ended(status));
       else if (stdout.length > 0) cancelLineEnd = host.clock.after(lineEndMs, () => end(ended(status)));
     };
     child.on('exit', status => {
@@ -78,11 +79,11 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
     child.stderr?.on('data', bytes => {
-      if (stderr.length < longestText) stderr.add(bytes);
+      if (lengthOf(stderr) < longestText) stderr.push(bytes);
     });
     child.stdout?.on('data', bytes => {
-      stdout.add(bytes);
-      if (stdout.length > longestOutput) end({kind: 'failed', reason: 'it printed too much'});
+      stdout.push(bytes);
+      if (lengthOf(stdout) > longestOutput) end({kind: 'failed', reason: 'it printed too much'});
       else endAtFirstLine();
     });
   });
@@ -100,21 +101,8 @@ function start(host: Host, {command, stderr, cwd, hasChannel}: ChildRequest): Ch
     : spawn(command.program, command.parameters, options);
 }
 
-/** What a program has printed so far. */
-class Printed {
-  readonly #chunks: Buffer[] = [];
-  length = 0;
-  hasLine = false;
-
-  add(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.length += chunk.length;
-    this.hasLine ||= chunk.includes(newline);
-  }
-
-  get bytes(): Buffer {
-    return Buffer.concat(this.#chunks);
-  }
+function lengthOf(chunks: readonly Buffer[]): number {
+  return chunks.reduce((sum, {length}) => sum + length, 0);
 }
 
 /** The environment for a program that we start: without our secrets, and without passwords for proxies. */
