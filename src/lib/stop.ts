@@ -41,17 +41,7 @@ export function unlessStopped<Result>(call: Promise<Result>, signal: StopSignal)
   return new Promise((resolve, reject) => {
     const onStop = () => reject(signal.reason);
     signal.addEventListener('abort', onStop);
-    // Without finally(), which makes three more promises.
-    call.then(
-      result => {
-        signal.removeEventListener('abort', onStop);
-        resolve(result);
-      },
-      error => {
-        signal.removeEventListener('abort', onStop);
-        reject(error);
-      },
-    );
+    call.then(resolve, reject).finally(() => signal.removeEventListener('abort', onStop));
   });
 }
 

@@ -182,24 +182,18 @@ function interruptionOf(signal: StopSignal<Error>): StopSignal<Error> {
   return interruption;
 }
 
-/** The items that were already taken from an iterator, then the rest. No generator, which takes several promises for each item. */
-export function resumed<Item>(
+/** The items that were already taken from an iterator, then the rest. */
+export async function* resumed<Item>(
   taken: readonly IteratorResult<Item>[],
-  rest: AsyncIterator<Item>,
-): AsyncIterableIterator<Item> {
-  const left = [...taken];
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    next() {
-      const first = left.shift();
-      return first === undefined ? rest.next() : Promise.resolve(first);
-    },
-    async return() {
-      left.length = 0;
-      await rest.return?.();
-      return {done: true, value: undefined};
-    },
-  };
+  rest: AsyncIterableIterator<Item>,
+): AsyncGenerator<Item> {
+  try {
+    for (const {done, value} of taken) {
+      if (done) return;
+      yield value;
+    }
+    yield* rest;
+  } finally {
+    await rest.return?.();
+  }
 }
