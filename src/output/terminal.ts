@@ -1,3 +1,4 @@
+import {styleText} from 'node:util';
 import type {Host, TerminalOutput} from '../host.ts';
 
 /** Whether text on this stream is coloured: decided by NO_COLOR, FORCE_COLOR, TERM and the terminal, in this order. */
@@ -30,17 +31,12 @@ export function widthOf(stream: TerminalOutput): number {
     : Number.POSITIVE_INFINITY;
 }
 
-const bold = ['\u001b[1m', '\u001b[22m'] as const;
-const red = ['\u001b[31m', '\u001b[39m'] as const;
-const green = ['\u001b[32m', '\u001b[39m'] as const;
-/** For warnings, since yellow is unreadable on a light background. */
-const magenta = ['\u001b[35m', '\u001b[39m'] as const;
-const styles = {bold, red, green, magenta};
-export type Style = keyof typeof styles;
+/** Magenta is for warnings, since yellow is unreadable on a light background. */
+export type Style = 'bold' | 'red' | 'green' | 'magenta';
 
 /** Styles a text, if there is a style and colour is on. */
 export function paint(style: Style | undefined, text: string, color: boolean): string {
-  return color && style !== undefined ? `${styles[style][0]}${text}${styles[style][1]}` : text;
+  return color && style !== undefined ? styleText(style, text, {validateStream: false}) : text;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that set a style begin with one
