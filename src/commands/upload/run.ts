@@ -13,7 +13,7 @@ import type {GithubReport} from './github.ts';
 import {announceInput, type DecideType, type Inputs, openInputs, refuseSameFile} from './inputs.ts';
 import {refuseTwoJournals} from './memory.ts';
 import {closeResources, openResources, transferOptions} from './resources.ts';
-import {DryRunTotals, refuseNothing, Tally, unfollowedText} from './tally.ts';
+import {refuseNothing, Tally, unfollowedText} from './tally.ts';
 
 /** One run of `media upload`: opens the service, sends the sources, prints the results, handles signals. */
 export class UploadRun {
@@ -23,7 +23,6 @@ export class UploadRun {
   readonly #invocation: Invocation;
   readonly #output: RunOutput;
   readonly #stop = new Stop<MediaError>();
-  readonly #dryRunTotals = new DryRunTotals();
   readonly #retryAdvice: RetryAdvice;
   readonly #failures: Failures;
   /** The options that commands in hints need. */
@@ -173,7 +172,6 @@ export class UploadRun {
 
   async #take(outcome: Outcome, results: ResultSink, several: boolean): Promise<void> {
     this.tally.add(outcome);
-    this.#dryRunTotals.add(outcome);
     this.#retryAdvice.add(outcome);
     this.#ci?.add(outcome);
     this.#failures.add(outcome, several);
@@ -194,7 +192,7 @@ export class UploadRun {
     if (session?.embedded && this.tally.fields().uploaded > 0) {
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
     }
-    if (several && this.#options.dryRun) for (const line of this.#dryRunTotals.lines()) report.note(line);
+    if (several && this.#options.dryRun) for (const line of this.tally.sums()) report.note(line);
     this.#failures.end();
     if ('results' in this.#output) return;
     for (const line of this.#advice(several)) report.note(line);

@@ -1,13 +1,18 @@
 import {exitStatusOf, MediaError} from '../../errors.ts';
-import {formatBytes} from '../../output/units.ts';
-import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
+import {counted, formatBytes} from '../../output/units.ts';
+import {type LeftOut, type Outcome, type OutcomeFacts, unrecordedOf} from '../../transfer/outcome.ts';
 import type {InputFlags} from './flags.ts';
+
+const none = {files: 0, bytes: 0};
+type Sum = typeof none;
 
 /** Counts the results of the inputs; keeps only one outcome of each kind. */
 export class Tally {
   readonly #counts = {uploaded: 0, skipped: 0, checked: 0, mismatched: 0, failed: 0, unknown: 0};
   readonly #kinds = new Map<string, Outcome>();
   readonly #dryRun: boolean;
+  /** What passed the checks of a dry run: all files, those of each content type, and those without their location. */
+  readonly #sums = new Map<string, Sum>();
   /** How many files were left out by walks; they are not inputs. */
   leftOut = 0;
   #hidden = 0;
@@ -25,7 +30,25 @@ export class Tally {
     }
     this.#counts[outcome.status] += 1;
     if (unrecordedOf(outcome) !== undefined) this.#unrecorded += 1;
+    if (outcome.status === 'checked') this.#addUp(outcome);
     this.#kinds.set(`${outcome.status} ${'error' in outcome ? outcome.error.code : ''}`, outcome);
+  }
+
+  #addUp({contentType = '', size = 0, geotags}: OutcomeFacts): void {
+    for (const name of geotags === 'stripped' ? ['', contentType, geotags] : ['', contentType]) {
+      const {files, bytes} = this.#sums.get(name) ?? none;
+      this.#sums.set(name, {files: files + 1, bytes: bytes + size});
+    }
+  }
+
+  /** The totals of a dry run, one per line: all files, each content type from most to fewest bytes. */
+  sums(): string[] {
+    const {'': all = none, stripped, ...types} = Object.fromEntries(this.#sums);
+    const ofTypes = Object.entries(types).sort(([, a], [, b]) => b.bytes - a.bytes);
+    const lines = ofTypes.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`);
+    lines.unshift(`Checked, nothing was sent: ${sumText(all)}.`);
+    if (stripped !== undefined) lines.push(`  without their location: ${sumText(stripped)}`);
+    return lines;
   }
 
   /** How many inputs are finished. */
@@ -87,44 +110,17 @@ export function exitStatus(outcomes: readonly Outcome[]): number {
   return statuses.has(6) ? 6 : 1;
 }
 
-const none = {files: 0, bytes: 0};
-type Sum = typeof none;
-
-/** Adds up the results of a dry run: files and bytes of each content type. */
-export class DryRunTotals {
-  /** Of all files, of each content type, and of what is sent without its location. */
-  readonly #sums = new Map<string, Sum>();
-
-  add({status, contentType = '', size = 0, geotags}: Outcome): void {
-    if (status !== 'checked') return;
-    for (const name of geotags === 'stripped' ? ['', contentType, geotags] : ['', contentType]) {
-      const {files, bytes} = this.#sums.get(name) ?? none;
-      this.#sums.set(name, {files: files + 1, bytes: bytes + size});
-    }
-  }
-
-  /** The totals, one per line: all files, each content type from most to fewest bytes. */
-  lines(): string[] {
-    const {'': all = none, stripped, ...types} = Object.fromEntries(this.#sums);
-    const ofTypes = Object.entries(types).sort(([, a], [, b]) => b.bytes - a.bytes);
-    const lines = ofTypes.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`);
-    lines.unshift(`Checked, nothing was sent: ${sumText(all)}.`);
-    if (stripped !== undefined) lines.push(`  without their location: ${sumText(stripped)}`);
-    return lines;
-  }
-}
-
 function sumText({files, bytes}: Sum): string {
-  return `${files} ${files === 1 ? 'file' : 'files'}, ${formatBytes(bytes)}`;
+  return `${counted(files, 'file')}, ${formatBytes(bytes)}`;
 }
 
 /** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may upload files. */
 export function refuseNothing({total, leftOut}: Tally, {shard}: InputFlags): void {
   if (total > 0 || leftOut === 0 || shard !== undefined) return;
-  const counted = leftOut === 1 ? '1 name was' : `${leftOut} names were`;
+  const names = leftOut === 1 ? '1 name was' : `${leftOut} names were`;
   throw new MediaError(
     'nothing_matched',
-    `There is nothing to upload: ${counted} left out (hidden, or neither an image nor a video).`,
+    `There is nothing to upload: ${names} left out (hidden, or neither an image nor a video).`,
     {hint: '--verbose lists them, --all uploads them anyway.'},
   );
 }
