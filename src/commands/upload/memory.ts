@@ -62,20 +62,14 @@ export async function openRunJournal(
   });
 }
 
-/** What a dry run knows of earlier runs, and whether the service, which it does not open, honours Idempotency-Key. */
-interface DryRunMemory {
-  memory?: JournalMemory | undefined;
-  idempotencyHonoured: boolean;
-}
+const nothingKnown = {idempotencyHonoured: false};
 
-const nothingKnown: DryRunMemory = {idempotencyHonoured: false};
-
-/** Reads the journal for a dry run. Without a base URL, its service cannot be compared with that of the journal. */
+/** Reads the journal for a dry run, which does not open the service. Without a base URL, that cannot be compared with the one in the journal. */
 export async function readDryRunMemory(
   {journal, once}: MemoryFlags,
   invocation: Invocation,
   {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
-): Promise<DryRunMemory> {
+): Promise<{memory?: JournalMemory | undefined; idempotencyHonoured: boolean}> {
   const {host, globals} = invocation;
   if (journal === undefined && once === false) return nothingKnown;
   const {resolveSettings} = await import('../../settings/settings.ts');
