@@ -159,24 +159,20 @@ export class ReferencePrinter {
     );
   }
 
-  /** Prints the references with what became of their files. */
-  async references(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): Promise<void> {
-    const {ndjson, write, outDir, stdout} = this.#flags;
-    const isDryRun = !write && !stdout && outDir === undefined;
-    if (this.#template !== undefined || !(ndjson || isDryRun)) return;
-    for (const [document, reference] of referencesOf(plan)) {
-      const outcome = reference.file === undefined ? undefined : outcomeOf(reference.file);
-      if (outcome !== undefined) await this.#line(document, reference, outcome);
+  /** Prints the template for each file, or the references with what became of their files. */
+  async results(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): Promise<void> {
+    const {host, stdout} = this.#invocation;
+    const {ndjson, write, outDir, stdout: isPrinted} = this.#flags;
+    if (this.#template !== undefined) {
+      const pathOf = (name: string) => typedPath(host.cwd(), name);
+      for (const outcome of plan.files.flatMap(file => outcomeOf(file) ?? []))
+        await stdout.write(renderOutcome(this.#template, outcome, pathOf));
+    } else if (ndjson || !(write || isPrinted || outDir !== undefined)) {
+      for (const [document, reference] of referencesOf(plan)) {
+        const outcome = outcomeOf(reference.file ?? '');
+        if (outcome !== undefined) await this.#line(document, reference, outcome);
+      }
     }
-  }
-
-  /** Prints the template for each file. */
-  async files(outcomes: readonly Outcome[]): Promise<void> {
-    const template = this.#template;
-    if (template === undefined) return;
-    const cwd = this.#invocation.host.cwd();
-    for (const outcome of outcomes)
-      await this.#invocation.stdout.write(renderOutcome(template, outcome, name => typedPath(cwd, name)));
   }
 
   /** Reports the files that were uploaded, but cannot be inserted; returns whether there are any. */

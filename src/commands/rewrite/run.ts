@@ -45,8 +45,7 @@ export class RewriteRun {
     const isDryRun = !write && !stdout && outDir === undefined;
     const uploaded = await this.#upload(plan, isDryRun);
     const written = isDryRun ? 0 : await this.#write(plan, printer);
-    await printer.references(plan, file => this.#outcomeOf(file, plan));
-    await printer.files(plan.files.flatMap(file => this.#outcomes.get(file) ?? []));
+    await printer.results(plan, file => this.#outcomeOf(file, plan));
     printer.summary(plan, this.#outcomes);
     // A document that could not be written makes a success a failure.
     const status = this.#stopped ?? (uploaded || written);
