@@ -32,15 +32,6 @@ export interface ResultOptions {
   ascii?: boolean;
 }
 
-/** What a table shows of an outcome; for a single input, one row per field of its record. */
-interface Row {
-  readonly position: number;
-  readonly status: Outcome['status'];
-  readonly size: number;
-  readonly hasError: boolean;
-  readonly cells: string[][];
-}
-
 /** The most characters that are kept for one table. */
 const mostText = 4 * 1024 * 1024;
 /** The most rows of a table, since the time to draw one grows faster than its length. */
@@ -71,7 +62,8 @@ export class Results {
     const {format} = this.#options;
     if (format === 'ndjson') return this.#print(outcome);
     // Of what waits for its turn in a table, no more is kept than will be shown.
-    const kept = format === 'table' && outcome.status !== 'left out' ? this.#rowOf(outcome) : outcome;
+    const kept =
+      format === 'table' && outcome.status !== 'left out' ? rowOf(outcome, this.#options) : outcome;
     this.#early.set(kept.position, kept);
     for (let due = this.#early.get(this.#next); due !== undefined; due = this.#early.get(this.#next)) {
       this.#early.delete(this.#next);
@@ -95,12 +87,6 @@ export class Results {
     if (typeof format === 'object')
       return this.#stdout.write(renderOutcome(format.template, outcome, format.pathOf));
     await this.#stdout.write(formatOutcome(format, outcome));
-  }
-
-  #rowOf(outcome: Outcome): Row {
-    const {several, dryRun} = this.#options;
-    const {position, status, size = 0} = outcome;
-    return {position, status, size, hasError: 'error' in outcome, cells: cellsFor(outcome, several, dryRun)};
   }
 
   async #addRow(row: Row): Promise<void> {
@@ -151,6 +137,14 @@ export class Results {
 /** A record may have a million fields or characters; a table that shows all of them helps nobody, and may take hours to draw. */
 const mostFields = 200;
 const longestCell = 10_000;
+
+/** What a table shows of an outcome; for a single input, one row per field of its record. */
+function rowOf(outcome: Outcome, {several, dryRun}: ResultOptions) {
+  const {position, status, size = 0} = outcome;
+  return {position, status, size, hasError: 'error' in outcome, cells: cellsFor(outcome, several, dryRun)};
+}
+
+type Row = ReturnType<typeof rowOf>;
 
 function cellsFor(outcome: Outcome, several: boolean, dryRun: boolean): string[][] {
   if (dryRun) return [checkRow(outcome)];
