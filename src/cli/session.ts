@@ -128,9 +128,5 @@ export async function within<Answer>(
 ): Promise<Answer> {
   const controller = new AbortController();
   const cancel = host.clock.after(ms, () => controller.abort(new Error('timeout')));
-  try {
-    return await ask(controller.signal);
-  } finally {
-    cancel();
-  }
+  return ask(controller.signal).finally(cancel);
 }
