@@ -1,4 +1,4 @@
-import {defined, own} from '../../lib/object.ts';
+import {own} from '../../lib/object.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {Stdout} from '../stdout.ts';
 import type {Style} from '../terminal.ts';
@@ -129,8 +129,7 @@ export class Results {
 
   async #render(rows: string[][], headings: string[] | undefined): Promise<string> {
     const {renderTable} = await import('./table.ts');
-    const {color, width, ascii} = this.#options;
-    return renderTable(rows, {headings, styleOf, width: width(), color, ...defined({ascii})});
+    return renderTable(rows, {...this.#options, headings, styleOf, width: this.#options.width()});
   }
 }
 
