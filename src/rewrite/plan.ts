@@ -71,7 +71,7 @@ export async function planRewrite(
       }
     }
   } finally {
-    await planner.end();
+    await planner.scanner.end();
   }
   const sameAs = options.comparesContent ? await planner.equalFiles() : new Map<string, string>();
   return {documents: plans, failed, files: planner.files.filter(file => !sameAs.has(file)), sameAs};
@@ -99,7 +99,7 @@ class Planner {
   readonly #options: PlanOptions;
   readonly #locator: Locator;
   readonly #source: ReturnType<typeof filesIn>;
-  readonly #scanner = new Scanner();
+  readonly scanner = new Scanner();
   /** By real path: the size of the file, or why it cannot be uploaded. */
   readonly #checked = new Map<string, {name: string; size: number; problem?: MediaError}>();
 
@@ -122,16 +122,12 @@ class Planner {
     const {text} = decodeDocument(bytes, name);
     const placeOf = placesIn(text);
     const references: FoundReference[] = [];
-    const scanned = await this.#scanner.scan(name, {kind, text, options: this.#options.scan});
+    const scanned = await this.scanner.scan(name, {kind, text, options: this.#options.scan});
     for (const reference of scanned.references) {
       if (reference.onlyMedia && !(await isNamedMedia(withoutQuery(reference.target)))) continue;
       references.push(await this.#place({...reference, ...placeOf(reference.start)}, document));
     }
     return {...scanned, document, sha256: hash('sha256', bytes, 'hex'), references, projectFiles};
-  }
-
-  end(): Promise<void> {
-    return this.#scanner.end();
   }
 
   async #place(reference: FoundReference, document: DocumentFile): Promise<FoundReference> {
