@@ -40,7 +40,7 @@ export function stateUnwritable(host: Host, why: string, cause?: unknown): Media
 
 type Kind = 'config' | 'data' | 'state';
 
-/** The variable that says where such files are. */
+/** The variable that says where such files are, such as XDG_CONFIG_HOME or XDG_STATE_HOME. */
 function variableOf({platform}: Host, kind: Kind): string {
   if (platform === 'darwin') return 'HOME';
   if (platform === 'win32') return kind === 'config' ? 'APPDATA' : 'LOCALAPPDATA';
