@@ -265,6 +265,22 @@ test('a commit that fails when another process has committed the same ID: the by
   expect((await fetch(stored?.record.fileUrl ?? '')).status).toBe(200);
 });
 
+test('an upload right after its commit, before the end of its request: counts once for the quota', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  await upload(service, key, image);
+  const [stored] = await service.records();
+  const quota = 3 * image.length;
+  const store = new Store(dataDirectory, systemClock, temporaryNames(systemHost()), quota);
+  await store.prepare(false);
+  const file = store.temporaryPath();
+  store.quota.reserve(file, image.length);
+  await writeFile(file, image);
+  const record = await store.find(stored?.record.id ?? '');
+  await store.commit({...(record as StoredRecord), id: store.newId()}, {file}, () => {});
+  store.quota.reserve(store.temporaryPath(), image.length);
+  expect(() => store.quota.reserve(store.temporaryPath(), 1)).toThrow(`and ${quota} are used`);
+});
+
 test('temporary names: of this process, of one that has ended, of another machine', async () => {
   const names = temporaryNames(systemHost());
   const own = names.next();

@@ -21,6 +21,8 @@ import type {Service} from './context.ts';
 
 /** What an upload asks for, besides its body. */
 interface Wanted {
+  /** Of the temporary file for its body. */
+  readonly path: string;
   readonly contentType: string;
   readonly entryName: string | undefined;
   /** Throws if the service was reset since the upload began. */
@@ -66,8 +68,10 @@ export async function receiveUpload(exchange: Exchange, service: Service): Promi
     // The response to a repeated request may have been lost: what it stored takes no more space.
     const mayBeStored = quota.isLimited && entryName !== undefined;
     const isStored = mayBeStored && (await service.entries.recordOf(entryName)) !== undefined;
-    const release = isStored ? undefined : quota.reserve(size);
-    return store(exchange, service, {contentType, entryName, checkCurrent}).finally(release);
+    const path = service.store.temporaryPath();
+    if (!isStored) quota.reserve(path, size);
+    const storing = store(exchange, service, {path, contentType, entryName, checkCurrent});
+    return storing.finally(() => quota.set(path, 0));
   };
   const stored = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));
   await exchange.disturbance?.at('store');
@@ -106,9 +110,8 @@ export function parseContentLength(field: string | undefined): number {
 async function store(
   exchange: Exchange,
   service: Service,
-  {contentType, entryName, checkCurrent}: Wanted,
+  {path, contentType, entryName, checkCurrent}: Wanted,
 ): Promise<StoredRecord> {
-  const path = service.store.temporaryPath();
   // Started now, so that it is ready when the body has arrived.
   prepareToProbe(contentType);
   try {

@@ -10,7 +10,6 @@ export function quotaOf(most: number) {
   /** By the names of the files. */
   const sizes = new Map<string, number>();
   let stored = 0;
-  let reserved = 0;
   /** Counts a file that was stored, in place of an earlier one of its name; 0 bytes if it was deleted. */
   const set = (name: string, bytes: number) => {
     if (!isLimited) return;
@@ -34,14 +33,11 @@ export function quotaOf(most: number) {
       await Promise.all((await readdir(filesDirectory)).map(name => readsAtOnce(() => count(name))));
     },
 
-    /** Sets bytes aside for an upload until the returned function is called; throws a 507 if there are not as many. */
-    reserve(bytes: number): () => void {
-      if (stored + reserved + bytes > most)
+    /** Counts an upload that is about to be received into a file; throws a 507 if there are too few bytes left. */
+    reserve(name: string, bytes: number): void {
+      if (stored + bytes > most)
         throw new Refusal(507, `This service stores at most ${most} bytes, and ${stored} are used.`);
-      reserved += bytes;
-      return () => {
-        reserved -= bytes;
-      };
+      set(name, bytes);
     },
   };
 }

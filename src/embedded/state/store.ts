@@ -146,6 +146,7 @@ export class Store {
       }
       lastCheck();
       await rename(recordDraft, this.#recordPath(record.id));
+      this.quota.set(paths.file, 0);
       this.quota.set(record.id, record.size);
       await records.sync();
     } catch (error) {
