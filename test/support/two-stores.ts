@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {afterTest} from './after-test.ts';
 import {type EmbeddedService, startEmbeddedService} from './embedded-service.ts';
+import {freePort} from './free-ports.ts';
 import {sandbox, temporaryDirectory} from './media.ts';
 
 /** A machine with a key for a service, whose store can be replaced: as by `media serve --ephemeral` that is started anew. */
@@ -9,7 +10,7 @@ export async function twoStores() {
   const first = await temporaryDirectory();
   const start = (port: number, dataDirectory: string) =>
     startEmbeddedService({port, fixedKey, dataDirectory});
-  let service: EmbeddedService = await start(0, first);
+  let service: EmbeddedService = await start(await freePort(), first);
   afterTest(() => service.close());
   const {url} = service;
   const another = async (dataDirectory: string) => {
