@@ -35,6 +35,8 @@ export class Store {
   readonly newId: () => string;
   readonly quota: ReturnType<typeof quotaOf>;
   #identity: string | undefined;
+  /** The file that was last read for it. */
+  #seenIdentity: string | undefined;
   #listed: {ids: readonly string[]; changedAt: bigint} | undefined;
 
   /** `quota`: how many bytes all uploads together may have. */
@@ -69,7 +71,15 @@ export class Store {
 
   /** Whether the data directory is still the same: it may have been moved away, or another one mounted in its place. */
   async isInPlace(): Promise<boolean> {
-    return (await identityIn(this.dataDirectory).catch(ignoreDamage)) === this.#identity;
+    const file = await stat(join(this.dataDirectory, 'identity.json'), {bigint: true}).catch(() => undefined);
+    if (file === undefined) return false;
+    // The same directory, mounted again, may be another device.
+    const seen = `${file.dev} ${file.ino} ${file.ctimeNs}`;
+    if (seen === this.#seenIdentity) return true;
+    const identity = await identityIn(this.dataDirectory).catch(ignoreDamage);
+    if (identity !== this.#identity) return false;
+    this.#seenIdentity = seen;
+    return true;
   }
 
   /** A path for an uncommitted file. */
