@@ -27,6 +27,10 @@ const fields = {
 /** A parsed `--template`. */
 export interface Template {
   readonly parts: readonly (string | Placeholder)[];
+  /** Whether the template separates with zero bytes, so that any text can stand between them as it is. */
+  readonly isExact: boolean;
+  /** Whether its own text has commands to CI runners, which are meant; values in it form no others. */
+  readonly hasCommands: boolean;
   /** The end of the line that was printed last, which the next input may continue. */
   printed: string;
 }
@@ -75,7 +79,8 @@ export function parseTemplate(text: string): Template {
     end = match.index + found.length;
   }
   parts.push(text.slice(end));
-  return {parts, printed: ''};
+  const shape = parts.map(part => (typeof part === 'string' ? part : 'x')).join('');
+  return {parts, isExact: parts.includes('\0'), hasCommands: harmless(shape) !== shape, printed: ''};
 }
 
 /** Escapes what CI runners would interpret as a command in any line. */
@@ -127,14 +132,11 @@ export function renderOutcome(
  * that is not UTF-8 makes it bytes.
  */
 export function renderTemplate(template: Template, of: Rendered): string | Buffer {
-  const {parts} = template;
-  const isExact = parts.includes('\0');
+  const {parts, isExact, hasCommands} = template;
   const rendered = parts.map(part => (typeof part === 'string' ? part : render(part, of, isExact)));
   if (rendered.some(Buffer.isBuffer)) return Buffer.concat(rendered.map(part => Buffer.from(part)));
   const text = rendered.join('');
-  // Commands to CI runners in its own text are meant; values in it form no others.
-  const shape = parts.map(part => (typeof part === 'string' ? part : 'x')).join('');
-  if (isExact || harmless(shape) !== shape) return text;
+  if (isExact || hasCommands) return text;
   let safe = harmless(text);
   const joined = template.printed + safe;
   if (harmless(joined) !== joined) safe = escapeUnit(safe.charAt(0)) + safe.slice(1);
