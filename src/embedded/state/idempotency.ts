@@ -50,6 +50,12 @@ export function idempotencyEntries(store: Store, clock: Clock) {
     throw new Refusal(422, 'This Idempotency-Key was already used for other content.');
   };
 
+  const settledSoon = (other: Promise<unknown>) =>
+    new Promise<void>(resolve => {
+      const cancel = clock.after(inFlightPatienceMs, resolve);
+      void Promise.allSettled([other]).then(cancel).then(resolve);
+    });
+
   return {
     /** The name of the entry for an owner's Idempotency-Key field; undefined without one. */
     nameOf(owner: string, field: string | string[] | undefined): string | undefined {
@@ -59,8 +65,8 @@ export function idempotencyEntries(store: Store, clock: Clock) {
 
     /** Runs an upload. If another with that name runs in this process, waits shortly for its end, then throws a 409. */
     async alone<T>(name: string, upload: () => Promise<T>): Promise<T> {
-      const other = inFlight.get(name)?.catch(() => {});
-      if (other !== undefined) await Promise.race([other, clock.sleep(inFlightPatienceMs)]);
+      const other = inFlight.get(name);
+      if (other !== undefined) await settledSoon(other);
       if (inFlight.has(name)) {
         throw new Refusal(409, 'An upload with this Idempotency-Key is still in progress.');
       }
