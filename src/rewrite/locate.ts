@@ -43,6 +43,10 @@ export class Locator {
     return realDirectory(this.#places.root ?? project ?? directory);
   });
   readonly #namesBelow = remembered(namesBelow);
+  /** Which of these files are in a directory, or above it. */
+  readonly projectFilesOf = remembered((directory: string): readonly ProjectFile[] =>
+    projectFiles.filter(name => ancestorWith(name, directory) !== undefined),
+  );
 
   constructor(places: RewritePlaces) {
     this.#places = places;
@@ -114,11 +118,6 @@ export class Locator {
     if (!fromRoot.startsWith('/')) return [resolve(directory, fromRoot)];
     return [...this.#places.publicDirectories, root].map(top => join(top, fromRoot));
   }
-}
-
-/** Which of these files are in the directory of a document, or above it. */
-export function projectFilesOf(document: string): readonly ProjectFile[] {
-  return projectFiles.filter(name => ancestorWith(name, dirname(document)) !== undefined);
 }
 
 /** A function that finds the value of each key once. */

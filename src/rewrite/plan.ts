@@ -8,7 +8,7 @@ import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {filesIn} from '../sources/open/file.ts';
 import {decodeDocument, placesIn} from './document-text.ts';
 import {type DocumentFile, readDocument} from './documents.ts';
-import {Locator, type ProjectFile, projectFilesOf, type RewritePlaces} from './locate.ts';
+import {Locator, type ProjectFile, type RewritePlaces} from './locate.ts';
 import {type DocumentKind, type Reference, type ScanOptions, withoutQuery} from './scan/reference.ts';
 import type {Scanned} from './scan/scan.ts';
 import {Scanner} from './scanner.ts';
@@ -116,7 +116,7 @@ class Planner {
   /** Finds the references of a document, and checks their files; rejects if it cannot be rewritten. */
   async plan(document: DocumentFile): Promise<DocumentPlan> {
     const {name} = document;
-    const projectFiles = projectFilesOf(document.path);
+    const projectFiles = this.#locator.projectFilesOf(dirname(document.path));
     const kind = document.kind === 'markdown' ? dialectOf(projectFiles) : document.kind;
     const bytes = await readDocument(document);
     const {text} = decodeDocument(bytes, name);
