@@ -126,12 +126,16 @@ export class Ending {
     });
   }
 
-  /** The error for a file that an earlier run sent completely under this key without recording a response. */
-  unknownSince(key: string): MediaError {
+  /**
+   * The error for a file that an earlier run sent completely under this key without recording a response, and which this
+   * run sends again or not.
+   */
+  unknownSince(key: string, isSentAgain = false): MediaError {
     const sentence = `${this.#source.name} was sent completely before and no response was recorded, so it may or may not be stored.`;
+    const again = isSentAgain ? 'run the command again' : 'add --on-unknown retry';
     const settle = `if it is stored: ${this.#settleCommand(key)}`;
     return new MediaError('outcome_unknown', sentence, {
-      hint: `Check whether the service has it. To send it again, add --on-unknown retry; ${settle}`,
+      hint: `Check whether the service has it. To send it again, ${again}; ${settle}`,
     });
   }
 

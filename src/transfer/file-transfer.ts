@@ -122,7 +122,7 @@ export class FileTransfer {
     this.#entry = admission?.entry;
     this.#wasReleased = this.#entry?.wasReleased ?? false;
     const doubted = this.#entry?.inDoubt;
-    if (doubted !== undefined) this.#unknown = this.#ending.unknownSince(doubted);
+    if (doubted !== undefined) this.#unknown = this.#ending.unknownSince(doubted, true);
     const idempotencyKey = this.#entry?.idempotencyKey ?? this.#options.uuid();
     const upload = {source, contentType: input.contentType, idempotencyKey};
     outage.begin(this.#position);
@@ -217,8 +217,10 @@ export class FileTransfer {
 
   /** The outcome of a file that is not stored, or may be. */
   #failed(error: MediaError, halt: Reach = 'never'): PendingResult<Outcome> {
-    const shown = this.#retries.withAttempts(this.#unknown ?? error);
-    const status = this.#unknown === undefined ? 'failed' : 'unknown';
-    return this.#ending.failed(status, shown, halt);
+    const unknown = this.#unknown;
+    const last = unknown === error ? '' : ` The last attempt: ${error.message}`;
+    const shown = unknown?.reworded({message: `${unknown.message}${last}`}) ?? error;
+    const status = unknown === undefined ? 'failed' : 'unknown';
+    return this.#ending.failed(status, this.#retries.withAttempts(shown), halt);
   }
 }

@@ -100,10 +100,14 @@ it('stored without an answer, sent again and refused, sent once more: one key, a
       },
     );
   const seen = [];
+  const errors = [];
   for (let count = 0; count < 3; count += 1) {
     const {stdout, exitCode} = await run();
     seen.push([statuses(stdout)['a/x.png'], exitCode]);
+    errors.push(JSON.parse(stdout).error);
   }
+  expect(errors[1].message).toMatch(/^a\/x\.png was sent completely before .* The last attempt: .*415/);
+  expect(errors[1].hint).not.toContain('--on-unknown');
   // The refusal of the second says nothing of the first.
   expect(seen).toEqual([
     ['unknown', 5],
