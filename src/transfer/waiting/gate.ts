@@ -42,35 +42,6 @@ export interface WaitOptions {
   retryMaxWaitMs: number;
 }
 
-/** Closes the gate for as long as the service asks, marks refusals that ask for longer, and slows down after several. */
-export function withRetryAfter(
-  uploader: Uploader,
-  {clock, gate, retryMaxWaitMs, random, retries}: WaitOptions & {retries: number},
-): Uploader {
-  const refusals = new Refusals();
-  if (retries > 0) gate.waitMs = () => refusals.waitMs(random);
-  return {
-    async upload(request) {
-      const sentAt = clock.monotonic();
-      const answer = await uploader.upload(request);
-      if (answer.kind === 'stored') refusals.stored();
-      if (answer.kind !== 'refused') return answer;
-      const {retryAfter} = answer;
-      const waitMs = retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, clock.now());
-      const isLong = waitMs !== undefined && waitMs > retryMaxWaitMs;
-      if (isLong && decide('held', answer, mayBeStored).action === 'retry')
-        return {...answer, longWaitMs: waitMs};
-      if (!asksForFewer(answer.status) && answer.status !== 503) return answer;
-      if (waitMs === undefined) {
-        if (asksForFewer(answer.status) || isOfService(answer)) refusals.refused(sentAt, clock.monotonic());
-        return answer;
-      }
-      gate.closeFor(waitMs);
-      return answer;
-    },
-  };
-}
-
 /**
  * The pause grows with each refusal in a row up to this one, to 2 s: a batch whose files are all refused ends within minutes, and
  * 8 at a time cause fewer than 10 requests a second.
@@ -78,28 +49,39 @@ export function withRetryAfter(
 const longestRow = 3;
 
 /**
- * Counts refusals that come one after the other, with nothing stored between them: the service limits how many files it takes in
- * some time, and even one at a time is too fast. Without pauses, a batch would have most of its files refused in a second.
+ * Closes the gate for as long as the service asks, marks refusals that ask for longer, and slows down after several in a row, with
+ * nothing stored between them: the service limits how many files it takes in some time, and even one at a time is too fast. Without
+ * pauses, a batch would have most of its files refused in a second.
  */
-class Refusals {
-  #inARow = 0;
-  #heardAt = Number.NEGATIVE_INFINITY;
-
-  /** Call for each stored file. */
-  stored(): void {
-    this.#inARow = 0;
-  }
-
-  /** Call for each refusal, with the times when its request was sent and when it was heard. */
-  refused(sentAt: number, heardAt: number): void {
-    // Those that were sent together count once.
-    if (sentAt < this.#heardAt) return;
-    this.#heardAt = heardAt;
-    this.#inARow += 1;
-  }
-
-  /** How long a file should wait before it is sent, in milliseconds: at random, so that all do not come at once. */
-  waitMs(random: () => number): number {
-    return this.#inARow < 2 ? 0 : backoffMs(Math.min(this.#inARow, longestRow) - 1, random);
-  }
+export function withRetryAfter(
+  uploader: Uploader,
+  {clock, gate, retryMaxWaitMs, random, retries}: WaitOptions & {retries: number},
+): Uploader {
+  let refusalsInARow = 0;
+  let refusedAt = Number.NEGATIVE_INFINITY;
+  // At random, so that all do not come at once.
+  const pauseMs = () =>
+    refusalsInARow < 2 ? 0 : backoffMs(Math.min(refusalsInARow, longestRow) - 1, random);
+  if (retries > 0) gate.waitMs = pauseMs;
+  return {
+    async upload(request) {
+      const sentAt = clock.monotonic();
+      const answer = await uploader.upload(request);
+      if (answer.kind === 'stored') refusalsInARow = 0;
+      if (answer.kind !== 'refused') return answer;
+      const {retryAfter} = answer;
+      const waitMs = retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, clock.now());
+      const isLong = waitMs !== undefined && waitMs > retryMaxWaitMs;
+      if (isLong && decide('held', answer, mayBeStored).action === 'retry')
+        return {...answer, longWaitMs: waitMs};
+      if (!asksForFewer(answer.status) && answer.status !== 503) return answer;
+      if (waitMs !== undefined) gate.closeFor(waitMs);
+      // Those that were sent together count once.
+      else if ((asksForFewer(answer.status) || isOfService(answer)) && sentAt >= refusedAt) {
+        refusedAt = clock.monotonic();
+        refusalsInARow += 1;
+      }
+      return answer;
+    },
+  };
 }
