@@ -14,9 +14,6 @@ import {isLeftOut, type LeftOut, type Outcome} from './outcome.ts';
 import {Retries} from './retries.ts';
 import type {PendingResult} from './workers.ts';
 
-/** What is the same in each attempt at a file. */
-type Upload = Pick<AttemptOptions, 'source' | 'contentType' | 'idempotencyKey'>;
-
 /** Takes one file through its transfer: open, decide its type, look it up, then attempt, judge and record until it has ended. */
 export class FileTransfer {
   readonly #position: number;
@@ -115,16 +112,31 @@ export class FileTransfer {
   }
 
   async #upload(source: OpenSource, input: SentInput): Promise<PendingResult<Outcome>> {
-    const {journal, stop} = this.#options;
-    const {outage} = this.#batch;
+    const {journal, uploader, clock, stop, timeoutMs, observer} = this.#options;
+    const {outage, rateLimit} = this.#batch;
     const admission = await journal?.admit(input, source, {resend: this.#retries.resend, stop});
     if (admission !== undefined && admission.status !== 'new') return this.#ending.fromJournal(admission);
-    this.#entry = admission?.entry;
-    this.#wasReleased = this.#entry?.wasReleased ?? false;
-    const doubted = this.#entry?.inDoubt;
+    const entry = admission?.entry;
+    this.#entry = entry;
+    this.#wasReleased = entry?.wasReleased ?? false;
+    const doubted = entry?.inDoubt;
     if (doubted !== undefined) this.#unknown = this.#ending.unknownSince(doubted, true);
-    const idempotencyKey = this.#entry?.idempotencyKey ?? this.#options.uuid();
-    const upload = {source, contentType: input.contentType, idempotencyKey};
+    // Named one by one: a copy of all the options takes a fifth of what an attempt costs on the main thread.
+    const upload: AttemptOptions = {
+      source,
+      transformed: this.#stripped?.transformed,
+      contentType: input.contentType,
+      idempotencyKey: entry?.idempotencyKey ?? this.#options.uuid(),
+      uploader,
+      clock,
+      stop,
+      timeoutMs,
+      rateLimit,
+      sha256: entry?.sha256,
+      isHashed: entry !== undefined,
+      commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
+      onProgress: bytes => observer.progress(this.#position, bytes),
+    };
     outage.begin(this.#position);
     try {
       for (;;) {
@@ -137,7 +149,7 @@ export class FileTransfer {
   }
 
   /** Makes an attempt when the file may be sent; the outcome of the file, or undefined if it is to be tried again now. */
-  async #attemptOnce(upload: Upload): Promise<PendingResult<Outcome> | undefined> {
+  async #attemptOnce(upload: AttemptOptions): Promise<PendingResult<Outcome> | undefined> {
     const end = await this.#batch.concurrency.begin(upload.source.size);
     let how: AttemptEnd = 'other';
     let result: Stored | FailedAttempt;
@@ -155,29 +167,11 @@ export class FileTransfer {
     return this.#ending.stored(result.received, this.#entry);
   }
 
-  async #attempt(upload: Upload, isHashed = this.#entry !== undefined): Promise<Stored | FailedAttempt> {
-    const {source, contentType, idempotencyKey} = upload;
-    const entry = this.#entry;
+  async #attempt(upload: AttemptOptions): Promise<Stored | FailedAttempt> {
     this.#ending.facts.attempts += 1;
     this.#retries.begin();
-    const {uploader, clock, stop, timeoutMs, observer} = this.#options;
-    // Named one by one: a copy of all the options takes a fifth of what an attempt costs on the main thread.
-    const result = await attemptUpload({
-      source,
-      transformed: this.#stripped?.transformed,
-      contentType,
-      idempotencyKey,
-      uploader,
-      clock,
-      stop,
-      timeoutMs,
-      rateLimit: this.#batch.rateLimit,
-      sha256: entry?.sha256,
-      isHashed,
-      commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
-      onProgress: bytes => observer.progress(this.#position, bytes),
-    });
-    return result.kind === 'unsure' ? this.#attempt(upload, true) : result;
+    const result = await attemptUpload(upload);
+    return result.kind === 'unsure' ? this.#attempt({...upload, isHashed: true}) : result;
   }
 
   async #afterFailure({phase, failure}: FailedAttempt): Promise<PendingResult<Outcome> | undefined> {

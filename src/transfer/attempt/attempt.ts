@@ -2,10 +2,10 @@ import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {Stored, UploadAnswer, Uploader} from '../../service/uploader.ts';
-import {type BodyOptions, type BodyWatcher, openBody} from './body.ts';
+import {type BodyOptions, type BodyWatcher, openBody, unsure} from './body.ts';
 import type {Failure, Phase} from './retry.ts';
 
-export interface AttemptOptions extends Omit<BodyOptions, 'signal'> {
+export interface AttemptOptions extends BodyOptions {
   contentType: string;
   /** A UUID, the same for every attempt at this content. */
   idempotencyKey: string;
@@ -49,11 +49,11 @@ export function attemptUpload(options: AttemptOptions): Promise<Stored | FailedA
 
 class Attempt implements BodyWatcher {
   readonly #options: AttemptOptions;
-  readonly #abort = new Stop<MediaError>();
+  readonly signal = new Stop<MediaError>();
   #phase: Phase = 'connecting';
   #failure: Failure | undefined;
-  #bug: unknown;
-  #isUnsure = false;
+  /** What the body failed with that nobody should see: `unsure`, or a bug. */
+  #bodyError: unknown;
   #cancelTimer = () => {};
 
   constructor(options: AttemptOptions) {
@@ -62,24 +62,21 @@ class Attempt implements BodyWatcher {
 
   async run(): Promise<Stored | FailedAttempt | UnsureAttempt> {
     const {stop, uploader, contentType, idempotencyKey} = this.#options;
-    const {source, transformed, clock, rateLimit, commit, sha256, isHashed} = this.#options;
+    const {signal} = this;
     const onStop = () => this.#stop();
     stop.addEventListener('abort', onStop, {once: true});
     onStop();
     try {
-      const body = await openBody(
-        {source, transformed, clock, rateLimit, commit, sha256, isHashed, signal: this.#abort},
-        this,
-      );
-      return this.#judge(await uploader.upload({contentType, idempotencyKey, body, signal: this.#abort}));
+      const body = await openBody(this.#options, this);
+      return this.#judge(await uploader.upload({contentType, idempotencyKey, body, signal}));
     } catch (error) {
-      if (this.#bug !== undefined) throw this.#bug;
-      if (this.#isUnsure && this.#failure === undefined) return {kind: 'unsure'};
+      if (this.#bodyError !== undefined && this.#bodyError !== unsure) throw this.#bodyError;
+      if (this.#bodyError === unsure && this.#failure === undefined) return {kind: 'unsure'};
       const failure: Failure =
         error instanceof MediaError ? {kind: 'error', error} : {kind: 'connection', cause: error};
       return this.#failed(this.#failure ?? failure);
     } finally {
-      this.#abort.abort(ended);
+      signal.abort(ended);
       this.#cancelTimer();
       stop.removeEventListener('abort', onStop);
     }
@@ -102,23 +99,15 @@ class Attempt implements BodyWatcher {
     return {kind: 'failed', phase: this.#phase, failure};
   }
 
-  reading(): void {
+  began(step: 'reading' | 'sending' | 'waiting'): void {
     this.#phase = 'held';
-    this.#watchFor('read-stall', defaultStallMs);
-  }
-
-  sending(): void {
-    this.#phase = 'held';
-    this.#watchFor('stall', defaultStallMs);
-  }
-
-  waiting(): void {
-    this.#setTimer(() => () => {});
+    if (step === 'waiting') this.#cancelTimer();
+    else this.#watchFor(step === 'reading' ? 'read-stall' : 'stall', defaultStallMs);
   }
 
   sent(bytes: number): void {
     this.#options.onProgress(bytes);
-    if (this.#phase === 'held') this.reading();
+    if (this.#phase === 'held') this.began('reading');
   }
 
   released(): void {
@@ -126,20 +115,16 @@ class Attempt implements BodyWatcher {
     this.#watchFor('answer-timeout', defaultResponseMs);
   }
 
-  unsure(): void {
-    this.#isUnsure = true;
-  }
-
   /** Keeps why a body failed, since the request itself only reports that it ended. */
   failed(error: unknown): void {
     if (error instanceof MediaError) this.#failure ??= {kind: 'error', error};
-    else if (!this.#isUnsure) this.#bug ??= error;
+    else this.#bodyError ??= error;
   }
 
   /** Ends the attempt; only the first failure counts. */
   #end(failure: Failure): void {
     this.#failure ??= failure;
-    this.#abort.abort(ended);
+    this.signal.abort(ended);
   }
 
   #stop(): void {
@@ -153,7 +138,7 @@ class Attempt implements BodyWatcher {
 
   #setTimer(start: () => () => void): void {
     this.#cancelTimer();
-    if (!this.#abort.aborted) this.#cancelTimer = start();
+    if (!this.signal.aborted) this.#cancelTimer = start();
   }
 
   /** Restarted with each sign of progress. */

@@ -11,8 +11,6 @@ export interface BodyOptions {
   /** Returns what is sent instead of these bytes of the source, as many, without changing them; unset if they are sent as they are. */
   transformed?: ((bytes: Uint8Array, position: number) => Uint8Array[]) | undefined;
   clock: Clock;
-  /** Aborted when the attempt ends; a connection that is being closed may read the body on. */
-  signal: StopSignal<Error>;
   /** Shared by all uploads, if there is a limit. */
   rateLimit?: RateLimit | undefined;
   /** Resolves when the journal records that the last chunk is about to be sent; `sha256` is of the source, in hex. */
@@ -25,21 +23,20 @@ export interface BodyOptions {
 
 /** Receives the progress of a body. */
 export interface BodyWatcher {
-  /** The next bytes are being read, or their hash is. */
-  reading(): void;
-  /** The next bytes are about to be sent. */
-  sending(): void;
-  /** The next bytes wait for the rate limit. */
-  waiting(): void;
+  /** Aborted when the attempt ends; a connection that is being closed may read the body on. */
+  readonly signal: StopSignal<Error>;
+  /** The next bytes, or their hash, are being read; are about to be sent; or wait for the rate limit. */
+  began(step: 'reading' | 'sending' | 'waiting'): void;
   /** This many bytes have left the process. */
   sent(bytes: number): void;
   /** The last bytes are about to be sent: from now on the request may take effect. */
   released(): void;
-  /** Only a hash of the content, which was not computed, could show whether the source has changed. */
-  unsure(): void;
-  /** The source could not be sent, or there is a bug. */
+  /** The source could not be sent (`unsure` or a MediaError), or there is a bug. */
   failed(error: unknown): void;
 }
+
+/** Why a body fails if only a hash of the content, which was not computed, could show whether the source has changed. */
+export const unsure = new Error('The source may have changed.');
 
 /** Bodies of this size or more wait for a round trip before their release, since the service may be refusing them. */
 const longPauseBytes = 4 * 1024 * 1024;
@@ -54,7 +51,7 @@ export async function openBody(options: BodyOptions, watcher: BodyWatcher): Prom
   if (small !== undefined && small.bytes.length < source.size) throw await cutShort(source);
   // The first chunk waits for the rate limit before the connection is opened, since the server could close an idle
   // connection.
-  await rateLimit?.take(Math.min(rateLimit.chunkBytes, source.size), options.signal);
+  await rateLimit?.take(Math.min(rateLimit.chunkBytes, source.size), watcher.signal);
   return new UploadBody(options, watcher, small);
 }
 
@@ -92,9 +89,9 @@ class UploadBody implements Body {
 
   /** Resolves when it is committed; rejects at once when the attempt ends, since a disk may never respond. */
   async #commitWhole(commit: () => Promise<void>): Promise<void> {
-    const {signal} = this.#options;
+    const {signal} = this.#watcher;
     this.#isWhole = true;
-    this.#watcher.sending();
+    this.#watcher.began('sending');
     try {
       signal.throwIfAborted();
       await unlessStopped(commit(), signal);
@@ -118,20 +115,20 @@ class UploadBody implements Body {
     const pace = new Pace(rateLimit?.chunkBytes);
     const digest = !isHashed || sha256 !== undefined ? undefined : createHash('sha256');
     let sent = 0;
-    this.#watcher.reading();
+    this.#watcher.began('reading');
     try {
       const chunks = this.#small === undefined ? chunksOf(source, pace, wire) : [this.#small.bytes];
       for await (const chunk of chunks) {
         if (rateLimit !== undefined && sent > 0) {
           // Waiting for the rate limit is not a stall.
-          this.#watcher.waiting();
-          await rateLimit.take(chunk.length, this.#options.signal);
-          this.#watcher.reading();
+          this.#watcher.began('waiting');
+          await rateLimit.take(chunk.length, this.#watcher.signal);
+          this.#watcher.began('reading');
         }
         digest?.update(chunk);
         if (sent + chunk.length === source.size) await this.#hold(wire, sha256 ?? digest?.digest('hex'));
         const start = clock.monotonic();
-        this.#watcher.sending();
+        this.#watcher.began('sending');
         for (const piece of transformed(chunk, sent)) yield piece;
         pace.learn(chunk.length, clock.monotonic() - start);
         sent += chunk.length;
@@ -144,14 +141,12 @@ class UploadBody implements Body {
   }
 
   async #hold(wire: Wire, sha256: string | undefined): Promise<void> {
-    const {source, clock, commit, signal} = this.#options;
+    const {source, clock, commit} = this.#options;
+    const {signal} = this.#watcher;
     const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);
-    const verdict = await source.verify({sha256, onRead: () => this.#watcher.reading()});
-    if (verdict === 'only its hash can tell') {
-      this.#watcher.unsure();
-      throw new Error('The source may have changed.');
-    }
+    const verdict = await source.verify({sha256, onRead: () => this.#watcher.began('reading')});
+    if (verdict === 'only its hash can tell') throw unsure;
     // Nothing is released any more, so the journal must not say that it may have been.
     signal.throwIfAborted();
     if (sha256 !== undefined) await commit?.(sha256);
