@@ -8,15 +8,12 @@ const states = ['pending', 'unknown', 'done', 'failed', 'forgotten'] as const;
 /** `pending`: may be sent. `unknown`: released without a recorded result. `forgotten`: stored, but no longer counts. */
 export type EntryState = (typeof states)[number];
 
-/** The upload of some content, sent in one way and under one idempotency key. */
-export interface Entry extends SentAs {
+/** The upload of some content, sent in one way and under one idempotency key; its place is the line with its current state. */
+export interface Entry extends SentAs, Place {
   /** The row in the index. */
   row: number;
   state: EntryState;
   size: number;
-  /** The offset of the line with the current state; its hash, record or failure is read from there on demand. */
-  offset: number;
-  length: number;
   /** Whether it was ever released, so that the service may know its key. */
   released: boolean;
 }

@@ -11,20 +11,16 @@ export interface Place {
 export class PathHistory {
   /** The latest sighting of each path. */
   readonly #latest = new CompactMap();
-  #count = 0;
+  count = 0;
   readonly #row = new Column(Uint32Array);
   readonly #offset = new Column(Float64Array);
   readonly #length = new Column(Uint32Array);
   /** The previous sighting of the same path, plus one. */
   readonly #before = new Column(Uint32Array);
 
-  get count(): number {
-    return this.#count;
-  }
-
   add(path: PathKey, row: number, {offset, length}: Place): void {
-    const number = this.#count;
-    this.#count += 1;
+    const number = this.count;
+    this.count += 1;
     this.#row.set(number, row);
     this.#offset.set(number, offset);
     this.#length.set(number, length);

@@ -2,29 +2,21 @@ import type {StopSignal} from '../host.ts';
 
 /** Stops a run or an attempt. An AbortController takes 5 % of the CPU of a small upload, and warns of many listeners. */
 export class Stop<Reason = unknown> implements StopSignal<Reason> {
-  #aborted = false;
-  #reason: Reason | undefined;
+  aborted = false;
+  reason: Reason | undefined;
   readonly #listeners = new Set<() => void>();
-
-  get aborted(): boolean {
-    return this.#aborted;
-  }
-
-  get reason(): Reason | undefined {
-    return this.#reason;
-  }
 
   /** Calls every listener once. Only the first call has an effect. */
   abort(reason: Reason): void {
-    if (this.#aborted) return;
-    this.#aborted = true;
-    this.#reason = reason;
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
     for (const listener of this.#listeners) listener();
     this.#listeners.clear();
   }
 
   throwIfAborted(): void {
-    if (this.#aborted) throw this.#reason;
+    if (this.aborted) throw this.reason;
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {

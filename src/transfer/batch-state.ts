@@ -22,8 +22,9 @@ export interface BatchState {
 
 /** Decides whether a batch continues: a failure may apply to all remaining files. */
 export class Halt {
+  /** Why nothing more may be sent; undefined while the batch continues. */
+  reason: MediaError | undefined;
   readonly #onHalt: () => void;
-  #reason: MediaError | undefined;
   /** Whether the service has sent any response yet. */
   #answered = false;
 
@@ -32,15 +33,10 @@ export class Halt {
     this.#onHalt = onHalt;
   }
 
-  /** Why nothing more may be sent; undefined while the batch continues. */
-  get reason(): MediaError | undefined {
-    return this.#reason;
-  }
-
   /** Ends the batch; only the first reason counts. */
   because(reason: MediaError): void {
-    if (this.#reason !== undefined) return;
-    this.#reason = reason;
+    if (this.reason !== undefined) return;
+    this.reason = reason;
     this.#onHalt();
   }
 
