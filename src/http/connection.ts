@@ -10,7 +10,7 @@ import {HttpExchange} from './exchange.ts';
 import {dropInterimResponses} from './interim-filter.ts';
 import {type HttpAnswer, type HttpRequest, SocketWire} from './message.ts';
 import {openSocket} from './open-socket.ts';
-import {type ConnectionOptions, HttpTrace} from './options.ts';
+import {type ConnectionOptions, type HttpTrace, traceOf} from './options.ts';
 
 /**
  * How long an idle connection may be reused, in milliseconds. This is less than any server waits: if a server closes a
@@ -38,8 +38,7 @@ export class Connection {
 
   /** `number` identifies the connection in a trace. */
   constructor(origin: URL, options: ConnectionOptions, number = 1) {
-    if (options.trace !== undefined)
-      this.#trace = new HttpTrace(`connection ${number}`, options.trace, options.clock);
+    this.#trace = traceOf(`connection ${number}`, options);
     this.#origin = origin;
     this.#options = options;
     this.#client = new Client(origin.origin, {

@@ -24,29 +24,22 @@ export interface ConnectionOptions {
   trace?: ((message: string) => void) | undefined;
 }
 
+export type HttpTrace = NonNullable<ReturnType<typeof traceOf>>;
+
 /** Traces the phases of a connection and its requests: names, addresses, sizes and times, never header values. */
-export class HttpTrace {
-  readonly #write: (message: string) => void;
-  readonly #clock: Clock;
-  readonly #name: string;
-  #last: number;
-
-  constructor(name: string, write: (message: string) => void, clock: Clock) {
-    this.#name = name;
-    this.#write = write;
-    this.#clock = clock;
-    this.#last = clock.monotonic();
-  }
-
-  /** Starts the next phase. */
-  restart(): void {
-    this.#last = this.#clock.monotonic();
-  }
-
-  /** Reports that a phase has ended, and its duration. */
-  phase(name: string, message: string): void {
-    const now = this.#clock.monotonic();
-    this.#write(`${this.#name}: ${name}: ${message} (${(now - this.#last).toFixed(1)} ms)`);
-    this.#last = now;
-  }
+export function traceOf(name: string, {trace: write, clock}: ConnectionOptions) {
+  if (write === undefined) return undefined;
+  let last = clock.monotonic();
+  return {
+    /** Starts the next phase. */
+    restart() {
+      last = clock.monotonic();
+    },
+    /** Reports that a phase has ended, and its duration. */
+    phase(phase: string, message: string) {
+      const start = last;
+      last = clock.monotonic();
+      write(`${name}: ${phase}: ${message} (${(last - start).toFixed(1)} ms)`);
+    },
+  };
 }
