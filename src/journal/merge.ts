@@ -38,16 +38,12 @@ async function refuseToOverwrite(
   readers: readonly JournalReader[],
   host: Host,
 ): Promise<void> {
-  let identity: string;
-  try {
-    const {dev, ino} = await host.files.stat(absolute);
-    identity = `${dev}:${ino}`;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return;
-    throw cannotOpen(shown, error);
-  }
+  const found = await host.files.stat(absolute).catch(error => {
+    if (systemCode(error) !== 'ENOENT') throw cannotOpen(shown, error);
+  });
+  if (found === undefined) return;
   for (const reader of readers) {
-    if ((await reader.identity()) !== identity) continue;
+    if ((await reader.identity()) !== `${found.dev}:${found.ino}`) continue;
     throw new MediaError('usage', `${shown} is one of the journals to be merged.`, {
       hint: 'Use another file with -o; the journals themselves are not changed.',
     });
