@@ -38,7 +38,8 @@ export class Connection {
 
   /** `number` identifies the connection in a trace. */
   constructor(origin: URL, options: ConnectionOptions, number = 1) {
-    this.#trace = traceOf(`connection ${number}`, options);
+    if (options.trace !== undefined)
+      this.#trace = traceOf(`connection ${number}`, options.trace, options.clock);
     this.#origin = origin;
     this.#options = options;
     this.#client = new Client(origin.origin, {

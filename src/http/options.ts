@@ -24,11 +24,10 @@ export interface ConnectionOptions {
   trace?: ((message: string) => void) | undefined;
 }
 
-export type HttpTrace = NonNullable<ReturnType<typeof traceOf>>;
+export type HttpTrace = ReturnType<typeof traceOf>;
 
 /** Traces the phases of a connection and its requests: names, addresses, sizes and times, never header values. */
-export function traceOf(name: string, {trace: write, clock}: ConnectionOptions) {
-  if (write === undefined) return undefined;
+export function traceOf(name: string, write: (message: string) => void, clock: Clock) {
   let last = clock.monotonic();
   return {
     /** Starts the next phase. */
