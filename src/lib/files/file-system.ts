@@ -1,62 +1,39 @@
-import {
-  access,
-  type BigIntStats,
-  close,
-  closeSync,
-  copyFile,
-  fstat,
-  fstatSync,
-  link,
-  lstat,
-  lstatSync,
-  mkdir,
-  open as openDescriptor,
-  openSync,
-  read,
-  readFile,
-  readSync,
-  realpath,
-  rename,
-  rm,
-  stat,
-  statfs,
-  unlink,
-  utimes,
-  writeFile,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import {open} from 'node:fs/promises';
 import {promisify} from 'node:util';
 import type {FilePath} from './typed-path.ts';
 
-const closeDescriptor = promisify(close);
+const closeDescriptor = promisify(fs.close);
 
 /** Calls that Node makes on another thread, by file descriptor. */
 const asyncFs = {
-  open: promisify(openDescriptor),
-  read: promisify(read),
-  fstat: promisify<number, {bigint: true}, BigIntStats>(fstat),
+  open: promisify(fs.open),
+  read: promisify(fs.read),
+  fstat: promisify<number, {bigint: true}, fs.BigIntStats>(fs.fstat),
   /** Never rejects: nothing was written that could be lost, and closing fails when a disk has gone away. */
   close: (fd: number): Promise<void> => closeDescriptor(fd).catch(() => {}),
 };
+
+const {openSync, readSync, fstatSync, lstatSync, closeSync} = fs;
 
 /** How sources, journals and locks reach the disk: by node:fs, since node:fs/promises takes 7 ms to load. */
 export const systemFiles = {
   ...{openSync, readSync, fstatSync, lstatSync, closeSync, asyncFs},
   open: (...parameters: Parameters<typeof open>) => open(...parameters),
-  readFile: promisify(readFile),
-  writeFile: promisify(writeFile),
-  copyFile: promisify(copyFile),
-  link: promisify(link),
-  rename: promisify(rename),
-  rm: promisify(rm),
-  unlink: promisify(unlink),
-  mkdir: promisify(mkdir),
-  utimes: promisify(utimes),
-  stat: promisify(stat),
-  lstat: promisify(lstat),
-  access: promisify(access),
-  realpath: promisify(realpath.native),
-  statfs: promisify(statfs),
+  readFile: promisify(fs.readFile),
+  writeFile: promisify(fs.writeFile),
+  copyFile: promisify(fs.copyFile),
+  link: promisify(fs.link),
+  rename: promisify(fs.rename),
+  rm: promisify(fs.rm),
+  unlink: promisify(fs.unlink),
+  mkdir: promisify(fs.mkdir),
+  utimes: promisify(fs.utimes),
+  stat: promisify(fs.stat),
+  lstat: promisify(fs.lstat),
+  access: promisify(fs.access),
+  realpath: promisify(fs.realpath.native),
+  statfs: promisify(fs.statfs),
 };
 
 /** A file system with these calls: the one of this machine, or a simulated one. */
