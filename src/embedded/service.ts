@@ -1,11 +1,8 @@
-import {once} from 'node:events';
-import type {AddressInfo} from 'node:net';
 import {systemClock} from '../host.ts';
 import type {Observer, Service} from './api/context.ts';
 import {parseOrigins} from './exchange/cross-origin.ts';
 import {defaultPace} from './exchange/exchange.ts';
-import {InvalidOption, Refusal} from './exchange/refusal.ts';
-import type {StartedFaults} from './faults/control.ts';
+import {InvalidOption} from './exchange/refusal.ts';
 import {createRoutedServer} from './server.ts';
 import type {EmbeddedService, ServiceOptions} from './service-options.ts';
 import {allPermissions} from './state/keys.ts';
@@ -43,19 +40,9 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
   const allowOrigins = parseOrigins(options.allowOrigins ?? [], options.fixedKey !== undefined);
   const state = await openState(options);
-  let faults: StartedFaults | undefined;
-  let started: EmbeddedService | undefined;
   try {
-    // Loaded on first use, like the metrics: most services have neither.
-    if (options.faults !== undefined)
-      faults = await (await import('./faults/control.ts')).startFaults(options.faults, () => {
-        if (started === undefined) throw new Refusal(503, 'The service is starting.', {'Retry-After': '1'});
-        return started.reset?.();
-      });
-    started = await serve({...options, host, allowOrigins}, state, faults, publicUrl);
-    return started;
+    return await serve({...options, host, allowOrigins}, state, publicUrl);
   } catch (error) {
-    await faults?.close();
     await state.close();
     throw error;
   }
@@ -65,12 +52,14 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
 async function serve(
   options: ServiceOptions & {host: string; allowOrigins: readonly string[]},
   state: ServiceState,
-  faults: StartedFaults | undefined,
   publicUrl: string | undefined,
 ): Promise<EmbeddedService> {
   const {keys, sessions} = state;
   if (options.fixedKey !== undefined)
     await keys.create({key: options.fixedKey, permissions: allPermissions, label: 'owner', persist: false});
+  // Loaded on first use, like the metrics: most services have neither.
+  const prepared = options.faults && (await import('./faults/control.ts')).prepareFaults(options.faults);
+  const faults = prepared?.faults;
   const metrics = options.metrics
     ? (await import('./api/metrics.ts')).startMetrics(async () => (await state.store.ids()).length)
     : undefined;
@@ -92,7 +81,7 @@ async function serve(
     clock: options.clock ?? systemClock,
     pace: {...defaultPace, ...options.pace},
     observer,
-    faults: faults?.faults,
+    faults,
     metrics,
     allowHosts,
     allowOrigins: options.allowOrigins,
@@ -101,16 +90,16 @@ async function serve(
     publicUrl: () => publicUrl ?? url,
   };
   const {seed, signal} = options;
-  const canReset = seed !== undefined || faults?.control !== undefined;
-  const reset = canReset
-    ? await (await import('./api/start-state.ts')).rememberStart(service, seed, signal)
-    : undefined;
-  const routed = createRoutedServer(service);
-  routed.server.listen({host: options.host, port: options.port ?? 0});
-  await once(routed.server, 'listening');
-  // Failing to accept a connection, for example without file descriptors, must not end the service.
-  routed.server.on('error', observer.onError);
-  port = (routed.server.address() as AddressInfo).port;
+  const reset =
+    seed !== undefined || options.faults?.control !== undefined
+      ? await (await import('./api/start-state.ts')).rememberStart(service, seed, signal)
+      : undefined;
+  const control = reset && (await prepared?.startControl(reset, observer.onError));
+  const server = createRoutedServer(service);
+  port = await server.listen({host: options.host, port: options.port ?? 0}).catch(async error => {
+    await control?.close();
+    throw error;
+  });
   const own = new URL(urlAt(options.host, port));
   url = own.origin;
   if (!loopbackHosts.includes(own.hostname)) allowHosts.push(own.host);
@@ -123,11 +112,12 @@ async function serve(
     signInUrl: () => `${publicUrl ?? url}/?token=${sessions.newToken()}`,
     createKey: keyOptions => keys.create(keyOptions),
     revokeKeys: (label, which = 'all') => (which === 'all' ? keys.revoke(label) : revokeUnused(state, label)),
-    faults: faults?.faults,
-    faultControl: faults?.control,
+    faults,
+    faultControl: control,
     reset,
     close: () => {
-      closed ??= Promise.all([faults?.close(), routed.close()])
+      faults?.stop();
+      closed ??= Promise.all([control?.close(), server.close()])
         // A reset that is under way writes until its end.
         .then(() => service.resets.begin())
         .then(() => state.close());

@@ -4,7 +4,6 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {EmbeddedService, SeedFile} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
-import {freePort} from '../support/free-ports.ts';
 import {fixture} from '../support/media.ts';
 import {
   namesIn,
@@ -141,20 +140,6 @@ test('a reset: what was stored, deleted, named or made to fail since the start i
   expect(again.status).toBe(200);
   const {fileUrl} = (await again.json()) as {fileUrl: string};
   expect((await fetch(fileUrl)).status).toBe(200);
-});
-
-test('a reset before the seed is stored: 503, and the service starts', async () => {
-  const control = {port: await freePort(), key: 'a-key-for-tests-0001'};
-  const dataDirectory = await temporaryDirectory();
-  let status = 0;
-  async function* seed() {
-    const headers = {Authorization: `Bearer ${control.key}`};
-    ({status} = await fetch(`http://127.0.0.1:${control.port}/state/reset`, {method: 'POST', headers}));
-    yield* (await seedOf(png(2, 2))).seed;
-  }
-  const service = await startedService({dataDirectory, seed: seed(), faults: {control}});
-  expect(status).toBe(503);
-  expect(await service.records()).toHaveLength(1);
 });
 
 test('keys that were revoked: valid after a reset, but for those that the owner revoked', async () => {

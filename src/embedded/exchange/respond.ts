@@ -1,4 +1,4 @@
-import {type ServerResponse, STATUS_CODES} from 'node:http';
+import type {ServerResponse} from 'node:http';
 import type {Duplex} from 'node:stream';
 import type {Clock} from '../../host.ts';
 import type {ErrorRecord} from '../../service/record.ts';
@@ -25,7 +25,9 @@ export function respondJson(
 
 /** Responds with an error record (service interface, part 7). */
 export function respondRefusal(exchange: Exchange, refusal: Refusal): void {
-  respondJson(exchange, refusal.status, errorRecord(refusal), refusal.headers);
+  const {status, message, headers} = refusal;
+  const record: ErrorRecord = {code: status, message};
+  respondJson(exchange, status, record, headers);
 }
 
 /** Responds with text, by default JSON; the connection stays open only if the whole request was read. */
@@ -76,32 +78,6 @@ export function sendHalf(response: ServerResponse, bytes: Buffer): void {
   response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.socket?.destroy());
   // What else is piped into it must not follow.
   Object.assign(response, {write: () => true, end: () => response});
-}
-
-/** Writes a response to a socket without a request, after an error of the HTTP parser. */
-export function respondRaw(
-  socket: Duplex,
-  refusal: Refusal,
-  commonHeaders: Readonly<Record<string, string>>,
-  clock: Clock,
-): void {
-  const body = JSON.stringify(errorRecord(refusal));
-  const fields = {
-    ...jsonHeaders,
-    ...commonHeaders,
-    ...refusal.headers,
-    'Content-Length': String(Buffer.byteLength(body)),
-    Connection: 'close',
-  };
-  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? 'Error'}\r\n${head.join('')}\r\n${body}`,
-  );
-  limitLinger(socket, clock);
-}
-
-function errorRecord(refusal: Refusal): ErrorRecord {
-  return {code: refusal.status, message: refusal.message};
 }
 
 function limitLinger(socket: Duplex, clock: Clock): void {

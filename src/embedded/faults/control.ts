@@ -1,7 +1,4 @@
 import {randomBytes} from 'node:crypto';
-import {once} from 'node:events';
-import {createServer, type Server} from 'node:http';
-import type {AddressInfo} from 'node:net';
 import {systemClock} from '../../host.ts';
 import {
   hasShape,
@@ -15,9 +12,10 @@ import {
 } from '../../lib/json.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {readBody} from '../exchange/body.ts';
-import {bearerOf, defaultPace, type Exchange, exchangeOf} from '../exchange/exchange.ts';
-import {InvalidOption, Refusal, refusalOf, wrongMethod} from '../exchange/refusal.ts';
-import {respondJson, respondRefusal} from '../exchange/respond.ts';
+import {bearerOf, defaultPace, type Exchange} from '../exchange/exchange.ts';
+import {createHttpServer} from '../exchange/http-server.ts';
+import {InvalidOption, Refusal, wrongMethod} from '../exchange/refusal.ts';
+import {respondJson} from '../exchange/respond.ts';
 import {Faults} from './faults.ts';
 
 /** The body of PUT /faults. */
@@ -34,65 +32,36 @@ export interface FaultOptions {
   list?: readonly string[];
   /** The same seed and the same order of requests give the same faults; default 0. */
   seed?: number;
-  /** Starts a server on loopback that changes them, on this port (0 is any) and with this key (by default a random one). */
-  control?: {port: number; key?: string};
+  /** Starts a server on loopback that changes them, on this port; 0 is any. */
+  control?: {port: number};
 }
 
-/** Puts the state of a service back to that of its start; resolves to the number of media. */
-type Reset = () => Promise<number> | undefined;
-
-/** The faults of a running service; where and with which key they can be changed by HTTP, if they can; and what ends both. */
-export type StartedFaults = Awaited<ReturnType<typeof startFaults>>;
-
-/** Parses the faults of the start, and starts the server that changes them and resets the state, if there is to be one. */
-export async function startFaults({list = [], seed = 0, control}: FaultOptions, reset: Reset) {
+/** The faults of a service as it starts, and what starts the server that changes them and resets the state, if there is to be one. */
+export function prepareFaults({list = [], seed, control}: FaultOptions) {
   const faults = new Faults();
   faults.replace(list, seed);
-  if (control === undefined) return {faults, control, close: async () => faults.stop()};
-  const key = control.key ?? `mf_${randomBytes(24).toString('base64url')}`;
-  const server = createControl(faults, key, () => {
-    faults.replace(list, seed);
-    return reset();
-  });
-  server.listen({host: '127.0.0.1', port: control.port});
-  await once(server, 'listening');
-  const {port} = server.address() as AddressInfo;
-  return {
-    faults,
-    control: {url: `http://127.0.0.1:${port}/faults`, key},
-    close: async () => {
-      faults.stop();
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
-}
-
-/** The server that changes the faults and resets the state; `key` is the bearer key that every request must carry. */
-function createControl(faults: Faults, key: string, reset: Reset): Server {
-  const conditions = {clock: systemClock, pace: defaultPace, commonHeaders: {}, acceptBody: () => {}};
-  return createServer(async (request, response) => {
-    const exchange = exchangeOf(request, response, conditions);
-    try {
-      if (!isSameSecret(bearerOf(request.headers), key))
+  const startControl = async (reset: () => Promise<number>, onError: (error: unknown) => void) => {
+    if (control === undefined) return undefined;
+    const key = `mf_${randomBytes(24).toString('base64url')}`;
+    const handle = async (exchange: Exchange) => {
+      if (!isSameSecret(bearerOf(exchange.request.headers), key))
         throw new Refusal(401, 'The key must be MEDIA_FAULTS_KEY.', {'WWW-Authenticate': 'Bearer'});
       if (exchange.path === '/state/reset') {
         if (exchange.method !== 'POST') throw wrongMethod(['POST']);
-        respondJson(exchange, 200, {media: await reset()});
-        return;
+        faults.replace(list, seed);
+        return respondJson(exchange, 200, {media: await reset()});
       }
       await change(exchange, faults);
       respondJson(exchange, 200, {seed: faults.seed, faults: faults.counts()});
-    } catch (error) {
-      const known =
-        error instanceof InvalidOption
-          ? new Refusal(400, `${error.message} ${error.hint}`)
-          : refusalOf(error);
-      respondRefusal(exchange, known ?? new Refusal(500, 'Internal error.'));
-    }
-  });
+    };
+    const server = createHttpServer({
+      ...{clock: systemClock, pace: defaultPace, commonHeaders: {}},
+      ...{handle, onError},
+    });
+    const port = await server.listen({host: '127.0.0.1', port: control.port});
+    return {url: `http://127.0.0.1:${port}/faults`, key, close: server.close};
+  };
+  return {faults, startControl};
 }
 
 /** Does what a request asks for. */
@@ -110,5 +79,9 @@ async function change(exchange: Exchange, faults: Faults): Promise<void> {
       `The body must be JSON like {"faults": ["upload:status=503"], "seed": 7}${field}.`,
     );
   }
-  faults.replace(wanted.faults, wanted.seed);
+  try {
+    faults.replace(wanted.faults, wanted.seed);
+  } catch (error) {
+    throw error instanceof InvalidOption ? new Refusal(400, `${error.message} ${error.hint}`) : error;
+  }
 }

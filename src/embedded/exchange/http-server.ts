@@ -1,0 +1,135 @@
+import {once} from 'node:events';
+import {createServer, IncomingMessage, ServerResponse} from 'node:http';
+import type {AddressInfo, Socket} from 'node:net';
+import {systemCode} from '../../lib/system-code.ts';
+import {connectionOf, type Exchange, ExchangeOver, exchangeOf, isBodyPending} from './exchange.ts';
+import {Refusal, refusalOf, refusalOfMalformed} from './refusal.ts';
+import {respondRefusal} from './respond.ts';
+
+/** What a server does with its requests. */
+export interface Handling extends Pick<Exchange, 'clock' | 'pace' | 'commonHeaders'> {
+  /** Responds to a request, or rejects: with the refusal to send, or any other error, for which a 500 is sent. */
+  handle(exchange: Exchange): Promise<void>;
+  /** Called with each error that is none of the client's. */
+  onError(error: unknown): void;
+  /** Called once for each request, when its response was sent or its connection was lost. */
+  onEnd?(exchange: Exchange, elapsedMs: number): void;
+}
+
+/** Makes an HTTP server; every failure gets a response with an error record. */
+export function createHttpServer({handle, onError, onEnd = ignore, ...conditions}: Handling) {
+  const {clock, pace} = conditions;
+  const running = new Map<Exchange, Promise<void>>();
+  const server = createServer({
+    headersTimeout: pace.headMs,
+    connectionsCheckingInterval: Math.min(30_000, pace.headMs),
+    // An upload may take any time while it keeps its pace, which is checked where bodies are read.
+    requestTimeout: 0,
+    // Node's 5 s are so short that clients on a busy machine send a request as the connection closes.
+    keepAliveTimeout: 65_000,
+    // Node's own response to a missing Host would not be an error record.
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+    highWaterMark: 256 * 1024,
+  });
+  // Node would drop fields after the 2,000th; the size of all fields is limited anyway.
+  server.maxHeadersCount = 0;
+  // Otherwise a client that closes its side after the body, as it may, would get no response.
+  Object.assign(server, {httpAllowHalfOpen: true});
+
+  const work = async (exchange: Exchange, refusal?: Refusal) => {
+    try {
+      if (refusal !== undefined) throw refusal;
+      await handle(exchange);
+    } catch (error) {
+      if (error instanceof ExchangeOver) return;
+      const known = refusalOf(error);
+      if (known === undefined) onError(error);
+      respondRefusal(exchange, known ?? new Refusal(500, 'Internal error.'));
+    }
+  };
+  const take = (acceptBody: (response: ServerResponse) => void, refusal?: Refusal) => {
+    return (request: IncomingMessage, response: ServerResponse): void => {
+      const exchange = exchangeOf(request, response, {...conditions, acceptBody: () => acceptBody(response)});
+      if (exchange.connection.closing) {
+        request.resume();
+        return;
+      }
+      const start = clock.monotonic();
+      const done = work(exchange, refusal).finally(() => running.delete(exchange));
+      running.set(exchange, done);
+      void ended(exchange, done).then(() => onEnd(exchange, clock.monotonic() - start));
+    };
+  };
+  /** Refuses what has no request, and closes the connection. */
+  const refuse = (socket: Socket, refusal: Refusal) => {
+    const request = new IncomingMessage(socket);
+    const response = new ServerResponse(request);
+    response.assignSocket(socket);
+    const exchange = exchangeOf(request, response, {...conditions, acceptBody: ignore});
+    exchange.connection.fail(refusal);
+    respondRefusal(exchange, refusal);
+  };
+  const unexpected = new Refusal(417, 'The only supported expectation is 100-continue.');
+  const goOn = (response: ServerResponse) => response.writeContinue();
+  server.on('request', take(ignore));
+  server.on('checkContinue', take(goOn));
+  server.on('checkExpectation', take(ignore, unexpected));
+  server.on('connect', (_request, socket: Socket) => {
+    // Node passes on this socket and does not close it.
+    socket.on('error', ignore).once('finish', () => socket.destroy());
+    refuse(socket, new Refusal(405, 'This is not a proxy.', {Allow: 'GET, HEAD, POST'}));
+  });
+  // Errors of the parser and the socket, which may come in the middle of a request.
+  server.on('clientError', (error, socket: Socket) => {
+    const connection = connectionOf(socket);
+    if (connection.closing) return;
+    connection.fail(error);
+    if (systemCode(error) === 'ECONNRESET' || !socket.writable) socket.destroy();
+    // If a request is pending, its response is the last on this connection, and closes it.
+    else if (connection.pending === 0) refuse(socket, refusalOfMalformed(error));
+  });
+  return {
+    /** Listens on a port of an address; resolves to the port. Rejects with the system's error. */
+    listen: async (place: {host: string; port: number}): Promise<number> => {
+      await once(server.listen(place), 'listening');
+      // Failing to accept a connection, for example without file descriptors, must not end the service.
+      server.on('error', onError);
+      return (server.address() as AddressInfo).port;
+    },
+    /** Stops listening, responds to the uploads that have arrived completely, and closes all connections. */
+    close: async (): Promise<void> => {
+      const closed = once(server, 'close');
+      server.close();
+      const whole = [...running].filter(
+        ([{method, request}]) => method === 'POST' && !isBodyPending(request),
+      );
+      await Promise.all(whole.map(([, done]) => done));
+      server.closeAllConnections();
+      await closed;
+      // An upload that lost its connection still removes its temporary file.
+      await Promise.all(running.values());
+    },
+  };
+}
+
+/** Resolves when a response was sent or its connection was lost. */
+async function ended({request, response, connection}: Exchange, done: Promise<void>): Promise<void> {
+  connection.pending += 1;
+  // Reads and writes fail when the client disconnects; there is nobody to inform.
+  request.on('error', ignore);
+  response.on('error', ignore);
+  const closed = new Promise<void>(resolve => {
+    response.once('close', () => {
+      connection.pending -= 1;
+      if (connection.failure !== undefined && !connection.closing) request.socket.destroySoon();
+      resolve();
+    });
+  });
+  await done;
+  // If the client disconnected, the connection closes before the status is decided. A connection on which there will be no
+  // response may stay open for long.
+  if (response.statusCode !== 0) await closed;
+}
+
+function ignore(): void {}
