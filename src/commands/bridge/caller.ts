@@ -1,6 +1,8 @@
 import {readFile} from 'node:fs/promises';
-import type {IncomingHttpHeaders} from 'node:http';
+import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
+import {bearerOf} from '../../embedded/exchange/exchange.ts';
+import {Refusal} from '../../embedded/exchange/refusal.ts';
 import type {Host} from '../../host.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 
@@ -19,27 +21,24 @@ export function refusePages(
     port === 80 ? [name, `${name}:80`] : `${name}:${port}`,
   );
   if (!hosts.includes(host.toLowerCase()))
-    throw new BridgeRefusal(403, 'The Host of the request is not this machine.');
+    throw new Refusal(403, 'The Host of the request is not this machine.');
   if (origin === desktopOrigin) return;
-  if (origin !== undefined) throw new BridgeRefusal(403, `Web pages may not upload files (${origin}).`);
-  if (site !== undefined && site !== 'none') throw new BridgeRefusal(403, 'Web pages may not upload files.');
+  if (origin !== undefined) throw new Refusal(403, `Web pages may not upload files (${origin}).`);
+  if (site !== undefined && site !== 'none') throw new Refusal(403, 'Web pages may not upload files.');
 }
 
 /** Throws a refusal unless the request has the secret. Some editors can only set a URL, so that it may be in the query. */
-export function refuseStrangers(
-  {authorization, 'x-picgo-secret': header}: IncomingHttpHeaders,
-  query: string,
-  secret: string | undefined,
-): void {
+export function refuseStrangers({headers, url = ''}: IncomingMessage, secret: string | undefined): void {
   if (secret === undefined) return;
+  const query = url.replace(/^[^?]*/, '');
   // A plus sign is a space to forms, and itself to people who write a URL.
   const queries = [query, query.replaceAll('+', '%2B')];
   const given =
-    authorization === undefined
-      ? queries.map(text => header ?? new URLSearchParams(text).get('secret'))
-      : [/^Bearer +(.+)$/i.exec(authorization)?.[1]];
+    headers.authorization === undefined
+      ? queries.map(text => headers['x-picgo-secret'] ?? new URLSearchParams(text).get('secret'))
+      : [bearerOf(headers)];
   if (!given.some(one => isSameSecret(String(one ?? ''), secret)))
-    throw new BridgeRefusal(
+    throw new Refusal(
       401,
       'The secret is missing or wrong: send it as "Authorization: Bearer SECRET", or as ?secret=SECRET in the URL.',
     );
@@ -48,7 +47,7 @@ export function refuseStrangers(
 /** Rejects with a refusal unless a process of this user opened the connection. */
 export async function refuseOtherUsers(socket: Socket, user: number): Promise<void> {
   if ((await userOfPeer(socket)) === user) return;
-  throw new BridgeRefusal(
+  throw new Refusal(
     403,
     'Only programs of the user who runs media bridge may name files. For others, start it with a secret in MEDIA_BRIDGE_SECRET, and limit the files with --root.',
   );
@@ -88,15 +87,4 @@ function printed(bytes: readonly number[], port: number): string {
   const words = [...new Uint32Array(Uint8Array.from(bytes).buffer)];
   const hex = (number: number, digits: number) => number.toString(16).toUpperCase().padStart(digits, '0');
   return `${words.map(word => hex(word, 8)).join('')}:${hex(port, 4)}`;
-}
-
-/** A request that is refused: the status of the response, and why. */
-export class BridgeRefusal extends Error {
-  override readonly name = 'BridgeRefusal';
-  readonly status: number;
-
-  constructor(status: number, message: string, details: {cause?: unknown} = {}) {
-    super(message, details);
-    this.status = status;
-  }
 }

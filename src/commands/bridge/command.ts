@@ -1,6 +1,7 @@
-import type {IncomingMessage} from 'node:http';
 import {type Cli, CliCommand, type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
 import {collect, type GeotagFlag, geotagsOption, wholeNumber} from '../../cli/values.ts';
+import type {Exchange} from '../../embedded/exchange/exchange.ts';
+import {Refusal} from '../../embedded/exchange/refusal.ts';
 import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
@@ -9,7 +10,7 @@ import {asMediaError, type Report} from '../../output/report.ts';
 import {readClipboard} from '../../sources/clipboard/clipboard.ts';
 import {uploadedUrl} from '../upload/upload-files.ts';
 import {UploadQueue} from '../upload/upload-queue.ts';
-import {BridgeRefusal, comparableUser} from './caller.ts';
+import {comparableUser} from './caller.ts';
 import {type ReadRules, realRoots, requestFiles} from './request-files.ts';
 
 /** The port of the PicGo server, which editors use if nothing else is entered. */
@@ -60,9 +61,9 @@ async function runBridge(
     const user = await comparableUser(host);
     const {startBridgeServer} = await import('./server.ts');
     const server = await startBridgeServer({
-      ...{port, secret, user},
-      upload: request => upload(request, rules, queue, report),
-      onFailure: error => reportFailure(error, report),
+      ...{port, secret, user, clock: host.clock},
+      upload: exchange => upload(exchange, rules, queue, report),
+      onFailure: error => reported(error, report),
     }).catch(cause => {
       throw unusablePort(port, cause);
     });
@@ -96,34 +97,32 @@ function unusablePort(port: number, cause: unknown): unknown {
 
 /** Uploads the files of a request, all or none; resolves to their URLs in its order. */
 async function upload(
-  request: IncomingMessage,
+  exchange: Exchange,
   rules: ReadRules,
   queue: UploadQueue,
   report: Report,
 ): Promise<string[]> {
-  try {
-    const {sources, remove} = await requestFiles(request, rules);
-    const settled = await Promise.allSettled(sources.map(source => queue.add(source))).finally(remove);
-    const outcomes = settled.map(one => {
-      if (one.status === 'rejected') throw one.reason;
-      return one.value;
-    });
-    const urls = outcomes.map((outcome, at) => uploadedUrl(sources[at]?.name ?? '', outcome));
-    report.note(resultText(urls, outcomes.filter(({status}) => status === 'skipped').length));
-    return urls;
-  } catch (error) {
-    if (error instanceof BridgeRefusal) throw error;
-    const {messageToKeep: message, hint} = asMediaError(error);
-    throw new BridgeRefusal(500, hint === undefined ? message : `${message} ${hint}`, {cause: error});
-  }
+  const {sources, remove} = await requestFiles(exchange, rules);
+  const settled = await Promise.allSettled(sources.map(source => queue.add(source))).finally(remove);
+  const outcomes = settled.map(one => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
+  const urls = outcomes.map((outcome, at) => uploadedUrl(sources[at]?.name ?? '', outcome));
+  report.note(resultText(urls, outcomes.filter(({status}) => status === 'skipped').length));
+  return urls;
 }
 
-/** Reports why a request failed. */
-function reportFailure(error: unknown, report: Report): void {
-  const {cause} = error instanceof BridgeRefusal ? error : {cause: error};
-  if (error instanceof BridgeRefusal && !(cause instanceof MediaError))
+/** Reports why a request failed; returns what its sender is told. */
+function reported(error: unknown, report: Report): Refusal {
+  if (error instanceof Refusal) {
     report.warning(`Refused a request: ${error.message}`);
-  else report.failure(asMediaError(cause));
+    return error;
+  }
+  const failure = asMediaError(error);
+  report.failure(failure);
+  const {messageToKeep: message, hint} = failure;
+  return new Refusal(500, hint === undefined ? message : `${message} ${hint}`);
 }
 
 /** What was done for a request; `before` is how many of its files an earlier upload had stored. */

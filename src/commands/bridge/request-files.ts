@@ -1,10 +1,12 @@
 import {createWriteStream} from 'node:fs';
 import {mkdtemp, realpath, rm, stat} from 'node:fs/promises';
-import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
+import type {IncomingHttpHeaders} from 'node:http';
 import {isAbsolute, join} from 'node:path';
 import {pipeline} from 'node:stream/promises';
+import {readBody, receiveBody} from '../../embedded/exchange/body.ts';
+import type {Exchange} from '../../embedded/exchange/exchange.ts';
+import {Refusal} from '../../embedded/exchange/refusal.ts';
 import {failed, MediaError} from '../../errors.ts';
-import {textOf} from '../../lib/files/read-text.ts';
 import {isBelow, pathOfFileUrl, typedPath} from '../../lib/files/typed-path.ts';
 import {listOf, matching, parseObject} from '../../lib/json.ts';
 import {isOutOfSpace, orNothing, systemReason} from '../../lib/system-code.ts';
@@ -12,7 +14,6 @@ import {type ClipboardContent, pictureSource} from '../../sources/clipboard/clip
 import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
 import type {Source} from '../../sources/open/source.ts';
-import {BridgeRefusal} from './caller.ts';
 
 /** The files of a request, in its order. */
 export interface RequestFiles {
@@ -40,21 +41,15 @@ export function isForm({'content-type': type = ''}: IncomingHttpHeaders): boolea
 }
 
 /** Reads the files that a request names as JSON or sends as a form; without either, what the clipboard contains. Rejects with a refusal. */
-export function requestFiles(request: IncomingMessage, rules: ReadRules): Promise<RequestFiles> {
-  return isForm(request.headers) ? sentFiles(request, rules) : namedFiles(request, rules);
+export function requestFiles(exchange: Exchange, rules: ReadRules): Promise<RequestFiles> {
+  return isForm(exchange.request.headers) ? sentFiles(exchange, rules) : namedFiles(exchange, rules);
 }
 
-async function namedFiles(request: IncomingMessage, rules: ReadRules): Promise<RequestFiles> {
-  const tooLong = new BridgeRefusal(413, `The list may have at most ${longestList} bytes.`);
-  const text = await textOf(request, longestList, tooLong).catch(cause => {
-    throw request.complete || cause === tooLong
-      ? cause
-      : new BridgeRefusal(400, 'The connection ended before the whole request had arrived.', {cause});
-  });
+async function namedFiles(exchange: Exchange, rules: ReadRules): Promise<RequestFiles> {
+  const text = await readBody(exchange, longestList);
   const body = text.trim() === '' ? {} : parseObject(text);
   const list = body === undefined ? undefined : (body['list'] ?? []);
-  if (!isPaths(list))
-    throw new BridgeRefusal(400, 'The body must be JSON like {"list": ["/path/to/photo.png"]}.');
+  if (!isPaths(list)) throw new Refusal(400, 'The body must be JSON like {"list": ["/path/to/photo.png"]}.');
   const sources = await (list.length > 0 ? sourcesAt(list, rules) : clipboardSources(rules));
   return {sources, remove: async () => {}};
 }
@@ -74,18 +69,18 @@ async function clipboardSources(rules: ReadRules): Promise<Source[]> {
 }
 
 /** Writes the files of a form to a temporary directory, since Content-Length must be known before the first byte is sent. */
-async function sentFiles(request: IncomingMessage, {temporaryDirectory}: ReadRules): Promise<RequestFiles> {
+async function sentFiles(exchange: Exchange, {temporaryDirectory}: ReadRules): Promise<RequestFiles> {
   const directory = await mkdtemp(join(temporaryDirectory, 'media-bridge-'));
   const remove = () => rm(directory, {recursive: true, force: true});
   const written: Promise<void>[] = [];
   const broken = new AbortController();
+  const empty = new Refusal(400, 'The form contains no file.');
   try {
     const {Busboy} = await import('@fastify/busboy');
     const disk = new Disk();
     const sources: Source[] = [];
-    const form = new Busboy({
-      headers: {...request.headers, 'content-type': request.headers['content-type'] ?? ''},
-    });
+    const {headers} = exchange.request;
+    const form = new Busboy({headers: {...headers, 'content-type': headers['content-type'] ?? ''}});
     form.on('file', (_field, stream, name) => {
       const path = join(directory, String(sources.length));
       sources.push(sourceAt(disk, name || 'picture', path, true));
@@ -93,19 +88,18 @@ async function sentFiles(request: IncomingMessage, {temporaryDirectory}: ReadRul
       writing.catch(error => form.destroy(error));
       written.push(writing);
     });
-    await pipeline(request, form);
+    await receiveBody(exchange, form);
     await Promise.all(written);
-    if (sources.length === 0) throw new BridgeRefusal(400, 'The form contains no file.');
+    if (sources.length === 0) throw empty;
     return {sources, remove};
   } catch (cause) {
     // A form that breaks off never ends its files.
     broken.abort();
     await Promise.allSettled(written);
     await remove();
-    if (cause instanceof BridgeRefusal) throw cause;
-    if (isOutOfSpace(cause))
-      throw new BridgeRefusal(500, `The disk of ${temporaryDirectory} is full.`, {cause});
-    throw new BridgeRefusal(400, 'The body is not a complete form (multipart/form-data).', {cause});
+    if (cause === empty) throw cause;
+    if (isOutOfSpace(cause)) throw new Refusal(500, `The disk of ${temporaryDirectory} is full.`);
+    throw new Refusal(400, 'The body is not a complete form (multipart/form-data).');
   }
 }
 
@@ -125,18 +119,18 @@ export function realRoots(roots: readonly string[], cwd: string): Promise<string
 /** The real path of a file that a request names; throws a refusal unless it is in one of the roots, if there are any. */
 export async function readablePath(named: string, roots: readonly string[]): Promise<string> {
   const path = orNothing(() => pathOfFileUrl(named));
-  if (path === undefined) throw new BridgeRefusal(400, `${named} is not the URL of a local file.`);
+  if (path === undefined) throw new Refusal(400, `${named} is not the URL of a local file.`);
   // The plugin of Obsidian drops the first slash of absolute paths, which PicGo does not notice where it runs in the root directory.
   if (!isAbsolute(path))
-    return readablePath(`/${named}`, roots).catch(cause => {
-      throw new BridgeRefusal(400, `${named} is not the absolute path of a file.`, {cause});
+    return readablePath(`/${named}`, roots).catch(() => {
+      throw new Refusal(400, `${named} is not the absolute path of a file.`);
     });
   const real = await realpath(path).catch(cause => {
     // The message must not tell whether a file outside the roots exists.
     const where = roots.length === 0 ? systemReason(cause) : 'it does not exist, or it is outside --root';
-    throw new BridgeRefusal(400, `${named} could not be read: ${where}.`, {cause});
+    throw new Refusal(400, `${named} could not be read: ${where}.`);
   });
   if (roots.length > 0 && !roots.some(root => isBelow(real, root)))
-    throw new BridgeRefusal(400, `${named} could not be read: it does not exist, or it is outside --root.`);
+    throw new Refusal(400, `${named} could not be read: it does not exist, or it is outside --root.`);
   return real;
 }
