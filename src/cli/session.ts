@@ -81,7 +81,7 @@ export function connectionOptions(
 }
 
 /** Makes a client for a service and a key. */
-export function newClient(
+function newClient(
   invocation: Invocation,
   address: ServiceAddress,
   key: Secret,

@@ -58,16 +58,24 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
   // A key that is typed is asked for, so that the terminal does not show it.
   const isPiped = options.keyStdin === true && host.stdin.isTTY !== true;
   const key = isPiped ? await readKey(invocation) : await askKey(invocation, baseUrl, settings.profileUrl);
-  const {checkKey, warnOfUploadPath} = await import('./check-key.ts');
-  const unchecked = {baseUrl, key, timeout: options.timeout};
-  const checked = options.verify ? await checkKey(invocation, settings, unchecked) : undefined;
-  const {storeKey} = await import('./store-key.ts');
-  const {profileName} = settings;
-  const newKey = {baseUrl, key, ...checked};
-  const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
-  reportStored(newKey, `${place} (profile ${profileName})`, report);
-  if (checked !== undefined) await warnOfUploadPath(invocation, settings, unchecked);
-  adviseNext(newKey.verdict, invocation);
+  const [{openSessionFor}, {checkKey, warnOfUploadPath}, {storeKey}] = await Promise.all([
+    import('../../cli/session.ts'),
+    import('./check-key.ts'),
+    import('./store-key.ts'),
+  ]);
+  const ofKey = {baseUrl: {kind: 'service', url: baseUrl}, key: {secret: key, source: 'profile'}} as const;
+  const session = await openSessionFor({...settings, ...ofKey}, invocation);
+  try {
+    const checked = options.verify ? await checkKey(invocation, session, options.timeout) : undefined;
+    const {profileName} = settings;
+    const newKey = {baseUrl, key, ...checked};
+    const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
+    reportStored(newKey, `${place} (profile ${profileName})`, report);
+    if (checked !== undefined) await warnOfUploadPath(invocation, session, options.timeout);
+    adviseNext(newKey.verdict, invocation);
+  } finally {
+    await session.close();
+  }
 }
 
 function reportStored({baseUrl, verdict}: NewKey, place: string, report: Report): void {
