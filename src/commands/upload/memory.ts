@@ -35,9 +35,8 @@ type JournalOwner = Pick<Session, 'identity' | 'account' | 'identifyAccount'> & 
 export async function openRunJournal(
   flags: MemoryFlags,
   {host, report}: {host: Host; report: Pick<Report, 'note'>},
-  {session, shard, stop}: {session: JournalOwner | undefined; shard: Shard | undefined; stop: StopSignal},
+  {session, shard, stop}: {session: JournalOwner; shard: Shard | undefined; stop: StopSignal},
 ): Promise<Journal | undefined> {
-  if (session === undefined) return undefined;
   const {journal} = flags;
   if (journal === undefined && !(flags.once ?? session.settings.profile.once === 'true')) return undefined;
   const {openJournal} = await import('../../journal/journal.ts');

@@ -22,32 +22,25 @@ export interface Resources {
   speed?: Speed;
 }
 
-/** Opens what the options ask for; if one of them fails, the others and the inputs are closed again. */
+/** Opens what the options ask for; what is open already is closed again if something fails. A dry run opens nothing. */
 export async function openResources(
   options: MemoryFlags & TransferFlags,
   invocation: Invocation,
   shard: Inputs['shard'],
   stop: Stop<MediaError>,
 ): Promise<Resources> {
-  const resources: Resources = {idempotencyHonoured: false};
+  if (options.dryRun) return readDryRunMemory(options, invocation, {shard, stop});
+  const [{openSession}, {speedSettings}] = await Promise.all([
+    import('../../cli/session.ts'),
+    import('../../settings/profile.ts'),
+  ]);
+  const session = await openSession(invocation, stop);
   try {
-    // A dry run needs no service.
-    if (!options.dryRun) {
-      const {openSession} = await import('../../cli/session.ts');
-      resources.session = await openSession(invocation, stop);
-    }
-    const {session} = resources;
-    resources.journal = await openRunJournal(options, invocation, {session, shard, stop});
-    if (session === undefined)
-      Object.assign(resources, await readDryRunMemory(options, invocation, {shard, stop}));
-    else {
-      resources.idempotencyHonoured = session.settings.idempotencyHonoured;
-      const {speedSettings} = await import('../../settings/profile.ts');
-      resources.speed = await speedSettings(session.settings);
-    }
-    return resources;
+    const speed = await speedSettings(session.settings);
+    const journal = await openRunJournal(options, invocation, {session, shard, stop});
+    return {session, journal, speed, idempotencyHonoured: session.settings.idempotencyHonoured};
   } catch (error) {
-    await closeResources(resources);
+    await session.close();
     throw error;
   }
 }
