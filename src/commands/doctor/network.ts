@@ -30,31 +30,28 @@ export async function checkNetwork(
   url: URL,
 ): Promise<CheckResult[]> {
   let proxy: NamedProxy | undefined;
+  let [address, response] = ['', 'reached'];
+  let error: MediaError | undefined;
   try {
     proxy = proxyFor(url, invocation.host.env);
-  } catch (error) {
-    if (!(error instanceof MediaError)) throw error;
-    const message = 'the proxy variable cannot be used';
-    return networkChecks.map(check =>
-      check === 'proxy' ? {check, status: 'failed', error} : {check, status: 'skipped', message},
-    );
+    // A proxy looks up the name of the service, and a failure to look up its own is its failure.
+    if (proxy === undefined) address = await lookUp(url);
+    response = await sendRequest(invocation, settings, url);
+  } catch (thrown) {
+    error = unlessBug(thrown);
   }
-  // A proxy looks up the name of the service, and a failure to look up its own is its failure.
-  const name = proxy === undefined ? await lookUp(url).catch(unlessBug) : 'looked up';
-  const response =
-    name instanceof MediaError ? name : await sendRequest(invocation, settings, url).catch(unlessBug);
-  const error = response instanceof MediaError ? response : undefined;
-  const failed = error && failedCheck(error.code, proxy !== undefined);
-  const end = failed === undefined ? networkChecks.length : networkChecks.indexOf(failed);
+  const isProxied = proxy !== undefined;
+  const end =
+    error === undefined ? networkChecks.length : networkChecks.indexOf(failedCheck(error.code, isProxied));
   const messages: Record<NetworkCheck, string> = {
     proxy: proxy === undefined ? 'none' : `through ${proxy.url.origin}`,
-    dns: name instanceof MediaError ? '' : name,
-    connection: response instanceof MediaError ? 'reached' : response,
+    dns: address,
+    connection: response,
     tls: url.protocol === 'https:' ? 'the certificate is accepted' : 'not used: the base URL is plain http',
   };
   return networkChecks.map((check, index) => {
-    if (error !== undefined && check === failed) return {check, status: 'failed', error};
-    if (check === 'dns' && proxy !== undefined)
+    if (error !== undefined && index === end) return {check, status: 'failed', error};
+    if (check === 'dns' && isProxied)
       return {check, status: 'skipped', message: `the proxy looks up ${url.hostname}`};
     if (index > end) return {check, status: 'skipped', message: 'not reached'};
     return {check, status: 'ok', message: messages[check]};
