@@ -38,7 +38,13 @@ export async function watchUpload(
     const text = [tally.summary(), ...parts.filter(part => part !== '')].join('; ');
     report.event(text, {progress: {...tally.fields(), ...standingFields(standing, host.clock.now())}});
   };
-  const shown = await show(invocation, inputs.several, meter, {tell, summary: () => tally.summary()});
+  const isDrawn = mayDraw(invocation);
+  const progress = isDrawn ? await progressOf(invocation, inputs.several, meter, tally) : undefined;
+  report.drawing = progress;
+  // Programs always get lines, since CI systems end silent jobs; people get them for several inputs, or instead of a drawing.
+  const hasReader = inputs.several || report.isJson || mayAnimate(host.stderr, host.env);
+  const hasLines = !isDrawn && globals.progress !== false && hasReader;
+  const stopLines = hasLines ? host.clock.every(plainLineMs, tell) : () => {};
   const surveyed = new AbortController();
   let counting: Promise<void> | undefined;
   const countAll = async () => {
@@ -47,12 +53,12 @@ export async function watchUpload(
   // A failure to count is ignored: the run itself reports the same failure.
   const count = () => (counting ??= countAll().catch(() => {}));
   const mayCount = report.level !== 'quiet' && inputs.several && globals.progress !== false;
-  const countAfter = isDrawn(invocation) ? countAfterMs.drawn : countAfterMs.plain;
+  const countAfter = isDrawn ? countAfterMs.drawn : countAfterMs.plain;
   const stopCounting = mayCount ? host.clock.after(countAfter, count) : () => {};
   const observer: TransferObserver = {
     started(position, name, size) {
       meter.started(position, name, size);
-      shown.start();
+      progress?.start();
     },
     progress: (position, sentBytes) => meter.progress(position, sentBytes),
     finished: position => meter.finished(position),
@@ -82,7 +88,9 @@ export async function watchUpload(
     finish() {
       stopCounting();
       surveyed.abort();
-      shown.stop();
+      stopLines();
+      progress?.stop();
+      report.drawing = undefined;
     },
   };
 }
@@ -93,42 +101,25 @@ function whenText({code}: MediaError, waitMs: number | undefined): string {
 }
 
 /** The reader of a piped standard output may write to the same terminal, where drawing would erase it. */
-function isDrawn({host, report, globals}: Invocation): boolean {
+function mayDraw({host, report, globals}: Invocation): boolean {
   return (
     globals.progress !== false && report.chatty && mayAnimate(host.stderr, host.env) && !host.isStdoutPiped()
   );
 }
 
-async function show(
-  invocation: Invocation,
+async function progressOf(
+  {host: {clock, stderr: stream, env}}: Invocation,
   several: boolean,
   meter: Meter,
-  telling: {tell: () => void; summary: () => string},
-): Promise<Pick<Progress, 'start' | 'stop'>> {
-  const {host, report, globals} = invocation;
-  if (!isDrawn(invocation)) {
-    // Programs always get lines, since CI systems end silent jobs; people get them for several inputs, or instead of a drawing.
-    const hasReader = several || report.isJson || mayAnimate(host.stderr, host.env);
-    const hasLines = globals.progress !== false && hasReader;
-    const stop = hasLines ? host.clock.every(plainLineMs, telling.tell) : () => {};
-    return {start: () => {}, stop};
-  }
+  tally: Tally,
+): Promise<Progress> {
   const drawn = await import('../../output/progress/progress.ts');
-  const {clock, stderr: stream, env} = host;
-  const progress = new drawn.Progress({
-    ...{stream, clock, several, meter, summary: telling.summary},
+  return new drawn.Progress({
+    ...{stream, clock, several, meter, summary: () => tally.summary()},
     color: mayColor(stream, env),
     ascii: isAscii(env),
     wrapsAgain: wrapsAgain(env),
   });
-  report.drawing = progress;
-  return {
-    start: () => progress.start(),
-    stop() {
-      progress.stop();
-      report.drawing = undefined;
-    },
-  };
 }
 
 /** Receives the results of a run. */
