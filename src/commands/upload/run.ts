@@ -3,7 +3,7 @@ import {runOptions, withHints, withRunOptions} from '../../cli/key-hints.ts';
 import {RetryAdvice} from '../../cli/retry-advice.ts';
 import type {Session} from '../../cli/session.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
-import type {Clock, EndSignal} from '../../host.ts';
+import type {EndSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {openResults, type ResultSink, type RunOutput, watchUpload} from './display.ts';
@@ -14,6 +14,9 @@ import {announceInput, type DecideType, type Inputs, openInputs, refuseSameFile}
 import {refuseTwoJournals} from './memory.ts';
 import {closeResources, openResources, transferOptions} from './resources.ts';
 import {refuseNothing, Tally, unfollowedText} from './tally.ts';
+
+/** A stopping run waits 5 s for responses, so a longer pause means a disk that hangs; in milliseconds. */
+const longestPauseMs = 5_500;
 
 /** One run of `media upload`: opens the service, sends the sources, prints the results, handles signals. */
 export class UploadRun {
@@ -28,10 +31,8 @@ export class UploadRun {
   /** The options that commands in hints need. */
   readonly #hintOptions: string;
   #signal: EndSignal | undefined;
-  /** Whether files were sent completely that have no response yet. */
-  #isAwaiting = () => false;
-  /** Reports the progress; before the first file and after the last one, there is only the summary. */
-  #tell: () => unknown = () => this.#invocation.report.note(this.tally.summary());
+  /** Shows the progress; before the first file, there is only the summary. */
+  #shown: Awaited<ReturnType<typeof watchUpload>> | undefined;
   #cancelQuit = () => {};
   #localFailure: MediaError | undefined;
   /** Why the inputs came to an early end, after some of them. */
@@ -54,7 +55,10 @@ export class UploadRun {
     this.#ci = ci;
     const {host} = this.#invocation;
     const stopListening = host.onEndSignal(signal => this.#onSignal(signal));
-    const stopTelling = host.onStatusSignal(() => void this.#tell());
+    const stopTelling = host.onStatusSignal(() => {
+      if (this.#shown === undefined) this.#invocation.report.note(this.tally.summary());
+      else void this.#shown.tell();
+    });
     const cancelDeadline = this.#startDeadline();
     try {
       await this.#upload(contentType);
@@ -78,7 +82,7 @@ export class UploadRun {
       return;
     }
     const again = signal === 'SIGINT' ? 'Press Ctrl-C again' : 'Send the signal again';
-    const awaited = this.#isAwaiting() ? ': waiting for responses to finished uploads' : '';
+    const awaited = this.#shown?.isAwaiting() ? ': waiting for responses to finished uploads' : '';
     report.note(`Stopping${awaited}. ${again} to quit now.`);
     this.#signal = signal;
     this.#end(new MediaError('interrupted', `The run was stopped by ${signal}.`));
@@ -98,8 +102,17 @@ export class UploadRun {
     stdout.hurry(host.clock);
     this.#stop.abort(why);
     this.#cancelQuit();
+    this.#quitIfHung(why);
+  }
+
+  /** Quits when no file has had its result for 5.5 s. */
+  #quitIfHung(why: MediaError): void {
     const count = () => this.tally.total + this.tally.leftOut;
-    this.#cancelQuit = watchForHang(host.clock, count, () => this.#quit(why));
+    const before = count();
+    this.#cancelQuit = this.#invocation.host.clock.after(longestPauseMs, () => {
+      if (count() === before) this.#quit(why);
+      else this.#quitIfHung(why);
+    });
   }
 
   #quit(why: MediaError): void {
@@ -134,18 +147,13 @@ export class UploadRun {
     );
     const {session} = resources;
     this.#isRemembered = resources.journal !== undefined;
-    const {observer, tell, finish, isAwaiting} = await watchUpload(
-      this.#invocation,
-      inputs,
-      this.tally,
-      (name, message) => this.#failures.warn(name, message, several),
-    );
-    this.#isAwaiting = isAwaiting;
-    this.#tell = tell;
+    const warn = (name: string, message: string) => this.#failures.warn(name, message, several);
+    const shown = await watchUpload(this.#invocation, inputs, this.tally, warn);
+    this.#shown = shown;
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
       const options = transferOptions(this.#options, resources, this.#invocation, {
-        ...{contentType, observer, several, stop: this.#stop},
+        ...{contentType, observer: shown.observer, several, stop: this.#stop},
       });
       const other = 'results' in this.#output ? this.#options : undefined;
       for await (const result of uploadBatch(inputs.sources, options)) {
@@ -159,7 +167,7 @@ export class UploadRun {
       if (!(error instanceof MediaError) || this.tally.total === 0) throw error;
       this.#inputFailure = withRunOptions(error, this.#hintOptions);
     } finally {
-      finish();
+      shown.finish();
       this.#localFailure = await closeResources(resources);
     }
     await results.end();
@@ -221,17 +229,4 @@ export class UploadRun {
       return this.tally.isAnyStored ? 3 : exitStatusOf[this.#inputFailure.code];
     return status === 0 && failures.length > 0 ? 1 : status;
   }
-}
-
-/** A stopping run waits 5 s for responses, so a longer pause means a disk that hangs; in milliseconds. */
-const longestPauseMs = 5_500;
-
-/** Calls `quit` when `count`, the number of results, has not changed for 5.5 s; returns what ends the watch. */
-export function watchForHang(clock: Clock, count: () => number, quit: () => void): () => void {
-  const before = count();
-  let cancel = clock.after(longestPauseMs, () => {
-    if (count() === before) quit();
-    else cancel = watchForHang(clock, count, quit);
-  });
-  return () => cancel();
 }
