@@ -4,16 +4,7 @@ import {defined} from '../lib/object.ts';
 import {printable} from '../lib/printable.ts';
 import {jsonLine} from './escape.ts';
 import {causesOf, failureSentence} from './failure-text.ts';
-import type {
-  DialectLine,
-  ErrorFields,
-  ErrorLine,
-  JsonOutputs,
-  ProgressLine,
-  ServeLine,
-  UnchangedLine,
-  WarningLine,
-} from './json-output.ts';
+import type {ErrorFields, JsonOutputs} from './json-output.ts';
 import {paint} from './terminal.ts';
 
 export interface ReportOptions {
@@ -54,7 +45,7 @@ export class Report {
   /** Reports a failure at every level; `file` is the input that failed, named in text only if there are `several`. */
   failure(error: MediaError, file?: string, several = false): void {
     if (this.isJson) {
-      this.#jsonLine<ErrorLine>({error: {...defined({file}), ...errorFields(error)}});
+      this.#jsonLine<JsonOutputs['error']>({error: {...defined({file}), ...errorFields(error)}});
       this.causes(error);
       return;
     }
@@ -77,7 +68,7 @@ export class Report {
   }
 
   /** Reports something that happened, as text or as a JSON line. */
-  event(text: string, fields: ProgressLine | ServeLine | UnchangedLine | DialectLine): void {
+  event(text: string, fields: JsonOutputs['progress' | 'serve' | 'unchanged' | 'dialect']): void {
     if (!this.isJson) this.note(text);
     else if (this.level !== 'quiet') this.#jsonLine(fields);
   }
@@ -85,7 +76,7 @@ export class Report {
   /** Reports a warning about a file, as text or as a JSON line. */
   fileWarning(file: string, message: string): void {
     if (!this.isJson) this.warning(`${file}: ${message}`);
-    else if (this.level !== 'quiet') this.#jsonLine<WarningLine>({warning: {file, message}});
+    else if (this.level !== 'quiet') this.#jsonLine<JsonOutputs['warning']>({warning: {file, message}});
   }
 
   warning(message: string): void {
