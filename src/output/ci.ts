@@ -14,23 +14,18 @@ type AnnotatedPlace = Partial<Record<'line' | 'column', number>>;
 /** How many annotations GitHub shows for a step. */
 const mostAnnotations = 10;
 
-/** Writes error annotations, as many as GitHub shows. */
-export class Annotations {
-  readonly #host: Pick<Host, 'stderr' | 'env' | 'cwd'>;
-  #count = 0;
+export type Annotate = (error: MediaError, file?: string, place?: AnnotatedPlace) => void;
 
-  constructor(host: Pick<Host, 'stderr' | 'env' | 'cwd'>) {
-    this.#host = host;
-  }
-
-  add(error: MediaError, file?: string, place?: AnnotatedPlace): void {
-    const {stderr, env, cwd} = this.#host;
+/** Returns what writes error annotations, as many as GitHub shows. */
+export function annotator({stderr, env, cwd}: Pick<Host, 'stderr' | 'env' | 'cwd'>): Annotate {
+  let count = 0;
+  return (error, file, place) => {
     const workspace = env['GITHUB_WORKSPACE'];
     // GitHub shows the file of this path in the repository, whatever the working directory of the step.
     const path = file && workspace ? relative(workspace, resolve(cwd(), file)) : file;
-    this.#count += 1;
-    if (this.#count <= mostAnnotations) stderr.write(`${errorAnnotation(error, path, place)}\n`);
-  }
+    count += 1;
+    if (count <= mostAnnotations) stderr.write(`${errorAnnotation(error, path, place)}\n`);
+  };
 }
 
 /** An error annotation, escaped as actions/toolkit does (packages/core/src/command.ts). */

@@ -4,7 +4,7 @@ import {typedPath} from '../../lib/files/typed-path.ts';
 import {printable} from '../../lib/printable.ts';
 import {shellQuoted, shellWord} from '../../lib/shell.ts';
 import {safeUrl} from '../../lib/url.ts';
-import {Annotations, reportsToGithub} from '../../output/ci.ts';
+import {type Annotate, annotator, reportsToGithub} from '../../output/ci.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {DialectLine, ReferenceLine, UnchangedLine} from '../../output/json-output.ts';
 import {asMediaError, errorFields} from '../../output/report.ts';
@@ -62,7 +62,7 @@ export class ReferencePrinter {
   readonly #invocation: Invocation;
   readonly #flags: RewriteFlags;
   readonly #template: Template | undefined;
-  readonly #annotations: Annotations | undefined;
+  readonly #annotate: Annotate | undefined;
 
   /** Throws a usage error if the template is not valid. */
   constructor(invocation: Invocation, flags: RewriteFlags) {
@@ -70,7 +70,7 @@ export class ReferencePrinter {
     this.#invocation = invocation;
     this.#flags = flags;
     this.#template = flags.template === undefined ? undefined : parseTemplate(flags.template);
-    this.#annotations = reportsToGithub(flags.ci, host.env) ? new Annotations(host) : undefined;
+    this.#annotate = reportsToGithub(flags.ci, host.env) ? annotator(host) : undefined;
   }
 
   /** Prints every local reference; the exit status is 1 if there is one. */
@@ -86,7 +86,7 @@ export class ReferencePrinter {
       // What cannot be uploaded needs another remedy.
       const error = reference.problem ?? local;
       await this.#line(document, reference, {status: 'local', error: reference.problem});
-      this.#annotations?.add(error, document.document.name, reference);
+      this.#annotate?.(error, document.document.name, reference);
     }
     const {report} = this.#invocation;
     const documents = counted(plan.documents.length, 'document');
@@ -96,7 +96,7 @@ export class ReferencePrinter {
 
   /** Annotates the error that ends a run before anything is found, and throws it. */
   ended(error: unknown): never {
-    this.#annotations?.add(asMediaError(error), undefined, {});
+    this.#annotate?.(asMediaError(error), undefined, {});
     throw error;
   }
 
@@ -117,7 +117,7 @@ export class ReferencePrinter {
   /** Reports a document that could not be read or written. */
   async failedDocument({name: file}: DocumentFile, error: MediaError): Promise<void> {
     this.#invocation.report.failure(error);
-    this.#annotations?.add(error, file, {line: 1, column: 1});
+    this.#annotate?.(error, file, {line: 1, column: 1});
     const line = {file, status: 'failed', error: errorFields(error)} as const;
     if (this.#flags.ndjson) await this.#invocation.stdout.write(jsonLine<ReferenceLine>(line));
   }
@@ -145,7 +145,7 @@ export class ReferencePrinter {
       if (problem === undefined) continue;
       const sentence = `${placeOf(document, reference)}: ${problem.message}`;
       report.failure(problem.reworded({message: sentence}));
-      this.#annotations?.add(problem, document.document.name, reference);
+      this.#annotate?.(problem, document.document.name, reference);
       if (this.#flags.ndjson) await this.#line(document, reference, {status: 'failed', error: problem});
     }
   }
@@ -182,7 +182,7 @@ export class ReferencePrinter {
       const sentence = `${name} was uploaded, but its record has no web URL.`;
       const error = new MediaError('unexpected_answer', sentence);
       this.#invocation.report.failure(error);
-      this.#annotations?.add(error, name, {});
+      this.#annotate?.(error, name, {});
     }
     return named.length > 0;
   }

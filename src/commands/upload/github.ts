@@ -2,7 +2,7 @@ import {appendFile, stat} from 'node:fs/promises';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {type MediaError, systemError} from '../../errors.ts';
 import {printable} from '../../lib/printable.ts';
-import {Annotations, outputEntry} from '../../output/ci.ts';
+import {type Annotate, annotator, outputEntry} from '../../output/ci.ts';
 import {markdownText, markdownUrl, printableJson} from '../../output/escape.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
@@ -24,21 +24,21 @@ export class GithubReport {
   readonly #records = new Lines();
   readonly #failures = new Lines();
   readonly #successes = new Lines();
-  readonly #annotations: Annotations;
+  readonly #annotate: Annotate;
   #ending: MediaError | undefined;
 
   /** The tally is that of the run, which adds to it. */
   constructor(invocation: Invocation, tally: Tally) {
     this.#invocation = invocation;
     this.#tally = tally;
-    this.#annotations = new Annotations(invocation.host);
+    this.#annotate = annotator(invocation.host);
   }
 
   add(outcome: Outcome): void {
     const {position, name} = outcome;
     if ('error' in outcome) {
       const {code, messageToKeep} = outcome.error;
-      this.#annotations.add(outcome.error, name);
+      this.#annotate(outcome.error, name);
       this.#failures.add(position, row(outcome, `\`${code}\` ${markdownText(messageToKeep)}`));
     } else if ('received' in outcome) {
       const {record, json} = outcome.received;
@@ -56,7 +56,7 @@ export class GithubReport {
 
   /** Reports that the whole run failed. */
   failed(error: MediaError): void {
-    this.#annotations.add(error);
+    this.#annotate(error);
     this.#ending = error;
   }
 
