@@ -11,6 +11,7 @@ import type {Progress} from '../../output/progress/progress.ts';
 import type {OutputFormat, ResultOptions, Results} from '../../output/results/results.ts';
 import {isAscii, mayAnimate, mayColor, widthOf, wrapsAgain} from '../../output/terminal.ts';
 import type {TransferObserver} from '../../transfer/batch.ts';
+import type {Outcome} from '../../transfer/outcome.ts';
 import type {Inputs} from './inputs.ts';
 import type {Tally} from './tally.ts';
 
@@ -122,26 +123,20 @@ async function progressOf(
   });
 }
 
-/** Receives the results of a run. */
-export type ResultSink = Pick<Results, 'add' | 'end'>;
-
-/** Where the results go: they are printed, or given to a command that uploads files for its own purpose and prints its own summary. */
+/** Where the outcomes go: they are printed, or added to those of a command that uploads files for its own purpose and prints its own summary. */
 export type RunOutput =
   | {format: OutputFormat}
   /** Without inputs, the options of the run name them. */
-  | {inputs: Inputs | undefined; results: ResultSink};
+  | {inputs: Inputs | undefined; outcomes: Outcome[]};
 
 /** Creates the printer of results on standard output, with the width and colours of that stream. */
 export async function openResults(
   {host, stdout, report}: Invocation,
-  output: RunOutput,
-  kind: Pick<ResultOptions, 'several' | 'dryRun'>,
-): Promise<ResultSink> {
-  if ('results' in output) return output.results;
+  options: Pick<ResultOptions, 'format' | 'several' | 'dryRun'>,
+): Promise<Results> {
   const {Results} = await import('../../output/results/results.ts');
   return new Results(stdout, {
-    ...kind,
-    format: output.format,
+    ...options,
     width: () => widthOf(host.stdout),
     isBrief: host.stdout.isTTY !== true && report.level !== 'verbose',
     color: mayColor(host.stdout, host.env),

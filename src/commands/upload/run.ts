@@ -5,8 +5,9 @@ import type {Session} from '../../cli/session.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
+import type {Results} from '../../output/results/results.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import {openResults, type ResultSink, type RunOutput, watchUpload} from './display.ts';
+import {openResults, type RunOutput, watchUpload} from './display.ts';
 import {Failures} from './failures.ts';
 import type {UploadFlags} from './flags.ts';
 import type {GithubReport} from './github.ts';
@@ -33,6 +34,8 @@ export class UploadRun {
   #signal: EndSignal | undefined;
   /** Shows the progress; before the first file, there is only the summary. */
   #shown: Awaited<ReturnType<typeof watchUpload>> | undefined;
+  /** Prints the outcomes. */
+  #results: Results | undefined;
   #cancelQuit = () => {};
   #localFailure: MediaError | undefined;
   /** Why the inputs came to an early end, after some of them. */
@@ -134,11 +137,10 @@ export class UploadRun {
       this.#invocation.report.note(`${why}, so there is nothing to upload.`);
       return;
     }
-    const results = await openResults(this.#invocation, this.#output, {
-      several: inputs.several,
-      dryRun: this.#options.dryRun === true,
-    });
     const {several, shard} = inputs;
+    const {dryRun = false} = this.#options;
+    if ('format' in this.#output)
+      this.#results = await openResults(this.#invocation, {...this.#output, several, dryRun});
     const resources = await openResources(this.#options, this.#invocation, shard, this.#stop).catch(
       async error => {
         await inputs.close();
@@ -155,11 +157,10 @@ export class UploadRun {
       const options = transferOptions(this.#options, resources, this.#invocation, {
         ...{contentType, observer: shown.observer, several, stop: this.#stop},
       });
-      const other = 'results' in this.#output ? this.#options : undefined;
+      const other = 'outcomes' in this.#output ? this.#options : undefined;
       for await (const result of uploadBatch(inputs.sources, options)) {
-        if (result.status === 'left out') await this.#leaveOut(result, results);
-        else
-          await this.#take(withHints(result, session?.settings, this.#hintOptions, other), results, several);
+        if (result.status === 'left out') await this.#leaveOut(result);
+        else await this.#take(withHints(result, session?.settings, this.#hintOptions, other), several);
       }
     } catch (error) {
       this.#failures.end();
@@ -170,7 +171,7 @@ export class UploadRun {
       shown.finish();
       this.#localFailure = await closeResources(resources);
     }
-    await results.end();
+    await this.#results?.end();
     if (this.#inputFailure !== undefined && this.#signal === undefined)
       this.#invocation.report.failure(this.#inputFailure);
     if (inputs.unfollowed?.size) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
@@ -178,7 +179,7 @@ export class UploadRun {
     await this.#conclude(session, inputs);
   }
 
-  async #take(outcome: Outcome, results: ResultSink, several: boolean): Promise<void> {
+  async #take(outcome: Outcome, several: boolean): Promise<void> {
     this.tally.add(outcome);
     this.#retryAdvice.add(outcome);
     this.#ci?.add(outcome);
@@ -186,13 +187,14 @@ export class UploadRun {
     const {host, report} = this.#invocation;
     if (outcome.status === 'skipped' && 'format' in this.#output && !several && host.stderr.isTTY)
       report.note(`${outcome.name} was uploaded before, and is not sent again. This is its record.`);
-    await results.add(outcome);
+    if ('outcomes' in this.#output) this.#output.outcomes.push(outcome);
+    await this.#results?.add(outcome);
   }
 
-  async #leaveOut(input: LeftOut, results: ResultSink): Promise<void> {
+  async #leaveOut(input: LeftOut): Promise<void> {
     this.tally.add(input);
     this.#invocation.report.trace(`${input.name}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
-    await results.add(input);
+    await this.#results?.add(input);
   }
 
   async #conclude(session: Session | undefined, {several}: Inputs): Promise<void> {
@@ -202,7 +204,7 @@ export class UploadRun {
     }
     if (several && this.#options.dryRun) for (const line of this.tally.sums()) report.note(line);
     this.#failures.end();
-    if ('results' in this.#output) return;
+    if ('outcomes' in this.#output) return;
     for (const line of this.#advice(several)) report.note(line);
     if (several) report.note(this.tally.summary());
   }

@@ -19,13 +19,7 @@ export async function uploadFiles(
   const once = flags.journal === undefined && flags.once !== false;
   const options = {...uploadDefaults, ...flags, clipboard, inputs, once};
   const outcomes: Outcome[] = [];
-  const results = {
-    add: async (outcome: Outcome | LeftOut) => {
-      if (outcome.status !== 'left out') outcomes.push(outcome);
-    },
-    end: async () => {},
-  };
-  const output = {inputs: clipboard ? undefined : fileInputs(files, invocation.host.cwd()), results};
+  const output = {inputs: clipboard ? undefined : fileInputs(files, invocation.host.cwd()), outcomes};
   return {status: await startRun(options, invocation, output), outcomes};
 }
 
