@@ -17,7 +17,7 @@ import type {InputRequest} from '../../sources/find/expand.ts';
 import type {TypeRule} from '../../sources/media-type/decide.ts';
 import type {OpenSource, Source} from '../../sources/open/source.ts';
 import {withoutOwnFiles} from '../upload/own-files.ts';
-import {type ProofCounts, ProofTally} from './output.ts';
+import {type ProofCounts, proofTally} from './output.ts';
 
 /** The inputs after `--` and in lists, with the options by which an upload finds and refuses files. */
 interface ProofOptions extends InputRequest {
@@ -32,7 +32,7 @@ export type ProofFlags = Omit<ProofOptions, 'files' | 'inputs'>;
 /** Prints the inputs that are not recorded exactly once. Files that an upload leaves out may be missing. */
 export async function checkJournals(options: ProofOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, stdout, report} = invocation;
-  const tally = new ProofTally(stdout, options.json === true);
+  const tally = proofTally(stdout, options.json);
   const readers = await readJournals(options.files, host, {paths: true});
   await verifyService(readers, invocation);
   for await (const verdict of proveInputs(new JournalSet(readers), options, host)) await tally.add(verdict);
@@ -50,7 +50,7 @@ export async function mergeJournals(
   options: ProofOptions & {output: string},
   {host, stdout, report}: Invocation,
 ): Promise<ExitStatus> {
-  const tally = new ProofTally(stdout, options.json === true);
+  const tally = proofTally(stdout, options.json);
   const {inputs, filesFrom = []} = options;
   const readers = await readJournals(options.files, host, {paths: true});
   const journals = new JournalSet(readers);

@@ -11,7 +11,7 @@ import {
 import {jsonLine} from '../../output/escape.ts';
 import type {JournalEntryLine} from '../../output/json-output.ts';
 import {mediaIdIn, parseRecord} from '../../service/record.ts';
-import {fileFields, Lines, textLine} from './output.ts';
+import {fileFields, linesTo, textLine} from './output.ts';
 
 interface ListOptions {
   files: readonly string[];
@@ -22,7 +22,7 @@ interface ListOptions {
 /** Prints the result of each input, one per line, in the order in which they were started. */
 export async function listJournals(options: ListOptions, {host, stdout}: Invocation): Promise<void> {
   const listed = await listFormat(options);
-  const lines = new Lines(stdout);
+  const lines = linesTo(stdout);
   const files = options.files.length > 0 ? options.files : await ownJournals(host);
   for (const file of files) {
     const [reader] = await readJournals([file], host, {paths: true});
