@@ -7,13 +7,13 @@ export interface PendingResult<Result> {
 
 /**
  * Works on the items of a stream, up to `limit` at a time, and yields results as they come. An item is read only when
- * a worker is free and fewer results than workers wait to be taken, so that memory stays bounded. Once `isOver`, no
+ * fewer are worked on and fewer results wait to be taken than the limit, so that memory stays bounded. Once `isOver`, no
  * more are read. After a failure of an item or of the stream, rejects with it once all work has ended. `onEnd` is called then,
  * or when the caller has left.
  */
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
-  concurrency: Pick<Concurrency, 'limit' | 'most' | 'onRise'>,
+  concurrency: Pick<Concurrency, 'limit' | 'onRise'>,
   work: (item: Item) => Promise<PendingResult<Result>>,
   isOver: () => boolean = () => false,
   onEnd: () => void = () => {},
@@ -21,78 +21,66 @@ export async function* mapConcurrently<Item, Result>(
   const results: PendingResult<Result>[] = [];
   const failures: unknown[] = [];
   const waiting: (() => void)[] = [];
-  let onProgress = () => {};
   let active = 0;
-  let working = concurrency.most;
+  let isReading = true;
   let hasEnded = false;
 
-  // All workers read from this generator, which handles their requests in order and reads nothing more after the end.
-  const taken = (async function* () {
-    if (isOver()) return;
-    for await (const item of items) {
-      if (hasEnded) return;
-      yield item;
-      if (hasEnded || isOver()) return;
-    }
-  })();
-  const isFull = () => Math.max(active, results.length) >= concurrency.limit;
-  // The last one, so that those beyond the limit sleep on instead of taking turns.
-  const wakeOne = () => {
-    if (!isFull()) waiting.pop()?.();
-  };
-  const wakeAll = () => {
+  const change = () => new Promise<void>(resolve => waiting.push(resolve));
+  const changed = () => {
     for (const goOn of waiting.splice(0)) goOn();
   };
+  concurrency.onRise = changed;
   const fail = (error: unknown) => {
     failures.push(error);
     hasEnded = true;
-    wakeAll();
+    changed();
   };
-  const worked = async () => {
-    while (isFull() && !hasEnded) await new Promise<void>(resolve => waiting.push(resolve));
+  const workOn = async (item: Item) => {
     active += 1;
     try {
-      const next = await taken.next();
-      return next.done ? undefined : await work(next.value);
-    } finally {
-      active -= 1;
-      wakeOne();
-    }
-  };
-  concurrency.onRise = wakeAll;
-  const workOnItems = async () => {
-    for (let pending = await worked(); pending !== undefined; pending = await worked()) {
+      const pending = await work(item);
       // The result may reject before it is awaited.
       pending.result.catch(() => {});
       results.push(pending);
-      onProgress();
+    } catch (error) {
+      fail(error);
+    }
+    active -= 1;
+    changed();
+  };
+  const isFull = () => Math.max(active, results.length) >= concurrency.limit;
+  const read = async () => {
+    if (isOver()) return;
+    for await (const item of items) {
+      if (hasEnded) return;
+      void workOn(item);
+      while (isFull() && !hasEnded) await change();
+      if (hasEnded || isOver()) return;
     }
   };
-  const workers = Array.from({length: concurrency.most}, async () => {
-    await workOnItems().catch(fail);
-    working -= 1;
-    onProgress();
-  });
+  const reading = read()
+    .catch(fail)
+    .finally(() => {
+      isReading = false;
+      changed();
+    });
 
   try {
-    while (working > 0 || results.length > 0) {
+    while (isReading || active > 0 || results.length > 0) {
       const first = results.shift();
-      wakeOne();
-      if (first === undefined) {
-        await new Promise<void>(resolve => {
-          onProgress = resolve;
-        });
-      } else {
+      changed();
+      if (first === undefined) await change();
+      else {
         const settled = await first.result.then(value => ({value}), fail);
         if (settled !== undefined) yield settled.value;
       }
     }
   } finally {
     hasEnded = true;
-    wakeAll();
-    await Promise.all(workers);
+    changed();
+    await reading;
+    while (active > 0) await change();
     await Promise.allSettled(results.map(({result}) => result));
-    await taken.return();
     onEnd();
   }
   if (failures.length > 0) throw failures[0];
