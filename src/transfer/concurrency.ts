@@ -8,8 +8,6 @@ export type EndAttempt = (how: AttemptEnd) => void;
 
 /** How many files may be in progress at a time, which may change while they are. */
 export interface Concurrency {
-  /** The most that the limit can become. */
-  readonly most: number;
   /** The limit at this moment; a file that is in progress beyond it is not interrupted. */
   readonly limit: number;
   /** Called when `limit` has risen. */
@@ -26,7 +24,7 @@ export const safeConcurrency = 8;
 
 /** Always the same number of files at a time. */
 export function fixedConcurrency(limit: number): Concurrency {
-  return {most: limit, limit, onRise() {}, begin: () => () => {}};
+  return {limit, onRise() {}, begin: () => () => {}};
 }
 
 /** The limit of the first round. A service that takes 4 at a time refuses 12 of these files: less than 5 % of 300. */
@@ -75,8 +73,8 @@ interface Trial {
  * number of files in progress that were not refused, which is what the service takes.
  */
 export class AdaptiveConcurrency implements Concurrency {
-  readonly most: number;
   onRise = () => {};
+  readonly #most: number;
   readonly #clock: Pick<Clock, 'monotonic' | 'idle'>;
   readonly #waiting: {size: number; begin: (end: EndAttempt) => void}[] = [];
   readonly #inProgress = {files: 0, bytes: 0};
@@ -92,7 +90,7 @@ export class AdaptiveConcurrency implements Concurrency {
 
   constructor(clock: Pick<Clock, 'monotonic' | 'idle'>, most: number) {
     this.#clock = clock;
-    this.most = most;
+    this.#most = most;
     this.#limit = Math.min(initialLimit, most);
     this.#round.began = clock.monotonic();
   }
@@ -162,7 +160,7 @@ export class AdaptiveConcurrency implements Concurrency {
     if (before.idleMs < leastIdle * before.ms) return;
     const limitBefore = this.#limit;
     const step = this.#isSlowStart ? slowStartStep : probeStep;
-    this.#limit = Math.min(this.most, Math.max(limitBefore + 1, Math.floor(limitBefore * step)));
+    this.#limit = Math.min(this.#most, Math.max(limitBefore + 1, Math.floor(limitBefore * step)));
     this.#trial = {limitBefore, before};
     if (this.#limit === limitBefore) this.#rest(limitBefore);
   }

@@ -1,4 +1,4 @@
-import {MediaError} from '../errors.ts';
+import {MediaError, unlessBug} from '../errors.ts';
 import type {JournalEntry, JournalReader, Known} from '../journal/journal.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
@@ -94,25 +94,23 @@ export class Ending {
     const outcome = {...this.#described(), status: 'uploaded', received} as const;
     if (entry === undefined) return this.#ended(outcome);
     this.#halt.learn(outcome, 'never');
-    // An observer of the library may throw: the record must be in the journal by then.
-    const tell = (recorded: Outcome) => {
-      this.#options.observer.finished(outcome.position);
-      return recorded;
-    };
-    return {result: this.#recorded(outcome, entry).then(tell)};
+    return {result: this.#recorded(outcome, entry)};
   }
 
   /** A stored file counts as uploaded even if the journal cannot record it, but then nothing more is sent. */
   async #recorded(outcome: Outcome & {status: 'uploaded'}, entry: JournalEntry): Promise<Outcome> {
+    const {json, serviceId} = outcome.received;
+    let unrecorded: MediaError | undefined;
     try {
-      const {json, serviceId} = outcome.received;
       await entry.done(json, serviceId, error => this.#halt.because(error));
-      return outcome;
     } catch (error) {
-      if (!(error instanceof MediaError)) throw error;
-      this.#halt.because(error);
-      return {...outcome, unrecorded: this.#unrecorded(error, entry.idempotencyKey)};
+      unrecorded = unlessBug(error);
+      this.#halt.because(unrecorded);
     }
+    // An observer of the library may throw: the record must be in the journal by then.
+    this.#options.observer.finished(outcome.position);
+    if (unrecorded === undefined) return outcome;
+    return {...outcome, unrecorded: this.#unrecorded(unrecorded, entry.idempotencyKey)};
   }
 
   /** The error for a file that is stored although its journal could not record it. */
