@@ -2,13 +2,7 @@
 export type {JournalEntry} from './entry.ts';
 export type {Entry} from './journal-index.ts';
 export {type PathKey, pathFields, pathKey, type Scope} from './line.ts';
-export {
-  JournalMemory,
-  type Known,
-  type Resend,
-  readMemory,
-  type SentInput,
-} from './memory.ts';
+export {JournalMemory, type Known, readMemory, type SentInput} from './memory.ts';
 export {writeMerged} from './merge.ts';
 export {openJournal} from './open.ts';
 export {entryReason, JournalSet, type Verdict} from './proof.ts';

@@ -20,19 +20,11 @@ export interface JournalInput {
   types: string;
 }
 
-/** Which unknown uploads may be sent again: those that were first released at this time or later. */
-export interface Resend {
-  /** In milliseconds since the Unix epoch; Infinity for none, -Infinity for all. */
-  releasedSince: number;
-}
-
 /** An input, and how it is to be sent. */
 export interface SentInput extends JournalInput, SentAs {
   /** Called before it is sent transformed, with the number of earlier uploads of it that were sent unchanged. */
   onSentUnchanged?: (uploads: number) => void;
 }
-
-const never: Resend = {releasedSince: Number.POSITIVE_INFINITY};
 
 /** What a journal knows about an input. */
 export type Known =
@@ -41,7 +33,10 @@ export type Known =
   /** Released before under this idempotency key, without a recorded result. */
   | {status: 'unknown'; key: string};
 
-/** What a journal knows about inputs, for runs and dry runs. */
+/**
+ * What a journal knows about inputs, for runs and dry runs. Unknown uploads that were first released at the time `resendSince` or
+ * later, in milliseconds since the Unix epoch, may be sent again: by default none, with -Infinity all.
+ */
 export class JournalMemory {
   readonly reader: JournalReader;
 
@@ -50,14 +45,14 @@ export class JournalMemory {
   }
 
   /** What is known about an unchanged file, an unknown upload first; undefined if the file must be read. */
-  async recall(input: JournalInput, resend: Resend = never): Promise<Known | undefined> {
+  async recall(input: JournalInput, resendSince = Number.POSITIVE_INFINITY): Promise<Known | undefined> {
     const {index} = this.reader;
     const {path, size, stat, types} = input;
     if (stat === undefined || !index.hasSize(size)) return undefined;
     const entry = index.entryOfFile({path: pathKey(path), size, stat: statText(stat), types});
     const content = entry && index.contentOf(entry.row);
     if (entry === undefined || content === undefined) return undefined;
-    const held = await this.#held(index.entriesWith(content), entry, resend);
+    const held = await this.#held(index.entriesWith(content), entry, resendSince);
     return held ?? (entry.state === 'done' ? this.#done(entry) : undefined);
   }
 
@@ -65,10 +60,10 @@ export class JournalMemory {
   async find(
     {size, onSentUnchanged, ...sentAs}: Pick<SentInput, 'size' | 'onSentUnchanged' | keyof SentAs>,
     sha256: string,
-    resend: Resend = never,
+    resendSince = Number.POSITIVE_INFINITY,
   ): Promise<Known | undefined> {
     const entries = this.reader.index.entriesWith(contentOf(sha256, size));
-    const held = await this.#held(entries, sentAs, resend);
+    const held = await this.#held(entries, sentAs, resendSince);
     if (held !== undefined) return held;
     const stored = entries.filter(({state}) => state === 'done');
     const done = stored.find(entry => sentAsKey(entry) === sentAsKey(sentAs));
@@ -82,26 +77,22 @@ export class JournalMemory {
   async peek(
     input: SentInput,
     source: Hashable,
-    options: {resend?: Resend; stop?: StopSignal} = {},
+    options: {resendSince?: number; stop?: StopSignal} = {},
   ): Promise<Known | undefined> {
     if (!this.reader.index.hasSize(input.size)) return undefined;
-    return this.find(input, await contentHash(source, options.stop), options.resend);
+    return this.find(input, await contentHash(source, options.stop), options.resendSince);
   }
 
   /** The first of these uploads that is unknown and must not be sent again. */
-  async #held(
-    entries: readonly Entry[],
-    sentAs: SentAs,
-    {releasedSince}: Resend,
-  ): Promise<Known | undefined> {
+  async #held(entries: readonly Entry[], sentAs: SentAs, resendSince: number): Promise<Known | undefined> {
     for (const entry of entries) {
-      if (entry.state !== 'unknown' || releasedSince === Number.NEGATIVE_INFINITY) continue;
+      if (entry.state !== 'unknown' || resendSince === Number.NEGATIVE_INFINITY) continue;
       const mayRepeat =
-        releasedSince !== Number.POSITIVE_INFINITY &&
+        resendSince !== Number.POSITIVE_INFINITY &&
         // Sent in another way, it would have another idempotency key, and be stored twice.
         sentAsKey(entry) === sentAsKey(sentAs) &&
         // An unreadable time does not count as recent.
-        (await this.reader.timeOf(entry)) >= releasedSince;
+        (await this.reader.timeOf(entry)) >= resendSince;
       if (!mayRepeat) return {status: 'unknown', key: (await this.reader.lineOf(entry)).key};
     }
     return undefined;

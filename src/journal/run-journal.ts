@@ -8,15 +8,7 @@ import {contentOf, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
 import {type FileState, pathKey} from './line.ts';
 import type {JournalLog} from './log.ts';
-import {
-  isSettled,
-  type JournalInput,
-  JournalMemory,
-  type Known,
-  type Resend,
-  type SentInput,
-  statText,
-} from './memory.ts';
+import {isSettled, type JournalInput, JournalMemory, type Known, type SentInput, statText} from './memory.ts';
 import type {JournalReader} from './reader.ts';
 
 export interface JournalParts {
@@ -39,9 +31,9 @@ export class Journal extends JournalMemory {
   }
 
   /** What is known about a file that has not changed since it was last read. */
-  override async recall(input: JournalInput, resend?: Resend): Promise<Known | undefined> {
+  override async recall(input: JournalInput, resendSince?: number): Promise<Known | undefined> {
     const isBusy = this.#active.has(input.size);
-    const known = await super.recall(input, resend);
+    const known = await super.recall(input, resendSince);
     // An equal file may be in progress: admit() waits for it, and then knows more.
     return isBusy && known?.status === 'unknown' ? undefined : known;
   }
@@ -53,7 +45,7 @@ export class Journal extends JournalMemory {
   async admit(
     input: SentInput,
     source: Hashable,
-    options: {resend?: Resend; stop?: StopSignal} = {},
+    options: {resendSince?: number; stop?: StopSignal} = {},
   ): Promise<Known | {status: 'new'; entry: JournalEntry}> {
     const active = this.#active.begin(input.size);
     // Before the content is read: what changes the file from then on shows in its times only if they are old enough now.
@@ -61,7 +53,8 @@ export class Journal extends JournalMemory {
     let isInProgress = false;
     try {
       const hashed = await this.#hashIfNeeded(input, source, active, options.stop);
-      const known = hashed === undefined ? undefined : await this.find(input, hashed.sha256, options.resend);
+      const known =
+        hashed === undefined ? undefined : await this.find(input, hashed.sha256, options.resendSince);
       if (known?.status === 'done') await this.#see(seen, known.entry);
       if (known !== undefined) return known;
       const entry = await this.#begin(input, seen, hashed, active);

@@ -85,8 +85,8 @@ export class FileTransfer {
     const types = geotags === 'strip' ? `${typeRule} ${geotagTransform}` : typeRule;
     const input = {path, size: opened.size, stat: opened.stat, types};
     // A record is compared with the content type, too.
-    const {resend} = this.#retries;
-    const known = verify === undefined ? await (journal ?? memory)?.recall(input, resend) : undefined;
+    const {resendSince} = this.#retries;
+    const known = verify === undefined ? await (journal ?? memory)?.recall(input, resendSince) : undefined;
     if (known !== undefined) {
       this.#ending.started(opened.size);
       // It is public, too.
@@ -101,7 +101,7 @@ export class FileTransfer {
     if (geotags !== undefined) await this.#applyGeotags(opened);
     const typed: SentInput = {...input, contentType, ...this.#stripped};
     if (!dryRun) return this.#upload(opened, typed);
-    const found = await memory?.peek(typed, opened, {resend, stop});
+    const found = await memory?.peek(typed, opened, {resendSince, stop});
     return found === undefined ? this.#ending.checked() : this.#ending.fromJournal(found);
   }
 
@@ -114,7 +114,7 @@ export class FileTransfer {
   async #upload(source: OpenSource, input: SentInput): Promise<PendingResult<Outcome>> {
     const {journal, uploader, clock, stop, timeoutMs, observer} = this.#options;
     const {outage, rateLimit} = this.#batch;
-    const admission = await journal?.admit(input, source, {resend: this.#retries.resend, stop});
+    const admission = await journal?.admit(input, source, {resendSince: this.#retries.resendSince, stop});
     if (admission !== undefined && admission.status !== 'new') return this.#ending.fromJournal(admission);
     const entry = admission?.entry;
     this.#entry = entry;

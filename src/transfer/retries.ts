@@ -1,5 +1,4 @@
 import type {MediaError} from '../errors.ts';
-import type {Resend} from '../journal/journal.ts';
 import {withTries} from './attempt/explain.ts';
 import {backoffMs, type Failure, parseRetryAfter, type RetryBudget} from './attempt/retry.ts';
 import type {RetryOptions, RunOptions} from './options.ts';
@@ -32,14 +31,14 @@ export class Retries {
 
   /** Whether the file may be sent again although it may be stored: not once the service may have forgotten the key. */
   get mayResend(): boolean {
-    return (this.#firstTryAt ?? 0) >= this.resend.releasedSince;
+    return (this.#firstTryAt ?? 0) >= this.resendSince;
   }
 
-  /** Which unknown uploads may be sent again now. */
-  get resend(): Resend {
+  /** Unknown uploads that were released at this time or later may be sent again; Infinity for none, -Infinity for all. */
+  get resendSince(): number {
     const {onUnknown, clock} = this.#options;
-    if (onUnknown === 'honoured') return {releasedSince: clock.now() - keyLifeMs};
-    return {releasedSince: onUnknown === 'hold' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY};
+    if (onUnknown === 'honoured') return clock.now() - keyLifeMs;
+    return onUnknown === 'hold' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   }
 
   /** Waits before the next attempt; false if there may be none, or if the service asks to wait for too long. `isFree`: after an outage, which is waited for elsewhere. */

@@ -7,7 +7,7 @@ import {build} from 'esbuild';
 import {type Host, systemHost} from '../../src/host.ts';
 import type {JournalHandle} from '../../src/journal/file.ts';
 import type {Scope} from '../../src/journal/line.ts';
-import type {JournalInput, Resend} from '../../src/journal/memory.ts';
+import type {JournalInput} from '../../src/journal/memory.ts';
 import {type JournalOptions, openJournal} from '../../src/journal/open.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import type {Hashable} from '../../src/lib/files/content-hash.ts';
@@ -151,11 +151,11 @@ export const unread: Hashable = {
 };
 
 /** Every unknown upload may be sent again. */
-const always: Resend = {releasedSince: Number.NEGATIVE_INFINITY};
+const always = {resendSince: Number.NEGATIVE_INFINITY};
 
 /** Begins an upload that the journal does not contain yet. */
 export async function begin(journal: Journal, input: TestInput, source = sourceOf(input)) {
-  const admission = await journal.admit(input, source, {resend: always});
+  const admission = await journal.admit(input, source, always);
   if (admission.status !== 'new') throw new Error(`${input.path} is ${admission.status}`);
   return admission.entry;
 }
@@ -177,8 +177,8 @@ export async function upload(
 
 /** What the journal says about an input; an upload that is begun by this goes no further. */
 export async function lookup(journal: Journal, input: TestInput, mayResend = false) {
-  const options = mayResend ? {resend: always} : {};
-  const recalled = await journal.recall(input, options.resend);
+  const options = mayResend ? always : undefined;
+  const recalled = await journal.recall(input, options?.resendSince);
   const found = recalled ?? (await journal.admit(input, sourceOf(input), options));
   if (found.status !== 'new') return found;
   found.entry.end();
