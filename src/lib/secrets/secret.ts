@@ -131,7 +131,7 @@ export class Redaction {
     if (this.#hasSample(text)) return true;
     if (!text.includes('\\') && !text.includes('%')) return false;
     return [anyEscape, jsonEscape, percentEscape].some(pattern =>
-      this.#hasSample(decodedText(text, pattern)),
+      this.#hasSample(text.replace(pattern, plainOf)),
     );
   }
 
@@ -213,10 +213,6 @@ function samplesOf({text, length}: Spelling): string[] {
   for (let at = 0; at + sample <= text.length; at += Math.max(1, length - sample + 1))
     parts.push(text.slice(at, at + sample));
   return parts.length === 0 ? [text] : parts;
-}
-
-function decodedText(text: string, pattern: RegExp): string {
-  return text.replace(pattern, written => (written.length === 1 ? written : plainOf(written)));
 }
 
 function plainOf(written: string): string {

@@ -128,24 +128,23 @@ class Attempt implements BodyWatcher {
   }
 
   #stop(): void {
-    const {stop, clock} = this.#options;
-    const {reason: error} = stop;
+    const {reason: error} = this.#options.stop;
     if (error === undefined) return;
     const failure: Failure = {kind: 'stopped', error};
     if (this.#phase !== 'released') this.#end(failure);
-    else this.#setTimer(() => clock.after(graceMs, () => this.#end(failure)));
+    else this.#after(graceMs, () => this.#end(failure));
   }
 
-  #setTimer(start: () => () => void): void {
+  /** Sets the only timer of the attempt. */
+  #after(ms: number, action: () => void): void {
     this.#cancelTimer();
-    if (!this.signal.aborted) this.#cancelTimer = start();
+    if (!this.signal.aborted) this.#cancelTimer = this.#options.clock.after(ms, action);
   }
 
   /** Restarted with each sign of progress. */
   #watchFor(kind: 'read-stall' | 'stall' | 'answer-timeout', defaultMs: number): void {
-    const {clock, timeoutMs: afterMs = defaultMs} = this.#options;
+    const {timeoutMs: afterMs = defaultMs} = this.#options;
     // When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has arrived.
-    const endLate = () => this.#setTimer(() => clock.after(lateReadMs, () => this.#end({kind, afterMs})));
-    this.#setTimer(() => clock.after(afterMs, endLate));
+    this.#after(afterMs, () => this.#after(lateReadMs, () => this.#end({kind, afterMs})));
   }
 }
