@@ -8,29 +8,6 @@ import {orNothing} from '../../lib/system-code.ts';
 /** Larger reads are always made on another thread. */
 export const smallBytes = 64 * 1024;
 
-/** A file that is open for reading. Each call is made on this thread if it cannot block, otherwise on another. */
-export interface DiskFile {
-  /** The file's stats when it was opened. */
-  readonly opened: BigIntStats;
-  /** Synchronous calls, for a local file whose path leads over no symbolic link. */
-  readonly inline: InlineFile | undefined;
-  /** Reads into the memory; returns the number of bytes, 0 at the end of the file. */
-  read(into: Uint8Array, position: number): number | Promise<number>;
-  stat(): BigIntStats | Promise<BigIntStats>;
-  /** What its path leads to; undefined if that cannot be read. */
-  statPath(): BigIntStats | undefined | Promise<BigIntStats | undefined>;
-  /** Never fails. */
-  close(): void | Promise<void>;
-}
-
-export interface InlineFile {
-  statHere(): BigIntStats;
-  /** What is at its path, which was not a symbolic link; undefined if that cannot be read. */
-  statPathHere(): BigIntStats | undefined;
-  /** Reads the beginning of the file; shorter if the file is. */
-  readHere(length: number): Uint8Array;
-}
-
 export interface DiskFileParts {
   files: FileSystem;
   calls: SlowCalls;
@@ -45,7 +22,9 @@ export interface DiskFileParts {
   signal: StopSignal<Error>;
 }
 
-export class OpenDiskFile implements DiskFile, InlineFile {
+/** A file that is open for reading. Each call is made on this thread if it cannot block, otherwise on another. */
+export class DiskFile {
+  /** The file's stats when it was opened. */
   readonly opened: BigIntStats;
   readonly #parts: DiskFileParts;
 
@@ -54,11 +33,15 @@ export class OpenDiskFile implements DiskFile, InlineFile {
     this.#parts = parts;
   }
 
-  /** The stats of an open local file are in memory, so that even a slow disk does not block these calls. */
-  get inline(): InlineFile | undefined {
+  /**
+   * For the synchronous calls: a local file whose path leads over no symbolic link. The stats of an open local file are in memory, so
+   * that even a slow disk does not block these calls.
+   */
+  get inline(): DiskFile | undefined {
     return this.#parts.isLocal && this.#parts.isPathReal ? this : undefined;
   }
 
+  /** Reads into the memory; returns the number of bytes, 0 at the end of the file. */
   read(into: Uint8Array, position: number): number | Promise<number> {
     const {files, calls, fd, isLocal} = this.#parts;
     return into.length <= smallBytes && isLocal && calls.areFast
@@ -73,6 +56,7 @@ export class OpenDiskFile implements DiskFile, InlineFile {
     return isLocal ? this.statHere() : this.#unlessStopped(files.asyncFs.fstat(fd, {bigint: true}));
   }
 
+  /** What its path leads to; undefined if that cannot be read. */
   statPath(): BigIntStats | undefined | Promise<BigIntStats | undefined> {
     const {files, path} = this.#parts;
     return this.inline !== undefined
@@ -80,6 +64,7 @@ export class OpenDiskFile implements DiskFile, InlineFile {
       : this.#unlessStopped(files.stat(path, {bigint: true}).catch(() => undefined));
   }
 
+  /** Never fails. */
   close(): void | Promise<void> {
     const {files, fd, isLocal, signal} = this.#parts;
     if (isLocal) return orNothing(() => files.closeSync(fd));
@@ -91,6 +76,7 @@ export class OpenDiskFile implements DiskFile, InlineFile {
     return unlessStopped(call, this.#parts.signal);
   }
 
+  /** Reads the beginning of the file; shorter if the file is. */
   readHere(length: number): Uint8Array {
     const bytes = Buffer.allocUnsafeSlow(length);
     return bytes.subarray(0, this.#parts.files.readSync(this.#parts.fd, bytes, 0, length, 0));
@@ -100,6 +86,7 @@ export class OpenDiskFile implements DiskFile, InlineFile {
     return this.#parts.files.fstatSync(this.#parts.fd, {bigint: true});
   }
 
+  /** What is at its path, which was not a symbolic link; undefined if that cannot be read. */
   statPathHere(): BigIntStats | undefined {
     try {
       return this.#parts.files.lstatSync(this.#parts.path, {bigint: true, throwIfNoEntry: false});

@@ -5,7 +5,7 @@ import {diskKind, type FileSystem, systemFiles} from '../../lib/files/file-syste
 import type {FilePath} from '../../lib/files/typed-path.ts';
 import {unlessStopped} from '../../lib/stop.ts';
 import {orNothing, systemCode} from '../../lib/system-code.ts';
-import {type DiskFile, OpenDiskFile, SlowCalls} from './disk-file.ts';
+import {DiskFile, SlowCalls} from './disk-file.ts';
 
 /** Without O_NONBLOCK, opening would wait for a writer if a FIFO took the file's place. */
 const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -37,7 +37,7 @@ export class Disk {
     let fd: number | undefined;
     try {
       fd = this.#calls.timed(() => this.files.openSync(path, readNoLink));
-      return this.#opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
+      return this.opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
     } catch (error) {
       if (isLinkRefusal(error)) return this.#openUnlessStopped(path, signal);
       if (fd !== undefined) this.files.closeSync(fd);
@@ -89,13 +89,13 @@ export class Disk {
     this.#calls.openedElsewhere();
     try {
       if (!isLink && this.#isInLocalDirectory(path))
-        return this.#opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
+        return this.opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
       const [stats, isPathReal] = await Promise.all([
         this.files.asyncFs.fstat(fd, {bigint: true}),
         !isLink && this.#isReal(path),
       ]);
       await this.#learn(path, stats.dev, isPathReal);
-      return this.#opened(fd, path, stats, isPathReal, signal);
+      return this.opened(fd, path, stats, isPathReal, signal);
     } catch (error) {
       await this.files.asyncFs.close(fd);
       throw error;
@@ -117,7 +117,8 @@ export class Disk {
       this.#localDirectory = directoryOf(path);
   }
 
-  #opened(
+  /** The file of a descriptor. Without `isPathReal`, its path may lead over a symbolic link. */
+  opened(
     fd: number,
     path: FilePath,
     opened: BigIntStats,
@@ -126,7 +127,7 @@ export class Disk {
   ): DiskFile {
     const isLocal = this.#isLocal.get(opened.dev) === true;
     const {files} = this;
-    return new OpenDiskFile({files, calls: this.#calls, fd, path, opened, isLocal, isPathReal, signal});
+    return new DiskFile({files, calls: this.#calls, fd, path, opened, isLocal, isPathReal, signal});
   }
 
   /** Whether no part of the path of its directory is a symbolic link; what is not UTF-8 is taken for one. */

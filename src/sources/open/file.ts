@@ -46,7 +46,7 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
     if (!file.opened.isFile()) throw notAFile(name, file.opened);
     if (file.opened.size === 0n)
       throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
-    return new OpenFile(name, file, path);
+    return new OpenFile(name, file, {path});
   } catch (error) {
     await file.close();
     throw error;

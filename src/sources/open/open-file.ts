@@ -2,7 +2,7 @@ import type {BigIntStats} from 'node:fs';
 import {MediaError, systemError} from '../../errors.ts';
 import {largeHash} from '../../lib/files/content-hash.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
-import {type DiskFile, type InlineFile, smallBytes} from './disk-file.ts';
+import {type DiskFile, smallBytes} from './disk-file.ts';
 import type {FileStat, OpenSource, Sameness, SentContent, SmallContent} from './source.ts';
 
 /** A file of up to this many bytes is read only once, and kept until it is closed. */
@@ -17,6 +17,7 @@ export class OpenFile implements OpenSource {
   readonly path: FilePath | undefined;
   readonly #name: string;
   readonly #file: DiskFile;
+  readonly #onClosed: (() => Promise<void>) | undefined;
   /** All of the content, unless that is much. */
   #content: Uint8Array | undefined;
   /** Samples of what was read, for all other files. */
@@ -25,8 +26,14 @@ export class OpenFile implements OpenSource {
   #ctimeNs: bigint;
   #isClosed = false;
 
-  constructor(name: string, file: DiskFile, path?: FilePath) {
+  /** `path`: where it can be opened again; `onClosed` is called when it has been closed. */
+  constructor(
+    name: string,
+    file: DiskFile,
+    {path, onClosed}: {path?: FilePath; onClosed?: () => Promise<void>},
+  ) {
     this.path = path;
+    this.#onClosed = onClosed;
     this.size = Number(file.opened.size);
     this.#name = name;
     this.#file = file;
@@ -34,7 +41,7 @@ export class OpenFile implements OpenSource {
   }
 
   get stat(): FileStat | undefined {
-    return this.#file.opened;
+    return this.path === undefined ? undefined : this.#file.opened;
   }
 
   async read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
@@ -74,7 +81,7 @@ export class OpenFile implements OpenSource {
     return this.#whole().then(bytes => ({bytes, verify: () => this.#verifyInline(inline)}));
   }
 
-  #verifyInline(file: InlineFile): void {
+  #verifyInline(file: DiskFile): void {
     try {
       for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {
         const there = file.statPathHere();
@@ -173,6 +180,7 @@ export class OpenFile implements OpenSource {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#file.close();
+    await this.#onClosed?.();
   }
 }
 

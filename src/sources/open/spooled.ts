@@ -1,10 +1,10 @@
-import type {BigIntStats} from 'node:fs';
-import {type FileHandle, mkdtemp, open, rm, stat} from 'node:fs/promises';
+import {mkdtemp, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError, systemError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
-import type {DiskFile} from './disk-file.ts';
+import {systemFiles} from '../../lib/files/file-system.ts';
+import {Disk} from './disk.ts';
 import {OpenFile} from './open-file.ts';
 import type {OpenSource, Source} from './source.ts';
 
@@ -28,26 +28,28 @@ export function spooledSource(options: SpoolOptions): Source {
   return {name, typeName: name, relativePath: name, isOnce: true, open: signal => spool(options, signal)};
 }
 
+const {asyncFs} = systemFiles;
+
 async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<OpenSource> {
-  const {handle, path, remove} = await openNameless(options.temporaryDirectory).catch(error => {
+  const {what, temporaryDirectory} = options;
+  const {fd, path, remove} = await openNameless(temporaryDirectory).catch(error => {
     throw cannotSpool(options, error);
   });
   try {
-    await copy(options, handle, signal);
-    const stats = await handle.stat({bigint: true});
-    if (stats.size === 0n) {
-      throw new MediaError('empty_file', `${options.what} was empty: there is nothing to upload.`);
-    }
-    return new SpooledFile(options.what, spooled(handle, path, stats), remove);
+    await copy(options, fd, signal);
+    const stats = await asyncFs.fstat(fd, {bigint: true});
+    if (stats.size === 0n)
+      throw new MediaError('empty_file', `${what} was empty: there is nothing to upload.`);
+    return new OpenFile(what, new Disk().opened(fd, path, stats, false, signal), {onClosed: remove});
   } catch (error) {
-    await handle.close().finally(remove);
+    await asyncFs.close(fd).finally(remove);
     if (error instanceof MediaError) throw error;
     if (signal.aborted) throw signal.reason;
-    throw systemError('file_unreadable', `${options.what} could not be read`, error);
+    throw systemError('file_unreadable', `${what} could not be read`, error);
   }
 }
 
-async function copy(options: SpoolOptions, handle: FileHandle, signal: StopSignal<Error>): Promise<void> {
+async function copy(options: SpoolOptions, fd: number, signal: StopSignal<Error>): Promise<void> {
   signal.throwIfAborted();
   const stream = options.stream();
   const giveUp = () => stream.destroy(signal.reason);
@@ -58,7 +60,7 @@ async function copy(options: SpoolOptions, handle: FileHandle, signal: StopSigna
         const hint = 'A stream must yield Buffer or Uint8Array: leave out setEncoding().';
         throw new MediaError('usage', `${options.what} yields text, whose bytes are unknown.`, {hint});
       }
-      await handle.appendFile(chunk).catch(error => {
+      await systemFiles.writeFile(fd, chunk).catch(error => {
         throw cannotSpool(options, error);
       });
     }
@@ -67,45 +69,15 @@ async function copy(options: SpoolOptions, handle: FileHandle, signal: StopSigna
   }
 }
 
-/** The temporary file, which is deleted when it is closed. */
-class SpooledFile extends OpenFile {
-  readonly #remove: () => Promise<void>;
-
-  constructor(name: string, file: DiskFile, remove: () => Promise<void>) {
-    super(name, file);
-    this.#remove = remove;
-  }
-
-  /** Nobody can open it again. */
-  override get stat(): undefined {
-    return undefined;
-  }
-
-  override close(): Promise<void> {
-    return super.close().finally(this.#remove);
-  }
-}
-
-function spooled(handle: FileHandle, path: string, opened: BigIntStats): DiskFile {
-  return {
-    opened,
-    inline: undefined,
-    read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
-    stat: () => handle.stat({bigint: true}),
-    statPath: () => stat(path, {bigint: true}).catch(() => undefined),
-    close: () => handle.close(),
-  };
-}
-
 /** A new open file without a name, and a function that removes the name if the system did not allow it at once. */
 async function openNameless(
   directory: string,
-): Promise<{handle: FileHandle; path: string; remove: () => Promise<void>}> {
+): Promise<{fd: number; path: string; remove: () => Promise<void>}> {
   const parent = await mkdtemp(join(directory, 'media-spool-'));
   const path = join(parent, 'spool');
   const remove = () => rm(parent, {recursive: true, force: true}).catch(() => {});
   try {
-    return {handle: await open(path, 'wx+', 0o600), path, remove};
+    return {fd: await asyncFs.open(path, 'wx+', 0o600), path, remove};
   } finally {
     await remove();
   }
