@@ -1,10 +1,11 @@
 import {Option} from 'commander';
 import {type Cli, CliCommand, type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
-import {type GeotagFlag, geotagsOption, parseDuration} from '../../cli/values.ts';
+import {geotagsOption, parseDuration} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
 import {parseTemplate} from '../../output/results/template.ts';
+import type {QueueOptions} from '../upload/upload-queue.ts';
 import {
   DirectoryWatch,
   targetPlace,
@@ -14,7 +15,7 @@ import {
 } from './directory-watch.ts';
 import {type Disposal, Disposals} from './disposal/disposal.ts';
 import {Feed} from './feed.ts';
-import {WatchPrinter} from './printer.ts';
+import {type WatchPrinter, watchPrinter} from './printer.ts';
 import {hasCompanion, watchedState} from './settler.ts';
 import {Uploads} from './uploads.ts';
 
@@ -59,15 +60,13 @@ export function watchCommand(cli: Cli): CliCommand {
     .runs(runWatch);
 }
 
-interface WatchFlags {
+type SharedFlags = NonNullable<QueueOptions['flags']>;
+
+interface WatchFlags extends Pick<SharedFlags, 'verify' | 'geotags' | 'ndjson' | 'template'> {
   settle: number;
   moveTo?: string;
   delete?: boolean;
-  verify?: 'warn' | 'strict';
-  geotags?: GeotagFlag;
   poll?: boolean;
-  ndjson?: boolean;
-  template?: string;
 }
 
 const defaultTemplate = '{file}\\t{url}\\n';
@@ -84,9 +83,10 @@ async function runWatch(
       hint: 'The file is the only copy with its location. To keep it elsewhere: --move-to DIRECTORY',
     });
   const template = flags.ndjson ? undefined : parseTemplate(flags.template ?? defaultTemplate);
-  const printer = new WatchPrinter(invocation, template);
+  const printer = watchPrinter(invocation, template);
   const places = await watchedPlaces(directories, host.cwd());
-  const disposal = await chosenDisposal(flags, host.cwd(), places);
+  let disposal: Disposal = flags.delete ? 'delete' : 'keep';
+  if (flags.moveTo !== undefined) disposal = {moveTo: await targetPlace(flags.moveTo, host.cwd(), places)};
   const {checkSettings} = await import('../../cli/session.ts');
   await checkSettings(invocation);
   const signal = endSignal(invocation);
@@ -98,15 +98,10 @@ async function runWatch(
     disposals,
     flags: defined({verify, geotags: flags.geotags}),
   });
-  const settling = {
-    clock: host.clock,
-    settleMs: flags.settle,
-    look: watchedState,
-    isUnfinished: hasCompanion,
-  };
-  const feed = new Feed(settling, uploads);
+  const settling = {settleMs: flags.settle, look: watchedState, isUnfinished: hasCompanion};
+  const feed = new Feed({clock: host.clock, ...settling}, uploads);
   uploads.waiting = () => feed.waiting;
-  const watching = watchAll(places, {flags, disposal, feed, printer}, invocation);
+  const watching = watchAll(places, disposal, {flags, feed, printer}, invocation);
   try {
     return await Promise.race([signal.received, watching.failed]);
   } finally {
@@ -122,17 +117,11 @@ async function runWatch(
   }
 }
 
-interface WatchParts {
-  flags: WatchFlags;
-  disposal: Disposal;
-  feed: Feed;
-  printer: WatchPrinter;
-}
-
 /** Watches all directories; `failed` rejects if the system cannot watch them, or nobody could be told what becomes of files. */
 function watchAll(
   places: readonly WatchedPlace[],
-  {flags, disposal, feed, printer}: WatchParts,
+  disposal: Disposal,
+  {flags, feed, printer}: {flags: WatchFlags; feed: Feed; printer: WatchPrinter},
   {host, report, stdout}: Invocation,
 ): {failed: Promise<never>; close: () => Promise<void>} {
   let fail: (error: MediaError) => void;
@@ -163,13 +152,4 @@ function watchAll(
   );
   for (const watch of watches) void watch.check();
   return {failed, close: async () => void (await Promise.all(watches.map(watch => watch.close())))};
-}
-
-async function chosenDisposal(
-  flags: WatchFlags,
-  cwd: string,
-  places: readonly WatchedPlace[],
-): Promise<Disposal> {
-  if (flags.moveTo === undefined) return flags.delete ? 'delete' : 'keep';
-  return {moveTo: await targetPlace(flags.moveTo, cwd, places)};
 }

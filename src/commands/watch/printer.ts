@@ -11,41 +11,31 @@ import type {Disposed} from './disposal/disposal.ts';
 /** An event that is a sentence without `--ndjson`; what delays files is reported as a failure. */
 type ToldEvent = Exclude<WatchEvent, {event: 'delayed'}>;
 
-/** Prints outcomes and events: by a template, or as NDJSON. */
-export class WatchPrinter {
-  readonly #invocation: Invocation;
-  /** Undefined for NDJSON. */
-  readonly #template: Template | undefined;
+/** Prints outcomes and events: by a template, or as NDJSON without one. */
+export function watchPrinter({stdout, report}: Invocation, template: Template | undefined) {
+  const line = (event: WatchEvent) => stdout.write(jsonLine(event));
+  return {
+    /** Prints what became of a file; only successes by a template. */
+    async outcome(outcome: Outcome, path: string, disposed?: Disposed): Promise<void> {
+      if (template === undefined) return stdout.write(ndjsonLine(outcome, fieldsOf(disposed)));
+      await stdout.write(renderOutcome(template, outcome, () => path));
+    },
 
-  constructor(invocation: Invocation, template: Template | undefined) {
-    this.#invocation = invocation;
-    this.#template = template;
-  }
+    /** Prints an event as NDJSON, or a sentence on standard error. */
+    async event(event: ToldEvent): Promise<void> {
+      if (template === undefined) await line(event);
+      else report.note(sentence(event));
+    },
 
-  /** Prints what became of a file; only successes by a template. */
-  async outcome(outcome: Outcome, path: string, disposed?: Disposed): Promise<void> {
-    const {stdout} = this.#invocation;
-    if (this.#template === undefined) return stdout.write(ndjsonLine(outcome, fieldsOf(disposed)));
-    await stdout.write(renderOutcome(this.#template, outcome, () => path));
-  }
-
-  /** Prints an event as NDJSON, or a sentence on standard error. */
-  async event(event: ToldEvent): Promise<void> {
-    if (this.#template === undefined) await this.#line(event);
-    else this.#invocation.report.note(sentence(event));
-  }
-
-  /** Reports that files are tried again later, because of a failure. */
-  async delayed(error: MediaError, waiting: number): Promise<void> {
-    this.#invocation.report.failure(error.reworded({message: `${error.message} ${filesWait(waiting)}`}));
-    if (this.#template === undefined)
-      await this.#line({event: 'delayed', waiting, error: errorFields(error)});
-  }
-
-  #line(event: WatchEvent): Promise<void> {
-    return this.#invocation.stdout.write(jsonLine(event));
-  }
+    /** Reports that files are tried again later, because of a failure. */
+    async delayed(error: MediaError, waiting: number): Promise<void> {
+      report.failure(error.reworded({message: `${error.message} ${filesWait(waiting)}`}));
+      if (template === undefined) await line({event: 'delayed', waiting, error: errorFields(error)});
+    },
+  };
 }
+
+export type WatchPrinter = ReturnType<typeof watchPrinter>;
 
 function fieldsOf(disposed: Disposed | undefined): DisposalFields {
   if (disposed === 'deleted') return {deleted: true};
