@@ -5,7 +5,7 @@ import {itemsUnlessStopped, Stop} from '../../lib/stop.ts';
 import type {Source} from '../open/source.ts';
 import {type Candidate, Finder, type UnfollowedLink} from './inputs.ts';
 import {type ListContext, Lists} from './lists.ts';
-import {Seen} from './seen.ts';
+import {seenIn} from './seen.ts';
 import {compileFilters, isPattern} from './walk/patterns.ts';
 
 /** The inputs of a command line. */
@@ -46,7 +46,7 @@ export async function* expandInputs(request: InputRequest, context: InputContext
     // All are checked before anything is sent, so that a typo in the last one does not end the upload half-way.
     for (const input of inputs.slice(1)) await look(input);
     const isOne = inputs.length < 2 && lists === undefined;
-    let seen: Seen | undefined;
+    let isRepeat: ReturnType<typeof seenIn> | undefined;
     for (const input of inputs) {
       let isEmpty = true;
       let hasLinks = false;
@@ -61,8 +61,8 @@ export async function* expandInputs(request: InputRequest, context: InputContext
         // With a single input, only links in a walk can lead to a file again.
         const mayRepeat = file !== undefined && !(isOne && (file.isPlain || file.isNamed));
         if (mayRepeat) {
-          seen ??= new Seen(context.cwd);
-          if (await seen.isRepeat(file, source)) continue;
+          isRepeat ??= seenIn(context.cwd);
+          if (await isRepeat(file, source)) continue;
         }
         yield file === undefined || file.isNamed ? source : (context.walked?.(source) ?? source);
       }

@@ -16,46 +16,38 @@ export interface NamedFile {
   target?: string;
 }
 
-/** Remembers files by their real path, so that each is sent once; a hard link is another file. */
-export class Seen {
-  readonly #cwd: string;
+/**
+ * Returns a function that tells whether a file was seen before, or will be found under its own name: each is sent once. It remembers
+ * files by their real path; a hard link is another file.
+ */
+export function seenIn(cwd: string): (file: NamedFile, source: Source) => Promise<boolean> {
   /** For each file, by its path, whether it is certainly sent (1); otherwise its bytes decide (0). */
-  readonly #files = new CompactMap();
-  readonly #hidden = new CompactMap();
+  const files = new CompactMap();
+  const hidden = new CompactMap();
   /** The last directory, since a walk asks about the files of a directory in sequence. */
-  #directory: {name: ByteName; real: ByteName} | undefined;
-
-  constructor(cwd: string) {
-    this.#cwd = cwd;
-  }
-
-  /** Whether the file was seen before, or will be found under its own name. */
-  async isRepeat(file: NamedFile, source: Source): Promise<boolean> {
-    if (source.found?.isHidden) return this.#hidden.set(await this.#realPath(file), 1) !== undefined;
+  let directory: {name: ByteName; real: ByteName} | undefined;
+  const realPathOf = async ({name, isPlain}: NamedFile): Promise<ByteName> => {
+    const absolute = resolveName(cwd, name);
+    if (!isPlain) return realPathOrName(absolute);
+    // For a name that is not a link, only the directory has to be resolved.
+    const slash = absolute.lastIndexOf('/');
+    const parent = absolute.slice(0, slash);
+    if (directory?.name !== parent) directory = {name: parent, real: await realPathOrName(parent || '/')};
+    return `${directory.real === '/' ? '' : directory.real}${absolute.slice(slash)}`;
+  };
+  return async (file, source) => {
+    if (source.found?.isHidden) return hidden.set(await realPathOf(file), 1) !== undefined;
     const isSent = source.found === undefined || (await source.found.isNamedMedia());
     if (file.target !== undefined) {
       const isTargetSent = source.found === undefined || (await isNamedMedia(file.target));
       return isTargetSent || !isSent || (await isMedia(source));
     }
-    const path = await this.#realPath(file);
-    const first = this.#files.get(path);
+    const path = await realPathOf(file);
+    const first = files.get(path);
     if (first === 1 || (first === 0 && (!isSent || (await isMedia(source))))) return true;
-    this.#files.set(path, isSent ? 1 : 0);
+    files.set(path, isSent ? 1 : 0);
     return false;
-  }
-
-  async #realPath({name, isPlain}: NamedFile): Promise<ByteName> {
-    const absolute = resolveName(this.#cwd, name);
-    return isPlain ? this.#realPathInDirectory(absolute) : realPathOrName(absolute);
-  }
-
-  /** For a name that is not a link, only the directory has to be resolved. */
-  async #realPathInDirectory(absolute: ByteName): Promise<ByteName> {
-    const slash = absolute.lastIndexOf('/');
-    const name = absolute.slice(0, slash);
-    if (this.#directory?.name !== name) this.#directory = {name, real: await realPathOrName(name || '/')};
-    return `${this.#directory.real === '/' ? '' : this.#directory.real}${absolute.slice(slash)}`;
-  }
+  };
 }
 
 /** A file that cannot be read is neither sent nor left out under another name. */
