@@ -256,7 +256,7 @@ describe('files that are no media under the names of media', () => {
     [
       'Thumbs.db',
       Buffer.concat([latin1('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), text]),
-      'a Windows thumbnail database',
+      'a compound file such as an old Office document',
     ],
   ])('%s: refused before any request, exit 1', async (name, bytes, what) => {
     const {service, sandbox} = await connectedSandbox();

@@ -10,6 +10,8 @@ const words: readonly (readonly [type: RegExp, words: string])[] = [
   [/\/pdf$/, 'a PDF document'],
   [/\/(?:postscript|eps)$/, 'a PostScript document'],
   [/\/rtf$/, 'an RTF document'],
+  // Old Office documents, installers, mails and folder thumbnails share one format.
+  [/x-cfb$/, 'a compound file such as an old Office document'],
   [/wordprocessingml|ms-word/, 'a Word document'],
   [/spreadsheetml|ms-excel/, 'an Excel spreadsheet'],
   [/presentationml|ms-powerpoint/, 'a PowerPoint presentation'],
@@ -44,17 +46,8 @@ const words: readonly (readonly [type: RegExp, words: string])[] = [
   [/^audio\/|\/ogg$/, 'an audio file'],
 ];
 
-/** The common name of a format; `name` is the file's name. */
-export function wordsFor(type: string, name: string): string {
-  // Old Office documents, installers, mails and folder thumbnails share one format.
-  if (type === 'application/x-cfb') return describeCompoundFile(name);
+/** The common name of a format. */
+export function wordsFor(type: string): string {
   if (!/^[a-z]+\/\S+$/.test(type)) return type;
   return words.find(([pattern]) => pattern.test(type))?.[1] ?? `a file of type ${type}`;
-}
-
-function describeCompoundFile(name: string): string {
-  const file = name.slice(name.lastIndexOf('/') + 1).toLowerCase();
-  if (/^(?:eh)?thumbs.*\.db$/.test(file)) return 'a Windows thumbnail database';
-  if (file.endsWith('.msi')) return 'a Windows installer';
-  return file.endsWith('.msg') ? 'an e-mail' : 'a Microsoft Office document';
 }

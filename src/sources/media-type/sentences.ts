@@ -56,7 +56,7 @@ function extensionOf({extension}: Claim): string {
 
 /** The types by extension and by bytes in one clause. */
 function describe(claim: Claim, finding: Finding): string {
-  return `${describeClaim(claim)}, and the bytes ${describeBytes(claim, finding)}`;
+  return `${describeClaim(claim)}, and the bytes ${describeBytes(finding)}`;
 }
 
 function describeClaim(claim: Claim): string {
@@ -67,11 +67,11 @@ function describeClaim(claim: Claim): string {
     : `the extension .${extensionOf(claim)} is for other files`;
 }
 
-function describeBytes({name}: Claim, finding: Finding): string {
+function describeBytes(finding: Finding): string {
   if (finding === undefined) return 'are not recognised';
   if (finding.isMedia) return `say ${finding.type}`;
   const {what, container} = finding;
-  const words = wordsFor(container ?? what, name);
+  const words = wordsFor(container ?? what);
   return container === undefined ? `are ${words}` : `are ${words} that contains only ${what}`;
 }
 
@@ -94,7 +94,7 @@ function remedyFor({name, type, isAmbiguous}: Claim, {what, container}: OtherFin
     const file = other === undefined ? undefined : shellQuoted(join(dirname(name), other));
     return `It contains metadata that macOS keeps about another file: upload ${file ?? 'that one'} instead.`;
   }
-  if (/archive$/.test(wordsFor(what, name))) return 'Unpack it, and upload the images and videos in it.';
+  if (/archive$/.test(wordsFor(what))) return 'Unpack it, and upload the images and videos in it.';
   const isCalledMedia = type !== undefined && !isAmbiguous;
   return isCalledMedia ? undefined : 'Leave it out: only images and videos can be uploaded.';
 }

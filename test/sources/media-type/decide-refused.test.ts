@@ -122,22 +122,14 @@ describe('plain words', () => {
   test.each([...supportedMimeTypes].map(canonicalType).filter(type => !isMediaType(type)))(
     '%s has some, or is named itself',
     type => {
-      expect(wordsFor(type, 'a')).toMatch(/^(?:an?|JSON|MP3|encrypted) [\w -]+$|^a file of type [\w/.+-]+$/i);
+      expect(wordsFor(type)).toMatch(/^(?:an?|JSON|MP3|encrypted) [\w -]+$|^a file of type [\w/.+-]+$/i);
     },
   );
 
-  test.each([
-    ['Thumbs.db', 'a Windows thumbnail database'],
-    ['pictures/thumbs.db', 'a Windows thumbnail database'],
-    ['ehthumbs_vista.db', 'a Windows thumbnail database'],
-    ['letter.doc', 'a Microsoft Office document'],
-    ['setup.msi', 'a Windows installer'],
-    ['mail.msg', 'an e-mail'],
-  ])('%s is %s', async (name, words) => {
+  test.each(['Thumbs.db', 'letter.doc', 'setup.msi', 'mail.msg'])('%s has some', async name => {
     const compound = Buffer.concat([latin1('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), Buffer.alloc(600)]);
     const {message} = await refusal(name, compound);
-    expect(message).toMatch(new RegExp(`and the bytes are ${words}\\.$`));
-    expect(message).not.toContain('x-cfb');
+    expect(message).toMatch(/and the bytes are a compound file such as an old Office document\.$/);
   });
 });
 
