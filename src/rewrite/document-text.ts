@@ -1,5 +1,6 @@
 import {isUtf8} from 'node:buffer';
 import {MediaError} from '../errors.ts';
+import type {Reference} from './scan/reference.ts';
 
 /** The text of a document, and an encoding that gives back every byte of it. */
 export interface DecodedDocument {
@@ -38,11 +39,7 @@ export function encodeDocument({text, encoding}: DecodedDocument): Buffer {
 }
 
 /** A replacement of a range of a text. */
-export interface Edit {
-  start: number;
-  end: number;
-  text: string;
-}
+export type Edit = Pick<Reference, 'start' | 'end'> & {text: string};
 
 /** The text with these edits, which must not overlap. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {

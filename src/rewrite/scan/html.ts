@@ -23,6 +23,12 @@ const uses = byWord<Use>([
 const socialImage =
   /^(?:og:image|og:image:url|og:image:secure_url|og:video|og:video:url|twitter:image|twitter:image:src)$/i;
 
+const conditions: Readonly<Record<string, (values: ReadonlyMap<string, string>) => boolean>> = {
+  'link.href': isPicture,
+  'input.src': values => values.get('type')?.toLowerCase() === 'image',
+  'meta.content': values => socialImage.test(values.get('property') ?? values.get('name') ?? ''),
+};
+
 /** Finds the references in parts of one document, which may be split by Markdown. */
 export class HtmlScanner {
   readonly #options: ScanOptions;
@@ -104,21 +110,10 @@ export class HtmlScanner {
   #useOf(tag: string, name: string, values: ReadonlyMap<string, string>): Use | undefined {
     if (name === 'style') return 'style';
     if (this.#options.attributes.includes(name)) return name.endsWith('srcset') ? 'srcset' : 'url';
-    const use = uses.get(`${tag}.${name}`);
-    switch (`${tag}.${name}`) {
-      case 'a.href':
-        return this.#options.links ? 'media' : 'link';
-      case 'source.src':
-        return this.#audio === 0 ? use : undefined;
-      case 'link.href':
-        return isPicture(values) ? use : undefined;
-      case 'input.src':
-        return values.get('type')?.toLowerCase() === 'image' ? use : undefined;
-      case 'meta.content':
-        return socialImage.test(values.get('property') ?? values.get('name') ?? '') ? use : undefined;
-      default:
-        return use;
-    }
+    const place = `${tag}.${name}`;
+    if (place === 'a.href') return this.#options.links ? 'media' : 'link';
+    if (place === 'source.src' && this.#audio > 0) return undefined;
+    return conditions[place]?.(values) === false ? undefined : uses.get(place);
   }
 
   #value(use: Use, raw: string, base: number, isQuoted: boolean): void {

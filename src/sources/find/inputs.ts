@@ -1,5 +1,4 @@
 import {basename} from 'node:path';
-import type {Readable} from 'node:stream';
 import {MediaError, systemError, tooManyOpen} from '../../errors.ts';
 import {type ByteName, isText, toBytes, toPath, toText} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
@@ -9,6 +8,7 @@ import {Disk} from '../open/disk.ts';
 import {sourceAt} from '../open/file.ts';
 import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
+import type {ListContext} from './lists.ts';
 import type {NamedFile} from './seen.ts';
 import {fromTyped, isHiddenName, joinNames, normalizeName, resolveName, withSlashes} from './walk/names.ts';
 import {compileGlob, type Filters, isPattern} from './walk/patterns.ts';
@@ -29,13 +29,11 @@ export interface UnfollowedLink {
 /** What is at a path, following links. */
 type Kind = 'regular' | 'directory' | 'other' | 'missing';
 
-export interface FinderOptions {
-  cwd: string;
+export interface FinderOptions extends Pick<ListContext, 'cwd' | 'stdin'> {
   recursive: boolean;
   /** Whether walks include hidden files and files that are not media. */
   all: boolean;
   filters: Filters;
-  stdin: () => Readable;
   temporaryDirectory: string;
   /** The name for standard input. */
   stdinName?: string | undefined;

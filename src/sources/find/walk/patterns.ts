@@ -130,12 +130,8 @@ function toPicomatch(pattern: string): string {
   return escaped;
 }
 
-/** Decides which files are wanted, by paths relative to the root of the input. */
-export interface Filters {
-  takes(file: ByteName): boolean;
-  /** Whether a directory may contain wanted files; excluded directories are not read. */
-  enters(directory: ByteName): boolean;
-}
+/** Decides which files are wanted, and which directories may contain them. */
+export type Filters = Omit<WalkRules, 'hides'>;
 
 interface Rule {
   matches(path: ByteName): boolean;
