@@ -5,32 +5,6 @@ import {InvalidOption} from '../exchange/refusal.ts';
 
 const operations = ['upload', 'graphql', 'files', 'thumbnails', 'streams', 'any'] as const;
 
-/** What a fault may consist of, by the names of its parts. */
-interface Parts {
-  /** The file name, where the request has one. */
-  name: RegExp;
-  /** The first and the last matching request that it is for, counted from 1. */
-  nth: readonly [first: number, last: number];
-  /** The share of those requests, up to 1. */
-  rate: number;
-  after: Stage;
-  latency: Latency;
-  /** Bytes per second. */
-  bandwidth: number;
-  status: number;
-  /** Whether the response has an error record. */
-  record: boolean;
-  /** Seconds. */
-  'retry-after': number;
-  /** Only responses of this status get the other one. */
-  'instead-of': number;
-  /** The field of the record to be changed. */
-  wrong: string;
-  reset: true;
-  silence: true;
-  cut: true;
-}
-
 /** What a fault consists of unless it says something else. */
 const usual = {nth: [1, Number.POSITIVE_INFINITY], rate: 1, after: 'head', record: true} as const;
 
@@ -42,68 +16,49 @@ export type Fault = Readonly<Partial<Parts>> &
     readonly operation: (typeof operations)[number];
   };
 
-interface Part<Value> {
-  /** What a value must be. */
-  readonly expected: string;
-  /** What a value stands for; undefined if it cannot be read. */
-  read(value: string): Value | undefined;
+/** What a fault may consist of, by the names of its parts. */
+type Parts = {[Name in keyof typeof parts]: Exclude<ReturnType<(typeof parts)[Name]['read']>, undefined>};
+
+/** A part, which must be what is `expected`; `read` returns what its value stands for, or undefined if it cannot be read. */
+function part<Value>(expected: string, read: (value: string) => Value | undefined) {
+  return {expected, read};
 }
 
 const stages: readonly Stage[] = ['head', 'body', 'store'];
 
-const status: Part<number> = {
-  expected: 'an HTTP status from 400 to 599',
-  read: value => (/^[45]\d\d$/.test(value) ? Number(value) : undefined),
-};
+const status = part('an HTTP status from 400 to 599', value =>
+  /^[45]\d\d$/.test(value) ? Number(value) : undefined,
+);
 
-const word: Part<true> = {
-  expected: 'without a value',
-  read: value => (value === '' ? true : undefined),
-};
+const word = part('without a value', value => (value === '' ? true : undefined));
 
-const parts: {readonly [Name in keyof Parts]: Part<Parts[Name]>} = {
-  name: {
-    expected: 'a file name, in which * matches any characters',
-    read: value => (value === '' ? undefined : wildcards(value)),
-  },
-  nth: {
-    expected: 'the number of a request, such as 3, or a range, such as 2-5 or 2-',
-    read: value => {
-      const [, first, range, end] = /^([1-9]\d*)(-([1-9]\d*)?)?$/.exec(value) ?? [];
-      const last = end ?? (range === undefined ? first : Number.POSITIVE_INFINITY);
-      return Number(first) <= Number(last) ? [Number(first), Number(last)] : undefined;
-    },
-  },
-  rate: {
-    expected: 'a share of the requests, such as 0.1',
-    read: value => (/^(?:0?\.\d+|[01](?:\.0+)?)$/.test(value) ? Number(value) : undefined),
-  },
-  after: {
-    expected: stages.join(', '),
-    read: value => stages.find(stage => stage === value),
-  },
-  latency: {
-    expected: 'a time, such as 200ms, 100ms..2s or 200ms~0.5',
-    read: parseLatency,
-  },
-  bandwidth: {
-    expected: 'bytes per second, such as 500000, 64K or 2M',
-    read: sizeValue.read,
-  },
+const parts = {
+  /** The file name, where the request has one. */
+  name: part('a file name, in which * matches any characters', value =>
+    value === '' ? undefined : wildcards(value),
+  ),
+  /** The first and the last matching request that it is for, counted from 1. */
+  nth: part('the number of a request, such as 3, or a range, such as 2-5 or 2-', value => {
+    const [, first, range, end] = /^([1-9]\d*)(-([1-9]\d*)?)?$/.exec(value) ?? [];
+    const last = end ?? (range === undefined ? first : Number.POSITIVE_INFINITY);
+    return Number(first) <= Number(last) ? ([Number(first), Number(last)] as const) : undefined;
+  }),
+  /** The share of those requests, up to 1. */
+  rate: part('a share of the requests, such as 0.1', value =>
+    /^(?:0?\.\d+|[01](?:\.0+)?)$/.test(value) ? Number(value) : undefined,
+  ),
+  after: part(stages.join(', '), value => stages.find(stage => stage === value)),
+  latency: part('a time, such as 200ms, 100ms..2s or 200ms~0.5', parseLatency),
+  /** Bytes per second. */
+  bandwidth: part('bytes per second, such as 500000, 64K or 2M', sizeValue.read),
   status,
-  record: {
-    expected: 'yes or no',
-    read: value => (value === 'yes' || value === 'no' ? value === 'yes' : undefined),
-  },
-  'retry-after': {
-    expected: 'a number of seconds',
-    read: value => (/^\d{1,9}$/.test(value) ? Number(value) : undefined),
-  },
+  /** Whether the response has an error record. */
+  record: part('yes or no', value => (value === 'yes' || value === 'no' ? value === 'yes' : undefined)),
+  'retry-after': part('a number of seconds', value => (/^\d{1,9}$/.test(value) ? Number(value) : undefined)),
+  /** Only responses of this status get the other one. */
   'instead-of': status,
-  wrong: {
-    expected: 'a field of the record, such as size',
-    read: value => (/^\w+$/.test(value) ? value : undefined),
-  },
+  /** The field of the record to be changed. */
+  wrong: part('a field of the record, such as size', value => (/^\w+$/.test(value) ? value : undefined)),
   reset: word,
   silence: word,
   cut: word,
@@ -145,10 +100,10 @@ export function parseFault(text: string): Fault {
 
 function fieldOf(text: string, given: string): object {
   const [, key = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(given) ?? [];
-  const part = own<Part<unknown>>(parts, key);
-  if (part === undefined) throw invalid(text, `"${given}" is not one of ${Object.keys(parts).join(', ')}`);
-  const read = part.read(value);
-  if (read === undefined) throw invalid(text, `${key} must be ${part.expected}`);
+  const known = own<ReturnType<typeof part<unknown>>>(parts, key);
+  if (known === undefined) throw invalid(text, `"${given}" is not one of ${Object.keys(parts).join(', ')}`);
+  const read = known.read(value);
+  if (read === undefined) throw invalid(text, `${key} must be ${known.expected}`);
   return {[key]: read};
 }
 
