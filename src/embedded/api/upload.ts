@@ -215,6 +215,5 @@ export async function writeReceived(
 
 function throwFailure(exchange: Exchange): void {
   // Nothing is stored for a client that is known to have disconnected.
-  if (exchange.connection.failure !== undefined || exchange.request.socket.destroyed)
-    throw failureOf(exchange);
+  if (exchange.connection.failed.aborted || exchange.request.socket.destroyed) throw failureOf(exchange);
 }

@@ -24,8 +24,8 @@ export function receiveBody(exchange: Exchange, target: Writable): Promise<void>
   const {request, connection} = exchange;
   return new Promise<void>((resolve, reject) => {
     const settle = (error?: unknown) => {
-      stopListening();
       stopWatching();
+      connection.failed.removeEventListener('abort', onFailure);
       request.off('data', onData).off('close', onClose);
       request.unpipe(target);
       if (error === undefined) return resolve();
@@ -38,10 +38,11 @@ export function receiveBody(exchange: Exchange, target: Writable): Promise<void>
     const onClose = () => {
       if (!request.readableEnded) settle(clientGone());
     };
-    const stopListening = connection.onFailure(() => settle(failureOf(exchange)));
+    const onFailure = () => settle(failureOf(exchange));
     const stopWatching = watchPace(exchange, () => target.writableLength > 0, settle);
     target.on('error', settle).on('finish', () => settle());
-    if (connection.failure !== undefined) return settle(failureOf(exchange));
+    if (connection.failed.aborted) return onFailure();
+    connection.failed.addEventListener('abort', onFailure);
     // What came whole, but was not read before the connection was destroyed, can no longer be read.
     if (request.destroyed && !request.readableEnded) return settle(clientGone());
     request.on('data', onData).on('close', onClose);

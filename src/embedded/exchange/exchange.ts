@@ -1,6 +1,7 @@
 import type {IncomingHttpHeaders, IncomingMessage, ServerResponse} from 'node:http';
 import type {Duplex} from 'node:stream';
 import type {Clock} from '../../host.ts';
+import {Stop} from '../../lib/stop.ts';
 import {Refusal} from './refusal.ts';
 
 /** A request with everything that its response needs. */
@@ -76,33 +77,19 @@ export function isBodyPending(request: IncomingMessage): boolean {
 }
 
 /** The state of a client connection across requests. */
-class ServedConnection {
-  /** The error of the HTTP parser or the socket; there will be no further requests. */
-  failure: Error | undefined;
+interface ServedConnection {
+  /** Aborted by an error of the HTTP parser or the socket; there will be no further requests. */
+  readonly failed: Stop<unknown>;
   /** The last response was sent: what still arrives is read and dropped. */
-  closing = false;
+  closing: boolean;
   /** The number of requests without a complete response. */
-  pending = 0;
-
-  readonly #listeners = new Set<(error: Error) => void>();
-
-  /** Records the first failure and calls the listeners. */
-  fail(error: Error): void {
-    this.failure ??= error;
-    for (const listener of [...this.#listeners]) listener(this.failure);
-  }
-
-  /** Calls `listener` when the connection fails; returns a function that stops listening. */
-  onFailure(listener: (error: Error) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
+  pending: number;
 }
 
 const connections = new WeakMap<Duplex, ServedConnection>();
 
 export function connectionOf(socket: Duplex): ServedConnection {
-  const connection = connections.get(socket) ?? new ServedConnection();
+  const connection = connections.get(socket) ?? {failed: new Stop(), closing: false, pending: 0};
   connections.set(socket, connection);
   return connection;
 }

@@ -67,7 +67,7 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
     const response = new ServerResponse(request);
     response.assignSocket(socket);
     const exchange = exchangeOf(request, response, {...conditions, acceptBody: ignore});
-    exchange.connection.fail(refusal);
+    exchange.connection.failed.abort(refusal);
     respondRefusal(exchange, refusal);
   };
   const unexpected = new Refusal(417, 'The only supported expectation is 100-continue.');
@@ -84,7 +84,7 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
   server.on('clientError', (error, socket: Socket) => {
     const connection = connectionOf(socket);
     if (connection.closing) return;
-    connection.fail(error);
+    connection.failed.abort(error);
     if (systemCode(error) === 'ECONNRESET' || !socket.writable) socket.destroy();
     // If a request is pending, its response is the last on this connection, and closes it.
     else if (connection.pending === 0) refuse(socket, refusalOfMalformed(error));
@@ -122,7 +122,7 @@ async function ended({request, response, connection}: Exchange, done: Promise<vo
   const closed = new Promise<void>(resolve => {
     response.once('close', () => {
       connection.pending -= 1;
-      if (connection.failure !== undefined && !connection.closing) request.socket.destroySoon();
+      if (connection.failed.aborted && !connection.closing) request.socket.destroySoon();
       resolve();
     });
   });

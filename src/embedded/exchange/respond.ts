@@ -49,7 +49,7 @@ export function respond(exchange: Exchange, plain: PlainResponse): void {
   };
   // Set one by one, so that names that differ only in case are sent once.
   for (const [name, value] of Object.entries(fields)) response.setHeader(name, value);
-  const early = isBodyPending(request) || connection.failure !== undefined;
+  const early = isBodyPending(request) || connection.failed.aborted;
   if (early) response.setHeader('Connection', 'close');
   response.writeHead(status);
   if (disturbance?.cuts()) {

@@ -4,21 +4,19 @@ import type {Exchange} from '../exchange/exchange.ts';
 /** Resolves after so many milliseconds; earlier when the client is gone, or the service ends. */
 export function wait(exchange: Exchange, ms: number, stop: StopSignal): Promise<void> {
   const {clock, connection, response} = exchange;
-  if (stop.aborted || response.destroyed || connection.failure !== undefined) return Promise.resolve();
+  if (stop.aborted || response.destroyed || connection.failed.aborted) return Promise.resolve();
   return new Promise(resolve => {
     const end = () => {
       cancel();
-      stopListening();
       stopAsking();
       response.off('close', end);
-      stop.removeEventListener('abort', end);
+      for (const signal of [connection.failed, stop]) signal.removeEventListener('abort', end);
       resolve();
     };
     const cancel = clock.after(ms, end);
-    const stopListening = connection.onFailure(end);
     const stopAsking = askWhetherGone(exchange);
     response.once('close', end);
-    stop.addEventListener('abort', end);
+    for (const signal of [connection.failed, stop]) signal.addEventListener('abort', end);
   });
 }
 
