@@ -18,8 +18,6 @@ interface Running {
   readonly child: ChildProcess;
   /** Aborted when it has ended, or could not be started. */
   readonly ended: AbortSignal;
-  /** Its first message, which says that it is ready. */
-  readonly ready: Promise<unknown>;
 }
 
 /**
@@ -58,8 +56,7 @@ export class MediaChild {
     child.channel?.unref();
     const ending = new AbortController();
     child.on('error', () => ending.abort()).on('exit', () => ending.abort());
-    const ended = ending.signal;
-    this.#running = {child, ended, ready: nextMessage(child, ended)};
+    this.#running = {child, ended: ending.signal};
     return this.#running;
   }
 
@@ -68,25 +65,16 @@ export class MediaChild {
     return this.#inTurn(async () => {
       const running = this.start();
       if (running === undefined) return undefined;
-      const {child, ended, ready} = running;
+      const {child, ended} = running;
       child.channel?.ref();
       const cancelLimit = systemHost().clock.after(limitMs, () => child.kill('SIGKILL'));
-      await ready;
-      const response = nextMessage(child, ended);
-      // If it has ended, there is no response.
+      const response = once(child, 'message', {signal: ended});
+      // It waits in the channel while the process starts. If it has ended, there is no response.
       child.send(request, () => {});
-      const message = await response;
+      const [message] = await response.catch(() => []);
       cancelLimit();
       child.channel?.unref();
       return isObject(message) ? message : undefined;
     });
   }
-}
-
-/** The next message of a process; undefined once it has ended. */
-function nextMessage(child: ChildProcess, signal: AbortSignal): Promise<unknown> {
-  return once(child, 'message', {signal}).then(
-    ([message]) => message,
-    () => undefined,
-  );
 }

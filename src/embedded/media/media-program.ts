@@ -29,7 +29,6 @@ export function serveMediaChild(channel: Pick<NodeJS.Process, 'on' | 'send'>): v
   systemHost().onEndSignal(() => {});
   channel.on('disconnect', () => void thread?.terminate());
   channel.on('message', async (request: MediaRequest) => channel.send?.(await responseTo(request)));
-  channel.send?.({});
 }
 
 async function responseTo(request: MediaRequest): Promise<object> {
