@@ -110,8 +110,8 @@ async function serve(
     identity: state.identity,
     leftBehind: state.leftBehind,
     signInUrl: () => `${publicUrl ?? url}/?token=${sessions.newToken()}`,
-    createKey: keyOptions => keys.create(keyOptions),
-    revokeKeys: (label, which = 'all') => (which === 'all' ? keys.revoke(label) : revokeUnused(state, label)),
+    createKey: keys.create,
+    revokeKeys: keys.revoke,
     faults,
     faultControl: control,
     reset,
@@ -130,12 +130,6 @@ async function serve(
 function urlAt(host: string, port = 80): string {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
-}
-
-async function revokeUnused({keys, keyUses}: ServiceState, label: string): Promise<void> {
-  const used = new Set<string>();
-  for (const key of await keys.list()) if ((await keyUses.find(key)) !== undefined) used.add(key.hash);
-  await keys.revoke(label, ({hash}) => !used.has(hash));
 }
 
 function parsePublicUrl(text: string): string {

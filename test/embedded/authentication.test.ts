@@ -2,7 +2,7 @@ import {readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {startEmbeddedService} from '../support/embedded-service.ts';
-import {png, query, serviceWithKey, startedService, temporaryDirectory, upload} from './support.ts';
+import {namesIn, png, query, serviceWithKey, startedService, temporaryDirectory, upload} from './support.ts';
 
 const targets = ['/v1/media/upload', '/graphql'];
 
@@ -115,6 +115,14 @@ test('revoked keys: unknown at once in every process; other labels stay', async 
   const second = await service.createKey({label: 'serve'});
   expect((await upload(other, first, png(1, 1))).status).toBe(401);
   for (const good of [second, kept, key]) expect((await upload(other, good, png(1, 1))).status).toBe(200);
+});
+
+test('keys that are revoked by their label: nothing is kept of their use', async () => {
+  const {service, dataDirectory} = await serviceWithKey();
+  const key = await service.createKey({label: 'serve'});
+  expect((await upload(service, key, png(1, 1))).status).toBe(200);
+  await service.revokeKeys('serve');
+  expect(await namesIn(dataDirectory, 'key-uses')).toEqual([]);
 });
 
 test('a use of a key that cannot be written down: no reason to refuse it, and shown as none', async () => {

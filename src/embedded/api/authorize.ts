@@ -10,7 +10,7 @@ export async function authorize(
   permissions: readonly Permission[],
   service: Service,
 ): Promise<StoredKey> {
-  const {keys, keyUses, clock} = service;
+  const {keys, clock} = service;
   const token = bearerOf(headers);
   if (token === '') throw new Refusal(403, 'The request has no API key.');
   const key = await keys.find(token);
@@ -22,7 +22,7 @@ export async function authorize(
       `The API key lacks the permission ${permissions.map(one => `"${one}"`).join(' or ')}.`,
     );
   }
-  if (keys.isStored(key)) keyUses.note(key, headers['user-agent'] ?? '');
+  keys.noteUse(key, headers['user-agent'] ?? '');
   return key;
 }
 

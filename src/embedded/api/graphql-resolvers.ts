@@ -32,7 +32,6 @@ export const rootResolvers = {
   createApiKey: change(createKey),
   revokeApiKey: change(async ({id}: {id: string}, {service}) => {
     if (!(await service.keys.revokeOne(id))) throw new Refusal(404, 'There is no such key.');
-    await service.keyUses.forget(id);
     return id;
   }),
 };
@@ -103,12 +102,12 @@ function viewerOf({service, key}: ResolverContext) {
   };
 }
 
-function shownKey(key: StoredKey, {keyUses}: Service) {
+function shownKey(key: StoredKey, {keys}: Service) {
   return {
     ...key,
     id: keyId(key),
     permissions: key.permissions.map(permission => permission.toUpperCase()),
-    lastUsedAt: async () => (await keyUses.find(key))?.lastUsedAt,
+    lastUsedAt: async () => (await keys.lastUse(key))?.lastUsedAt,
   };
 }
 

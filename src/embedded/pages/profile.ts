@@ -71,7 +71,7 @@ function creation(pageToken: string): Html {
 }
 
 async function keyRow({service, session}: PageRequest, key: StoredKey): Promise<Html> {
-  const use = await service.keyUses.find(key);
+  const use = await service.keys.lastUse(key);
   const id = keyId(key);
   const name = key.name ?? key.label ?? 'unnamed';
   const by = use === undefined || use.userAgent === '' ? '' : ` by ${use.userAgent}`;
@@ -124,7 +124,6 @@ export async function renameKey({service}: PageRequest, id: string, form: URLSea
 
 export async function revokeKey({service}: PageRequest, id: string): Promise<void> {
   if (!(await service.keys.revokeOne(id))) throw noSuchKey();
-  await service.keyUses.forget(id);
 }
 
 function noSuchKey(): Refusal {

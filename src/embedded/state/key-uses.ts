@@ -4,7 +4,6 @@ import type {Clock} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {isString, type Shape} from '../../lib/json.ts';
 import {ignoreDamage, readKept} from './kept-file.ts';
-import {keyId, type StoredKey} from './keys.ts';
 
 /** When a key was last used, and by which program. */
 export interface KeyUse {
@@ -32,8 +31,7 @@ export function keyUses(dataDirectory: string, clock: Clock) {
     await rename(draft, pathOf(id));
   };
   return {
-    note(key: StoredKey, agent: string): void {
-      const id = keyId(key);
+    note(id: string, agent: string): void {
       const userAgent = agent.slice(0, longestUserAgent);
       const at = clock.now();
       const last = written.get(id);
@@ -45,16 +43,16 @@ export function keyUses(dataDirectory: string, clock: Clock) {
     },
 
     /** The last use of a key; undefined if it was never used, or its use cannot be read. Rejects if no file can be opened. */
-    async find(key: StoredKey): Promise<KeyUse | undefined> {
+    async find(id: string): Promise<KeyUse | undefined> {
       await writing;
-      return readKept({path: pathOf(keyId(key))}, useShape).catch(ignoreDamage);
+      return readKept({path: pathOf(id)}, useShape).catch(ignoreDamage);
     },
 
     /** Deletes the recorded use of a revoked key. */
     async forget(id: string): Promise<void> {
       await writing;
       written.delete(id);
-      await rm(pathOf(id), {force: true});
+      await rm(pathOf(id), {force: true}).catch(() => {});
     },
 
     /** Resolves when all recorded uses are written. */

@@ -6,6 +6,7 @@ import {withLock} from '../../lib/files/lock.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
 import {checked, readKept} from './kept-file.ts';
+import {keyUses} from './key-uses.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
 export const allPermissions = ['upload', 'read', 'graphql'] as const;
@@ -65,6 +66,7 @@ const lockPatienceMs = 100_000;
 /** The API keys of a data directory, in `keys.json` (0600), and those of this process only. */
 export function keyRing(dataDirectory: string, clock: Clock) {
   const path = join(dataDirectory, 'keys.json');
+  const uses = keyUses(dataDirectory, clock);
   let processKeys: StoredKey[] = [];
   /** Stored keys with a label that this process has created. */
   let ownKeys: StoredKey[] = [];
@@ -78,9 +80,12 @@ export function keyRing(dataDirectory: string, clock: Clock) {
   /** Changes the stored keys; two processes do not overwrite each other's. */
   const update = async (change: (keys: StoredKey[]) => StoredKey[]): Promise<void> => {
     const replace = async () => {
-      const file = {version: 1, keys: change(await list())};
+      const before = await list();
+      const keys = change(before);
       const draft = `${path}.${randomBytes(8).toString('hex')}`;
-      await replaceDurably(path, `${JSON.stringify(file, null, 2)}\n`, draft);
+      await replaceDurably(path, `${JSON.stringify({version: 1, keys}, null, 2)}\n`, draft);
+      const stay = new Set(keys.map(keyId));
+      for (const id of before.map(keyId)) if (!stay.has(id)) await uses.forget(id);
     };
     await withLock(`${path}.lock`, systemHost(), replace, lockPatienceMs);
   };
@@ -126,9 +131,12 @@ export function keyRing(dataDirectory: string, clock: Clock) {
       return key;
     },
 
-    /** Revokes the keys with a label for which `isIt` holds. */
-    async revoke(label: string, isIt: (key: StoredKey) => boolean = () => true): Promise<void> {
-      const stays = (key: StoredKey) => key.label !== label || !isIt(key);
+    /** Revokes the keys with a label, or those of them that were never used. */
+    async revoke(label: string, which: 'all' | 'unused' = 'all'): Promise<void> {
+      const used = new Set<string>();
+      for (const key of which === 'all' ? [] : await list())
+        if ((await uses.find(keyId(key))) !== undefined) used.add(key.hash);
+      const stays = (key: StoredKey) => key.label !== label || used.has(key.hash);
       processKeys = processKeys.filter(stays);
       ownKeys = ownKeys.filter(stays);
       await update(keys => keys.filter(stays));
@@ -148,8 +156,16 @@ export function keyRing(dataDirectory: string, clock: Clock) {
       processKeys = processKeys.filter(known => known.hash !== hash);
     },
 
-    /** Whether a key is stored; otherwise it ends with this process, and is not listed. */
-    isStored: (key: StoredKey) => !processKeys.includes(key),
+    /** Notes that a program has used a key, unless it ends with this process, and is not listed. */
+    noteUse(key: StoredKey, agent: string): void {
+      if (!processKeys.includes(key)) uses.note(keyId(key), agent);
+    },
+
+    /** The last use of a key; undefined if it was never used, or its use cannot be read. Rejects if no file can be opened. */
+    lastUse: (key: StoredKey) => uses.find(keyId(key)),
+
+    /** Resolves when all uses are written. */
+    settled: uses.settled,
 
     /** Renames a stored key; resolves to whether it exists. */
     rename: (id: string, name: string) => replaceOne(id, key => [{...key, name}]),

@@ -4,7 +4,6 @@ import {makeDirectory} from '../../lib/files/durable.ts';
 import {temporaryNames} from './clean-up.ts';
 import {idempotencyEntries} from './idempotency.ts';
 import {userProfile} from './identity.ts';
-import {keyUses} from './key-uses.ts';
 import {keyRing} from './keys.ts';
 import {occupy} from './occupancy.ts';
 import {Sessions} from './sessions.ts';
@@ -42,19 +41,17 @@ export async function openState(options: StateOptions) {
     const identity = await store.identity();
     const keys = keyRing(dataDirectory, clock);
     await keys.list();
-    const uses = keyUses(dataDirectory, clock);
     return {
       identity,
       leftBehind,
       store,
       keys,
-      keyUses: uses,
       profile: userProfile(dataDirectory, () => store.temporaryPath()),
       entries: idempotencyEntries(store, clock),
       sessions: new Sessions(),
       /** Resolves when everything is written; another service may then have the directory. */
       close: async () => {
-        await uses.settled();
+        await keys.settled();
         await occupancy?.leave();
       },
     };
