@@ -21,9 +21,9 @@ import type {Service} from './context.ts';
 
 /** What an upload asks for, besides its body. */
 interface Wanted {
-  /** Of the temporary file for its body. */
-  readonly path: string;
   readonly contentType: string;
+  /** Bytes. */
+  readonly size: number;
   readonly entryName: string | undefined;
   /** Throws if the service was reset since the upload began. */
   readonly checkCurrent: () => void;
@@ -63,16 +63,7 @@ export async function receiveUpload(exchange: Exchange, service: Service): Promi
     throw new Refusal(507, 'The data directory does not have enough space for this file.');
   }
   const checkCurrent = await service.resets.begin();
-  const storing = async () => {
-    const {quota} = service.store;
-    // The response to a repeated request may have been lost: what it stored takes no more space.
-    const mayBeStored = quota.isLimited && entryName !== undefined;
-    const isStored = mayBeStored && (await service.entries.recordOf(entryName)) !== undefined;
-    const path = service.store.temporaryPath();
-    if (!isStored) quota.reserve(path, size);
-    const storing = store(exchange, service, {path, contentType, entryName, checkCurrent});
-    return storing.finally(() => quota.set(path, 0));
-  };
+  const storing = () => store(exchange, service, {contentType, size, entryName, checkCurrent});
   const stored = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));
   await exchange.disturbance?.at('store');
   respondJson(exchange, 200, mediaRecord(stored, service.publicUrl()));
@@ -110,8 +101,13 @@ export function parseContentLength(field: string | undefined): number {
 async function store(
   exchange: Exchange,
   service: Service,
-  {path, contentType, entryName, checkCurrent}: Wanted,
+  {contentType, size, entryName, checkCurrent}: Wanted,
 ): Promise<StoredRecord> {
+  const {quota} = service.store;
+  const path = service.store.temporaryPath();
+  // The response to a repeated request may have been lost: what it stored takes no more space.
+  const mayBeStored = quota.isLimited && entryName !== undefined;
+  if (!mayBeStored || (await service.entries.recordOf(entryName)) === undefined) quota.reserve(path, size);
   // Started now, so that it is ready when the body has arrived.
   prepareToProbe(contentType);
   try {
@@ -142,6 +138,7 @@ async function store(
       },
     });
   } finally {
+    quota.set(path, 0);
     await rm(path, {force: true});
   }
 }

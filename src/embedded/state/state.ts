@@ -38,11 +38,10 @@ export async function openState(options: StateOptions) {
   try {
     const store = new Store(dataDirectory, clock, temporaryNames(host), quota);
     const leftBehind = await store.prepare(exclusive);
-    const identity = await store.identity();
     const keys = keyRing(dataDirectory, clock);
     await keys.list();
     return {
-      identity,
+      identity: store.identity,
       leftBehind,
       store,
       keys,

@@ -34,7 +34,8 @@ export class Store {
   readonly #names: TemporaryNames;
   readonly newId: () => string;
   readonly quota: ReturnType<typeof quotaOf>;
-  #identity: string | undefined;
+  /** Identifies this data directory; known when it is prepared. */
+  identity = '';
   /** The file that was last read for it. */
   #seenIdentity: string | undefined;
   #listed: {ids: readonly string[]; changedAt: bigint} | undefined;
@@ -55,18 +56,13 @@ export class Store {
     const lost = join(this.dataDirectory, 'lost');
     const orphans = only ? await moveOrphans(name => this.directory(name), lost) : {lost: [], missing: []};
     await this.quota.prepare(this.directory('files'));
+    this.identity = await identityOf(this.dataDirectory, this.temporaryPath());
     return {temporary, ...orphans};
   }
 
   /** The path of a directory of it. */
   directory(name: (typeof directoryNames)[number]): string {
     return join(this.dataDirectory, name);
-  }
-
-  /** The identity of this data directory, created at random by the first process that asks. */
-  async identity(): Promise<string> {
-    this.#identity ??= await identityOf(this.dataDirectory, this.temporaryPath());
-    return this.#identity;
   }
 
   /** Whether the data directory is still the same: it may have been moved away, or another one mounted in its place. */
@@ -77,7 +73,7 @@ export class Store {
     const seen = `${file.dev} ${file.ino} ${file.ctimeNs}`;
     if (seen === this.#seenIdentity) return true;
     const identity = await identityIn(this.dataDirectory).catch(ignoreDamage);
-    if (identity !== this.#identity) return false;
+    if (identity !== this.identity) return false;
     this.#seenIdentity = seen;
     return true;
   }
