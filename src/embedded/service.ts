@@ -1,18 +1,40 @@
 import {systemClock} from '../host.ts';
-import type {Observer, Service} from './api/context.ts';
+import type {Observer, SeedFile, Service} from './api/context.ts';
 import {parseOrigins} from './exchange/cross-origin.ts';
-import {defaultPace} from './exchange/exchange.ts';
+import {type BodyPace, defaultPace} from './exchange/exchange.ts';
 import {InvalidOption} from './exchange/refusal.ts';
+import type {FaultOptions} from './faults/control.ts';
 import {createRoutedServer} from './server.ts';
-import type {EmbeddedService, ServiceOptions} from './service-options.ts';
 import {allPermissions} from './state/keys.ts';
 import {Resets} from './state/resets.ts';
-import {openState, type ServiceState} from './state/state.ts';
+import {openState, type ServiceState, type StateOptions} from './state/state.ts';
 
 export type {RequestEntry, SeedFile} from './api/context.ts';
-export type {EmbeddedService, ServiceOptions} from './service-options.ts';
 export {identityIn} from './state/identity.ts';
 export type {KeyOptions} from './state/keys.ts';
+
+type Shared = 'idempotency' | 'previews' | 'maxSize' | 'allowHosts' | 'allowOrigins';
+
+export interface ServiceOptions extends StateOptions, Partial<Observer & Pick<Service, Shared>> {
+  /** 0, the default, is any free port. */
+  port?: number;
+  /** The address to listen on: `127.0.0.1` (default), `::1`, `localhost`, or with a `fixedKey` any other. */
+  host?: string;
+  /** Media that are there from the start, and again after a reset; their IDs follow from their content. */
+  seed?: AsyncGenerator<SeedFile>;
+  /** A key that the owner chose, with all permissions; it is not stored. At least 16 characters. */
+  fixedKey?: string;
+  /** The base of the URLs in records; by default the URL of the service. */
+  publicUrl?: string;
+  /** Whether /metrics is there, for Prometheus; default false. */
+  metrics?: boolean;
+  /** How slowly requests may arrive; missing parts have defaults. */
+  pace?: Partial<BodyPace>;
+  /** Faults on request, for tests of clients. */
+  faults?: FaultOptions;
+}
+
+export type EmbeddedService = Awaited<ReturnType<typeof serve>>;
 
 const loopbackHosts = ['127.0.0.1', '::1', '[::1]', 'localhost'];
 
@@ -53,7 +75,7 @@ async function serve(
   options: ServiceOptions & {host: string; allowOrigins: readonly string[]},
   state: ServiceState,
   publicUrl: string | undefined,
-): Promise<EmbeddedService> {
+) {
   const {keys, sessions} = state;
   if (options.fixedKey !== undefined)
     await keys.create({key: options.fixedKey, permissions: allPermissions, label: 'owner', persist: false});
@@ -106,16 +128,26 @@ async function serve(
 
   let closed: Promise<void> | undefined;
   return {
+    /** `http://127.0.0.1:PORT` */
     url,
+    /** Identifies its data directory, wherever it listens. */
     identity: state.identity,
+    /** What was found at the start that earlier services had left behind. */
     leftBehind: state.leftBehind,
+    /** A URL that signs a browser in to the service's pages; it works once. */
     signInUrl: () => `${publicUrl ?? url}/?token=${sessions.newToken()}`,
+    /** Creates an API key and returns it; only its hash is stored. */
     createKey: keys.create,
+    /** Revokes every key with a label, or only those that were never used. */
     revokeKeys: keys.revoke,
+    /** The faults that can be changed, if the service was started with `faults`. */
     faults,
+    /** Where and with which key the faults can be changed by HTTP. */
     faultControl: control,
+    /** Restores the media, keys and name of the start, if there is a `seed` or a control port; resolves to the number of media. */
     reset,
-    close: () => {
+    /** Stops listening, responds to the uploads that have arrived completely, and closes all connections; files stay. */
+    close: (): Promise<void> => {
       faults?.stop();
       closed ??= Promise.all([control?.close(), server.close()])
         // A reset that is under way writes until its end.
