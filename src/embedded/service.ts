@@ -4,6 +4,7 @@ import {parseOrigins} from './exchange/cross-origin.ts';
 import {type BodyPace, defaultPace} from './exchange/exchange.ts';
 import {InvalidOption} from './exchange/refusal.ts';
 import type {FaultOptions} from './faults/control.ts';
+import type {Faults} from './faults/faults.ts';
 import {createRoutedServer} from './server.ts';
 import {allPermissions} from './state/keys.ts';
 import {Resets} from './state/resets.ts';
@@ -141,9 +142,9 @@ async function serve(
     /** Revokes every key with a label, or only those that were never used. */
     revokeKeys: keys.revoke,
     /** The faults that can be changed, if the service was started with `faults`. */
-    faults,
+    faults: faults as Pick<Faults, 'replace' | 'counts'> | undefined,
     /** Where and with which key the faults can be changed by HTTP. */
-    faultControl: control,
+    faultControl: control && {url: control.url, key: control.key},
     /** Restores the media, keys and name of the start, if there is a `seed` or a control port; resolves to the number of media. */
     reset,
     /** Stops listening, responds to the uploads that have arrived completely, and closes all connections; files stay. */

@@ -32,8 +32,8 @@ export interface FaultOptions {
   list?: readonly string[];
   /** The same seed and the same order of requests give the same faults; default 0. */
   seed?: number;
-  /** Starts a server on loopback that changes them, on this port; 0 is any. */
-  control?: {port: number};
+  /** Starts a server on loopback that changes them, on this port (0 is any) and with this key (by default a random one). */
+  control?: {port: number; key?: string};
 }
 
 /** The faults of a service as it starts, and what starts the server that changes them and resets the state, if there is to be one. */
@@ -42,7 +42,7 @@ export function prepareFaults({list = [], seed, control}: FaultOptions) {
   faults.replace(list, seed);
   const startControl = async (reset: () => Promise<number>, onError: (error: unknown) => void) => {
     if (control === undefined) return undefined;
-    const key = `mf_${randomBytes(24).toString('base64url')}`;
+    const key = control.key ?? `mf_${randomBytes(24).toString('base64url')}`;
     const handle = async (exchange: Exchange) => {
       if (!isSameSecret(bearerOf(exchange.request.headers), key))
         throw new Refusal(401, 'The key must be MEDIA_FAULTS_KEY.', {'WWW-Authenticate': 'Bearer'});
