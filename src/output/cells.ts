@@ -11,7 +11,10 @@ const combining = /[\u0300-\u036f]/;
  */
 export function cellsOf(text: string): number {
   let cells = 0;
-  for (const character of text) cells += cellsOfCharacter(character);
+  for (const character of text) {
+    if (character >= ' ' && character <= '~') cells += 1;
+    else if (!combining.test(character)) cells += wide.test(character) ? 2 : 1;
+  }
   return cells;
 }
 
@@ -24,12 +27,6 @@ function charactersOf(text: string, cells: number): string[] {
   return [...segmenter.segment(text)].flatMap(({segment}) =>
     cellsOf(segment) > cells ? [...segment] : [segment],
   );
-}
-
-function cellsOfCharacter(character: string): number {
-  if (character >= ' ' && character <= '~') return 1;
-  if (combining.test(character)) return 0;
-  return wide.test(character) ? 2 : 1;
 }
 
 /** Wraps a text to lines of at most `cells` cells, at spaces if possible, but never within a URL. */
