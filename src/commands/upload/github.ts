@@ -1,6 +1,6 @@
 import {appendFile, stat} from 'node:fs/promises';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {type MediaError, systemError} from '../../errors.ts';
+import {exitStatusOf, type MediaError, systemError} from '../../errors.ts';
 import {printable} from '../../lib/printable.ts';
 import {type Annotate, annotator, outputEntry} from '../../output/ci.ts';
 import {markdownText, markdownUrl, printableJson} from '../../output/escape.ts';
@@ -60,13 +60,16 @@ export class GithubReport {
     this.#ending = error;
   }
 
-  /** Writes the outputs and the summary of a run with this exit status; resolves to an error if that fails. */
-  async end(status: ExitStatus): Promise<MediaError | undefined> {
-    const {env} = this.#invocation.host;
+  /** Writes the outputs and the summary of a run with this exit status; resolves to that, or to another if they cannot be written. */
+  async end(status: ExitStatus): Promise<ExitStatus> {
+    const {host, report} = this.#invocation;
+    const {env} = host;
     const failure =
       (await this.#append(env['GITHUB_OUTPUT'], () => this.#outputs())) ??
       (await this.#append(env['GITHUB_STEP_SUMMARY'], size => this.#summary(size)));
-    return status === 0 ? failure?.reworded({hint: this.#tally.outputHint}) : failure;
+    if (failure === undefined) return status;
+    report.failure(status === 0 ? failure.reworded({hint: this.#tally.outputHint}) : failure);
+    return status === 0 ? exitStatusOf[failure.code] : status;
   }
 
   /** An output with one line per file. Lines beyond GitHub's limit are left out, with a note. */

@@ -1,10 +1,9 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {exitStatusOf, MediaError} from '../../errors.ts';
+import {MediaError} from '../../errors.ts';
 import {publicUrl} from '../../service/record.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {RunOutput} from './display.ts';
 import {type UploadFlags, uploadDefaults} from './flags.ts';
-import type {GithubReport} from './github.ts';
 import {fileInputs, typeDecision} from './inputs.ts';
 import {UploadRun} from './run.ts';
 
@@ -37,20 +36,13 @@ export async function startRun(
   const {GithubReport} = await import('./github.ts');
   const report = new GithubReport(invocation, run.tally);
   try {
-    return await end(report, await run.execute(decideType, report), invocation);
+    return await report.end(await run.execute(decideType, report));
   } catch (error) {
     const {asMediaError} = await import('../../output/report.ts');
     report.failed(asMediaError(error));
-    await end(report, 1, invocation);
+    await report.end(1);
     throw error;
   }
-}
-
-async function end(github: GithubReport, status: ExitStatus, {report}: Invocation): Promise<ExitStatus> {
-  const failure = await github.end(status);
-  if (failure === undefined) return status;
-  report.failure(failure);
-  return status === 0 ? exitStatusOf[failure.code] : status;
 }
 
 /** The URL of an uploaded file; throws why it was not uploaded, or `unexpected_answer` if its record has no URL. */
