@@ -1,7 +1,7 @@
 import {MediaError} from '../errors.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 import type {KeyVerdict} from '../service/identity.ts';
-import {clearVariable, hintOptions, loginCommandFor} from '../settings/hint-options.ts';
+import {clearVariable, hintOptions, loginCommandFor, profileOption} from '../settings/hint-options.ts';
 import {keyOf} from '../settings/profile.ts';
 import type {Settings} from '../settings/settings.ts';
 import {describeRefusal, isOfKey, sentence} from '../transfer/attempt/explain.ts';
@@ -40,9 +40,9 @@ export function verdictError(verdict: KeyVerdict, hostName: string, hint?: strin
 
 /** What to do about a key that the service rejects, depending on where the key came from. */
 export function refusedKeyHint(settings: Settings): string {
-  const {host, hintOptions, profileOption, profileUrl} = settings;
+  const {host, profileUrl} = settings;
   const validKey = `a valid key${profileUrl === undefined ? '' : ` (see ${profileUrl})`}`;
-  const login = loginCommandFor(host, hintOptions);
+  const login = loginCommandFor(settings);
   const clear = clearVariable(host, 'MEDIA_API_KEY');
   switch (settings.key?.source) {
     case 'environment':
@@ -50,7 +50,7 @@ export function refusedKeyHint(settings: Settings): string {
         hasStoredKey(settings) ? `use the stored key: ${clear}` : `store one: ${clear}; ${login}`
       }`;
     case 'command':
-      return `The key-command of the profile must print ${validKey}. To see it: media config get key-command${profileOption}`;
+      return `The key-command of the profile must print ${validKey}. To see it: media config get key-command${profileOption(settings)}`;
     default:
       return `Store ${validKey}: ${login}`;
   }
@@ -71,7 +71,7 @@ export function withKeyHint(error: MediaError, settings: Settings | undefined): 
   const hint = error.hint?.replace('the base URL', `the base URL${where}`);
   if (error.code !== 'forbidden' && error.code !== 'not_found') return error.reworded({hint});
   const asBefore = hint === undefined ? '' : `${hint} `;
-  return error.reworded({hint: `${asBefore}To find out which: media doctor${settings.hintOptions}`});
+  return error.reworded({hint: `${asBefore}To find out which: media doctor${hintOptions(settings)}`});
 }
 
 /** Why nothing can be sent with these settings: no such profile, no base URL, no key, or a key of another origin. */
@@ -79,7 +79,7 @@ export function missingSettings(settings: Settings): MediaError {
   const {host, profileName, profile, baseUrl, key} = settings;
   // Without a terminal, login does not ask for the base URL.
   const isAsked = baseUrl !== undefined || host.stderr.isTTY === true;
-  const login = `${loginCommandFor(host, settings.hintOptions)}${isAsked ? '' : ' --base-url URL'}`;
+  const login = `${loginCommandFor(settings)}${isAsked ? '' : ' --base-url URL'}`;
   if (settings.keyFailure !== undefined) return settings.keyFailure;
   if (profileName !== 'default' && !settings.profileNames.includes(profileName))
     return noSuchProfile(settings, login);
@@ -92,13 +92,13 @@ export function missingSettings(settings: Settings): MediaError {
     const other = {...settings.options, profile: 'NAME', baseUrl: settings.baseUrlSource?.value ?? ''};
     return noKey(
       `The stored key belongs to ${settings.keyOfOtherOrigin} and is not sent to ${originOfBase(settings)}.`,
-      `Set MEDIA_API_KEY, or log in with another profile: ${loginCommandFor(host, hintOptions(host, other))}`,
+      `Set MEDIA_API_KEY, or log in with another profile: ${loginCommandFor({host, options: other})}`,
     );
   }
   if (profile['key-command'] !== undefined)
     return noKey(
       `The key-command of profile ${profileName} has no service to send its key to: the profile has no base URL.`,
-      `Set the base URL: media config set base-url ${baseUrl?.kind === 'service' ? shellWord(baseUrl.url.href) : 'URL'}${settings.profileOption}`,
+      `Set the base URL: media config set base-url ${baseUrl?.kind === 'service' ? shellWord(baseUrl.url.href) : 'URL'}${profileOption(settings)}`,
     );
   if (baseUrl === undefined) {
     return noKey(
@@ -137,7 +137,7 @@ export function existingProfiles(names: readonly string[]): string {
 
 /** The options of commands in hints, which must not send what this run would not: of its profile and service, and `--geotags`. */
 export function runOptions({host, globals}: Invocation, {geotags}: {geotags?: GeotagFlag}): string {
-  return hintOptions(host, globals) + (geotags === undefined ? '' : ` --geotags ${geotags}`);
+  return hintOptions({host, options: globals}) + (geotags === undefined ? '' : ` --geotags ${geotags}`);
 }
 
 /** The error with the `options` of this run added to the upload command in its hint. */

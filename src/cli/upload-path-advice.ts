@@ -13,7 +13,7 @@ export type UploadPathAdvice =
 export function adviseOnUploadPath(
   verdict: UploadPathVerdict,
   baseUrl: URL,
-  settings: Pick<Settings, 'baseUrlSource' | 'profileOption'>,
+  settings: Pick<Settings, 'baseUrlSource' | 'host' | 'options'>,
 ): UploadPathAdvice {
   const {href} = uploadUrl(baseUrl);
   if (verdict.status === 'unverified')

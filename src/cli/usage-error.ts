@@ -4,7 +4,7 @@ import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {shellWord} from '../lib/shell.ts';
-import {type GlobalOptions, hintOptions, loginCommandFor} from '../settings/hint-options.ts';
+import {type GlobalOptions, loginCommandFor} from '../settings/hint-options.ts';
 import {shownBaseUrl} from '../settings/parse.ts';
 
 /** Turns commander's error into one sentence, with a hint what to type instead. */
@@ -23,7 +23,7 @@ export function usageError(
   const suggestion =
     similar && /^--incl/.test(word) ? 'To take only some files, give a pattern as the input.' : similar;
   const command = commandIn(argv, program);
-  const login = loginCommandFor(host, hintOptions(host, program.opts<GlobalOptions>()));
+  const login = loginCommandFor({host, options: program.opts<GlobalOptions>()});
   if (error.code === 'commander.unknownOption' && isKeyOption(word)) return noKeyOption(login, host);
   if (error.code === 'commander.excessArguments' && command.name() === 'login')
     return noLoginArgument(argv, login, host);

@@ -13,26 +13,30 @@ export interface GlobalOptions {
   progress?: boolean;
 }
 
+/** A run whose profile and service a command in a hint is to use. */
+export interface HintedRun {
+  host: Host;
+  options: GlobalOptions;
+}
+
 /** The options by which a command in a hint uses this profile and service, such as ` --profile staging`, or nothing. */
-export function hintOptions(host: Host, options: GlobalOptions): string {
+export function hintOptions({host, options}: HintedRun): string {
   const baseUrl = options.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
   const words = [
     ...(baseUrl === undefined ? [] : ['--base-url', shownBaseUrl(baseUrl, 'URL')]),
     ...(options.cacert === undefined ? [] : ['--cacert', options.cacert]),
     ...(options.allowHttp ? ['--allow-http'] : []),
   ];
-  return `${profileOption(host, options)}${words.map(word => ` ${shellWord(word)}`).join('')}`;
+  return `${profileOption({host, options})}${words.map(word => ` ${shellWord(word)}`).join('')}`;
 }
 
 /** How to correct the base URL where it was set. */
-export function correctBaseUrl(
-  {baseUrlSource, profileOption}: {baseUrlSource?: {source: string}; profileOption: string},
-  url = 'URL',
-): string {
+export function correctBaseUrl(run: HintedRun & {baseUrlSource?: {source: string}}, url = 'URL'): string {
+  const {source} = run.baseUrlSource ?? {};
   const word = shellWord(url);
-  if (baseUrlSource?.source === 'flag') return `Correct it: --base-url ${word}`;
-  if (baseUrlSource?.source === 'environment') return `Correct it: MEDIA_BASE_URL=${word}`;
-  return `Correct it: media config set base-url ${word}${profileOption}`;
+  if (source === 'flag') return `Correct it: --base-url ${word}`;
+  if (source === 'environment') return `Correct it: MEDIA_BASE_URL=${word}`;
+  return `Correct it: media config set base-url ${word}${profileOption(run)}`;
 }
 
 /** The command that unsets a variable, for a POSIX shell or PowerShell. */
@@ -41,12 +45,12 @@ export function clearVariable({platform}: Host, variable: string): string {
 }
 
 /** The login command: it asks for the key, or without a terminal reads it from standard input. */
-export function loginCommandFor({stderr}: Host, options: string): string {
-  return `media login${stderr.isTTY === true ? '' : ' --key-stdin'}${options}`;
+export function loginCommandFor(run: HintedRun): string {
+  return `media login${run.host.stderr.isTTY === true ? '' : ' --key-stdin'}${hintOptions(run)}`;
 }
 
 /** The option that a command needs to use the same profile. */
-export function profileOption({env}: Host, {profile}: GlobalOptions): string {
+export function profileOption({host: {env}, options: {profile}}: HintedRun): string {
   const inEnvironment = env['MEDIA_PROFILE'] || undefined;
   const name = profile ?? inEnvironment ?? 'default';
   return name === 'default' && inEnvironment === undefined ? '' : ` --profile ${shellWord(name)}`;

@@ -20,7 +20,7 @@ export async function runKeyCommand(
 ): Promise<string> {
   const unavailable = (how: string) =>
     new MediaError('key_unavailable', `The key-command of the profile ${how}.`, {
-      hint: `Try it in a shell; this prints it: media config get key-command${profileOption(host, options)}`,
+      hint: `Try it in a shell; this prints it: media config get key-command${profileOption({host, options})}`,
     });
   const end = await runChild(host, {
     command,

@@ -1,14 +1,8 @@
 import {MediaError} from '../errors.ts';
-import type {Host, StopSignal} from '../host.ts';
+import type {StopSignal} from '../host.ts';
 import {defined, own} from '../lib/object.ts';
 import {concurrencyValue, durationValue, rateValue, type ValueKind} from '../lib/value-kinds.ts';
-import {
-  clearVariable,
-  type GlobalOptions,
-  hintOptions,
-  loginCommandFor,
-  profileOption,
-} from './hint-options.ts';
+import {clearVariable, type HintedRun, loginCommandFor, profileOption} from './hint-options.ts';
 import {parseValue, type SettingName, settingNames, settingTable} from './setting-table.ts';
 import type {Profile} from './store.ts';
 
@@ -39,9 +33,7 @@ export interface SettingInForce {
 }
 
 /** The run whose settings are in force, and its profile. */
-export interface SettingsOfRun {
-  host: Host;
-  options: GlobalOptions;
+export interface SettingsOfRun extends HintedRun {
   profileName: string;
   profile: Profile;
 }
@@ -61,7 +53,7 @@ export function settingInForce(
   if (variable && given)
     return {value: given, source: 'environment', place: variable, unset: clearVariable(host, variable)};
   const value = profile[name];
-  const unset = `media config unset ${name}${profileOption(host, options)}`;
+  const unset = `media config unset ${name}${profileOption({host, options})}`;
   return value === undefined ? undefined : {value, source: 'profile', place: `profile ${profileName}`, unset};
 }
 
@@ -116,7 +108,7 @@ export async function readStoredKey(
   const origin = profile['key-origin'] ?? '';
   const result = await askKeychain(host, {action: 'get', profileName, origin}, stop);
   if ('key' in result && result.key !== null) return result.key;
-  const login = loginCommandFor(host, hintOptions(host, options));
+  const login = loginCommandFor({host, options});
   const [message, hint] =
     'key' in result
       ? [`The keychain has no key for profile ${profileName} any more.`, `Store it again: ${login}`]

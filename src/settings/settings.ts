@@ -3,7 +3,7 @@ import type {Host, StopSignal} from '../host.ts';
 import {defined, own} from '../lib/object.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
-import {type GlobalOptions, hintOptions, profileOption} from './hint-options.ts';
+import {type GlobalOptions, profileOption} from './hint-options.ts';
 import {type BaseUrl, parseBaseUrl, parseKey, parseServiceUrl, profileNameOf} from './parse.ts';
 import {
   isSameBaseUrl,
@@ -25,10 +25,6 @@ export interface Settings extends SettingsOfRun {
   profileNames: string[];
   /** Why the settings file cannot be used, which this run does not need. */
   ignored?: MediaError;
-  /** The options that a command in a hint needs to use the same profile and service. */
-  hintOptions: string;
-  /** The option that a command needs to use the same profile. */
-  profileOption: string;
   baseUrl?: BaseUrl;
   baseUrlSource?: SettingInForce;
   key?: {secret: Secret; source: KeySource};
@@ -76,8 +72,6 @@ export async function resolveSettings(
   const settings: Settings = {
     ...run,
     profileNames: Object.keys(profiles),
-    hintOptions: hintOptions(host, options),
-    profileOption: profileOption(host, options),
     idempotencyHonoured: baseUrl?.kind === 'embedded',
     ...defined({baseUrl, baseUrlSource, ignored}),
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
@@ -154,11 +148,14 @@ const keyNames: Record<StoredKeySource, string> = {
 };
 
 /** Throws a usage error if graphql-url is at another origin, since a stored key is sent only to its own. */
-export function refuseOtherOrigin({graphqlUrl, profileOption}: Settings, baseUrl: URL): void {
+export function refuseOtherOrigin(settings: Settings, baseUrl: URL): void {
+  const {graphqlUrl} = settings;
   if (graphqlUrl === undefined || graphqlUrl.origin === baseUrl.origin) return;
   throw new MediaError(
     'usage',
     `A stored key is sent only to ${baseUrl.origin}, but graphql-url is at ${graphqlUrl.origin}.`,
-    {hint: `Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url${profileOption}`},
+    {
+      hint: `Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url${profileOption(settings)}`,
+    },
   );
 }

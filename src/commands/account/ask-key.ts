@@ -12,7 +12,7 @@ export function requireTerminal(invocation: Invocation): void {
   if (isInteractive(invocation)) return;
   const {host, globals} = invocation;
   throw new MediaError('usage', 'There is no terminal to ask for the key.', {
-    hint: `Set MEDIA_API_KEY instead of logging in, or pipe the key in: media login --key-stdin${hintOptions(host, globals)}`,
+    hint: `Set MEDIA_API_KEY instead of logging in, or pipe the key in: media login --key-stdin${hintOptions({host, options: globals})}`,
   });
 }
 
@@ -25,7 +25,7 @@ export async function askBaseUrl(invocation: Invocation): Promise<URL> {
   const {host, globals} = invocation;
   if (!isInteractive(invocation)) {
     throw new MediaError('usage', 'No base URL is set.', {
-      hint: `Set the service: media login --key-stdin --base-url URL${hintOptions(host, globals)}`,
+      hint: `Set the service: media login --key-stdin --base-url URL${hintOptions({host, options: globals})}`,
     });
   }
   const parse = (value: string) => parseServiceUrl(value.trim(), 'base URL', globals.allowHttp === true);

@@ -3,7 +3,7 @@ import {timeoutOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
 import type {Report} from '../../output/report.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
-import {clearVariable, hintOptions} from '../../settings/hint-options.ts';
+import {clearVariable, hintOptions, profileOption} from '../../settings/hint-options.ts';
 import type {Settings} from '../../settings/settings.ts';
 import type {NewKey} from './store-key.ts';
 
@@ -92,7 +92,7 @@ function reportStored({baseUrl, verdict}: NewKey, place: string, report: Report)
 /** Suggests commands. They need no --base-url, since the profile has it, unless the environment sets another. */
 function adviseNext(verdict: KeyVerdict | undefined, {host, globals, report}: Invocation): void {
   const {baseUrl, ...others} = globals;
-  const options = hintOptions(host, host.env['MEDIA_BASE_URL'] ? globals : others);
+  const options = hintOptions({host, options: host.env['MEDIA_BASE_URL'] ? globals : others});
   report.note(
     verdict?.status === 'accepted'
       ? `To see whose key it is: media whoami${options}`
@@ -101,9 +101,10 @@ function adviseNext(verdict: KeyVerdict | undefined, {host, globals, report}: In
   report.note(`To upload a file: media upload FILE${options}`);
 }
 
-function refuseKeyCommand({profile, profileName, profileOption}: Settings): void {
+function refuseKeyCommand(settings: Settings): void {
+  const {profile, profileName} = settings;
   if (profile['key-command'] === undefined) return;
   throw new MediaError('usage', `Profile ${profileName} gets its key from its key-command.`, {
-    hint: `To store a key instead, run: media config unset key-command${profileOption}`,
+    hint: `To store a key instead, run: media config unset key-command${profileOption(settings)}`,
   });
 }

@@ -1,6 +1,6 @@
 import {type Cli, CliCommand, type Invocation} from '../../cli/invocation.ts';
 import {own} from '../../lib/object.ts';
-import {profileOption} from '../../settings/hint-options.ts';
+import {type HintedRun, profileOption} from '../../settings/hint-options.ts';
 import type {Profile, Profiles} from '../../settings/store.ts';
 
 export function logoutCommand(cli: Cli): CliCommand {
@@ -20,7 +20,7 @@ export async function runLogout({all}: {all?: boolean}, {host, report, globals}:
   const names = (all ? Object.keys(stored) : [chosen]).filter(name => hasStoredKey(own(stored, name) ?? {}));
   if (names.length === 0)
     return report.note(
-      all ? 'No profile has a key.' : await noKeyText(chosen, stored, profileOption(host, globals)),
+      all ? 'No profile has a key.' : await noKeyText(chosen, stored, {host, options: globals}),
     );
   await updateProfiles(host, profiles => {
     for (const name of names) {
@@ -38,10 +38,10 @@ export async function runLogout({all}: {all?: boolean}, {host, report, globals}:
   if (host.env['MEDIA_API_KEY']) report.warning('MEDIA_API_KEY is still set in the environment.');
 }
 
-async function noKeyText(name: string, stored: Profiles, option: string): Promise<string> {
+async function noKeyText(name: string, stored: Profiles, run: HintedRun): Promise<string> {
   const profile = own(stored, name);
   if (profile?.['key-command'] !== undefined)
-    return `Profile ${name} has no stored key. To stop using its key-command: media config unset key-command${option}`;
+    return `Profile ${name} has no stored key. To stop using its key-command: media config unset key-command${profileOption(run)}`;
   if (name === 'default' || profile !== undefined) return `Profile ${name} has no key.`;
   const {existingProfiles} = await import('../../cli/key-hints.ts');
   return `There is no profile "${name}". ${existingProfiles(Object.keys(stored))}.`;

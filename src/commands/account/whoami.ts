@@ -7,6 +7,7 @@ import {printable} from '../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {WhoamiReport} from '../../output/json-output.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
+import {hintOptions} from '../../settings/hint-options.ts';
 import type {Settings} from '../../settings/settings.ts';
 
 export function whoamiCommand(cli: Cli): CliCommand {
@@ -88,7 +89,7 @@ const exitStatuses = {accepted: 0, rejected: 4, denied: 4, unclear: 1};
 function hintFor(verdict: KeyVerdict, {profileUrl, ...settings}: Settings): string | undefined {
   if (verdict.status === 'rejected') return verdictError(verdict, '', refusedKeyHint(settings))?.hint;
   if (verdict.status === 'unreachable') return verdict.error.hint;
-  return verdict.status === 'accepted' ? undefined : `To find out why: media doctor${settings.hintOptions}`;
+  return verdict.status === 'accepted' ? undefined : `To find out why: media doctor${hintOptions(settings)}`;
 }
 
 /** What a status means, where the word says too little. */
