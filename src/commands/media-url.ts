@@ -121,7 +121,8 @@ async function writeLauncher(file: string, invocation: Invocation): Promise<Exit
   const path = typedPath(host.cwd(), file);
   const script =
     host.platform === 'win32'
-      ? `@echo off\r\n${words.map(word => `"${word}"`).join(' ')} %*\r\n`
+      ? // In a script of cmd.exe, what is between two percent signs is a variable.
+        `@echo off\r\n${words.map(word => `"${word.replaceAll('%', '%%')}"`).join(' ')} %*\r\n`
       : `#!/bin/sh\nexec ${words.map(posixWord).join(' ')} "$@"\n`;
   await writeFile(path, script, {mode: 0o755, flag: 'wx'})
     .then(() => chmod(path, 0o755))

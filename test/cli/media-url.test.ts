@@ -1,11 +1,14 @@
 import {copyFile, mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {PassThrough} from 'node:stream';
 import {rootCertificates} from 'node:tls';
 import {pathToFileURL} from 'node:url';
 import {execa} from 'execa';
 import {expect, test} from 'vitest';
+import {runMediaUrl} from '../../src/main.ts';
 import {connectedSandbox} from '../support/embedded.ts';
-import {fixture, mediaUrl, type Sandbox} from '../support/media.ts';
+import {hostIn} from '../support/journal.ts';
+import {fixture, mediaUrl, type Sandbox, temporaryDirectory} from '../support/media.ts';
 
 /** Names that shells, URLs and editors trip over, each a file of its own. */
 const names = [
@@ -147,4 +150,14 @@ test('a desktop without PATH, terminal or working directory of its own: the laun
   const refusal = `media: ${launcher} could not be written: it already exists.\n  Remove it, or name another file.`;
   expect(again).toMatchObject({exitCode: 1, stderr: refusal});
   expect(await readFile(launcher, 'utf8')).toContain('--profile blog');
+});
+
+test('a launcher for Windows: percent signs in its options are not read as variables', async () => {
+  const directory = await temporaryDirectory();
+  const options = ['--base-url', 'https://a.example/%20x%20', '--launcher', 'media.cmd'];
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  expect(await runMediaUrl(options, hostIn(directory, {platform: 'win32', stdout, stderr}))).toBe(0);
+  expect(await readFile(join(directory, 'media.cmd'), 'utf8')).toMatch(
+    / "--base-url" "https:\/\/a\.example\/%%20x%%20" %\*\r\n$/,
+  );
 });
