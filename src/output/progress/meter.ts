@@ -104,18 +104,12 @@ export class Meter {
 
   /** Whether files were sent completely that have no response yet. */
   get isAwaiting(): boolean {
-    return [...this.#inFlight.values()].some(
-      ({sent, size, waiting}) => sent >= size && waiting === undefined,
-    );
+    return this.inFlight.some(({sent, size, waiting}) => sent >= size && waiting === undefined);
   }
 
   /** The files that are being uploaded, in the order in which they started. */
-  get inFlight(): IterableIterator<FileInFlight> {
-    return this.#inFlight.values();
-  }
-
-  get filesInFlight(): number {
-    return this.#inFlight.size;
+  get inFlight(): FileInFlight[] {
+    return [...this.#inFlight.values()];
   }
 
   standing(): Standing {

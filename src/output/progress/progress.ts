@@ -87,7 +87,7 @@ export class Progress implements Drawing {
     // A drawing as high as the terminal could not be cleared.
     const rows = (this.#options.stream as {rows?: number}).rows ?? 24;
     const files = this.#fileLines(room - 2, Math.max(0, Math.min(mostFiles, rows - otherLines)));
-    const more = meter.filesInFlight - files.length;
+    const more = meter.inFlight.length - files.length;
     const below = [
       `${filesText(standing)}: ${summary()}`,
       ...(unavailable === '' ? [] : [unavailable]),
@@ -102,7 +102,7 @@ export class Progress implements Drawing {
 
   #fileLines(room: number, most: number): string[] {
     const now = this.#options.clock.monotonic();
-    const files = [...this.#options.meter.inFlight].slice(0, most);
+    const files = this.#options.meter.inFlight.slice(0, most);
     return files.map(file => fileLine(file, now, room));
   }
 
