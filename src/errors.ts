@@ -68,6 +68,11 @@ export const exitStatusOf = {
   internal: 7,
 } as const;
 
+/** The exit status where several apply (cli-contract, "Exit status"): the first of 7, 5, 4, 3, 6 and 1; 0 where none does. */
+export function firstStatus(statuses: ReadonlySet<number>): number {
+  return [7, 5, 4, 3, 6].find(status => statuses.has(status)) ?? (statuses.size > 0 ? 1 : 0);
+}
+
 /** A stable name for what went wrong; listed in docs/errors.md, relied on by scripts. */
 export type ErrorCode = keyof typeof exitStatusOf;
 

@@ -1,5 +1,5 @@
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
-import {exitStatusOf} from '../../errors.ts';
+import {exitStatusOf, firstStatus} from '../../errors.ts';
 import {printable} from '../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {DoctorReport} from '../../output/json-output.ts';
@@ -23,16 +23,8 @@ export async function runDoctor({json}: {json?: boolean}, invocation: Invocation
   const {examine} = await import('./checks.ts');
   const results = await examine(invocation);
   await invocation.stdout.write(json ? reportJson(results) : results.map(reportLine).join(''));
-  return exitStatus(results);
-}
-
-function exitStatus(results: readonly CheckResult[]): number {
-  const statuses: number[] = results.map(result =>
-    result.status === 'failed' ? exitStatusOf[result.error.code] : 0,
-  );
-  return (
-    [7, 4, 6].find(status => statuses.includes(status)) ?? (statuses.some(status => status !== 0) ? 1 : 0)
-  );
+  const failed = results.flatMap(result => (result.status === 'failed' ? result.error : []));
+  return firstStatus(new Set(failed.map(({code}) => exitStatusOf[code])));
 }
 
 const columns = {status: 12, label: 15};

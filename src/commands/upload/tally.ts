@@ -1,4 +1,4 @@
-import {exitStatusOf, MediaError} from '../../errors.ts';
+import {exitStatusOf, firstStatus, MediaError} from '../../errors.ts';
 import {counted, formatBytes} from '../../output/units.ts';
 import {type LeftOut, type Outcome, type OutcomeFacts, unrecordedOf} from '../../transfer/outcome.ts';
 import type {InputFlags} from './flags.ts';
@@ -99,15 +99,11 @@ export class Tally {
 
 /** The exit status of a batch (cli-contract, "Exit status"): the first that applies of 7, 5, 4, 3, 6, 1, otherwise 0. */
 export function exitStatus(outcomes: readonly Outcome[]): number {
-  const statuses = new Set(
-    outcomes.map(outcome => ('error' in outcome ? exitStatusOf[outcome.error.code] : 0)),
-  );
+  const failed = outcomes.flatMap(outcome => ('error' in outcome ? exitStatusOf[outcome.error.code] : []));
+  const statuses = new Set<number>(failed);
   if (outcomes.some(outcome => outcome.status === 'unknown')) statuses.add(5);
-  for (const status of [7, 5, 4] as const) if (statuses.has(status)) return status;
-  const failed = outcomes.some(outcome => 'error' in outcome);
-  if (!failed) return 0;
-  if (statuses.has(0)) return 3;
-  return statuses.has(6) ? 6 : 1;
+  if (failed.length > 0 && failed.length < outcomes.length) statuses.add(3);
+  return firstStatus(statuses);
 }
 
 function sumText({files, bytes}: Sum): string {
