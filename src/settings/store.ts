@@ -8,7 +8,7 @@ import {systemFiles} from '../lib/files/file-system.ts';
 import {LockHeld, withLock} from '../lib/files/lock.ts';
 import {isObject, parseObject} from '../lib/json.ts';
 import {shellQuoted} from '../lib/shell.ts';
-import {isMissing} from '../lib/system-code.ts';
+import {isMissing, orNothing} from '../lib/system-code.ts';
 import {configDirectory, isHomeless} from './paths.ts';
 import type {SettingName} from './setting-table.ts';
 
@@ -106,12 +106,8 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
 }
 
 function parseProfiles(text: string, path: string): Profiles {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw damaged(path, 'is not valid JSON');
-  }
+  const value: unknown = orNothing(() => JSON.parse(text));
+  if (value === undefined) throw damaged(path, 'is not valid JSON');
   const profiles: unknown = isObject(value) ? (value['profiles'] ?? {}) : undefined;
   if (!isObject(profiles)) throw damaged(path, 'contains no profiles');
   const checked: Profiles = Object.create(null);
