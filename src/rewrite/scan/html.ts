@@ -113,7 +113,7 @@ export class HtmlScanner {
     const place = `${tag}.${name}`;
     if (place === 'a.href') return this.#options.links ? 'media' : 'link';
     if (place === 'source.src' && this.#audio > 0) return undefined;
-    return conditions[place]?.(values) === false ? undefined : uses.get(place);
+    return own(conditions, place)?.(values) === false ? undefined : uses.get(place);
   }
 
   #value(use: Use, raw: string, base: number, isQuoted: boolean): void {
