@@ -1,5 +1,5 @@
 import type {Service} from './api/context.ts';
-import {respondTo, showHealth} from './api/routes.ts';
+import {respondTo} from './api/routes.ts';
 import {answersPreflight, crossOriginHeaders} from './exchange/cross-origin.ts';
 import {checkHost, type Exchange} from './exchange/exchange.ts';
 import {createHttpServer} from './exchange/http-server.ts';
@@ -30,7 +30,7 @@ async function handle(exchange: Exchange, service: Service): Promise<void> {
   const shared = crossOriginHeaders(path, request.headers.origin, service.allowOrigins);
   exchange.commonHeaders = {...commonHeaders, ...shared};
   // A probe may use any address.
-  if (path === '/healthz') return showHealth(exchange, service);
+  if (path === '/healthz') return respondTo(exchange, service);
   checkHost(exchange, service.port(), service.allowHosts);
   if (!(await service.store.isInPlace())) throw movedAway(service);
   // Faults are meant for requests of the page, not for the browser's question whether it may send them.

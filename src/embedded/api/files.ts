@@ -43,7 +43,7 @@ export async function sendThumbnail(exchange: Exchange, service: Service, id: st
   const stored = await service.store.find(id);
   if (stored?.thumbnail === undefined) throw new Refusal(404, 'There is no such thumbnail.');
   const {store} = service;
-  const [path, medium] = [store.thumbnailPath(stored.id), {...stored, path: store.filePath(stored.id)}];
+  const [path, medium] = [store.path('thumbnails', id), {...stored, path: store.path('files', id)}];
   if (!existsSync(path) && !(await addThumbnail(medium, path, store.temporaryPath())))
     return sendFile(exchange, service, id);
   await sendStored(exchange, store.directory('thumbnails'), `${stored.id}.webp`, {

@@ -1,5 +1,5 @@
 import type {Exchange} from '../exchange/exchange.ts';
-import {Refusal, type Route, reads, routeFor, wrongMethod} from '../exchange/refusal.ts';
+import {Refusal, type Route, reads, routeFor} from '../exchange/refusal.ts';
 import {respond, respondJson} from '../exchange/respond.ts';
 import type {Service} from './context.ts';
 import {sendFile, sendStream, sendThumbnail} from './files.ts';
@@ -16,6 +16,7 @@ const routes: readonly Route<Handle>[] = [
   [/^\/v1\/media\/upload$/, ['POST'], receiveUpload],
   [/^\/graphql$/, ['GET', 'POST'], graphql],
   [/^\/metrics$/, reads, showMetrics],
+  [/^\/healthz$/, reads, showHealth],
   [/^\/$/, reads, describe],
   [/^\/files\/([^/]+)$/, reads, sendFile],
   [/^\/thumbnails\/([^/]+)\.webp$/, reads, sendThumbnail],
@@ -37,8 +38,7 @@ async function describe(exchange: Exchange): Promise<void> {
 }
 
 /** The response to /healthz: 200 if the data directory can be used, else 503. */
-export async function showHealth(exchange: Exchange, service: Service): Promise<void> {
-  if (!reads.includes(exchange.method)) throw wrongMethod(reads);
+async function showHealth(exchange: Exchange, service: Service): Promise<void> {
   const isThere = (await service.store.isInPlace()) && (await service.store.canStore());
   respondJson(exchange, isThere ? 200 : 503, {
     status: isThere ? 'ok' : 'the data directory cannot be used',

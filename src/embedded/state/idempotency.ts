@@ -1,4 +1,3 @@
-import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
 import {isString, type Shape} from '../../lib/json.ts';
@@ -39,7 +38,7 @@ export function parseIdempotencyKey(field: string | string[] | undefined): strin
 /** The idempotency keys of a data directory: `idempotency/<hash of owner and key>.json`. */
 export function idempotencyEntries(store: Store, clock: Clock) {
   const inFlight = new Map<string, Promise<unknown>>();
-  const pathOf = (name: string) => join(store.directory('idempotency'), `${name}.json`);
+  const pathOf = (name: string) => store.path('idempotency', name);
 
   /** The entry, if it is for this content; throws a 422 if it is for other content that is stored. */
   const entryFor = async (name: string, fingerprint?: string): Promise<Entry | undefined> => {

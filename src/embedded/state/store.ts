@@ -22,7 +22,10 @@ const damageHint =
 /** File systems may give the same time to two changes of a directory within this time. */
 const finestTimeMs = 2_000;
 
-const directoryNames = ['files', 'thumbnails', 'streams', 'idempotency', 'records', 'temporary'] as const;
+/** The directories for what an upload or an idempotency key has, with the ends of the names in them. */
+const suffixes = {files: '', thumbnails: '.webp', streams: '', records: '.json', idempotency: '.json'};
+
+type DirectoryName = keyof typeof suffixes | 'temporary';
 
 /**
  * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, records in `records/<id>.json`, uncommitted
@@ -51,7 +54,8 @@ export class Store {
 
   /** Creates the directories (0700); removes temporary files without an upload, and with `only` moves what has no record to `lost/`. */
   async prepare(only: boolean): Promise<LeftBehind> {
-    for (const name of directoryNames) await makeDirectory(this.directory(name), 0o700);
+    for (const name of [...Object.keys(suffixes), 'temporary'])
+      await makeDirectory(join(this.dataDirectory, name), 0o700);
     const temporary = await removeTemporary(this.directory('temporary'), this.#names, this.#clock);
     const lost = join(this.dataDirectory, 'lost');
     const orphans = only ? await moveOrphans(name => this.directory(name), lost) : {lost: [], missing: []};
@@ -61,7 +65,7 @@ export class Store {
   }
 
   /** The path of a directory of it. */
-  directory(name: (typeof directoryNames)[number]): string {
+  directory(name: DirectoryName): string {
     return join(this.dataDirectory, name);
   }
 
@@ -83,14 +87,9 @@ export class Store {
     return join(this.directory('temporary'), this.#names.next());
   }
 
-  /** The path of the bytes of a record. */
-  filePath(id: string): string {
-    return join(this.directory('files'), id);
-  }
-
-  /** The path of the thumbnail of a record. */
-  thumbnailPath(id: string): string {
-    return join(this.directory('thumbnails'), `${id}.webp`);
+  /** The path of what has this ID, or of the entry of this name. */
+  path(kind: keyof typeof suffixes, id: string): string {
+    return join(this.directory(kind), `${id}${suffixes[kind]}`);
   }
 
   /** Whether the file system has room for this many bytes; true if it does not report that. */
@@ -109,13 +108,13 @@ export class Store {
   async find(id: string): Promise<StoredRecord | undefined> {
     if (!isRecordId(id)) return undefined;
     const shape: Shape<StoredRecord> = {...recordShape, id: oneOf(id)};
-    return readKept({path: this.#recordPath(id), hint: damageHint}, shape);
+    return readKept({path: this.path('records', id), hint: damageHint}, shape);
   }
 
   /** The record of an ID whose file is there as a whole. */
   async findWhole(id: string): Promise<StoredRecord | undefined> {
     const record = await this.find(id);
-    const file = await stat(this.filePath(id)).catch(ignoreMissing);
+    const file = await stat(this.path('files', id)).catch(ignoreMissing);
     return file?.size === record?.size ? record : undefined;
   }
 
@@ -144,14 +143,15 @@ export class Store {
     const records = await openDirectory(this.directory('records'));
     try {
       await writeDurably(recordDraft, `${JSON.stringify(record)}\n`);
-      await renameDurably(paths.file, this.filePath(record.id));
-      if (paths.thumbnail !== undefined) await renameDurably(paths.thumbnail, this.thumbnailPath(record.id));
+      await renameDurably(paths.file, this.path('files', record.id));
+      if (paths.thumbnail !== undefined)
+        await renameDurably(paths.thumbnail, this.path('thumbnails', record.id));
       if (paths.stream !== undefined) {
-        await rm(this.#streamPath(record.id), {recursive: true, force: true});
-        await renameDurably(paths.stream, this.#streamPath(record.id));
+        await rm(this.path('streams', record.id), {recursive: true, force: true});
+        await renameDurably(paths.stream, this.path('streams', record.id));
       }
       lastCheck();
-      await rename(recordDraft, this.#recordPath(record.id));
+      await rename(recordDraft, this.path('records', record.id));
       this.quota.set(paths.file, 0);
       this.quota.set(record.id, record.size);
       await records.sync();
@@ -170,7 +170,7 @@ export class Store {
     const removed: string[] = [];
     for (const id of ids) {
       // The files of what another caller deletes at the same time are left to that one.
-      if (await unlink(this.#recordPath(id)).then(() => true, ignoreMissing)) removed.push(id);
+      if (await unlink(this.path('records', id)).then(() => true, ignoreMissing)) removed.push(id);
     }
     await syncDirectory(this.directory('records'));
     for (const id of removed) {
@@ -180,16 +180,7 @@ export class Store {
   }
 
   async #removeFiles(id: string): Promise<void> {
-    await rm(this.filePath(id), {force: true});
-    await rm(this.thumbnailPath(id), {force: true});
-    await rm(this.#streamPath(id), {recursive: true, force: true});
-  }
-
-  #streamPath(id: string): string {
-    return join(this.directory('streams'), id);
-  }
-
-  #recordPath(id: string): string {
-    return join(this.directory('records'), `${id}.json`);
+    for (const kind of ['files', 'thumbnails', 'streams'] as const)
+      await rm(this.path(kind, id), {recursive: true, force: true});
   }
 }
