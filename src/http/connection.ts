@@ -8,7 +8,7 @@ import {Stop} from '../lib/stop.ts';
 import {closedAtOnce, describeConnectError, isCertificateAlert} from './errors.ts';
 import {HttpExchange} from './exchange.ts';
 import {dropInterimResponses} from './interim-filter.ts';
-import {type HttpAnswer, type HttpRequest, SocketWire} from './message.ts';
+import {type HttpAnswer, type HttpRequest, type SocketWire, wireOf} from './message.ts';
 import {openSocket} from './open-socket.ts';
 import {type ConnectionOptions, type HttpTrace, traceOf} from './options.ts';
 
@@ -65,7 +65,7 @@ export class Connection {
     this.#hasOpened = true;
     opening.then(
       socket => {
-        this.#wire = new SocketWire(socket, clock.monotonic() - start);
+        this.#wire = wireOf(socket, clock.monotonic() - start);
         this.#watchForRefusal(socket);
         readBeforeWritesFail(socket);
         this.#expectResponse = dropInterimResponses(socket);

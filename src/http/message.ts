@@ -42,31 +42,24 @@ export interface Wire {
 }
 
 /** An open connection that a body is written to. */
-export class SocketWire implements Wire {
-  readonly connectMs: number;
-  readonly #socket: Socket;
+export type SocketWire = ReturnType<typeof wireOf>;
 
-  constructor(socket: Socket, connectMs: number) {
-    this.#socket = socket;
-    this.connectMs = connectMs;
-  }
-
-  get unsentBytes(): number {
-    return this.#socket.writableLength;
-  }
-
-  /** False once the connection is known to be closed: what is written then is not sent. */
-  get isOpen(): boolean {
-    return !this.#socket.destroyed;
-  }
-
-  /** Resolves once everything written has left the process, or the socket is gone; `drain` comes earlier. */
-  async drained(): Promise<void> {
-    // Callbacks come in the order of the writes, even when the socket is destroyed.
-    await new Promise<void>(resolve => {
-      this.#socket.write('', () => resolve());
-    });
-  }
+export function wireOf(socket: Socket, connectMs: number) {
+  return {
+    connectMs,
+    get unsentBytes() {
+      return socket.writableLength;
+    },
+    /** False once the connection is known to be closed: what is written then is not sent. */
+    get isOpen() {
+      return !socket.destroyed;
+    },
+    /** Resolves once everything written has left the process, or the socket is gone; `drain` comes earlier. */
+    drained() {
+      // Callbacks come in the order of the writes, even when the socket is destroyed.
+      return new Promise<unknown>(resolve => socket.write('', resolve));
+    },
+  };
 }
 
 export interface HttpAnswer {
