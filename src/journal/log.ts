@@ -14,14 +14,12 @@ import type {WriterCheck} from './writer-check.ts';
 const renewMs = 20_000;
 
 /** The transitions that others rely on, so that they must survive a crash of the machine. */
-const durable: ReadonlySet<Transition['event']> = new Set(['commit', 'done', 'resolved', 'forgotten']);
+const durable: ReadonlySet<Line['event']> = new Set(['commit', 'done', 'resolved', 'forgotten']);
 
 /** A line to append. It has callbacks, since a promise for each line takes longer than the line. */
 interface Line {
   text: string;
-  isDurable: boolean;
-  /** Whether the line permits sending; only the last writer gets this permission. */
-  isRelease: boolean;
+  event: Transition['event'] | WriterEvent;
   /** Called when the line is in the file. */
   onWritten: (place: Place) => void;
   /** Called if the line could not be written, synced or acted on; has no effect after `onWritten`. */
@@ -113,22 +111,21 @@ export class JournalLog {
     }
     this.#isIdle = false;
     const {event, key} = transition;
-    const isRelease = event === 'commit';
     const reject = (error: MediaError) => {
       if ((event === 'done' || event === 'failed') && index.rowOf(key) !== -1) this.#unwritten.push(text);
       onRejected(error);
     };
     const onWritten = (place: Place) => {
       index.apply({by, ...transition}, place);
-      if (isRelease) index.release(by);
+      if (event === 'commit') index.release(by);
       resolve();
     };
-    this.#append({text, isDurable: durable.has(event), isRelease, onWritten, reject});
+    this.#append({text, event, onWritten, reject});
   }
 
   #writeEvent(event: WriterEvent): Promise<void> {
-    const line = {text: this.#writerLine(event), isDurable: false, isRelease: false};
-    return new Promise((resolve, reject) => this.#append({...line, onWritten: () => resolve(), reject}));
+    const text = this.#writerLine(event);
+    return new Promise((resolve, reject) => this.#append({text, event, onWritten: () => resolve(), reject}));
   }
 
   #writerLine(event: WriterEvent): string {
@@ -155,15 +152,16 @@ export class JournalLog {
   }
 
   async #writeGroup(group: readonly Line[]): Promise<void> {
-    const isRelease = group.some(line => line.isRelease);
+    // A commit permits sending; only the last writer gets this permission.
+    const isRelease = group.some(({event}) => event === 'commit');
     const lines = group.map(({text}) => text).join('');
     const bytes = Buffer.from(isRelease ? `${lines}${this.#writerLine('release')}` : lines);
     await appendAll(this.#parts.handle, bytes);
-    if (group.some(line => line.isDurable)) await this.#sync();
+    if (group.some(({event}) => durable.has(event))) await this.#sync();
     let offset = await this.#find(bytes, isRelease);
     for (const line of group) {
       const length = Buffer.byteLength(line.text);
-      const isHeld = line.isRelease && this.#failure !== undefined;
+      const isHeld = line.event === 'commit' && this.#failure !== undefined;
       if (!isHeld) line.onWritten({offset, length: length - 1});
       offset += length;
     }
