@@ -8,10 +8,8 @@ export type EndAttempt = (how: AttemptEnd) => void;
 
 /** How many files may be in progress at a time, which may change while they are. */
 export interface Concurrency {
-  /** The limit at this moment; a file that is in progress beyond it is not interrupted. */
+  /** The limit at this moment, which changes when an attempt ends; a file that is in progress beyond it is not interrupted. */
   readonly limit: number;
-  /** Called when `limit` has risen. */
-  onRise: () => void;
   /** Resolves when a file of `size` bytes may be sent, which is at once unless the limit has fallen since it was opened. */
   begin(size: number): Promise<EndAttempt> | EndAttempt;
 }
@@ -24,7 +22,7 @@ export const safeConcurrency = 8;
 
 /** Always the same number of files at a time. */
 export function fixedConcurrency(limit: number): Concurrency {
-  return {limit, onRise() {}, begin: () => () => {}};
+  return {limit, begin: () => () => {}};
 }
 
 /** The limit of the first round. A service that takes 4 at a time refuses 12 of these files: less than 5 % of 300. */
@@ -73,7 +71,6 @@ interface Trial {
  * number of files in progress that were not refused, which is what the service takes.
  */
 export class AdaptiveConcurrency implements Concurrency {
-  onRise = () => {};
   readonly #most: number;
   readonly #clock: Pick<Clock, 'monotonic' | 'idle'>;
   readonly #waiting: {size: number; begin: (end: EndAttempt) => void}[] = [];
@@ -116,7 +113,6 @@ export class AdaptiveConcurrency implements Concurrency {
   }
 
   #ended(number: number, size: number, how: AttemptEnd): void {
-    const {limit} = this;
     this.#inProgress.files -= 1;
     this.#inProgress.bytes -= size;
     if (how === 'stored') this.#stored(size);
@@ -126,7 +122,6 @@ export class AdaptiveConcurrency implements Concurrency {
       if (next === undefined) break;
       next.begin(this.#began(next.size));
     }
-    if (this.limit > limit) this.onRise();
   }
 
   #stored(size: number): void {

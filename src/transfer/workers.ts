@@ -13,7 +13,7 @@ export interface PendingResult<Result> {
  */
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
-  concurrency: Pick<Concurrency, 'limit' | 'onRise'>,
+  concurrency: Pick<Concurrency, 'limit'>,
   work: (item: Item) => Promise<PendingResult<Result>>,
   isOver: () => boolean = () => false,
   onEnd: () => void = () => {},
@@ -29,7 +29,6 @@ export async function* mapConcurrently<Item, Result>(
   const changed = () => {
     for (const goOn of waiting.splice(0)) goOn();
   };
-  concurrency.onRise = changed;
   const fail = (error: unknown) => {
     failures.push(error);
     hasEnded = true;
