@@ -40,25 +40,22 @@ export function verdictError(verdict: KeyVerdict, hostName: string, hint?: strin
 
 /** What to do about a key that the service rejects, depending on where the key came from. */
 export function refusedKeyHint(settings: Settings): string {
-  const {host, profileUrl} = settings;
+  const {host, baseUrl, profile, profileUrl} = settings;
   const validKey = `a valid key${profileUrl === undefined ? '' : ` (see ${profileUrl})`}`;
   const login = loginCommandFor(settings);
   const clear = clearVariable(host, 'MEDIA_API_KEY');
+  // The profile may have a key for this service, which is not used.
+  const isStored = baseUrl?.kind === 'service' && keyOf(profile)?.origin === baseUrl.url.origin;
   switch (settings.key?.source) {
     case 'environment':
       return `The key comes from MEDIA_API_KEY. Set it to ${validKey}, or ${
-        hasStoredKey(settings) ? `use the stored key: ${clear}` : `store one: ${clear}; ${login}`
+        isStored ? `use the stored key: ${clear}` : `store one: ${clear}; ${login}`
       }`;
     case 'command':
       return `The key-command of the profile must print ${validKey}. To see it: media config get key-command${profileOption(settings)}`;
     default:
       return `Store ${validKey}: ${login}`;
   }
-}
-
-/** Whether the profile has a key for this service, even if it is not used. */
-function hasStoredKey({baseUrl, profile}: Settings): boolean {
-  return baseUrl?.kind === 'service' && keyOf(profile)?.origin === baseUrl.url.origin;
 }
 
 /** Gives the error of a request a hint that fits the source of the key, of the base URL and the profile. */
@@ -76,13 +73,16 @@ export function withKeyHint(error: MediaError, settings: Settings | undefined): 
 
 /** Why nothing can be sent with these settings: no such profile, no base URL, no key, or a key of another origin. */
 export function missingSettings(settings: Settings): MediaError {
-  const {host, profileName, profile, baseUrl, key} = settings;
+  const {host, profileName, profileNames, profile, baseUrl, key} = settings;
   // Without a terminal, login does not ask for the base URL.
   const isAsked = baseUrl !== undefined || host.stderr.isTTY === true;
   const login = `${loginCommandFor(settings)}${isAsked ? '' : ' --base-url URL'}`;
   if (settings.keyFailure !== undefined) return settings.keyFailure;
-  if (profileName !== 'default' && !settings.profileNames.includes(profileName))
-    return noSuchProfile(settings, login);
+  if (profileName !== 'default' && !profileNames.includes(profileName)) {
+    // Login would refuse a key in the environment.
+    const create = key === undefined ? `create it: ${login}` : 'set the service with --base-url URL.';
+    return noKey(`There is no profile "${profileName}".`, `${existingProfiles(profileNames)}, or ${create}`);
+  }
   if (baseUrl === undefined && key !== undefined)
     return noKey(
       'There is an API key but no base URL to send it to.',
@@ -118,12 +118,6 @@ function noKey(message: string, hint: string): MediaError {
 
 function originOfBase({baseUrl}: Settings): string {
   return baseUrl?.kind === 'service' ? baseUrl.url.origin : '';
-}
-
-/** Login is not suggested with a key in the environment: it would refuse. */
-function noSuchProfile({profileName, profileNames, key}: Settings, login: string): MediaError {
-  const create = key === undefined ? `create it: ${login}` : 'set the service with --base-url URL.';
-  return noKey(`There is no profile "${profileName}".`, `${existingProfiles(profileNames)}, or ${create}`);
 }
 
 const mostNamed = 10;

@@ -89,14 +89,11 @@ async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocatio
         : value?.replace(/\/\/[^/]*@/, '//********@');
     return shown === undefined || place === undefined ? [] : [{name, value: shown, source: place}];
   });
-  const lines = json
-    ? jsonLine<SettingEntry[]>(settings)
-    : settings.map(line => `${line.name}=${printable(line.value)} (${placeOf(line)})\n`).join('');
-  await stdout.write(lines);
-}
-
-function placeOf({source}: {source: string}): string {
-  return source === 'default' ? source : `from ${source}`;
+  const shownPlace = (source: string) => (source === 'default' ? source : `from ${source}`);
+  const lines = settings.map(
+    ({name, value, source}) => `${name}=${printable(value)} (${shownPlace(source)})\n`,
+  );
+  await stdout.write(json ? jsonLine<SettingEntry[]>(settings) : lines.join(''));
 }
 
 async function set(_options: object, invocation: Invocation, word: string, text: string): Promise<void> {
