@@ -76,7 +76,11 @@ async function readRequest(options: GraphqlOptions, invocation: Invocation): Pro
   const query = await readQuery(options, invocation);
   const variables = await readVariables(options, invocation);
   for (const field of options.rawField ?? []) assign(variables, field, value => value);
-  for (const field of options.field ?? []) await assignTyped(variables, field, invocation);
+  for (const field of options.field ?? []) {
+    const file = fileOf(field);
+    const content = file === undefined ? undefined : await readInput(file, invocation, 'a value');
+    assign(variables, field, value => content ?? typedValue(value));
+  }
   const {operationName} = options;
   return {
     query,
@@ -169,16 +173,6 @@ function fileOf(field: string): string | undefined {
   return /^[^=]*=@(.+)$/s.exec(field)?.[1];
 }
 
-async function assignTyped(
-  variables: Record<string, unknown>,
-  field: string,
-  invocation: Invocation,
-): Promise<void> {
-  const file = fileOf(field);
-  const content = file === undefined ? undefined : await readInput(file, invocation, 'a value');
-  assign(variables, field, value => content ?? typedValue(value));
-}
-
 function typedValue(value: string): unknown {
   if (value === 'true' || value === 'false') return value === 'true';
   if (value === 'null') return null;
@@ -204,17 +198,14 @@ async function printAnswer(
   if (!isResponse || answer.cut || answer.truncated) throw describeAnswer(answer, hostName);
   const json = printableJson(text.trimEnd());
   await stdout.write(`${host.stdout.isTTY ? prettyJson(json, mayColor(host.stdout, host.env)) : json}\n`);
-  const hasErrors = holdsErrors(body);
+  // An empty list of errors is accepted as no error, although GraphQL does not allow it.
+  const {errors = null} = body;
+  const hasErrors = Array.isArray(errors) ? errors.length > 0 : errors !== null;
   const isSuccess = answer.status >= 200 && answer.status < 300;
   // GraphQL errors may come with any status and say more than the status, except if the key is refused.
   if ([401, 403, 404].includes(answer.status) || (!isSuccess && !hasErrors))
     throw describeAnswer(answer, hostName);
   return hasErrors ? 1 : 0;
-}
-
-/** Accepts an empty list of errors as no error, although GraphQL does not allow it. */
-function holdsErrors({errors = null}: Record<string, unknown>): boolean {
-  return Array.isArray(errors) ? errors.length > 0 : errors !== null;
 }
 
 function describeAnswer(answer: HttpAnswer, hostName: string): MediaError {

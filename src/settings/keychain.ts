@@ -19,7 +19,9 @@ export async function askKeychain(
   // Its child process would give any program a key that the keychain gives to this executable only.
   if (isExecutable) return {failure: 'a single executable does not use it'};
   if (host.platform === 'linux' && !hasSessionBus(host)) return {failure: 'there is no D-Bus session'};
-  const timeoutMs = hasScreen(host) ? timeLimitWithScreenMs : timeLimitMs;
+  const {platform, env} = host;
+  const hasScreen = platform !== 'linux' || Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY']);
+  const timeoutMs = hasScreen ? timeLimitWithScreenMs : timeLimitMs;
   const end = await runChild(host, {
     command: {program: host.nodePath(), parameters: childParameters('keychain')},
     hasChannel: true,
@@ -38,8 +40,4 @@ export async function askKeychain(
 function hasSessionBus({env}: Host): boolean {
   const runtime = env['XDG_RUNTIME_DIR'];
   return Boolean(env['DBUS_SESSION_BUS_ADDRESS']) || (runtime ? existsSync(join(runtime, 'bus')) : false);
-}
-
-function hasScreen({platform, env}: Host): boolean {
-  return platform !== 'linux' || Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY']);
 }

@@ -62,18 +62,16 @@ export function configCommand(cli: Cli): CliCommand {
     .command('profiles')
     .description('Print the names of all profiles.')
     .examples(['media config profiles'])
-    .runs(listProfiles);
+    .runs(async (_options, {host, stdout}) => {
+      const names = Object.keys(await readProfiles(host));
+      await stdout.write(names.map(name => `${printable(name)}\n`).join(''));
+    });
   config
     .command('path')
     .description('Print where the settings are stored.')
     .examples(['media config path'])
     .runs((_options, {stdout, host}) => stdout.write(`${configPath(host)}\n`));
   return config;
-}
-
-async function listProfiles(_options: object, {host, stdout}: Invocation): Promise<void> {
-  const names = Object.keys(await readProfiles(host));
-  await stdout.write(names.map(name => `${printable(name)}\n`).join(''));
 }
 
 async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocation): Promise<void> {
