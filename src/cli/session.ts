@@ -59,11 +59,17 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
   };
 }
 
+/** What `use` makes of a session, which is closed then. */
+export async function withSession<Result>(
+  session: Session,
+  use: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  return use(session).finally(() => session.close());
+}
+
 /** Rejects if there is no key, or a setting that cannot be used: better at the start of a long run than at its first file. */
 export async function checkSettings(invocation: Invocation): Promise<void> {
-  const session = await openSession(invocation);
-  await session.close();
-  await speedSettings(session.settings);
+  await withSession(await openSession(invocation), ({settings}) => speedSettings(settings));
 }
 
 /** The options of every connection of this run. */

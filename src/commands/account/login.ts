@@ -58,14 +58,13 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
   // A key that is typed is asked for, so that the terminal does not show it.
   const isPiped = options.keyStdin === true && host.stdin.isTTY !== true;
   const key = isPiped ? await readKey(invocation) : await askKey(invocation, baseUrl, settings.profileUrl);
-  const [{openSessionFor}, {checkKey, warnOfUploadPath}, {storeKey}] = await Promise.all([
+  const [{openSessionFor, withSession}, {checkKey, warnOfUploadPath}, {storeKey}] = await Promise.all([
     import('../../cli/session.ts'),
     import('./check-key.ts'),
     import('./store-key.ts'),
   ]);
   const ofKey = {baseUrl: {kind: 'service', url: baseUrl}, key: {secret: key, source: 'profile'}} as const;
-  const session = await openSessionFor({...settings, ...ofKey}, invocation);
-  try {
+  await withSession(await openSessionFor({...settings, ...ofKey}, invocation), async session => {
     const checked = options.verify ? await checkKey(invocation, session, options.timeout) : undefined;
     const {profileName} = settings;
     const newKey = {baseUrl, key, ...checked};
@@ -73,9 +72,7 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
     reportStored(newKey, `${place} (profile ${profileName})`, report);
     if (checked !== undefined) await warnOfUploadPath(invocation, session, options.timeout);
     adviseNext(newKey.verdict, invocation);
-  } finally {
-    await session.close();
-  }
+  });
 }
 
 function reportStored({baseUrl, verdict}: NewKey, place: string, report: Report): void {

@@ -54,13 +54,11 @@ function missing(settings: Settings): Answer {
 }
 
 async function ask(settings: Settings, invocation: Invocation, timeoutMs: number): Promise<Answer> {
-  const [{openSessionFor, within}, {verifyKey, whoOwnsKey}] = await Promise.all([
+  const [{openSessionFor, within, withSession}, {verifyKey, whoOwnsKey}] = await Promise.all([
     import('../../cli/session.ts'),
     import('../../service/identity.ts'),
   ]);
-  const session = await openSessionFor(settings, invocation);
-  try {
-    const {client} = session;
+  return withSession(await openSessionFor(settings, invocation), async ({client}) => {
     const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
     const {status} = verdict;
     const identity =
@@ -78,9 +76,7 @@ async function ask(settings: Settings, invocation: Invocation, timeoutMs: number
       ...defined({httpStatus, message, hint, profileUrl, identity}),
       exitStatus: status === 'unreachable' ? exitStatusOf[verdict.error.code] : exitStatuses[status],
     };
-  } finally {
-    await session.close();
-  }
+  });
 }
 
 const exitStatuses = {accepted: 0, rejected: 4, denied: 4, unclear: 1};

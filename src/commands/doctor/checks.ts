@@ -2,7 +2,7 @@ import {lstat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import {missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
-import {openSessionFor, within} from '../../cli/session.ts';
+import {openSessionFor, within, withSession} from '../../cli/session.ts';
 import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
 import {MediaError, unlessBug} from '../../errors.ts';
 import type {Host} from '../../host.ts';
@@ -86,9 +86,8 @@ async function checkService(invocation: Invocation, settings: Settings): Promise
   if (settings.baseUrl?.kind !== 'embedded' && settings.key === undefined)
     return [failed('key', missingSettings(settings)), ...skipped('there is no key', 'upload-path')];
   const session = await openSessionFor(settings, invocation);
-  try {
-    const verdict = await within(invocation, timeoutMs, signal => verifyKey(session.client, signal));
-    const {embedded, hostName, client, baseUrl} = session;
+  return withSession(session, async ({embedded, hostName, client, baseUrl}) => {
+    const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
     const hint = embedded ? undefined : refusedKeyHint(settings);
     const problem = verdictError(verdict, hostName, hint);
     if (verdict.status === 'rejected' && problem !== undefined)
@@ -101,9 +100,7 @@ async function checkService(invocation: Invocation, settings: Settings): Promise
       ofKey = {check: 'key', status: 'warning', message};
     }
     return [ofKey, {check: 'upload-path', ...adviseOnUploadPath(path, baseUrl, settings)}];
-  } finally {
-    await session.close();
-  }
+  });
 }
 
 function ok(check: CheckName, message: string): CheckResult {

@@ -82,9 +82,8 @@ export async function readDryRunMemory(
   const isEmbedded = settings.baseUrl?.kind === 'embedded';
   const {readMemory} = await import('../../journal/journal.ts');
   const ask = async <Answer>(question: (session: Session) => Promise<Answer>) => {
-    const {openSession} = await import('../../cli/session.ts');
-    const session = await openSession(invocation, stop);
-    return question(session).finally(() => session.close());
+    const {openSession, withSession} = await import('../../cli/session.ts');
+    return withSession(await openSession(invocation, stop), question);
   };
   const questions = {
     identify: () => ask(({client}) => client.serviceId(stop)),
