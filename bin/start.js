@@ -17,7 +17,8 @@ async function start(name) {
   useCompiled(name === 'runMediaUrl' ? 'url' : (/^[a-z]+$/.exec(first ?? '')?.[0] ?? 'media'));
   const {[name]: run, systemHost} = loaded(() => load('./main.cjs'));
   const status = await run(process.argv.slice(2), systemHost());
-  if (status === 0) keep();
+  const isStopped = typeof status === 'string' && /^(?:serve|watch|bridge)$/.test(first);
+  if (status === 0 || isStopped) keep();
   if (typeof status === 'number') end(status);
   // The first process of a container cannot be ended by its own signal, and Windows has no signals; a shell would
   // report this status for them.

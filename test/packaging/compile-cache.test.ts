@@ -1,3 +1,4 @@
+import {once} from 'node:events';
 import {chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -109,6 +110,17 @@ test('each command keeps its own', async () => {
   expect(exitCode).toBe(0);
   expect(compiled).toContain('main.cjs none');
   expect((await run(['config', 'list'])).compiled).toContain('main.cjs taken');
+});
+
+test('a command that runs until it is stopped keeps its own when it is', async () => {
+  const service = execa(process.execPath, [join(directory, 'bin', 'media.js'), 'serve', '--ephemeral'], {
+    env: {...new Sandbox(directory).env, HOME: home(), MEDIA_SERVE_PORT: '0'},
+    ...{extendEnv: false, reject: false, stdin: 'ignore', timeout: patienceMs},
+  });
+  await once(service.stdout, 'data');
+  service.kill('SIGTERM');
+  expect((await service).signal).toBe('SIGTERM');
+  expect((await kept()).filter(name => /^(?:main|embedded)\.cjs-.*-serve$/.test(name))).toHaveLength(2);
 });
 
 test('nothing of the run is kept: neither its key nor its address', async () => {
