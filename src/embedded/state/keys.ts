@@ -77,8 +77,8 @@ export function keyRing(dataDirectory: string, clock: Clock) {
     return keys.map((key, index) => checked(file, key, keyShape, `keys[${index}]`));
   };
 
-  /** Changes the stored keys; two processes do not overwrite each other's. */
-  const update = async (change: (keys: StoredKey[]) => StoredKey[]): Promise<void> => {
+  /** Changes the stored keys, and resolves to those before; two processes do not overwrite each other's. */
+  const update = (change: (keys: StoredKey[]) => StoredKey[]): Promise<StoredKey[]> => {
     const replace = async () => {
       const before = await list();
       const keys = change(before);
@@ -86,21 +86,9 @@ export function keyRing(dataDirectory: string, clock: Clock) {
       await replaceDurably(path, `${JSON.stringify({version: 1, keys}, null, 2)}\n`, draft);
       const stay = new Set(keys.map(keyId));
       for (const id of before.map(keyId)) if (!stay.has(id)) await uses.forget(id);
+      return before;
     };
-    await withLock(`${path}.lock`, systemHost(), replace, lockPatienceMs);
-  };
-
-  /** Puts other keys in the place of one that is stored; resolves to whether it was. */
-  const replaceOne = async (id: string, others: (key: StoredKey) => StoredKey[]): Promise<boolean> => {
-    let isKnown = false;
-    await update(keys =>
-      keys.flatMap(key => {
-        if (keyId(key) !== id) return [key];
-        isKnown = true;
-        return others(key);
-      }),
-    );
-    return isKnown;
+    return withLock(`${path}.lock`, systemHost(), replace, lockPatienceMs);
   };
 
   return {
@@ -168,10 +156,16 @@ export function keyRing(dataDirectory: string, clock: Clock) {
     settled: uses.settled,
 
     /** Renames a stored key; resolves to whether it exists. */
-    rename: (id: string, name: string) => replaceOne(id, key => [{...key, name}]),
+    async rename(id: string, name: string): Promise<boolean> {
+      const before = await update(keys => keys.map(key => (keyId(key) === id ? {...key, name} : key)));
+      return before.some(key => keyId(key) === id);
+    },
 
     /** Revokes one stored key; resolves to whether it existed. */
-    revokeOne: (id: string) => replaceOne(id, () => []),
+    async revokeOne(id: string): Promise<boolean> {
+      const before = await update(keys => keys.filter(key => keyId(key) !== id));
+      return before.some(key => keyId(key) === id);
+    },
 
     /** The stored key for a plain key; undefined if it is unknown. */
     async find(key: string): Promise<StoredKey | undefined> {
