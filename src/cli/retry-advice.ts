@@ -39,58 +39,48 @@ const lasting: ReadonlySet<ErrorCode> = new Set([
 const inputOptions = new Set(['recursive', 'all', 'exclude', 'filesFrom', 'shard', 'name', 'clipboard']);
 
 /** Collects the failed inputs that may succeed on another run, and suggests a command; very many are only counted. */
-export class RetryAdvice {
-  /** The whole command as it was typed; undefined if it read a pipe, which cannot be read again. */
-  readonly #same: string | undefined;
-  /** The command with its options, but without its inputs. */
-  readonly #withoutInputs: string;
+export function retryAdvice(
+  {inputs, filesFrom = []}: {inputs: readonly string[]; filesFrom?: readonly string[]},
+  {argv, given}: Pick<Invocation, 'argv' | 'given'>,
+) {
+  // A pipe cannot be read again.
+  const isRepeatable = !inputs.includes('-') && !filesFrom.some(isStream);
+  const same = isRepeatable ? commandOf(argv) : undefined;
+  let [count, others, length] = [0, 0, 0];
   /** The failed inputs; undefined if a command cannot name them. */
-  #names: string[] | undefined = [];
-  #length = 0;
-  #count = 0;
-  #others = 0;
-
-  constructor(
-    {inputs, filesFrom = []}: {inputs: readonly string[]; filesFrom?: readonly string[]},
-    {argv, given}: Pick<Invocation, 'argv' | 'given'>,
-  ) {
-    const isRepeatable = !inputs.includes('-') && !filesFrom.some(isStream);
-    this.#same = isRepeatable ? commandOf(argv) : undefined;
-    this.#withoutInputs = commandOf(['upload', ...given(inputOptions)]);
-  }
-
-  add(outcome: Outcome): void {
-    if (outcome.status !== 'failed' || outcome.isOnce || !mayPass(outcome.error)) {
-      this.#others += 1;
-      return;
-    }
-    this.#count += 1;
-    const {name, nameBytes} = outcome;
-    this.#length += name.length + 1;
-    if (nameBytes !== undefined || this.#length > longestCommand) this.#names = undefined;
-    this.#names?.push(shellQuoted(name));
-  }
-
-  /** The suggestion as lines; empty if another run would not help. */
-  advice(isRemembered: boolean): string[] {
-    if (this.#count === 0) return [];
-    const files = this.#count === 1 ? 'the file' : `the ${this.#count} files`;
-    const isSame = isRemembered || this.#others === 0;
-    const command = isSame ? this.#same : this.#names && [this.#withoutInputs, ...this.#names].join(' ');
-    if (canBeTyped(command)) return [`To retry ${files} that may succeed now:`, `  ${command}`];
-    if (isSame) return [`To retry ${files} that may succeed now, run the same command again.`];
-    return [
-      `One command cannot name ${files} that may succeed now.`,
-      'With --journal FILE, the same command sends only what is missing.',
-    ];
-  }
-
-  /** The suggestion to continue with a journal after a signal. */
-  continuation(): string[] {
-    return canBeTyped(this.#same)
-      ? ['To continue where this run stopped:', `  ${this.#same}`]
-      : ['To continue where this run stopped, run the same command again.'];
-  }
+  let names: string[] | undefined = [];
+  return {
+    add(outcome: Outcome): void {
+      if (outcome.status !== 'failed' || outcome.isOnce || !mayPass(outcome.error)) {
+        others += 1;
+        return;
+      }
+      count += 1;
+      const {name, nameBytes} = outcome;
+      length += name.length + 1;
+      if (nameBytes !== undefined || length > longestCommand) names = undefined;
+      names?.push(shellQuoted(name));
+    },
+    /** The suggestion as lines; empty if another run would not help. */
+    advice(isRemembered: boolean): string[] {
+      if (count === 0) return [];
+      const files = count === 1 ? 'the file' : `the ${count} files`;
+      const isSame = isRemembered || others === 0;
+      const withoutInputs = commandOf(['upload', ...given(inputOptions)]);
+      const command = isSame ? same : names && [withoutInputs, ...names].join(' ');
+      if (canBeTyped(command)) return [`To retry ${files} that may succeed now:`, `  ${command}`];
+      if (isSame) return [`To retry ${files} that may succeed now, run the same command again.`];
+      return [
+        `One command cannot name ${files} that may succeed now.`,
+        'With --journal FILE, the same command sends only what is missing.',
+      ];
+    },
+    /** The suggestion to continue with a journal after a signal. */
+    continuation: () =>
+      canBeTyped(same)
+        ? ['To continue where this run stopped:', `  ${same}`]
+        : ['To continue where this run stopped, run the same command again.'],
+  };
 }
 
 /** Whether a command fits into a line. A word of it that is not UTF-8 was read with U+FFFD, and would mean something else. */

@@ -16,71 +16,60 @@ interface Group {
 }
 
 /** Reports warnings and failures of files: grouped by reason at the end, or at once with --verbose, JSON or one input. */
-export class Failures {
-  readonly #report: Invocation['report'];
-  readonly #atOnce: boolean;
+export function failureReport({report}: Pick<Invocation, 'report'>) {
+  const atOnce = report.isJson || report.level === 'verbose';
   /** By what the files have in common, so that 400,000 of them take no more memory and screen space than 20. */
-  readonly #groups = {warning: new Map<string, Group>(), failure: new Map<string, Group>()};
-  readonly #others = {warning: 0, failure: 0};
-
-  constructor({report}: Invocation) {
-    this.#report = report;
-    this.#atOnce = report.isJson || report.level === 'verbose';
-  }
-
-  warn(name: string, message: string, several: boolean): void {
-    const report = this.#report;
-    const tell: Group['tell'] = (count, names) => {
-      if (count === 1) report.fileWarning(name, message);
-      else report.warnings(groupWarning(count, message), names, count);
-    };
-    if (this.#atOnce || !several) tell(1, []);
-    else this.#group('warning', message, name, tell);
-  }
-
-  add(outcome: Outcome, several: boolean): void {
-    const {name} = outcome;
-    const failure = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
-    if (failure === undefined) return;
-    // Most formats print nothing of a file that is stored, but not as it is here.
-    const isMismatched = outcome.status === 'mismatched';
-    const hint = isMismatched ? `Its media ID is ${outcome.received.record.id}.` : failure.hint;
-    const error = failure.reworded({hint});
-    const report = this.#report;
-    if (this.#atOnce || !several) {
-      report.failure(error, name, several);
-      return;
-    }
-    const shown = error.reworded({message: withoutTries(error.message)});
-    const alike = reasonOf(shown.reworded({message: shown.messageToKeep}), name);
-    this.#group('failure', JSON.stringify([error.code, alike, error.hint]), name, (count, names) => {
-      if (count === 1) report.failure(error, name, true);
-      else report.failures(error, groupSentence(count, reasonOf(shown, name)), names, count);
-    });
-  }
-
-  /** Reports the groups, once. */
-  end(): void {
-    for (const what of ['warning', 'failure'] as const) {
-      for (const {count, names, tell} of this.#groups[what].values()) tell(count, names);
-      const count = this.#others[what];
-      const files = count === 1 ? '1 more file' : `${count} more files`;
-      if (count > 0) this.#report.note(`... and ${files} for other reasons; --verbose shows every ${what}.`);
-      this.#groups[what].clear();
-      this.#others[what] = 0;
-    }
-  }
-
+  const groups = {warning: new Map<string, Group>(), failure: new Map<string, Group>()};
+  const others = {warning: 0, failure: 0};
   /** One more file with what is told of the first one that has the same `key`. */
-  #group(what: 'warning' | 'failure', key: string, name: string, tell: Group['tell']): void {
-    const groups = this.#groups[what];
-    const group = groups.get(key) ?? {count: 0, names: [], tell};
-    if (group.count === 0 && groups.size >= mostGroups) {
-      this.#others[what] += 1;
+  const addTo = (what: 'warning' | 'failure', key: string, name: string, tell: Group['tell']) => {
+    const group = groups[what].get(key) ?? {count: 0, names: [], tell};
+    if (group.count === 0 && groups[what].size >= mostGroups) {
+      others[what] += 1;
       return;
     }
-    groups.set(key, group);
+    groups[what].set(key, group);
     group.count += 1;
     if (group.names.length < mostNames) group.names.push(name);
-  }
+  };
+  return {
+    warn(name: string, message: string, several: boolean): void {
+      const tell: Group['tell'] = (count, names) => {
+        if (count === 1) report.fileWarning(name, message);
+        else report.warnings(groupWarning(count, message), names, count);
+      };
+      if (atOnce || !several) tell(1, []);
+      else addTo('warning', message, name, tell);
+    },
+    add(outcome: Outcome, several: boolean): void {
+      const {name} = outcome;
+      const failure = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
+      if (failure === undefined) return;
+      // Most formats print nothing of a file that is stored, but not as it is here.
+      const isMismatched = outcome.status === 'mismatched';
+      const hint = isMismatched ? `Its media ID is ${outcome.received.record.id}.` : failure.hint;
+      const error = failure.reworded({hint});
+      if (atOnce || !several) {
+        report.failure(error, name, several);
+        return;
+      }
+      const shown = error.reworded({message: withoutTries(error.message)});
+      const alike = reasonOf(shown.reworded({message: shown.messageToKeep}), name);
+      addTo('failure', JSON.stringify([error.code, alike, error.hint]), name, (count, names) => {
+        if (count === 1) report.failure(error, name, true);
+        else report.failures(error, groupSentence(count, reasonOf(shown, name)), names, count);
+      });
+    },
+    /** Reports the groups, once. */
+    end(): void {
+      for (const what of ['warning', 'failure'] as const) {
+        for (const {count, names, tell} of groups[what].values()) tell(count, names);
+        const count = others[what];
+        const files = count === 1 ? '1 more file' : `${count} more files`;
+        if (count > 0) report.note(`... and ${files} for other reasons; --verbose shows every ${what}.`);
+        groups[what].clear();
+        others[what] = 0;
+      }
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {runOptions, withHints, withRunOptions} from '../../cli/key-hints.ts';
-import {RetryAdvice} from '../../cli/retry-advice.ts';
+import {retryAdvice} from '../../cli/retry-advice.ts';
 import type {Session} from '../../cli/session.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
@@ -8,7 +8,7 @@ import {Stop} from '../../lib/stop.ts';
 import type {Results} from '../../output/results/results.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {openResults, type RunOutput, watchUpload} from './display.ts';
-import {Failures} from './failures.ts';
+import {failureReport} from './failures.ts';
 import type {UploadFlags} from './flags.ts';
 import type {GithubReport} from './github.ts';
 import {announceInput, type DecideType, type Inputs, openInputs, refuseSameFile} from './inputs.ts';
@@ -27,8 +27,8 @@ export class UploadRun {
   readonly #invocation: Invocation;
   readonly #output: RunOutput;
   readonly #stop = new Stop<MediaError>();
-  readonly #retryAdvice: RetryAdvice;
-  readonly #failures: Failures;
+  readonly #retryAdvice: ReturnType<typeof retryAdvice>;
+  readonly #failures: ReturnType<typeof failureReport>;
   /** The options that commands in hints need. */
   readonly #hintOptions: string;
   #signal: EndSignal | undefined;
@@ -48,9 +48,9 @@ export class UploadRun {
     this.#invocation = invocation;
     this.#output = output;
     this.tally = new Tally(options.dryRun);
-    this.#retryAdvice = new RetryAdvice(options, invocation);
+    this.#retryAdvice = retryAdvice(options, invocation);
     this.#hintOptions = runOptions(invocation, options);
-    this.#failures = new Failures(invocation);
+    this.#failures = failureReport(invocation);
   }
 
   /** With a report to a CI system, that is told of every outcome. */
