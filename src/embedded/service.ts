@@ -63,12 +63,10 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
   const allowOrigins = parseOrigins(options.allowOrigins ?? [], options.fixedKey !== undefined);
   const state = await openState(options);
-  try {
-    return await serve({...options, host, allowOrigins}, state, publicUrl);
-  } catch (error) {
+  return serve({...options, host, allowOrigins}, state, publicUrl).catch(async error => {
     await state.close();
     throw error;
-  }
+  });
 }
 
 /** Listens, with the state of the data directory. */

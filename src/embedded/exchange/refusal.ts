@@ -45,6 +45,7 @@ export const reads = ['GET', 'HEAD'];
 /** The refusal for a thrown value; undefined for an internal error. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
+  if (error instanceof InvalidOption) return new Refusal(400, `${error.message} ${error.hint}`);
   if (isOutOfSpace(error)) return new Refusal(507, 'There is no space left in the data directory.');
   if (isOutOfDescriptors(error))
     return new Refusal(503, 'There are too many open files.', {'Retry-After': '1'});

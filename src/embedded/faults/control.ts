@@ -14,7 +14,7 @@ import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {readBody} from '../exchange/body.ts';
 import {bearerOf, defaultPace, type Exchange} from '../exchange/exchange.ts';
 import {createHttpServer} from '../exchange/http-server.ts';
-import {InvalidOption, Refusal, wrongMethod} from '../exchange/refusal.ts';
+import {Refusal, wrongMethod} from '../exchange/refusal.ts';
 import {respondJson} from '../exchange/respond.ts';
 import {Faults} from './faults.ts';
 
@@ -79,9 +79,5 @@ async function change(exchange: Exchange, faults: Faults): Promise<void> {
       `The body must be JSON like {"faults": ["upload:status=503"], "seed": 7}${field}.`,
     );
   }
-  try {
-    faults.replace(wanted.faults, wanted.seed);
-  } catch (error) {
-    throw error instanceof InvalidOption ? new Refusal(400, `${error.message} ${error.hint}`) : error;
-  }
+  faults.replace(wanted.faults, wanted.seed);
 }
