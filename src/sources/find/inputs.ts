@@ -140,21 +140,13 @@ export class Finder {
       // Its content is unknown, and may belong to any shard.
       return {file: {name, isPlain: false}, source: {...failingSource(error, names), everyShard: true}};
     }
-    const isHidden = found.kind === 'hidden';
+    const {kind, isLink, isRegular, target} = found;
+    const file: NamedFile = {name, isPlain: !isLink, ...(target && {target: toText(target)})};
     const path = toPath(joinNames(root, found.relative));
-    const source: Source = {
-      ...sourceAt(this.#disk, names.name, path, !isHidden && found.isRegular),
-      ...names,
-    };
-    const foundInput = {isHidden, isNamedMedia: () => isNamedMedia(names.name)};
-    return {file: fileOf(name, found), source: this.#options.all ? source : {...source, found: foundInput}};
+    const source = {...sourceAt(this.#disk, names.name, path, isRegular), ...names};
+    const foundInput = {isHidden: kind === 'hidden', isNamedMedia: () => isNamedMedia(names.name)};
+    return {file, source: this.#options.all ? source : {...source, found: foundInput}};
   }
-}
-
-function fileOf(name: ByteName, found: Found & {kind: 'file' | 'hidden'}): NamedFile {
-  if (found.kind === 'hidden') return {name, isPlain: true};
-  const {isLink, target} = found;
-  return {name, isPlain: !isLink, ...(target && {target: toText(target)})};
 }
 
 type Names = Pick<Source, 'name' | 'typeName' | 'nameBytes' | 'relativePath'>;

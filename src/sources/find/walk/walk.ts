@@ -5,10 +5,8 @@ import {joinNames, parentsOf, resolveName, withSlashes} from './names.ts';
 
 /** What a walk finds; paths are relative to its root, '' for the root itself. */
 export type Found =
-  /** Anything but a directory. `target`: where the same walk finds the target of a link. */
-  | {kind: 'file'; relative: ByteName; isLink: boolean; isRegular: boolean; target?: ByteName}
-  /** A hidden file or directory, which is not read. */
-  | {kind: 'hidden'; relative: ByteName}
+  /** Anything but a directory, or what is hidden, which is not read. `target`: where the same walk finds the target of a link. */
+  | {kind: 'file' | 'hidden'; relative: ByteName; isLink: boolean; isRegular: boolean; target?: ByteName}
   /** A link to a directory that is not followed. */
   | {kind: 'unfollowed'; relative: ByteName}
   | {kind: 'unreadable'; relative: ByteName; error: unknown};
@@ -63,7 +61,7 @@ export async function* walk(named: ByteName, cwd: string, rules: WalkRules): Asy
     }
     const relative = joinNames(level.relative, entry.name);
     if (!isWanted(entry, relative)) continue;
-    if (hides(relative)) yield {kind: 'hidden', relative};
+    if (hides(relative)) yield {kind: 'hidden', relative, isLink: false, isRegular: false};
     else if (entry.kind === 'directory') yield* await enter(relative);
     else if (entry.kind === 'link') yield* await link(relative);
     else yield {kind: 'file', relative, isLink: false, isRegular: entry.kind === 'regular'};
