@@ -132,8 +132,7 @@ export class ReferencePrinter {
         sum += count;
         if (count > 0 && report.isJson) report.event('', {unchanged: {file: document.name, kind, count}});
       }
-      if (sum > 0)
-        report.note(sum === 1 ? `1 ${one} was left unchanged.` : `${sum} ${one}s were left unchanged.`);
+      if (sum > 0) report.note(`${counted(sum, one)} ${sum === 1 ? 'was' : 'were'} left unchanged.`);
     }
   }
 

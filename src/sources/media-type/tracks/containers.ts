@@ -6,19 +6,15 @@ import {matroskaTracks, matroskaType} from './matroska.ts';
 /** The most significant kind of track in a container; undefined if unknown. */
 export type Tracks = 'video' | 'audio' | 'subtitles' | undefined;
 
-/** A container that may hold video, or a stream of video without one. */
-export interface Contents {
-  /** Its type if there is video in it, or a type of picture. */
-  type: string;
-  tracks: Tracks;
-}
-
 /**
- * Reads the content of a container from its first bytes and, where sound alone is common, from its list of tracks; undefined
- * for other files. mediabunny would do the latter for three of the four, but takes 50 to 100 ms to load, and some damaged
+ * Reads the content of a container, or of a stream of video without one, from its first bytes and, where sound alone is common, from
+ * its list of tracks; undefined for other files. `type`: its type if there is video in it, or a type of picture. mediabunny would do the latter for three of the four, but takes 50 to 100 ms to load, and some damaged
  * files keep it busy forever.
  */
-export async function readContainer(head: Uint8Array, bytes: RandomAccess): Promise<Contents | undefined> {
+export async function readContainer(
+  head: Uint8Array,
+  bytes: RandomAccess,
+): Promise<{type: string; tracks: Tracks} | undefined> {
   if (matches(head, 0, 'OggS')) {
     const tracks = oggTracks(head);
     return tracks && {type: 'video/ogg', tracks};
