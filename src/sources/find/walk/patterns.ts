@@ -95,39 +95,17 @@ export function spellsDots(pattern: string): boolean {
 
 /** Escapes `( ) | "` and converts `[!a]`, which picomatch reads differently from a shell; names like "photo (1).png" are common. */
 function toPicomatch(pattern: string): string {
-  let escaped = '';
   /** The open parentheses: whether each one is a group. */
   const groups: boolean[] = [];
-  for (let at = 0; at < pattern.length; at += 1) {
-    const character = pattern.charAt(at);
-    const classEnd = character === '[' ? pattern.indexOf(']', at + 2) : -1;
-    if (classEnd !== -1) {
-      escaped += pattern
-        .slice(at, classEnd + 1)
-        .replace('[!', '[^')
-        .replace(/\\(?=\w)/g, '');
-      at = classEnd;
-    } else if (character === '\\') {
-      at += 1;
-      const literal = pattern.charAt(at) || '\\';
-      // In a regular expression \b and others have a meaning.
-      escaped += /\w/.test(literal) ? literal : `\\${literal}`;
-    } else if (character === '(') {
-      groups.push('@+!'.includes(pattern.charAt(at - 1) || ' '));
-      escaped += groups.at(-1) ? '(' : '\\(';
-    } else if (character === ')') {
-      escaped += groups.pop() ? ')' : '\\)';
-    } else if (
-      character === '"' ||
-      (character === '|' && !groups.at(-1)) ||
-      (character === '{' && !pattern.includes('}', at))
-    ) {
-      escaped += `\\${character}`;
-    } else {
-      escaped += character;
-    }
-  }
-  return escaped;
+  return pattern.replace(/\\(.?)|\[.[^\]]*\]|[()|"{]/gs, (part, escaped: string | undefined, at: number) => {
+    // In a regular expression \b and others have a meaning.
+    if (escaped !== undefined) return /\w/.test(escaped) ? escaped : `\\${escaped || '\\'}`;
+    if (part.startsWith('[')) return part.replace('[!', '[^').replace(/\\(?=\w)/g, '');
+    if (part === '(') groups.push('@+!'.includes(pattern.charAt(at - 1) || ' '));
+    const isMeant = part === '{' ? pattern.includes('}', at) : part !== '"' && groups.at(-1) === true;
+    if (part === ')') groups.pop();
+    return isMeant ? part : `\\${part}`;
+  });
 }
 
 /** Decides which files are wanted, and which directories may contain them. */
