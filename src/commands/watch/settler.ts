@@ -80,8 +80,5 @@ export function isPassedOver(name: string): boolean {
 
 /** Whether aria2 has its file beside this one, which says that it is still writing this one under its final name, even after weeks. */
 export async function hasCompanion(path: string): Promise<boolean> {
-  return lstat(`${path}.aria2`).then(
-    () => true,
-    () => false,
-  );
+  return (await lstat(`${path}.aria2`).catch(() => undefined)) !== undefined;
 }

@@ -6,7 +6,7 @@ import {type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
 import {type FilePath, typedPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {unlessStopped} from '../../lib/stop.ts';
-import {isMissing, isOutOfDescriptors, systemCode} from '../../lib/system-code.ts';
+import {isMissing, isOutOfDescriptors, orNothing, systemCode} from '../../lib/system-code.ts';
 import {Disk} from './disk.ts';
 import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
@@ -75,24 +75,17 @@ async function describeOpenError(
 ): Promise<MediaError> {
   if (cause instanceof MediaError) return cause;
   if (isMissing(cause)) {
-    const isLink = await files.lstat(path).then(
-      stats => stats.isSymbolicLink(),
-      () => false,
-    );
-    const what = isLink ? 'links to a file that does not exist' : 'does not exist';
-    return new MediaError('file_missing', `${name} ${what}.`, {cause, ...(await missingHint(name, path))});
+    const link = await files.lstat(path).catch(() => undefined);
+    const what = link?.isSymbolicLink() ? 'links to a file that does not exist' : 'does not exist';
+    return new MediaError('file_missing', `${name} ${what}.`, {cause, hint: await missingHint(name, path)});
   }
   if (isOutOfDescriptors(cause)) return tooManyOpen(`${name} could not be opened`, cause);
-  switch (systemCode(cause)) {
-    case 'ELOOP':
-      return new MediaError('file_unreadable', `${name} is a symbolic link that leads to itself.`, {cause});
-    case 'ENAMETOOLONG':
-      return new MediaError('file_missing', `${name.slice(0, 60)}... is too long to be the name of a file.`, {
-        cause,
-      });
-    default:
-      return systemError('file_unreadable', `${name} could not be read`, cause);
-  }
+  const code = systemCode(cause);
+  if (code === 'ELOOP')
+    return new MediaError('file_unreadable', `${name} is a symbolic link that leads to itself.`, {cause});
+  if (code !== 'ENAMETOOLONG') return systemError('file_unreadable', `${name} could not be read`, cause);
+  const sentence = `${name.slice(0, 60)}... is too long to be the name of a file.`;
+  return new MediaError('file_missing', sentence, {cause});
 }
 
 /** What is at a path that the user named, links followed; rejects with a MediaError if that cannot be read. */
@@ -103,18 +96,11 @@ export async function namedStat(name: string, path: string): Promise<Stats> {
 }
 
 /** Dragging a file onto a terminal may type a URL; if it names an existing file, the hint has the path. */
-async function missingHint(name: string, path: FilePath): Promise<{hint?: string}> {
+async function missingHint(name: string, path: FilePath): Promise<string | undefined> {
   // In an argument, Node replaces what is not UTF-8 by U+FFFD.
   if (typeof path === 'string' && name.includes('\ufffd'))
-    return {
-      hint: 'If its name is not UTF-8, upload its directory with -r, or name it in a list (--files-from).',
-    };
-  if (!/^file:\/\//i.test(name)) return {};
-  try {
-    const path = fileURLToPath(name);
-    await systemFiles.stat(path);
-    return {hint: `Use the path of the file instead of its URL: ${shellQuoted(path)}`};
-  } catch {
-    return {};
-  }
+    return 'If its name is not UTF-8, upload its directory with -r, or name it in a list (--files-from).';
+  const target = /^file:\/\//i.test(name) ? orNothing(() => fileURLToPath(name)) : undefined;
+  const found = target && (await systemFiles.stat(target).catch(() => undefined));
+  return found && `Use the path of the file instead of its URL: ${shellQuoted(target)}`;
 }

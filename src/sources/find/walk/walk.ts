@@ -70,10 +70,8 @@ export async function* walk(named: ByteName, cwd: string, rules: WalkRules): Asy
 
 /** False for a broken link, which fails when it is opened. */
 async function isDirectory(link: ByteName): Promise<boolean> {
-  return stat(toPath(link)).then(
-    stats => stats.isDirectory(),
-    () => false,
-  );
+  const found = await stat(toPath(link)).catch(() => undefined);
+  return found?.isDirectory() === true;
 }
 
 async function readEntries(path: FilePath): Promise<Entry[]> {
