@@ -55,13 +55,6 @@ export function markdownReferences(
   return {references: kind === 'obsidian' ? scanner.outsideComments(tokens) : scanner.end(), tokens};
 }
 
-/** An image or a link whose end has not been reached. */
-interface Open {
-  isImage: boolean;
-  /** How it names a definition. */
-  label?: string | undefined;
-}
-
 class MarkdownScanner {
   readonly #text: string;
   readonly #options: ScanOptions;
@@ -69,7 +62,8 @@ class MarkdownScanner {
   readonly #definitions: {label: string; destination: Token}[] = [];
   readonly #usedByImages = new Set<string>();
   readonly #html: HtmlScanner;
-  readonly #open: Open[] = [];
+  /** The images and links whose end has not been reached; `label`: how one names a definition. */
+  readonly #open: {isImage: boolean; label?: string | undefined}[] = [];
   #definition = '';
   /** Parts of HTML, without what stands before their lines in a quote or a list. */
   #htmlParts: {start: number; text: string}[] | undefined;

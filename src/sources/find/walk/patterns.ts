@@ -111,12 +111,6 @@ function toPicomatch(pattern: string): string {
 /** Decides which files are wanted, and which directories may contain them. */
 export type Filters = Omit<WalkRules, 'hides'>;
 
-interface Rule {
-  matches(path: ByteName): boolean;
-  /** It ends in a slash: it matches directories and everything in them. */
-  ofDirectories: boolean;
-}
-
 /**
  * Compiles the patterns of --exclude. A pattern without a slash matches the last part of a path, one with a slash the whole
  * path, and one that ends in a slash a directory; with a directory, everything in it is excluded.
@@ -138,13 +132,14 @@ export async function compileFilters(exclude: readonly string[]): Promise<Filter
   };
 }
 
-async function compileRule(text: string): Promise<Rule> {
+async function compileRule(text: string) {
   const typed = toText(fromTyped(text));
   const pattern = typed.replace(/\/+$/, '').replace(/^(?:\.{0,2}\/)+|^\.$/, '');
   const isMatch = await compilePattern(pattern, {dot: true});
   const isPath = pattern.includes('/') || /^\.{0,2}\//.test(typed);
   return {
-    matches: path => isMatch(toText(isPath ? path : baseName(path))),
+    matches: (path: ByteName) => isMatch(toText(isPath ? path : baseName(path))),
+    /** It matches directories and everything in them. */
     ofDirectories: typed.endsWith('/'),
   };
 }
@@ -210,9 +205,7 @@ function isBalanced(segment: string): boolean {
 async function compileLeading(segments: readonly string[]): Promise<(directory: ByteName) => boolean> {
   const open = segments.findIndex(segment => segment.includes('**') || !isBalanced(segment));
   const leading = open === -1 ? segments.slice(0, -1) : segments.slice(0, open);
-  const matchers: Matcher[] = await Promise.all(
-    leading.map(segment => compilePattern(segment, {dot: false})),
-  );
+  const matchers = await Promise.all(leading.map(segment => compilePattern(segment, {dot: false})));
   const mayBeHidden = spellsDots(segments.join('/'));
   return directory => {
     const name = toText(baseName(directory));

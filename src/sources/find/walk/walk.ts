@@ -16,13 +16,6 @@ interface Entry {
   kind: 'regular' | 'directory' | 'link' | 'other';
 }
 
-/** A directory that is being walked. */
-interface Level {
-  relative: ByteName;
-  /** In reverse order, so that finished names can be freed. */
-  entries: Entry[];
-}
-
 /**
  * Walks a directory depth first, with the names of each directory in byte order. A directory is read when its turn comes, and
  * only the names of the current directory and its parents are kept. Only directories are opened. Links to directories
@@ -31,7 +24,8 @@ interface Level {
 export async function* walk(named: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<Found> {
   const root = resolveName(cwd, named);
   const targetOf = targetsBelow(root, rules);
-  const levels: Level[] = [];
+  /** The directory that is being walked and those above it; entries are in reverse order, so that finished names can be freed. */
+  const levels: {relative: ByteName; entries: Entry[]}[] = [];
   const {takes, enters, hides} = rules;
   // Avoids reading the target of a link that is not wanted as a file or directory.
   const isWanted = ({kind}: Entry, relative: ByteName) =>

@@ -42,9 +42,11 @@ async function askFileType(head: Uint8Array, bytes: RandomAccess): Promise<Findi
   // It throws for some malformed files, which count as not recognised.
   const reported = (await fileTypeFromBuffer(head).catch(() => undefined))?.mime;
   if (reported === undefined) return isTiff(head) ? {isMedia: true, type: 'image/tiff'} : undefined;
-  if (!isConfirmed(reported, head, bytes.size)) return undefined;
+  if (untrusted.has(reported) || confirmations.get(reported)?.(head, bytes.size) === false) return undefined;
   if (bareAudio.has(reported) && !(await isAudioStream(bytes))) return undefined;
-  return finding(reported === 'image/x-icon' && isCursor(head) ? 'image/x-cursor' : canonicalType(reported));
+  // A cursor has the layout of an icon with another number in its header.
+  const isCursor = reported === 'image/x-icon' && matches(head, 0, '\0\0\x02\0');
+  return finding(isCursor ? 'image/x-cursor' : canonicalType(reported));
 }
 
 // file-type also needs the directory, which may be at the end of a large file.
@@ -181,16 +183,6 @@ const confirmations = new Map<string, (head: Uint8Array, size: number) => boolea
   ['video/x-flv', head => matches(head, 5, '\0\0\0\x09')],
   ['application/x-cpio', head => matches(head, 0, '07070')],
 ]);
-
-/** Whether a type that file-type reports is more than a coincidence. */
-function isConfirmed(type: string, head: Uint8Array, size: number): boolean {
-  return !untrusted.has(type) && confirmations.get(type)?.(head, size) !== false;
-}
-
-/** A cursor has the layout of an icon with another number in its header. */
-function isCursor(head: Uint8Array): boolean {
-  return matches(head, 0, '\0\0\x02\0');
-}
 
 // An uncompressed TGA begins like a cursor, so the first picture must be within the file, after the directory.
 function isIconDirectory(head: Uint8Array, size: number): boolean {
