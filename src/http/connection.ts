@@ -31,7 +31,6 @@ export class Connection {
   #opening = new Stop<Error>();
   /** Why the service refused a connection that already looked open on our side. */
   #refusal: MediaError | undefined;
-  #isUsed = false;
   /** Whether a connection was opened for the request. */
   #hasOpened = false;
   #expectResponse = () => {};
@@ -84,14 +83,14 @@ export class Connection {
     const whole = this.#wire?.isOpen ? body?.whole : undefined;
     await whole?.ready();
     // A connection that was idle may have been closed meanwhile, which is known once its events have been handled.
-    if (this.#isUsed) await nextTurn();
-    this.#isUsed = true;
+    if (this.#wire !== undefined) await nextTurn();
     this.#hasOpened = false;
     this.#expectResponse();
     request.signal?.throwIfAborted();
     this.#trace?.restart();
     const content = whole?.bytes ?? body?.content;
-    const exchange = new HttpExchange(request, content, this.#trace, {
+    const exchange = new HttpExchange(request, content, {
+      trace: this.#trace,
       wire: () => this.#wire,
       abandon: reason => this.#opening.abort(reason),
     });

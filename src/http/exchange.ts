@@ -18,6 +18,7 @@ const maxAnswerBytes = 1024 * 1024;
 
 /** The connection under a request. */
 interface Opener {
+  trace: HttpTrace | undefined;
   /** The socket that was opened last, if any. */
   wire(): SocketWire | undefined;
   /** Ends the opening of a socket; the request gets the reason. */
@@ -31,7 +32,6 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest;
   readonly #content: Body['content'] | undefined;
   readonly #opener: Opener;
-  readonly #trace: HttpTrace | undefined;
   readonly #chunks: Buffer[] = [];
   readonly #onAbort = () => this.#abort();
   #length = 0;
@@ -41,16 +41,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #reject: (error: unknown) => void = () => {};
 
   /** `content`: how the body is sent, if there is one. */
-  constructor(
-    request: HttpRequest,
-    content: Body['content'] | undefined,
-    trace: HttpTrace | undefined,
-    opener: Opener,
-  ) {
+  constructor(request: HttpRequest, content: Body['content'] | undefined, opener: Opener) {
     this.#request = request;
     this.#content = content;
     this.#opener = opener;
-    this.#trace = trace;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -89,7 +83,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #sendWhole(body: Body, controller: Dispatcher.DispatchController): void {
     try {
       this.#release(body);
-      this.#trace?.phase('sent', `${body.length} bytes`);
+      this.#opener.trace?.phase('sent', `${body.length} bytes`);
     } catch (error) {
       controller.abort(error as Error);
     }
@@ -115,7 +109,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       yield chunk;
       if (wire.unsentBytes > 0) await wire.drained();
     }
-    this.#trace?.phase('sent', `${length} bytes`);
+    this.#opener.trace?.phase('sent', `${length} bytes`);
   }
 
   /** Nothing else can run between this call and the write of the last bytes. */
@@ -129,7 +123,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     // This is an interim response.
     if (status < 200) return;
     this.#head = {status, headers: joinHeaders(headers)};
-    this.#trace?.phase('first byte', `${status} to ${this.#request.method} ${this.#request.path}`);
+    this.#opener.trace?.phase('first byte', `${status} to ${this.#request.method} ${this.#request.path}`);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
