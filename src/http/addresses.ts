@@ -1,9 +1,8 @@
 import {ADDRCONFIG, type LookupAddress, lookup as lookUpByNode} from 'node:dns';
-import {connect, isIP, type LookupFunction, type Socket} from 'node:net';
-import type {Clock} from '../host.ts';
+import {connect, isIP, type Socket} from 'node:net';
 import type {Stop} from '../lib/stop.ts';
 import {systemReason} from '../lib/system-code.ts';
-import type {Families, HttpTrace} from './options.ts';
+import type {ConnectionOptions, Families, HttpTrace} from './options.ts';
 
 /** How long an attempt goes on before the next one begins beside it, in milliseconds (RFC 8305, section 8). */
 const attemptDelayMs = 250;
@@ -11,10 +10,8 @@ const attemptDelayMs = 250;
 /** What is written at a time may be as long as what is read from a file at a time. */
 const socketOptions = {noDelay: true, highWaterMark: 64 * 1024};
 
-interface Round {
-  clock: Clock;
+interface Round extends Pick<ConnectionOptions, 'clock' | 'lookup'> {
   families: Families;
-  lookup: LookupFunction | undefined;
   trace: HttpTrace | undefined;
   /** Ends the round, and closes what it has opened. */
   stop: Stop<Error>;

@@ -1,14 +1,11 @@
 import {MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
-import type {Stored, UploadAnswer, Uploader} from '../../service/uploader.ts';
+import type {Stored, UploadAnswer, Uploader, UploadRequest} from '../../service/uploader.ts';
 import {type BodyOptions, type BodyWatcher, openBody, unsure} from './body.ts';
 import type {Failure, Phase} from './retry.ts';
 
-export interface AttemptOptions extends BodyOptions {
-  contentType: string;
-  /** A UUID, the same for every attempt at this content. */
-  idempotencyKey: string;
+export interface AttemptOptions extends BodyOptions, Pick<UploadRequest, 'contentType' | 'idempotencyKey'> {
   uploader: Uploader;
   /** How long to wait for progress while sending, and for a response after the last byte, in milliseconds. */
   timeoutMs?: number | undefined;

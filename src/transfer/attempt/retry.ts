@@ -10,10 +10,8 @@ export type Failure =
   | {kind: 'error'; error: MediaError}
   /** The connection broke, or the response is not HTTP. */
   | {kind: 'connection'; cause: unknown}
-  /** Nothing could be read, or sent, for the stall timeout. */
-  | {kind: 'read-stall' | 'stall'; afterMs: number}
-  /** No response within the response timeout after the last byte. */
-  | {kind: 'answer-timeout'; afterMs: number}
+  /** Nothing could be read, or sent, for so long, or no response came within that time after the last byte. */
+  | {kind: 'read-stall' | 'stall' | 'answer-timeout'; afterMs: number}
   /** A 2xx although the last bytes of the body were held back. */
   | {kind: 'premature'; status: number}
   | Unreadable
