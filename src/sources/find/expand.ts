@@ -66,7 +66,7 @@ export async function* expandInputs(request: InputRequest, context: InputContext
         }
         yield file === undefined || file.isNamed ? source : (context.walked?.(source) ?? source);
       }
-      if (isEmpty) refuseNothing(input, hasLinks);
+      if (isEmpty && input.nothing !== undefined) throw input.nothing(hasLinks);
     }
   } finally {
     lists?.close();
@@ -151,12 +151,7 @@ async function look(input: Input): Promise<void> {
     taken.push(await rest.next());
   if (input.isOnce) input.begun = resumed(taken, rest);
   else await rest.return?.();
-  if (taken.at(-1)?.done) refuseNothing(input, taken.length > 1);
-}
-
-/** Throws if an input of this kind must yield something. */
-function refuseNothing({nothing}: Input, hasLinks: boolean): void {
-  if (nothing !== undefined) throw nothing(hasLinks);
+  if (taken.at(-1)?.done && input.nothing !== undefined) throw input.nothing(taken.length > 1);
 }
 
 /**

@@ -13,13 +13,8 @@ export interface Shard {
 export function parseShard(value: string): Shard {
   const [, index, count] = /^(\d{1,9})\/(\d{1,9})$/.exec(value)?.map(Number) ?? [];
   if (index === undefined || count === undefined || index < 1 || index > count) {
-    throw new MediaError(
-      'usage',
-      `--shard takes K/N, with K from 1 to N, or auto; not "${value.slice(0, 60)}".`,
-      {
-        hint: 'For example --shard 3/16 for the third of 16 parts.',
-      },
-    );
+    const sentence = `--shard takes K/N, with K from 1 to N, or auto; not "${value.slice(0, 60)}".`;
+    throw new MediaError('usage', sentence, {hint: 'For example --shard 3/16 for the third of 16 parts.'});
   }
   return {index, count};
 }
