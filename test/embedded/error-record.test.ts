@@ -85,6 +85,15 @@ test('clients that reset their CONNECT while it is answered: the service goes on
   expect((await fetch(service.url)).status).toBe(200);
 });
 
+test('CONNECT behind a request that is still answered: its response is the last one', async () => {
+  const {service} = await serviceWithKey();
+  const {host} = new URL(service.url);
+  const get = `GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+  const answer = await answerTo(service, `${get}CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n`);
+  expect(answer).toMatchObject({status: 200, headers: {connection: 'close'}});
+  expect((await fetch(service.url)).status).toBe(200);
+});
+
 test('a query is no part of the path', async () => {
   const {service} = await serviceWithKey();
   expect((await fetch(`${service.url}/?x=/nowhere`)).status).toBe(200);

@@ -63,12 +63,14 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
   };
   /** Refuses what has no request, and closes the connection. */
   const refuse = (socket: Socket, refusal: Refusal) => {
+    const connection = connectionOf(socket);
+    connection.failed.abort(refusal);
+    // If a request is pending, its response is the last on this connection, and closes it.
+    if (connection.closing || connection.pending > 0) return;
     const request = new IncomingMessage(socket);
     const response = new ServerResponse(request);
     response.assignSocket(socket);
-    const exchange = exchangeOf(request, response, {...conditions, acceptBody: ignore});
-    exchange.connection.failed.abort(refusal);
-    respondRefusal(exchange, refusal);
+    respondRefusal(exchangeOf(request, response, {...conditions, acceptBody: ignore}), refusal);
   };
   const unexpected = new Refusal(417, 'The only supported expectation is 100-continue.');
   const goOn = (response: ServerResponse) => response.writeContinue();
@@ -82,12 +84,11 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
   });
   // Errors of the parser and the socket, which may come in the middle of a request.
   server.on('clientError', (error, socket: Socket) => {
-    const connection = connectionOf(socket);
-    if (connection.closing) return;
-    connection.failed.abort(error);
+    const {closing, failed} = connectionOf(socket);
+    if (closing) return;
+    failed.abort(error);
     if (systemCode(error) === 'ECONNRESET' || !socket.writable) socket.destroy();
-    // If a request is pending, its response is the last on this connection, and closes it.
-    else if (connection.pending === 0) refuse(socket, refusalOfMalformed(error));
+    else refuse(socket, refusalOfMalformed(error));
   });
   return {
     /** Listens on a port of an address; resolves to the port. Rejects with the system's error. */
