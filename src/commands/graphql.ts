@@ -153,7 +153,7 @@ function placed(before: unknown, [key, ...rest]: readonly string[], value: unkno
     // An object of a list is complete when one of its keys comes again.
     const isOpen = rest[0] !== undefined && isObject(last) && own(last, rest[0]) === undefined;
     if (isOpen) placed(last, rest, value, field);
-    else if (value !== nothing) list.push(placed(undefined, rest, value, field));
+    else if (value !== nothing || rest.length > 0) list.push(placed(undefined, rest, value, field));
     return list;
   }
   const object: unknown = before === undefined ? Object.create(null) : before;

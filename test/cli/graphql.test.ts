@@ -182,6 +182,7 @@ describe('what media graphql sends', () => {
       'o[k]=true',
       'o[deep][er]=x',
       'empty[]',
+      'emptyInList[][]',
       'l[][a]=1',
       'l[][b]=2',
       'l[][a]=3',
@@ -195,6 +196,7 @@ describe('what media graphql sends', () => {
       o: {a: 'kept', k: true, deep: {er: 'x'}},
       p: ['3', 'UPLOAD', 2],
       empty: [],
+      emptyInList: [[]],
       l: [{a: 1, b: 2}, {a: 3}],
     });
     for (const wrong of ['n[]=1', 'o[]=1', 'o[a][b]=1', 'o[k]', 'o[k', '[k]=1'])
