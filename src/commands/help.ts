@@ -1,5 +1,6 @@
 import type {Command} from 'commander';
 import {helpTopics} from '../cli/help-topics.ts';
+import {MediaError} from '../errors.ts';
 import type {Stdout} from '../output/stdout.ts';
 import {packageText, packageVersion} from '../package-file.ts';
 
@@ -42,7 +43,9 @@ async function commandOf(words: readonly string[], program: Command): Promise<Co
     const next = found.commands.find(command => command.name() === word);
     if (next === undefined && found.commands.length > 0)
       await program.parseAsync(words.slice(0, index + 1), {from: 'user'});
-    found = next ?? found;
+    if (next === undefined)
+      throw new MediaError('usage', `media ${words.slice(0, index).join(' ')} has no command "${word}".`);
+    found = next;
   }
   return found;
 }
