@@ -212,7 +212,7 @@ export class FileTransfer {
   /** The outcome of a file that is not stored, or may be. */
   #failed(error: MediaError, halt: Reach = 'never'): PendingResult<Outcome> {
     const unknown = this.#unknown;
-    const last = unknown === error ? '' : ` The last attempt: ${error.message}`;
+    const last = unknown === error ? '' : ` The last attempt: ${error.messageToKeep}`;
     const shown = unknown?.reworded({message: `${unknown.message}${last}`}) ?? error;
     const status = unknown === undefined ? 'failed' : 'unknown';
     return this.#ending.failed(status, this.#retries.withAttempts(shown), halt);

@@ -136,6 +136,24 @@ describe('media upload --ci github', () => {
     expect((await readFile(summary, 'utf8')).length).toBe(2 ** 20);
   });
 
+  it('a last attempt that is refused by a page, of a file that may be stored: no words of the page are published', async () => {
+    const answers = [
+      '',
+      'HTTP/1.1 415 No\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nrequest 4711',
+    ];
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      connection.socket.end(answers.shift());
+    });
+    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key'});
+    const {summary} = await onGithub(box);
+    const {stderr, exitCode} = await box.run(['upload', photo, '--ci', 'github', '--on-unknown', 'retry']);
+    const published = [await readFile(summary, 'utf8'), ...commandsIn(stderr)];
+    for (const text of published) expect(text).toMatch(/The last attempt: .*415/);
+    expect(published.join('\n')).not.toContain('4711');
+    expect(exitCode).toBe(5);
+  });
+
   it('records past what outputs may hold: that output is left out, with a warning', async () => {
     const big = JSON.stringify({id: 'm_1', type: 'IMAGE', note: 'x'.repeat(300_000)});
     const {url} = await scriptedServer(async connection => {
