@@ -143,7 +143,7 @@ describe('media upload --ci github', () => {
     ];
     const {url} = await scriptedServer(async connection => {
       await connection.request();
-      connection.socket.end(answers.shift());
+      connection.socket.end(answers.shift() ?? '');
     });
     const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key'});
     const {summary} = await onGithub(box);
