@@ -22,8 +22,8 @@ export const helpFormat: HelpFormat = {
 };
 
 /** Whether a command does not take this global option. */
-export function isWithout(command: Command & {notTaken?: Map<string, string>}, long: string): boolean {
-  return command.notTaken?.has(long) === true;
+export function isWithout(command: Command & {notTaken?: readonly string[]}, long: string): boolean {
+  return command.notTaken?.includes(long) === true;
 }
 
 export const briefHelpFormat: HelpFormat = {...helpFormat, isBrief: true, formatHelp: briefHelp};

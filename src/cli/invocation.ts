@@ -1,7 +1,5 @@
-import {Command, Option} from 'commander';
-import {MediaError} from '../errors.ts';
+import {Command, type Option} from 'commander';
 import type {EndSignal, Host} from '../host.ts';
-import {own} from '../lib/object.ts';
 import {Report} from '../output/report.ts';
 import type {Stdout} from '../output/stdout.ts';
 import {mayColor} from '../output/terminal.ts';
@@ -106,8 +104,8 @@ export function announceTyping(what: string, {host, report}: Invocation): void {
 /** A command of this program: with examples at the end of its help, and an action that gets an Invocation. */
 export class CliCommand extends Command {
   readonly #cli: Cli;
-  /** The global options that it does not take, by their long names, and what to use instead. */
-  readonly notTaken = new Map<string, string>();
+  /** The long names of the global options that it does not take. */
+  readonly notTaken: string[] = [];
 
   constructor(name: string, cli: Cli) {
     super(name);
@@ -136,17 +134,10 @@ export class CliCommand extends Command {
     return this.addHelpText('after', () => exampleText(this, lines, common));
   }
 
-  /** Refuses a global option, which help, completions and the manual page leave out; `hint` says what to use instead. */
-  without(long: string, hint: string): this {
-    this.notTaken.set(long, hint);
+  /** Leaves a global option, which the command refuses, out of help, completions and the manual page. */
+  without(long: string): this {
+    this.notTaken.push(long);
     return this;
-  }
-
-  #refuseNotTaken(): void {
-    const given = this.optsWithGlobals<Record<string, unknown>>();
-    for (const [long, hint] of this.notTaken)
-      if (own(given, new Option(long).attributeName()) !== undefined)
-        throw new MediaError('usage', `media ${this.name()} takes no ${long}.`, {hint});
   }
 
   /** What the command does with its options and its words. It succeeds unless it resolves to another exit status. */
@@ -155,7 +146,6 @@ export class CliCommand extends Command {
   ): this {
     return this.action(async (...given: unknown[]) => {
       const [options, command] = given.splice(-2) as [Options, Command];
-      this.#refuseNotTaken();
       const status = await run(options, invocationOf(this.#cli, command), ...(given as Words));
       this.#cli.status = status ?? 0;
     });

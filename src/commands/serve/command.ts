@@ -7,10 +7,7 @@ import {runServe} from './run.ts';
 export function serveCommand(cli: Cli): CliCommand {
   return new CliCommand('serve', cli)
     .description('Run the embedded service on this machine until you stop it.')
-    .without(
-      '--base-url',
-      'It is the service itself: use --host and --port for where it listens, and --public-url for the URLs in records.',
-    )
+    .without('--base-url')
     .optionsGroup('Address:')
     .addOption(
       new Option('--port <n>', 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)')

@@ -17,7 +17,11 @@ import {type ServeOptions, type ServeSettings, serveSettings} from './settings.t
 
 /** Serves until SIGINT, SIGTERM or SIGHUP; prints the URL and a new key, and revokes the earlier one. */
 export async function runServe(options: ServeOptions, invocation: Invocation): Promise<ExitStatus> {
-  const {host, stdout, report} = invocation;
+  const {host, stdout, report, globals} = invocation;
+  if (globals.baseUrl !== undefined)
+    throw new MediaError('usage', 'media serve takes no --base-url.', {
+      hint: 'It is the service itself: use --host and --port for where it listens, and --public-url for the URLs in records.',
+    });
   const settings = await serveSettings(options, host);
   const signal = endSignal(invocation);
   const stop = new Stop<MediaError>();
