@@ -15,7 +15,6 @@ import {missingSettings} from './key-hints.ts';
 /** A client for the configured service. */
 export interface Session {
   client: ServiceClient;
-  baseUrl: URL;
   /** The service's host and port, for messages. */
   hostName: string;
   /** Whether the service runs inside this process. */
@@ -44,7 +43,6 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
   const client = newClient(invocation, address, settings.key.secret, settings);
   return {
     client,
-    baseUrl: address.baseUrl,
     hostName: address.baseUrl.host,
     identity: serviceIdentity(address.baseUrl),
     account: settings.account,
@@ -110,11 +108,9 @@ async function openEmbedded(invocation: Invocation, settings: Settings): Promise
     onError: error => invocation.report.failure(asMediaError(describeServiceError(error, options))),
   };
   const {service, key} = await startEmbedded(options, {label: 'embedded', persist: false});
-  const baseUrl = new URL(service.url);
-  const client = newClient(invocation, {baseUrl}, new Secret(key), {});
+  const client = newClient(invocation, {baseUrl: new URL(service.url)}, new Secret(key), {});
   return {
     client,
-    baseUrl,
     hostName: 'the embedded service',
     identity: `embedded:${service.identity}`,
     settings,

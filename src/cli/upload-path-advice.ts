@@ -1,21 +1,19 @@
 import {type ErrorCode, MediaError} from '../errors.ts';
-import {uploadUrl} from '../service/client.ts';
 import type {UploadPathVerdict} from '../service/probe.ts';
 import {correctBaseUrl} from '../settings/hint-options.ts';
-import type {Settings} from '../settings/settings.ts';
+import type {Session} from './session.ts';
 
 /** The result of checking the upload path, in words. */
 export type UploadPathAdvice =
   | {status: 'ok' | 'warning' | 'unverified'; message: string}
   | {status: 'failed'; error: MediaError};
 
-/** Describes the verdict on the upload path of a base URL, with a hint if it is wrong. */
+/** Describes the verdict on the upload path of a service, with a hint if it is wrong. */
 export function adviseOnUploadPath(
   verdict: UploadPathVerdict,
-  baseUrl: URL,
-  settings: Pick<Settings, 'baseUrlSource' | 'host' | 'options'>,
+  {client, settings}: Pick<Session, 'client' | 'settings'>,
 ): UploadPathAdvice {
-  const {href} = uploadUrl(baseUrl);
+  const {href} = client.uploadUrl;
   if (verdict.status === 'unverified')
     return {status: 'unverified', message: `not verified: ${verdict.reason}`};
   const {httpStatus} = verdict;

@@ -34,7 +34,8 @@ export function serviceIdentity({origin, pathname}: URL): string {
 /** A client of the hosted service (interface, part 4), with one connection for each concurrent request. */
 export class ServiceClient implements Uploader {
   readonly #address: ServiceAddress;
-  readonly #uploadUrl: URL;
+  /** Where files are posted to. */
+  readonly uploadUrl: URL;
   readonly #key: Secret;
   readonly #options: ConnectionOptions;
   readonly #connections = new Set<Connection>();
@@ -46,16 +47,16 @@ export class ServiceClient implements Uploader {
 
   constructor(address: ServiceAddress, key: Secret, options: ConnectionOptions) {
     this.#address = address;
-    this.#uploadUrl = uploadUrl(address.baseUrl);
+    this.uploadUrl = uploadUrl(address.baseUrl);
     this.#key = key;
     this.#options = {...options, families: new Map()};
   }
 
   /** Sends POST {base_url}/v1/media/upload once (interface, 4.1); follows no redirects. */
   async upload(request: UploadRequest): Promise<UploadAnswer> {
-    const answer = await this.#request(this.#uploadUrl, {
+    const answer = await this.#request(this.uploadUrl, {
       method: 'POST',
-      path: this.#uploadUrl.pathname,
+      path: this.uploadUrl.pathname,
       headers: {
         authorization: `Bearer ${this.#key.reveal()}`,
         'content-type': request.contentType,
@@ -118,9 +119,9 @@ export class ServiceClient implements Uploader {
       authorization: `Bearer ${this.#key.reveal()}`,
       ...(method === 'POST' && {'content-type': 'text/plain', 'content-length': '1'}),
     };
-    const request = {method, url: this.#uploadUrl, headers, waitMs, signal};
+    const request = {method, url: this.uploadUrl, headers, waitMs, signal};
     const answer = await sendHead(request, this.#options);
-    return answer === undefined ? undefined : this.#received(answer, this.#uploadUrl);
+    return answer === undefined ? undefined : this.#received(answer, this.uploadUrl);
   }
 
   /** Closes every connection at once. */

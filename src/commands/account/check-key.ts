@@ -33,11 +33,11 @@ function refusalHint(error: MediaError, profileUrl: string | undefined): string 
 /** Warns if uploads would fail at the base URL, as `media doctor` does. */
 export async function warnOfUploadPath(
   invocation: Invocation,
-  {client, baseUrl, settings}: Session,
+  session: Session,
   timeoutMs: number,
 ): Promise<void> {
-  const verdict = await within(invocation, timeoutMs, signal => checkUploadPath(client, signal));
-  const advice = adviseOnUploadPath(verdict, baseUrl, settings);
+  const verdict = await within(invocation, timeoutMs, signal => checkUploadPath(session.client, signal));
+  const advice = adviseOnUploadPath(verdict, session);
   if (advice.status === 'warning') invocation.report.warning(`${advice.message}.`);
   if (advice.status === 'failed')
     invocation.report.warning(`${advice.error.message} ${advice.error.hint ?? ''}`.trim());

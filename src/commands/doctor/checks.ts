@@ -86,7 +86,7 @@ async function checkService(invocation: Invocation, settings: Settings): Promise
   if (settings.baseUrl?.kind !== 'embedded' && settings.key === undefined)
     return [failed('key', missingSettings(settings)), ...skipped('there is no key', 'upload-path')];
   const session = await openSessionFor(settings, invocation);
-  return withSession(session, async ({embedded, hostName, client, baseUrl}) => {
+  return withSession(session, async ({embedded, hostName, client}) => {
     const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
     const hint = embedded ? undefined : refusedKeyHint(settings);
     const problem = verdictError(verdict, hostName, hint);
@@ -99,7 +99,7 @@ async function checkService(invocation: Invocation, settings: Settings): Promise
       const message = `${key}: a GraphQL request returned ${verdict.httpStatus}, so it may be for uploads only`;
       ofKey = {check: 'key', status: 'warning', message};
     }
-    return [ofKey, {check: 'upload-path', ...adviseOnUploadPath(path, baseUrl, settings)}];
+    return [ofKey, {check: 'upload-path', ...adviseOnUploadPath(path, {client, settings})}];
   });
 }
 
