@@ -177,7 +177,7 @@ const doors: Record<string, string[]> = {
   'rewrite/scan': ['reference', 'scan'],
   'output/progress': ['meter', 'progress'],
   'output/results': ['formats', 'results', 'template'],
-  service: ['client', 'identity', 'probe', 'record', 'uploader'],
+  service: ['client', 'identity', 'record', 'uploader'],
   'sources/clipboard': ['clipboard'],
   'sources/find': ['expand', 'shard', 'survey'],
   'sources/media-type': ['decide'],

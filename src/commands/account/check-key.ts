@@ -1,10 +1,9 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {verdictError} from '../../cli/key-hints.ts';
 import {type Session, within} from '../../cli/session.ts';
-import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
+import {checkUploadPath} from '../../cli/upload-path.ts';
 import {exitStatusOf, type MediaError} from '../../errors.ts';
 import {accountOfKey, verifyKey} from '../../service/identity.ts';
-import {checkUploadPath} from '../../service/probe.ts';
 import {isOfKey} from '../../transfer/attempt/explain.ts';
 import type {NewKey} from './store-key.ts';
 
@@ -36,9 +35,8 @@ export async function warnOfUploadPath(
   session: Session,
   timeoutMs: number,
 ): Promise<void> {
-  const verdict = await within(invocation, timeoutMs, signal => checkUploadPath(session.client, signal));
-  const advice = adviseOnUploadPath(verdict, session);
-  if (advice.status === 'warning') invocation.report.warning(`${advice.message}.`);
-  if (advice.status === 'failed')
-    invocation.report.warning(`${advice.error.message} ${advice.error.hint ?? ''}`.trim());
+  const result = await within(invocation, timeoutMs, signal => checkUploadPath(session, signal));
+  if (result.status === 'warning') invocation.report.warning(`${result.message}.`);
+  if (result.status === 'failed')
+    invocation.report.warning(`${result.error.message} ${result.error.hint ?? ''}`.trim());
 }

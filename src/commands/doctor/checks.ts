@@ -3,12 +3,11 @@ import {dirname} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import {missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
 import {openSessionFor, within, withSession} from '../../cli/session.ts';
-import {adviseOnUploadPath} from '../../cli/upload-path-advice.ts';
+import {checkUploadPath} from '../../cli/upload-path.ts';
 import {MediaError, unlessBug} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {orNothing} from '../../lib/system-code.ts';
 import {verifyKey} from '../../service/identity.ts';
-import {checkUploadPath} from '../../service/probe.ts';
 import {isHomeless} from '../../settings/paths.ts';
 import {speedSettings} from '../../settings/profile.ts';
 import {resolveSettings, type Settings} from '../../settings/settings.ts';
@@ -92,14 +91,14 @@ async function checkService(invocation: Invocation, settings: Settings): Promise
     const problem = verdictError(verdict, hostName, hint);
     if (verdict.status === 'rejected' && problem !== undefined)
       return [failed('key', problem), ...skipped('the key is not accepted', 'upload-path')];
-    const path = await within(invocation, timeoutMs, signal => checkUploadPath(client, signal));
+    const path = await within(invocation, timeoutMs, signal => checkUploadPath({client, settings}, signal));
     const key = settings.key?.secret.masked() ?? 'made for this run';
     let ofKey = problem === undefined ? ok('key', `${key}, accepted`) : failed('key', problem);
-    if (verdict.status === 'denied' && path.status === 'accepts') {
+    if (verdict.status === 'denied' && path.status === 'ok') {
       const message = `${key}: a GraphQL request returned ${verdict.httpStatus}, so it may be for uploads only`;
       ofKey = {check: 'key', status: 'warning', message};
     }
-    return [ofKey, {check: 'upload-path', ...adviseOnUploadPath(path, {client, settings})}];
+    return [ofKey, {check: 'upload-path', ...path}];
   });
 }
 
