@@ -40,23 +40,20 @@ export async function removeTemporary(
 }
 
 /**
- * Moves files whose names begin with an ID that has no record to directories of the same names in `lost`: their records may be what
+ * Moves files whose names begin with an ID that has no record to directories of the same names in `lost/`: their records may be what
  * is missing. What another process is about to commit stays: the draft of its record exists by then. Returns the IDs of what was
  * moved, and of the records whose file is missing.
  */
-export async function moveOrphans(
-  directory: (name: 'files' | 'thumbnails' | 'streams' | 'records' | 'temporary') => string,
-  lost: string,
-): Promise<Pick<LeftBehind, 'lost' | 'missing'>> {
+export async function moveOrphans(dataDirectory: string): Promise<Pick<LeftBehind, 'lost' | 'missing'>> {
   // Listed before the records: what is committed meanwhile has its record then.
   const listed = await Promise.all(
-    (['files', 'thumbnails', 'streams'] as const).map(async kind => ({
+    ['files', 'thumbnails', 'streams'].map(async kind => ({
       kind,
-      names: await readdir(directory(kind)).catch(() => []),
+      names: await readdir(join(dataDirectory, kind)).catch(() => []),
     })),
   );
-  const drafts = await draftsIn(directory('temporary'));
-  const records = new Set((await readdir(directory('records'))).map(idOf));
+  const drafts = await draftsIn(join(dataDirectory, 'temporary'));
+  const records = new Set((await readdir(join(dataDirectory, 'records'))).map(idOf));
   const isOrphan = (name: string) => {
     const id = idOf(name);
     return !records.has(id) && !drafts.has(id) && isRecordId(id);
@@ -64,18 +61,18 @@ export async function moveOrphans(
   const lostIds = new Set<string>();
   for (const {kind, names} of listed) {
     for (const name of names.filter(isOrphan)) {
-      const target = join(lost, kind, name);
+      const target = join(dataDirectory, 'lost', kind, name);
       await makeDirectory(dirname(target), 0o700);
       // A directory replaces none that has entries.
       await rm(target, {recursive: true, force: true});
-      await rename(join(directory(kind), name), target);
+      await rename(join(dataDirectory, kind, name), target);
       lostIds.add(idOf(name));
     }
   }
   const whole = new Set(listed[0]?.names.map(idOf));
   // What was committed since the files were listed is not missing.
   const missing = [...records].filter(
-    id => !whole.has(id) && isRecordId(id) && !existsSync(join(directory('files'), id)),
+    id => !whole.has(id) && isRecordId(id) && !existsSync(join(dataDirectory, 'files', id)),
   );
   return {lost: [...lostIds], missing};
 }

@@ -57,8 +57,7 @@ export class Store {
     for (const name of [...Object.keys(suffixes), 'temporary'])
       await makeDirectory(join(this.dataDirectory, name), 0o700);
     const temporary = await removeTemporary(this.directory('temporary'), this.#names, this.#clock);
-    const lost = join(this.dataDirectory, 'lost');
-    const orphans = only ? await moveOrphans(name => this.directory(name), lost) : {lost: [], missing: []};
+    const orphans = only ? await moveOrphans(this.dataDirectory) : {lost: [], missing: []};
     await this.quota.prepare(this.directory('files'));
     this.identity = await identityOf(this.dataDirectory, this.temporaryPath());
     return {temporary, ...orphans};
