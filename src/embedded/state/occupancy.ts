@@ -10,16 +10,16 @@ import {systemCode} from '../../lib/system-code.ts';
 const renewedEveryMs = 30_000;
 
 /**
- * Makes this process the only service of a data directory; rejects with a DirectoryInUse if another one is. A service that died is
- * replaced: at once on this machine, in another container too if it could listen on a socket, and where it cannot be seen from here
- * after 90 s without a sign of life; `onWait` is told then.
+ * Makes this process the only service of a data directory; resolves to the function that ends this, or rejects with a DirectoryInUse
+ * if another one is. A service that died is replaced: at once on this machine, in another container too if it could listen on a
+ * socket, and where it cannot be seen from here after 90 s without a sign of life; `onWait` is told then.
  */
 export async function occupy(
   dataDirectory: string,
   host: Host,
   onWait: (why: string) => void,
   stop?: StopSignal,
-): Promise<{leave(): Promise<void>}> {
+): Promise<() => Promise<void>> {
   let lock: Lock;
   try {
     lock = await acquireLock(join(dataDirectory, 'service.lock'), host, {
@@ -46,13 +46,11 @@ export async function occupy(
   const stopRenewing = host.clock.every(renewedEveryMs, () => {
     lock.renew().catch(() => {});
   });
-  return {
-    leave: async () => {
-      stopRenewing();
-      await socket?.close();
-      // Where it cannot be removed any more, it names a process that has ended.
-      await lock.release().catch(() => {});
-    },
+  return async () => {
+    stopRenewing();
+    await socket?.close();
+    // Where it cannot be removed any more, it names a process that has ended.
+    await lock.release().catch(() => {});
   };
 }
 

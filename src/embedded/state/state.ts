@@ -34,7 +34,7 @@ export async function openState(options: StateOptions) {
   const dataDirectory = resolve(options.dataDirectory);
   const host = systemHost();
   await makeDirectory(dataDirectory, 0o700);
-  const occupancy = exclusive ? await occupy(dataDirectory, host, onWait, signal) : undefined;
+  const leave = exclusive ? await occupy(dataDirectory, host, onWait, signal) : undefined;
   try {
     const store = new Store(dataDirectory, clock, temporaryNames(host), quota);
     const leftBehind = await store.prepare(exclusive);
@@ -51,11 +51,11 @@ export async function openState(options: StateOptions) {
       /** Resolves when everything is written; another service may then have the directory. */
       close: async () => {
         await keys.settled();
-        await occupancy?.leave();
+        await leave?.();
       },
     };
   } catch (error) {
-    await occupancy?.leave();
+    await leave?.();
     throw error;
   }
 }
