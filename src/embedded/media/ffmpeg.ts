@@ -92,15 +92,11 @@ export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<
 /** What two readers say where neither contradicts the other. */
 export function agreeing(one: Findings, other: MediaFacts): MediaFacts {
   const {width, height, duration, imageType} = {...other, ...one};
-  const isSameSize = !differ(one.width, other.width) && !differ(one.height, other.height);
-  const isSameDuration = Math.abs((one.duration ?? duration ?? 0) - (other.duration ?? duration ?? 0)) <= 0.1;
+  const isSameSize = (other.width ?? width) === width && (other.height ?? height) === height;
+  const isSameDuration = Math.abs((duration ?? 0) - (other.duration ?? duration ?? 0)) <= 0.1;
   return defined({
     ...(isSameSize && width !== undefined && height !== undefined ? {width, height} : {}),
     imageType,
     duration: isSameDuration && !one.isDurationDoubtful ? duration : undefined,
   });
-}
-
-function differ(one: number | undefined, other: number | undefined): boolean {
-  return one !== undefined && other !== undefined && one !== other;
 }
