@@ -101,15 +101,11 @@ function isMade(response: Record<string, unknown> | undefined): boolean {
   return response?.['isMade'] === true;
 }
 
-let sharpFound: string | false | undefined;
-
 /** Where sharp starts: the package at MEDIA_SHARP, or the one that is installed beside this package. */
 function sharpStart(): string | undefined {
   const given = systemHost().env['MEDIA_SHARP'];
   const isGiven = given !== undefined && isAbsolute(given);
-  sharpFound ??=
-    orNothing(() => (isGiven ? createRequire(given).resolve(given) : besidePackage('sharp'))) ?? false;
-  return sharpFound || undefined;
+  return orNothing(() => (isGiven ? createRequire(given).resolve(given) : besidePackage('sharp')));
 }
 
 async function made(path: string, make: (path: string) => Promise<boolean>): Promise<string | undefined> {
