@@ -2,8 +2,8 @@ import {buildSchema, GraphQLError, parse} from 'graphql/index.js';
 import {createHandler} from 'graphql-http';
 import {readBody} from '../exchange/body.ts';
 import type {Exchange} from '../exchange/exchange.ts';
-import {refusalOf} from '../exchange/refusal.ts';
-import {respond, respondJson} from '../exchange/respond.ts';
+import {Refusal, refusalOf} from '../exchange/refusal.ts';
+import {respond} from '../exchange/respond.ts';
 import {authorize} from './authorize.ts';
 import type {Service} from './context.ts';
 import {type ResolverContext, rootResolvers} from './graphql-resolvers.ts';
@@ -64,8 +64,7 @@ export async function graphql(exchange: Exchange, service: Service): Promise<voi
   if (result === null) {
     const message =
       status === 415 ? 'Content-Type must be application/json.' : 'The request is not acceptable.';
-    respondJson(exchange, status, {code: status, message}, headers);
-    return;
+    throw new Refusal(status, message, headers);
   }
   respond(exchange, {status, text: result, headers: headers ?? {}});
 }
