@@ -4,16 +4,13 @@ import {
   CmafOutputFormat,
   Conversion,
   HlsOutputFormat,
-  Input,
-  Logging,
-  LogLevel,
   Output,
   PathedTarget,
   StreamTarget,
   type StreamTargetChunk,
 } from 'mediabunny';
 import {accessTo, type MediaRequest} from './media-facts.ts';
-import {videoFormats, videoSource} from './video.ts';
+import {videoInput} from './video.ts';
 
 /** In seconds, as Apple recommends. */
 const segmentSeconds = 6;
@@ -29,13 +26,12 @@ const knownCodecs = new Set(['avc', 'hevc', 'vp9', 'av1', 'aac', 'mp3', 'opus', 
  * the stream would be far larger than it is.
  */
 export async function writeStream({path, target = ''}: MediaRequest): Promise<boolean> {
-  Logging.level = LogLevel.Silent;
   const handle = await open(path, 'r');
   const bytes = await accessTo(handle);
   const longest = 2 * bytes.size + overheadBytes;
   let written = 0;
   const files: FileHandle[] = [];
-  const input = new Input({formats: videoFormats, source: videoSource(bytes, longest)});
+  const input = videoInput(bytes, longest);
   try {
     const output = new Output({
       format: new HlsOutputFormat({

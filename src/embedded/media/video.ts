@@ -2,6 +2,9 @@ import {CustomSource, Input, Logging, LogLevel, MATROSKA, MP4, MPEG_TS, QTFF, WE
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import type {Findings, MediaFacts} from './media-facts.ts';
 
+// mediabunny logs notes about codecs, which must not appear on standard output.
+Logging.level = LogLevel.Silent;
+
 /** By how much header and frames may differ, in seconds. */
 const tolerance = 0.1;
 
@@ -26,9 +29,7 @@ export function squareVideoSize(bytes: RandomAccess): Promise<MediaFacts> {
 }
 
 async function reading<Facts>(bytes: RandomAccess, look: (input: Input) => Promise<Facts>): Promise<Facts> {
-  // mediabunny logs notes about codecs, which must not appear on standard output.
-  Logging.level = LogLevel.Silent;
-  const input = new Input({formats: videoFormats, source: videoSource(bytes, longestReading)});
+  const input = videoInput(bytes, longestReading);
   try {
     return await look(input);
   } finally {
@@ -59,13 +60,10 @@ async function durationOf(input: Input): Promise<Pick<Findings, 'duration' | 'is
   return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? {duration: milliseconds / 1000} : {};
 }
 
-/** Video containers that mediabunny reads. Its playlist formats are left out because they open other files. */
-export const videoFormats = [MP4, QTFF, MATROSKA, WEBM, MPEG_TS];
-
-/** A file for mediabunny, of which it may read so many bytes altogether. */
-export function videoSource(bytes: RandomAccess, longestReading: number): CustomSource {
+/** A video for mediabunny, of which it may read so many bytes altogether. */
+export function videoInput(bytes: RandomAccess, longestReading: number): Input {
   let budget = longestReading;
-  return new CustomSource({
+  const source = new CustomSource({
     prefetchProfile: 'fileSystem',
     getSize: () => bytes.size,
     async read(start, end) {
@@ -76,4 +74,6 @@ export function videoSource(bytes: RandomAccess, longestReading: number): Custom
     // A read that fails after its reader has given up does not matter; unhandled, it would end the process.
     handleUnhandledError: () => {},
   });
+  // Its playlist formats are left out because they open other files.
+  return new Input({formats: [MP4, QTFF, MATROSKA, WEBM, MPEG_TS], source});
 }
