@@ -93,7 +93,7 @@ async function sendAsset(exchange: Exchange, name: string): Promise<void> {
 }
 
 /** GET of /?token=...: uses up the token and sets the cookie. */
-export function signIn(exchange: Exchange, service: Service, token: string): void {
+function signIn(exchange: Exchange, service: Service, token: string): void {
   const cookie = service.sessions.signIn(token);
   if (cookie === undefined) {
     askToSignIn(exchange);
