@@ -67,8 +67,9 @@ export async function comparableUser(host: Host): Promise<number | undefined> {
  * The id of the user whose process opened this connection over IPv4; undefined if there is none any more. It is in the row whose
  * local address is the peer's: the other row of the connection has our own id, and rows of closed sockets have 0.
  */
-export async function userOfPeer(socket: Socket): Promise<number | undefined> {
-  const {remoteAddress = '', remotePort = 0, localAddress = '', localPort = 0} = socket;
+async function userOfPeer(socket: Socket): Promise<number | undefined> {
+  // A connection that has been closed has no addresses, and nobody connects from this one.
+  const {remoteAddress = '0.0.0.0', remotePort = 0, localAddress = '0.0.0.0', localPort = 0} = socket;
   for (const [table, prefix] of Object.entries(tables)) {
     const peer = printed([...prefix, ...bytesOf(remoteAddress)], remotePort);
     const own = printed([...prefix, ...bytesOf(localAddress)], localPort);
