@@ -293,7 +293,8 @@ class Story {
     // What is written twice within the unit of a disk's times cannot be told there: docs/guarantees.md, Limits.
     if (this.#disks.traitsOf(root) === fat) return;
     const path = this.#newName();
-    const unit = 1 + world.random() * 20;
+    // Where files are disposed of, `media watch` has seen each unchanged for longer than a unit of its times before it opens it.
+    const unit = (this.#disposal === 'keep' ? 1 : 5) + world.random() * 20;
     const rewrite = (turn: number) => {
       const content = large[turn % 2] as Content;
       const inode = this.#disks.get(path) ?? this.#disks.create(path);

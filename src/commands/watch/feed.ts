@@ -3,7 +3,7 @@ import type {Clock} from '../../host.ts';
 import {isDenied} from '../../lib/system-code.ts';
 import {asMediaError} from '../../output/report.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import {Settler, type SettlerOptions} from './settler.ts';
+import {Settler, type SettlerOptions, type WatchedState} from './settler.ts';
 
 /** The outcome of a file that was not uploaded, or may not have been. */
 export type FailedOutcome = Extract<Outcome, {error: MediaError}>;
@@ -13,8 +13,8 @@ export type Finished = 'stays' | 'asked again' | 'left';
 
 /** What is done with a complete file. */
 export interface FileWork {
-  /** Uploads a file; rejects if the service or the journal could not be opened. */
-  upload(path: string): Promise<Outcome | LeftOut>;
+  /** Uploads a file that has settled in a state; rejects if the service or the journal could not be opened. */
+  upload(path: string, settled: WatchedState): Promise<Outcome | LeftOut>;
   /** Disposes of an uploaded file and prints its outcome. Rejects if it could not. */
   finish(path: string, outcome: Outcome): Promise<Finished>;
   /** Called for a file that is not tried again as it is. */
@@ -102,7 +102,7 @@ export class Feed {
     this.#active.set(path, false);
     this.#delayed.delete(path);
     try {
-      const outcome = await this.#work.upload(path);
+      const outcome = await this.#work.upload(path, state);
       await this.#end(path, outcome, state.key);
     } catch (error) {
       this.#delay(path, asMediaError(error));

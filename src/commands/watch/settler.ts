@@ -1,6 +1,7 @@
 import {lstat} from 'node:fs/promises';
 import type {Clock} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
+import type {FileStat} from '../../sources/open/source.ts';
 
 /** A regular file as it was at one moment; the key differs after every write. */
 export interface WatchedState {
@@ -64,9 +65,13 @@ export class Settler {
 export async function watchedState(path: string): Promise<WatchedState | undefined> {
   const found = await lstat(path, {bigint: true}).catch(() => undefined);
   if (!found?.isFile()) return undefined;
-  const {size, mtimeNs, ctimeNs, ino} = found;
-  // A program may set the mtime back, but not the ctime.
-  return {key: `${size} ${mtimeNs} ${ctimeNs} ${ino}`, size: Number(size)};
+  const size = Number(found.size);
+  return {key: stateKey(size, found), size};
+}
+
+/** A program may set the mtime back, but not the ctime. */
+export function stateKey(size: number, {mtimeNs, ctimeNs, ino}: Omit<FileStat, 'dev'>): string {
+  return `${size} ${mtimeNs} ${ctimeNs} ${ino}`;
 }
 
 /** What browsers, download managers and copying programs append to the name of a file that is not complete. */

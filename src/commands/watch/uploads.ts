@@ -11,6 +11,7 @@ import type {WatchedPlace} from './directory-watch.ts';
 import type {Disposals, Disposed} from './disposal/disposal.ts';
 import type {FailedOutcome, FileWork, Finished} from './feed.ts';
 import type {WatchPrinter} from './printer.ts';
+import {stateKey, type WatchedState} from './settler.ts';
 
 /** The longest outage that a file waits for in one go; later it is tried again. */
 const longestOutageMs = 24 * 3_600_000;
@@ -25,7 +26,7 @@ export class Uploads implements FileWork {
   readonly #disposals: Disposals;
   readonly #queue: UploadQueue;
   readonly #disk = new Disk();
-  /** The state in which each file was opened for its upload. */
+  /** The state in which each file had settled and was opened for its upload. */
   readonly #opened = new Map<string, FileStat | undefined>();
   /** The media IDs that were printed for uploaded files that could not be recorded, moved or deleted. */
   readonly #unfinished = new Map<string, string | null | undefined>();
@@ -53,10 +54,10 @@ export class Uploads implements FileWork {
     });
   }
 
-  async upload(path: string): Promise<Outcome | LeftOut> {
+  async upload(path: string, settled: WatchedState): Promise<Outcome | LeftOut> {
     let isUploaded = false;
     try {
-      const outcome = await this.#queue.add(this.#sourceOf(path));
+      const outcome = await this.#queue.add(this.#sourceOf(path, settled));
       isUploaded = 'received' in outcome;
       return outcome;
     } finally {
@@ -122,7 +123,7 @@ export class Uploads implements FileWork {
     await this.#queue.stop(why);
   }
 
-  #sourceOf(path: string): Source {
+  #sourceOf(path: string, settled: WatchedState): Source {
     const {shown, below} = this.#namesOf(path);
     const source = sourceAt(this.#disk, shown, path, false);
     return {
@@ -131,7 +132,10 @@ export class Uploads implements FileWork {
       found: {isHidden: false, isNamedMedia: () => isNamedMedia(shown)},
       open: async signal => {
         const opened = await source.open(signal);
-        this.#opened.set(path, opened.stat);
+        const {size, stat} = opened;
+        // One that was changed just now may be changed again within the unit of its times, which would not show.
+        const isSettled = stat !== undefined && stateKey(size, stat) === settled.key;
+        this.#opened.set(path, isSettled ? stat : undefined);
         return opened;
       },
     };

@@ -18,7 +18,7 @@ export type Disposal = 'keep' | 'delete' | {moveTo: string};
 export interface UploadedFile {
   path: string;
   relative: string;
-  /** The state that was uploaded. */
+  /** The state that was uploaded; undefined if it had not settled, so that a later change may not show. */
   stat: FileStat | undefined;
   outcome: Outcome;
 }
