@@ -1,72 +1,75 @@
 import {systemReason} from './lib/system-code.ts';
 
+/** `passing`: it may not happen again on the next run. `of a file`: its sentence names the file; other failures are about the service. */
+type Trait = 'passing' | 'of a file';
+
 /** Every value that `error.code` can take, with the exit status that it leads to (cli-contract, "Exit status"). */
-export const exitStatusOf = {
-  usage: 2,
-  nothing_matched: 2,
+const codes = {
+  usage: [2],
+  nothing_matched: [2],
 
-  no_key: 4,
-  key_unavailable: 4,
-  unauthorized: 4,
-  forbidden: 4,
-  not_found: 4,
+  no_key: [4],
+  key_unavailable: [4],
+  unauthorized: [4],
+  forbidden: [4],
+  not_found: [4],
 
-  host_not_found: 6,
-  dns_unavailable: 6,
-  connection_refused: 6,
-  connect_timeout: 6,
-  connect_failed: 6,
-  outage: 6,
+  host_not_found: [6],
+  dns_unavailable: [6, 'passing'],
+  connection_refused: [6, 'passing'],
+  connect_timeout: [6, 'passing'],
+  connect_failed: [6, 'passing'],
+  outage: [6, 'passing'],
 
-  tls_failed: 1,
-  proxy_failed: 1,
-  not_http: 1,
-  redirected: 1,
-  rejected: 1,
-  rate_limited: 1,
-  service_unavailable: 1,
-  service_failed: 1,
-  premature_answer: 1,
-  connection_lost: 1,
-  stalled: 1,
-  deadline_exceeded: 1,
-  unexpected_answer: 1,
+  tls_failed: [1],
+  proxy_failed: [1, 'passing'],
+  not_http: [1],
+  redirected: [1],
+  rejected: [1],
+  rate_limited: [1, 'passing'],
+  service_unavailable: [1, 'passing'],
+  service_failed: [1, 'passing'],
+  premature_answer: [1],
+  connection_lost: [1, 'passing'],
+  stalled: [1, 'passing'],
+  deadline_exceeded: [1, 'passing'],
+  unexpected_answer: [1, 'passing'],
 
-  file_missing: 1,
-  file_unreadable: 1,
-  too_many_open_files: 1,
-  not_a_file: 1,
-  empty_file: 1,
-  not_media: 1,
-  type_mismatch: 1,
-  geotags_unstrippable: 1,
-  source_changed: 1,
-  clipboard_empty: 1,
-  clipboard_unusable: 1,
-  outside_root: 1,
-  local_reference: 1,
-  document_changed: 1,
-  document_too_complex: 1,
+  file_missing: [1, 'of a file'],
+  file_unreadable: [1, 'of a file'],
+  too_many_open_files: [1, 'passing', 'of a file'],
+  not_a_file: [1, 'of a file'],
+  empty_file: [1, 'of a file'],
+  not_media: [1, 'of a file'],
+  type_mismatch: [1, 'of a file'],
+  geotags_unstrippable: [1, 'of a file'],
+  source_changed: [1, 'passing', 'of a file'],
+  clipboard_empty: [1],
+  clipboard_unusable: [1],
+  outside_root: [1],
+  local_reference: [1],
+  document_changed: [1],
+  document_too_complex: [1],
 
-  config_unusable: 1,
-  state_unwritable: 1,
-  output_failed: 1,
-  local_failure: 1,
+  config_unusable: [1],
+  state_unwritable: [1],
+  output_failed: [1],
+  local_failure: [1, 'of a file'],
 
-  record_mismatch: 1,
+  record_mismatch: [1],
 
-  outcome_unknown: 5,
-  journal_in_use: 1,
-  journal_of_other_service: 1,
-  journal_unusable: 1,
-  journal_failed: 1,
-  journal_unproven: 1,
-  journal_unverified: 6,
+  outcome_unknown: [5, 'of a file'],
+  journal_in_use: [1],
+  journal_of_other_service: [1],
+  journal_unusable: [1],
+  journal_failed: [1],
+  journal_unproven: [1],
+  journal_unverified: [6],
 
-  not_tried: 1,
-  interrupted: 1,
-  internal: 7,
-} as const;
+  not_tried: [1, 'of a file'],
+  interrupted: [1, 'passing'],
+  internal: [7],
+} as const satisfies Record<string, readonly [exitStatus: number, ...Trait[]]>;
 
 /** The exit status where several apply (cli-contract, "Exit status"): the first of 7, 5, 4, 3, 6 and 1; 0 where none does. */
 export function firstStatus(statuses: ReadonlySet<number>): number {
@@ -74,10 +77,21 @@ export function firstStatus(statuses: ReadonlySet<number>): number {
 }
 
 /** A stable name for what went wrong; listed in docs/errors.md, relied on by scripts. */
-export type ErrorCode = keyof typeof exitStatusOf;
+export type ErrorCode = keyof typeof codes;
 
 /** Every error code. */
-export const errorCodes = Object.freeze(Object.keys(exitStatusOf)) as readonly ErrorCode[];
+export const errorCodes = Object.freeze(Object.keys(codes)) as readonly ErrorCode[];
+
+/** The exit status of each. */
+export const exitStatusOf = Object.fromEntries(errorCodes.map(code => [code, codes[code][0]])) as Record<
+  ErrorCode,
+  number
+>;
+
+/** Whether this holds for failures with the code. */
+export function hasTrait(code: ErrorCode, trait: Trait): boolean {
+  return codes[code].some(one => one === trait);
+}
 
 /** Whether an error ends the run because nothing can be recorded in the journal any more. */
 export function endsJournalling(code: ErrorCode): boolean {

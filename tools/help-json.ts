@@ -1,6 +1,5 @@
 import {helpTopics, schemaSubjects} from '../src/cli/help-topics.ts';
-import {passing} from '../src/cli/retry-advice.ts';
-import type {ErrorCode} from '../src/errors.ts';
+import {type ErrorCode, hasTrait} from '../src/errors.ts';
 import {defined} from '../src/lib/object.ts';
 import {type CommandNode, type CompletionData, isOfEach, type OptionNode} from './command-tree.ts';
 import {environment, errorCodes, exitStatuses, formats, type Row, settingsOf} from './reference.ts';
@@ -17,7 +16,7 @@ export function helpJson(data: CompletionData): object {
     errorCodes: rows(errorCodes, ['code', 'exitStatus', 'meaning', 'hint']).map(row => ({
       ...row,
       exitStatus: Number(row['exitStatus']),
-      retry: row['code'] === 'not_tried' || passing.has(row['code'] as ErrorCode),
+      retry: row['code'] === 'not_tried' || hasTrait(row['code'] as ErrorCode, 'passing'),
     })),
     formats: rows(formats, ['option', 'prints']),
     settings: rows(settingsOf(data), ['name', 'option', 'variable', 'meaning']),

@@ -1,30 +1,10 @@
-import {type ErrorCode, MediaError} from '../errors.ts';
+import {type ErrorCode, hasTrait, MediaError} from '../errors.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 import type {Invocation} from './invocation.ts';
 
 /** The longest command to suggest; terminals accept lines of at most 4,095 characters. */
 const longestCommand = 2000;
-
-/** Failures that may not happen again on the next run; `retry` in `media help --json`. */
-export const passing: ReadonlySet<ErrorCode> = new Set([
-  'dns_unavailable',
-  'connection_refused',
-  'connect_timeout',
-  'connect_failed',
-  'outage',
-  'proxy_failed',
-  'rate_limited',
-  'service_unavailable',
-  'service_failed',
-  'connection_lost',
-  'stalled',
-  'deadline_exceeded',
-  'unexpected_answer',
-  'too_many_open_files',
-  'source_changed',
-  'interrupted',
-]);
 
 /** Failures that end a run, and would end the next run too. */
 const lasting: ReadonlySet<ErrorCode> = new Set([
@@ -94,7 +74,7 @@ function commandOf(words: readonly string[]): string {
 
 /** A file that was not tried may succeed, unless the next run would end for the same reason. */
 function mayPass(error: MediaError): boolean {
-  if (error.code !== 'not_tried') return passing.has(error.code);
+  if (error.code !== 'not_tried') return hasTrait(error.code, 'passing');
   return !(error.cause instanceof MediaError && lasting.has(error.cause.code));
 }
 

@@ -1,26 +1,10 @@
-import {type ErrorCode, MediaError} from '../errors.ts';
+import {hasTrait, MediaError} from '../errors.ts';
 import {own} from '../lib/object.ts';
 import {systemCode} from '../lib/system-code.ts';
 
-/** Failures of files on this machine, whose sentences name the file; other failures are about the service. */
-const localCodes: ReadonlySet<ErrorCode> = new Set([
-  'file_missing',
-  'file_unreadable',
-  'too_many_open_files',
-  'not_a_file',
-  'empty_file',
-  'not_media',
-  'type_mismatch',
-  'geotags_unstrippable',
-  'source_changed',
-  'local_failure',
-  'not_tried',
-  'outcome_unknown',
-]);
-
 /** Where an error's sentence names the file, or -1. A name such as `1` may also occur in a URL or a number. */
 function placeOf({code, message}: MediaError, file: string): number {
-  if (file === '' || !localCodes.has(code)) return -1;
+  if (file === '' || !hasTrait(code, 'of a file')) return -1;
   for (let at = message.indexOf(file); at >= 0; at = message.indexOf(file, at + 1)) {
     const startsWord = at === 0 || /\s/.test(message.charAt(at - 1));
     if (startsWord && /^([,.:;]?(\s|$))/.test(message.slice(at + file.length))) return at;
