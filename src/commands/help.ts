@@ -43,8 +43,7 @@ async function commandOf(words: readonly string[], program: Command): Promise<Co
     const next = found.commands.find(command => command.name() === word);
     if (next === undefined && found.commands.length > 0)
       await program.parseAsync(words.slice(0, index + 1), {from: 'user'});
-    if (next === undefined)
-      throw new MediaError('usage', `media ${words.slice(0, index).join(' ')} has no command "${word}".`);
+    if (next === undefined) throw new MediaError('usage', `There is no command "${words.join(' ')}".`);
     found = next;
   }
   return found;

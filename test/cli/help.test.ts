@@ -182,7 +182,7 @@ describe('help', () => {
   it('media help upload journal, a word that names no subcommand: usage error', async () => {
     const {stdout, stderr, exitCode} = await (await sandbox()).run(['help', 'upload', 'journal']);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
-    expect(stderr).toMatch(/^media: media upload has no command "journal"\.\n/);
+    expect(stderr).toMatch(/^media: There is no command "upload journal"\.\n/);
   });
 
   it('media help --json: every command, option, status and code as one line of JSON; of one command, and none', async () => {
