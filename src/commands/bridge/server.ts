@@ -27,8 +27,11 @@ export async function startBridgeServer({clock, onFailure, ...options}: BridgeSe
     ...{clock, pace: {...defaultPace, bytesPerSecond: 0}, commonHeaders: {}},
     async handle(exchange) {
       try {
-        refusePages(exchange.request.headers, port);
-        allowDesktop(exchange);
+        const {headers} = exchange.request;
+        refusePages(headers, port);
+        // The browser engine of a desktop program lets its page read a response that says so.
+        if (headers.origin === desktopOrigin)
+          exchange.commonHeaders = {'Access-Control-Allow-Origin': desktopOrigin, Vary: 'Origin'};
         if (answersPreflight(exchange)) return;
         respondJson(exchange, 200, {success: true, result: await resultOf(exchange, options)});
       } catch (error) {
@@ -55,11 +58,4 @@ async function resultOf(
   if (secret === undefined && user !== undefined && !isForm(request.headers))
     await refuseOtherUsers(request.socket, user);
   return upload(exchange);
-}
-
-/** Tells the browser engine of a desktop program that its page may read the response. */
-function allowDesktop(exchange: Exchange): void {
-  const {origin} = exchange.request.headers;
-  if (origin === desktopOrigin)
-    exchange.commonHeaders = {'Access-Control-Allow-Origin': origin, Vary: 'Origin'};
 }
