@@ -33,18 +33,17 @@ export function walkXmp(packet: Part): boolean {
   if (encoding === 'utf16le' && bytes.length % 2 !== 0) throw new UnstrippableError(place);
   const ordered = (buffer: Buffer) =>
     encoding === 'latin1' || isLittle ? buffer : Buffer.from(buffer).swap16();
-  const text = ordered(bytes).toString(encoding);
-  const spans = locationSpans(text);
-  const pieces = spans.map(
-    ({start, end}, index) => text.slice(spans[index - 1]?.end ?? 0, start) + ' '.repeat(end - start),
-  );
-  const rest = pieces.join('') + text.slice(spans.at(-1)?.end ?? 0);
+  const blanked = Buffer.from(ordered(bytes));
+  const width = encoding === 'latin1' ? 1 : 2;
+  const spans = locationSpans(blanked.toString(encoding));
+  for (const {start, end} of spans) blanked.fill(' ', width * start, width * end, encoding);
+  const rest = blanked.toString(encoding);
   for (const [, element, property] of rest.matchAll(looseProperty))
     if (isLocation(element ?? property ?? '')) throw new UnstrippableError(place);
   // Thumbnails and depth maps are whole pictures in base64, broken into lines by some writers.
   for (const [picture] of rest.replace(/&#x?[\da-f]+;|\s+/gi, '').matchAll(/[a-z\d+/]{64,}/gi))
     refuseMetadata(Buffer.from(picture, 'base64'), 'a picture in XMP metadata');
-  if (spans.length > 0) packet.write(0, ordered(Buffer.from(rest, encoding)));
+  if (spans.length > 0) packet.write(0, ordered(blanked));
   return spans.length > 0;
 }
 
@@ -59,40 +58,29 @@ export function isLocation(qualified: string): boolean {
   return prefix !== 'xmlns' && locationName.test(local);
 }
 
-/** Where in an XMP packet elements and attributes tell a place. */
+/** Where in an XMP packet elements and attributes tell a place; some may be within others. */
 function locationSpans(text: string): Span[] {
   const spans: Span[] = [];
-  const open: {name: string; start: number}[] = [];
-  // The outermost element that is overwritten.
-  let blankedDepth = Number.POSITIVE_INFINITY;
-  const close = (end: number) => {
-    if (open.length === blankedDepth) {
-      spans.push({start: open.at(-1)?.start ?? end, end});
-      blankedDepth = Number.POSITIVE_INFINITY;
-    }
-    open.pop();
-  };
+  const open: {name: string; at: number}[] = [];
   for (piece.lastIndex = 0; piece.lastIndex < text.length; ) {
-    const start = piece.lastIndex;
+    const at = piece.lastIndex;
     const match = piece.exec(text);
     if (match === null || open.length > 100) throw new UnstrippableError(place);
-    const {groups = {}} = match;
-    if (groups['end'] !== undefined) {
-      if (open.at(-1)?.name !== groups['end']) throw new UnstrippableError(place);
-      close(piece.lastIndex);
-    } else if (groups['start'] !== undefined) {
-      open.push({name: groups['start'], start});
-      if (isLocation(groups['start'])) blankedDepth = Math.min(blankedDepth, open.length);
-      if (open.length < blankedDepth)
-        for (const span of attributeSpans(groups['attributes'] ?? '', start + 1 + groups['start'].length))
-          spans.push(span);
-      if (groups['empty'] === '/') close(piece.lastIndex);
+    const {start, end, attributes = '', empty} = match.groups ?? {};
+    if (start !== undefined) {
+      open.push({name: start, at});
+      for (const span of attributeSpans(attributes, at + 1 + start.length)) spans.push(span);
+    }
+    if (end !== undefined || empty === '/') {
+      const element = open.pop();
+      if (element === undefined || (end ?? element.name) !== element.name) throw new UnstrippableError(place);
+      if (isLocation(element.name)) spans.push({start: element.at, end: piece.lastIndex});
     } else if (open.length === 0 && !/^(?:<[?!]|[\s\0\ufeff\xef\xbb\xbf]*$)/.test(match[0])) {
       throw new UnstrippableError(place);
     }
   }
   if (open.length > 0) throw new UnstrippableError(place);
-  return spans.sort((one, other) => one.start - other.start);
+  return spans;
 }
 
 function attributeSpans(attributes: string, offset: number): Span[] {
