@@ -5,91 +5,87 @@ import {walkExif} from './tiff.ts';
 import {refuseEither, UnstrippableError} from './unstrippable.ts';
 import {walkXmp} from './xmp.ts';
 
-const exif = 'Exif\0\0';
-const standardXmp = 'http://ns.adobe.com/xap/1.0/\0';
-const extendedXmp = 'http://ns.adobe.com/xmp/extension/\0';
-const photoshop = 'Photoshop 3.0\0';
-
 /** Application segments in which no location can be: their numbers, and the bytes that they begin with. */
 const harmless =
   /^(?:0 JF(?:IF|XX)\0|2 (?:ICC_PROFILE|MPF|urn:iso:std:iso:ts:21496:-1)\0|4 SCALADO\0|7 (?:HUAWEI\0\0|.Qualcomm Camera Attributes)|8 SPIFF\0|12 Ducky|13 Adobe_CM|14 Adobe)/s;
 
-/** The most segments between two scans, and of metadata; real pictures have less than a hundred. */
-const mostSegments = 1_000;
+/** The most markers in a picture; real ones have less than a thousand. */
+const mostMarkers = 10_000;
 
-/** A segment, or its content, that belongs to others with the same beginning: they are walked when all are known. */
-interface Piece {
-  readonly name: string;
-  readonly part: Part;
+const filling = Buffer.from([0xff, 0xff]);
+
+const wrong = 'a JPEG whose segments are wrong';
+
+/** A marker, with what its segment contains and where that ends. */
+interface Segment {
+  readonly kind: number;
+  readonly content: Part;
+  readonly end: number;
 }
 
 /** Blanks the location in a JPEG picture that begins at the start of a part, and returns where it ends. */
 export async function walkJpeg(part: Part): Promise<number> {
-  const pieces: Piece[] = [];
-  for (let start = 2; ; ) {
-    const {at, isEnd, found} = await part.step(() => walkSegments(part, start));
-    pieces.push(...found);
-    if (pieces.length > mostSegments) throw new UnstrippableError('metadata in very many pieces');
-    if (isEnd) {
-      await part.step(() => walkPieces(pieces));
-      return at;
-    }
-    start = await endOfScan(part, at);
+  const segments: Segment[] = [];
+  let at = 2;
+  for (let kind = 0, count = 0; kind !== 0xd9; count += 1) {
+    if (count > mostMarkers) throw new UnstrippableError(wrong);
+    const segment = await part.step(() => segmentAt(part, at));
+    kind = segment.kind;
+    if (kind >= 0xe0 && kind <= 0xef) segments.push(segment);
+    at = kind === 0xda ? await endOfScan(part, segment.end) : segment.end;
   }
+  await part.step(() => walkSegments(segments));
+  return at;
 }
 
-function walkPieces(pieces: readonly Piece[]): void {
-  const called = (name: string) => pieces.filter(piece => piece.name === name).map(piece => piece.part);
-  const packets = called(standardXmp);
-  for (const packet of packets) walkXmp(packet);
-  for (const name of new Set(pieces.map(piece => piece.name))) {
-    if (name === photoshop) walkResources(Part.joined(called(name)));
-    else if (name !== standardXmp) walkExtended(name.slice(extendedXmp.length), called(name), packets);
-  }
-}
-
-/** Walks the segments up to the next scan, or to the end. */
-function walkSegments(part: Part, start: number): {at: number; isEnd: boolean; found: readonly Piece[]} {
-  const found: Piece[] = [];
-  const wrong = 'a JPEG whose segments are wrong';
-  let kind = 0;
+function segmentAt(part: Part, start: number): Segment {
   let at = start;
-  for (let count = 0; kind !== 0xda && kind !== 0xd9; ) {
-    const marker = part.upTo(4, at);
-    kind = marker[1] ?? 0;
-    if (marker[0] !== 0xff) throw new UnstrippableError(wrong);
-    // Filling bytes may precede a marker.
-    if (kind === 0xff) at += 1;
-    else if (kind === 0xd9) at += 2;
-    else {
-      const length = marker.length < 4 ? 0 : marker.readUInt16BE(2);
-      count += 1;
-      if (length < 2 || kind < 0xc0 || (kind >= 0xd0 && kind <= 0xd8) || count > mostSegments)
-        throw new UnstrippableError(wrong);
-      if (kind >= 0xe0 && kind <= 0xef) walkSegment(part.slice(at + 4, length - 2), kind - 0xe0, found);
-      at += 2 + length;
-    }
-  }
-  return {at, isEnd: kind === 0xd9, found};
+  // Filling bytes may precede it.
+  while (part.upTo(2, at).equals(filling)) at += 1;
+  const marker = part.upTo(4, at);
+  const kind = marker[1] ?? 0;
+  if (marker[0] !== 0xff || kind < 0xc0 || (kind >= 0xd0 && kind <= 0xd8)) throw new UnstrippableError(wrong);
+  if (kind === 0xd9) return {kind, content: part.slice(at, 0), end: at + 2};
+  const length = marker.length < 4 ? 0 : marker.readUInt16BE(2);
+  if (length < 2) throw new UnstrippableError(wrong);
+  return {kind, content: part.slice(at + 4, length - 2), end: at + 2 + length};
 }
 
-function walkSegment(segment: Part, number: number, found: Piece[]): void {
-  const head = segment.upTo(80).toString('latin1');
-  if (number === 1 && head.startsWith(exif)) {
-    walkExif(segment.slice(exif.length));
-  } else if (number === 1 && head.startsWith(standardXmp)) {
-    found.push({name: standardXmp, part: segment.slice(standardXmp.length).owned()});
-  } else if (number === 1 && head.startsWith(extendedXmp)) {
-    // Those of one packet have its MD5.
-    found.push({name: head.slice(0, extendedXmp.length + 32), part: segment});
-  } else if (number === 13 && head.startsWith(photoshop)) {
-    found.push({name: photoshop, part: segment.slice(photoshop.length)});
-  } else {
-    const bytes = segment.all();
-    if (!harmless.test(`${number} ${head}`) && bytes.some(byte => byte !== 0))
-      throw new UnstrippableError(`an APP${number} segment`);
-    refuseEither(bytes, `an APP${number} segment`);
+/** Walks the application segments of a picture; some metadata is in several of them. */
+function walkSegments(segments: readonly Segment[]): void {
+  const others = new Set(segments);
+  const taken = (number: number, begin: string) => {
+    const found = segments.filter(
+      one => one.kind === 0xe0 + number && one.content.upTo(begin.length).equals(Buffer.from(begin)),
+    );
+    for (const one of found) others.delete(one);
+    return found.map(({content}) => content.slice(begin.length));
+  };
+  for (const tiff of taken(1, 'Exif\0\0')) walkExif(tiff);
+  const packets = taken(1, 'http://ns.adobe.com/xap/1.0/\0').map(packet => packet.owned());
+  for (const packet of packets) walkXmp(packet);
+  const pieces = taken(1, 'http://ns.adobe.com/xmp/extension/\0');
+  for (const digest of new Set(pieces.map(digestOf)))
+    walkExtended(
+      digest,
+      pieces.filter(piece => digestOf(piece) === digest),
+      packets,
+    );
+  const resources = taken(13, 'Photoshop 3.0\0');
+  if (resources.length > 0) walkResources(Part.joined(resources));
+  for (const {kind, content} of others) {
+    const number = kind - 0xe0;
+    const place = `an APP${number} segment`;
+    const bytes = content.all();
+    if (!harmless.test(`${number} ${bytes.toString('latin1', 0, 80)}`) && bytes.some(byte => byte !== 0))
+      throw new UnstrippableError(place);
+    refuseEither(bytes, place);
   }
+}
+
+/** The MD5 of a packet of extended XMP, which each of its pieces has. */
+function digestOf(piece: Part): string {
+  return piece.read(0, 32).toString('latin1');
 }
 
 /**
@@ -97,20 +93,16 @@ function walkSegment(segment: Part, number: number, found: Piece[]): void {
  * 1.1.3.1), and makes its MD5 right, here and in the standard XMP that refers to it.
  */
 function walkExtended(digest: string, pieces: readonly Part[], standard: readonly Part[]): void {
-  const headerSize = extendedXmp.length + 40;
   const sorted = pieces
-    .map(piece => ({offset: piece.read(headerSize - 4, 4).readUInt32BE(0), data: piece.slice(headerSize)}))
+    .map(piece => ({offset: piece.read(36, 4).readUInt32BE(0), data: piece.slice(40)}))
     .sort((one, other) => one.offset - other.offset);
-  const length = pieces
-    .at(-1)
-    ?.read(headerSize - 8, 4)
-    .readUInt32BE(0);
+  const length = pieces.at(-1)?.read(32, 4).readUInt32BE(0);
   const end = sorted.reduce((at, {offset, data}) => (offset === at ? at + data.size : Number.NaN), 0);
   if (end !== length) throw new UnstrippableError('extended XMP with missing pieces');
   const whole = Part.joined(sorted.map(({data}) => data)).owned();
   if (!walkXmp(whole)) return;
   const now = hash('md5', whole.all()).toUpperCase();
-  for (const piece of pieces) piece.write(extendedXmp.length, Buffer.from(now));
+  for (const piece of pieces) piece.write(0, Buffer.from(now));
   for (const packet of standard) replaceAll(packet, digest, now);
 }
 
