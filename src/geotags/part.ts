@@ -17,16 +17,13 @@ const mostExtents = 1_000;
 /** Most values are near each other: this much is read at once, and up to 16 times as much where a step reads again and again. */
 const windowBytes = 64 * 1024;
 
-const zeros = Buffer.alloc(1024);
-
 /** What is planned for a file: its changes, and which bytes belong to what. */
 interface Draft {
   readonly file: RandomAccess;
   /** What is in memory: what was read first, and what the last steps needed. */
   readonly windows: Patch[];
-  readonly changes: (Patch & {owner: number})[];
-  readonly claims: (Extent & {owner: number})[];
-  owners: number;
+  readonly changes: (Patch & {owner: object})[];
+  readonly claims: (Extent & {owner: object})[];
 }
 
 /** A step of a walk needs bytes that are not in memory. */
@@ -42,9 +39,10 @@ export class Part {
   readonly size: number;
   readonly #draft: Draft;
   readonly #extents: readonly Extent[];
-  readonly #owner: number;
+  /** Made for it alone, and for its slices. */
+  readonly #owner: object;
 
-  private constructor(draft: Draft, extents: readonly Extent[], owner: number) {
+  private constructor(draft: Draft, extents: readonly Extent[], owner: object = {}) {
     this.#draft = draft;
     this.#extents = extents;
     this.#owner = owner;
@@ -53,8 +51,8 @@ export class Part {
 
   /** A file of which the first bytes have been read. */
   static ofFile(file: RandomAccess, head: Buffer): Part {
-    const draft = {file, windows: [{offset: 0, bytes: head}], changes: [], claims: [], owners: 1};
-    return new Part(draft, [{offset: 0, length: file.size}], 0);
+    const draft = {file, windows: [{offset: 0, bytes: head}], changes: [], claims: []};
+    return new Part(draft, [{offset: 0, length: file.size}]);
   }
 
   static ofBytes(bytes: Buffer): Part {
@@ -105,8 +103,7 @@ export class Part {
 
   /** The same bytes with an owner of their own, who claims none. */
   unclaimed(): Part {
-    this.#draft.owners += 1;
-    return new Part(this.#draft, this.#extents, this.#draft.owners);
+    return new Part(this.#draft, this.#extents);
   }
 
   /** Claims bytes: a change to them by another owner is refused. */
@@ -165,10 +162,7 @@ export class Part {
   }
 
   zero(at: number, length: number): void {
-    this.write(
-      at,
-      this.read(at, length).length > zeros.length ? Buffer.alloc(length) : zeros.subarray(0, length),
-    );
+    this.write(at, Buffer.from(this.read(at, length)).fill(0));
   }
 
   /** The changes to the whole file, in order and without overlaps; refused if one changes what belongs to another owner. */
