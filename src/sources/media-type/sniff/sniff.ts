@@ -1,6 +1,6 @@
-import type {RandomAccess} from '../../../lib/files/random-access.ts';
+import {type RandomAccess, readAt} from '../../../lib/files/random-access.ts';
 import {byWord} from '../../../lib/object.ts';
-import {matches, viewOf} from '../tracks/bytes.ts';
+import {matches} from '../tracks/bytes.ts';
 import {readContainer} from '../tracks/containers.ts';
 import {canonicalType, isMediaType, mayBeText} from '../types/tables.ts';
 import {isAudioStream} from './audio.ts';
@@ -13,7 +13,7 @@ const bareAudio = new Set(['audio/mpeg', 'audio/aac']);
 
 /** Finds out what a file's bytes are, from its first 64 KiB and, for containers, from the list of tracks. */
 export async function sniff(bytes: RandomAccess): Promise<Finding> {
-  const head = await bytes.read(0, Math.min(headLength, bytes.size));
+  const head = await readAt(bytes, 0, Math.min(headLength, bytes.size));
   const isWhole = head.length === bytes.size;
   const type = sniffSignature(head) ?? sniffText(head, isWhole) ?? sniffPicture(head);
   const text = type === undefined || isMediaType(type) ? sniffPlainText(head, isWhole) : undefined;
@@ -37,7 +37,7 @@ export async function loadSniffer(): Promise<void> {
   await import('file-type');
 }
 
-async function askFileType(head: Uint8Array, bytes: RandomAccess): Promise<Finding> {
+async function askFileType(head: Buffer, bytes: RandomAccess): Promise<Finding> {
   const {fileTypeFromBuffer} = await import('file-type');
   // It throws for some malformed files, which count as not recognised.
   const reported = (await fileTypeFromBuffer(head).catch(() => undefined))?.mime;
@@ -50,7 +50,7 @@ async function askFileType(head: Uint8Array, bytes: RandomAccess): Promise<Findi
 }
 
 // file-type also needs the directory, which may be at the end of a large file.
-function isTiff(head: Uint8Array): boolean {
+function isTiff(head: Buffer): boolean {
   return matches(head, 0, 'II*\0') || matches(head, 0, 'MM\0*');
 }
 
@@ -131,7 +131,7 @@ const signatures: readonly (readonly [bytes: string, type: string])[] = [
 ];
 
 /** The type that the first bytes of a file identify for certain, if any. */
-function sniffSignature(head: Uint8Array): string | undefined {
+function sniffSignature(head: Buffer): string | undefined {
   if (matches(head, 0, '\x89PNG\r\n\x1a\n')) return pngType(head);
   if (matches(head, 0, 'RIFF') && matches(head, 8, 'WEBP')) return 'image/webp';
   const known = signatures.find(([bytes]) => matches(head, 0, bytes));
@@ -139,7 +139,7 @@ function sniffSignature(head: Uint8Array): string | undefined {
 }
 
 /** Types that are identified by bytes at an offset. */
-function sniffWithin(head: Uint8Array): string | undefined {
+function sniffWithin(head: Buffer): string | undefined {
   if (isTagged(head)) return 'audio/mpeg';
   if (matches(head, 4, 'RED1') || matches(head, 4, 'RED2')) return 'video/x-red-r3d';
   if ((matches(head, 0, 'IIII') && matches(head, 5, 'waR')) || matches(head, 0x19, 'ARECOYK'))
@@ -150,18 +150,17 @@ function sniffWithin(head: Uint8Array): string | undefined {
 }
 
 // Only audio files have these tags, whatever their codec; some bits of the version and the length are never set.
-function isTagged(head: Uint8Array): boolean {
+function isTagged(head: Buffer): boolean {
   if (!matches(head, 0, 'ID3') || head.length < 10) return false;
   return (head[3] ?? 255) < 5 && head.subarray(6, 10).every(byte => byte < 0x80);
 }
 
 // An animation has a chunk before the picture's data (PNG, third edition, 11.3.6).
-function pngType(head: Uint8Array): string {
-  const view = viewOf(head);
+function pngType(head: Buffer): string {
   let position = 8;
   while (position + 8 <= head.length && !matches(head, position + 4, 'IDAT')) {
     if (matches(head, position + 4, 'acTL')) return 'image/apng';
-    position += 12 + view.getUint32(position);
+    position += 12 + head.readUInt32BE(position);
   }
   return 'image/png';
 }
@@ -174,7 +173,7 @@ const untrusted = new Set(
 );
 
 /** Checks of other types that it reports after only a few bytes. */
-const confirmations = new Map<string, (head: Uint8Array, size: number) => boolean>([
+const confirmations = new Map<string, (head: Buffer, size: number) => boolean>([
   ['image/bmp', head => [12, 16, 40, 52, 56, 64, 108, 124].includes(uint32(head, 14))],
   ['image/x-icon', isIconDirectory],
   ['application/postscript', head => matches(head, 0, '%!PS')],
@@ -185,25 +184,25 @@ const confirmations = new Map<string, (head: Uint8Array, size: number) => boolea
 ]);
 
 // An uncompressed TGA begins like a cursor, so the first picture must be within the file, after the directory.
-function isIconDirectory(head: Uint8Array, size: number): boolean {
+function isIconDirectory(head: Buffer, size: number): boolean {
   if (head.length < 22) return false;
-  const count = viewOf(head).getUint16(4, true);
+  const count = head.readUInt16LE(4);
   const offset = uint32(head, 18);
   const liesWithin = offset >= 6 + 16 * count && offset < size;
   return count > 0 && head[9] === 0 && uint32(head, 14) > 0 && liesWithin;
 }
 
-function isExecutable(head: Uint8Array, size: number): boolean {
+function isExecutable(head: Buffer, size: number): boolean {
   const offset = uint32(head, 60);
   return offset < size && (matches(head, offset, 'PE\0\0') || matches(head, offset, 'NE'));
 }
 
-function uint32(head: Uint8Array, offset: number): number {
-  return offset + 4 <= head.length ? viewOf(head).getUint32(offset, true) : 0;
+function uint32(head: Buffer, offset: number): number {
+  return offset + 4 <= head.length ? head.readUInt32LE(offset) : 0;
 }
 
 /** The type of a picture that is recognised by more than a few fixed bytes, if the bytes are one. */
-function sniffPicture(head: Uint8Array): string | undefined {
+function sniffPicture(head: Buffer): string | undefined {
   if (!matches(head, 0, '#?')) return netpbmType(head);
   return /\n(?:FORMAT=32-bit_rle_(?:rgbe|xyze)|\n[-+][XY] \d+ [-+][XY] \d+)\s/.test(latin1(head))
     ? 'image/vnd.radiance'
@@ -219,7 +218,7 @@ const netpbmTypes = byWord([
 ]);
 
 // Any text may begin with a letter and a digit, so the size must follow, after comments (netpbm's manual).
-function netpbmType(head: Uint8Array): string | undefined {
+function netpbmType(head: Buffer): string | undefined {
   if (head[0] !== 0x50) return undefined;
   const text = latin1(head.subarray(0, 1024));
   if (/^P7\s*\n(?:#[^\n]*\n)*(?:WIDTH|HEIGHT|DEPTH|MAXVAL|TUPLTYPE)\s/.test(text))

@@ -6,8 +6,3 @@ export function matches(bytes: Uint8Array, offset: number, expected: string): bo
   }
   return true;
 }
-
-/** A DataView of the bytes, for multi-byte numbers. */
-export function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}

@@ -1,5 +1,5 @@
 import type {RandomAccess} from '../../../lib/files/random-access.ts';
-import {matches, viewOf} from './bytes.ts';
+import {matches} from './bytes.ts';
 import {isobmffTracks, isobmffType} from './isobmff.ts';
 import {matroskaTracks, matroskaType} from './matroska.ts';
 
@@ -12,7 +12,7 @@ export type Tracks = 'video' | 'audio' | 'subtitles' | undefined;
  * files keep it busy forever.
  */
 export async function readContainer(
-  head: Uint8Array,
+  head: Buffer,
   bytes: RandomAccess,
 ): Promise<{type: string; tracks: Tracks} | undefined> {
   if (matches(head, 0, 'OggS')) {
@@ -53,7 +53,7 @@ const oggCodecs: readonly (readonly [magic: string, tracks: Tracks])[] = [
 ];
 
 /** The content of an Ogg file. The first pages of all streams come before any other page (RFC 3533, section 6). */
-function oggTracks(head: Uint8Array): Tracks {
+function oggTracks(head: Buffer): Tracks {
   const found = new Set<Tracks>();
   let position = 0;
   while (
@@ -75,34 +75,33 @@ const asfVideo = '\xc0\xef\x19\xbc\x4d\x5b\xcf\x11\xa8\xfd\x00\x80\x5f\x5c\x44\x
 const asfAudio = '\x40\x9e\x69\xf8\x4d\x5b\xcf\x11\xa8\xfd\x00\x80\x5f\x5c\x44\x2b';
 
 /** The content of an ASF file, by its header. file-type reads only the first stream. */
-function asfTracks(head: Uint8Array): Tracks {
+function asfTracks(head: Buffer): Tracks {
   if (head.length < 24) return undefined;
-  const end = Number(viewOf(head).getBigUint64(16, true));
-  const header = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, end));
+  const end = Number(head.readBigUInt64LE(16));
+  const header = head.subarray(0, end);
   if (header.includes(asfVideo, 'latin1')) return 'video';
   return end <= head.length && header.includes(asfAudio, 'latin1') ? 'audio' : undefined;
 }
 
 /** Whether a file is an MPEG program stream (ISO/IEC 11172-1, 2.4.3.2; 13818-1, 2.5.3.3). */
-function isProgramStream(head: Uint8Array): boolean {
+function isProgramStream(head: Buffer): boolean {
   const version = head[4] ?? 0;
   return matches(head, 0, '\0\0\x01\xba') && ((version & 0xf0) === 0x20 || (version & 0xc0) === 0x40);
 }
 
 /** The content of an MPEG program stream, by the bounds in its system header, and its packets, since some headers are wrong. */
-function programTracks(head: Uint8Array): Tracks {
-  const view = viewOf(head);
+function programTracks(head: Buffer): Tracks {
   let tracks: Tracks;
   for (let at = 0; at + 14 <= head.length; ) {
-    const code = view.getUint32(at);
+    const code = head.readUInt32BE(at);
     if (code >> 4 === 0x1e || code === 0x1fd) return 'video';
-    if (code === 0x1bb && (view.getUint8(at + 10) & 31) > 0) return 'video';
-    if (code === 0x1bb && view.getUint8(at + 9) >> 2 > 0) tracks = 'audio';
+    if (code === 0x1bb && (head.readUInt8(at + 10) & 31) > 0) return 'video';
+    if (code === 0x1bb && head.readUInt8(at + 9) >> 2 > 0) tracks = 'audio';
     // A sector of a Video CD ends in zeros.
     if (code < 0x100) at += 1;
     else if (code >>> 8 !== 1) return undefined;
-    else if (code !== 0x1ba) at += 6 + view.getUint16(at + 4);
-    else at += (view.getUint8(at + 4) & 0xc0) === 0x40 ? 14 + (view.getUint8(at + 13) & 7) : 12;
+    else if (code !== 0x1ba) at += 6 + head.readUInt16BE(at + 4);
+    else at += (head.readUInt8(at + 4) & 0xc0) === 0x40 ? 14 + (head.readUInt8(at + 13) & 7) : 12;
   }
   return tracks;
 }
@@ -111,7 +110,7 @@ function programTracks(head: Uint8Array): Tracks {
  * Whether the bytes are packets of an MPEG transport stream: of 188 bytes, 192 with a time stamp, or 204 with error correction.
  * A capture may begin within a packet; then more packets are required.
  */
-function isTransportStream(head: Uint8Array): boolean {
+function isTransportStream(head: Buffer): boolean {
   for (const distance of [188, 192, 204]) {
     for (let start = 0; start < distance; start += 1) {
       if (head[start] !== 0x47) continue;
@@ -122,7 +121,7 @@ function isTransportStream(head: Uint8Array): boolean {
   return false;
 }
 
-function packetsFollow(head: Uint8Array, start: number, distance: number, least: number): boolean {
+function packetsFollow(head: Buffer, start: number, distance: number, least: number): boolean {
   const whole = Math.floor((head.length - start) / distance);
   if (whole < least) return false;
   let isText = true;

@@ -1,6 +1,6 @@
-import type {RandomAccess} from '../../../lib/files/random-access.ts';
+import {type RandomAccess, readAt} from '../../../lib/files/random-access.ts';
 import {byWord} from '../../../lib/object.ts';
-import {matches, viewOf} from './bytes.ts';
+import {matches} from './bytes.ts';
 import {type Section, Sections, type Span} from './sections.ts';
 
 /** Major brands of pictures, and of videos that have their own type (ISO/IEC 23008-12, mp4ra.org), without spaces at their ends. */
@@ -27,8 +27,8 @@ const handlers = byWord([
 ]);
 
 /** The type by the first bytes of an MP4, QuickTime or HEIF file, regardless of its tracks; undefined for others. */
-export function isobmffType(head: Uint8Array, size: number): string | undefined {
-  const kind = latin1(head, 4);
+export function isobmffType(head: Buffer, size: number): string | undefined {
+  const kind = head.toString('latin1', 4, 8);
   // QuickTime files older than the file type box begin with one of these.
   if (['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'].includes(kind)) {
     return isPlausible(head, size) ? 'video/quicktime' : undefined;
@@ -36,8 +36,9 @@ export function isobmffType(head: Uint8Array, size: number): string | undefined 
   // A segment of a stream has its list of tracks in another file (ISO/IEC 14496-12, 8.8 and 8.16).
   if (['styp', 'moof', 'sidx'].includes(kind))
     return isPlausible(head, size) ? 'video/iso.segment' : undefined;
-  if (kind !== 'ftyp' || head.length < 16 || !/^[\x20-\x7e]{4}$/.test(latin1(head, 8))) return undefined;
-  const brand = latin1(head, 8);
+  if (kind !== 'ftyp' || head.length < 16 || !/^[\x20-\x7e]{4}$/.test(head.toString('latin1', 8, 12)))
+    return undefined;
+  const brand = head.toString('latin1', 8, 12);
   if ((brand === 'mif1' || brand === 'msf1') && hasAvifBrand(head)) return 'image/avif';
   if (brand.startsWith('3g2')) return 'video/3gpp2';
   if (brand.startsWith('3g')) return 'video/3gpp';
@@ -58,7 +59,7 @@ export async function isobmffTracks(bytes: RandomAccess): Promise<ReadonlySet<st
     const media = await boxes.find(track, 'mdia');
     const handler = media && (await boxes.find(media, 'hdlr'));
     if (handler === undefined) return undefined;
-    const kind = handlers.get(latin1(await bytes.read(handler.start, 12), 8));
+    const kind = handlers.get((await readAt(bytes, handler.start + 8, 4)).toString('latin1'));
     if (kind === 'video') pictures.push(await idIn(bytes, await boxes.find(track, 'tkhd')));
     else found.add(kind ?? 'unknown');
     const references = await boxes.find(track, 'tref');
@@ -72,41 +73,37 @@ export async function isobmffTracks(bytes: RandomAccess): Promise<ReadonlySet<st
 /** The number of a track, if its header has one (ISO/IEC 14496-12, 8.3.2). */
 async function idIn(bytes: RandomAccess, header: Span | undefined): Promise<number | undefined> {
   if (header === undefined || header.end - header.start < 24) return undefined;
-  const fields = await bytes.read(header.start, 24);
-  return fields.length < 24 ? undefined : viewOf(fields).getUint32(fields[0] === 1 ? 20 : 12);
+  const fields = await readAt(bytes, header.start, 24);
+  return fields.length < 24 ? undefined : fields.readUInt32BE(fields[0] === 1 ? 20 : 12);
 }
 
 /** The tracks with the chapters of a track: their titles, or their pictures (QuickTime File Format, "Chapter Lists"). */
 async function chaptersIn(bytes: RandomAccess, list: Span | undefined): Promise<number[]> {
   if (list === undefined) return [];
-  const ids = viewOf(await bytes.read(list.start, Math.min(list.end - list.start, 64) & ~3));
-  return Array.from({length: ids.byteLength >> 2}, (_, index) => ids.getUint32(4 * index));
+  const ids = await readAt(bytes, list.start, Math.min(list.end - list.start, 64) & ~3);
+  return Array.from({length: ids.length >> 2}, (_, index) => ids.readUInt32BE(4 * index));
 }
 
 /** A box that fits within the limit, by its first bytes (ISO/IEC 14496-12, 4.2). */
-export function readBox(header: Uint8Array, position: number, limit: number): Section<string> | undefined {
+export function readBox(header: Buffer, position: number, limit: number): Section<string> | undefined {
   if (header.length < 8) return undefined;
-  const isLong = viewOf(header).getUint32(0) === 1;
+  const isLong = header.readUInt32BE(0) === 1;
   if (isLong && header.length < 16) return undefined;
-  const size = isLong ? Number(viewOf(header).getBigUint64(8)) : viewOf(header).getUint32(0);
+  const size = isLong ? Number(header.readBigUInt64BE(8)) : header.readUInt32BE(0);
   const start = position + (isLong ? 16 : 8);
   const end = size === 0 ? limit : position + size;
-  return end < start || end > limit ? undefined : {kind: latin1(header, 4), start, end};
-}
-
-function latin1(bytes: Uint8Array, offset: number): string {
-  return String.fromCharCode(...bytes.subarray(offset, offset + 4));
+  return end < start || end > limit ? undefined : {kind: header.toString('latin1', 4, 8), start, end};
 }
 
 // "wide" and "free" are also words, so the size of a box must precede them, in 32 bits or as the mark of 64.
-function isPlausible(head: Uint8Array, size: number): boolean {
-  const box = viewOf(head).getUint32(0);
+function isPlausible(head: Buffer, size: number): boolean {
+  const box = head.readUInt32BE(0);
   return box <= 1 || (box >= 8 && (box < 2 ** 24 || box <= size));
 }
 
 // Some encoders, such as libavif, write a general major brand, and their own among the compatible brands.
-function hasAvifBrand(head: Uint8Array): boolean {
-  const end = Math.min(viewOf(head).getUint32(0), head.length);
+function hasAvifBrand(head: Buffer): boolean {
+  const end = Math.min(head.readUInt32BE(0), head.length);
   for (let offset = 16; offset + 4 <= end; offset += 4) {
     if (matches(head, offset, 'avif') || matches(head, offset, 'avis')) return true;
   }

@@ -21,7 +21,7 @@ const trackTypes = new Map([
 ]);
 
 /** The type by the first bytes of a Matroska or WebM file, regardless of its tracks; undefined for others. */
-export function matroskaType(head: Uint8Array): string | undefined {
+export function matroskaType(head: Buffer): string | undefined {
   if (!matches(head, 0, '\x1a\x45\xdf\xa3')) return undefined;
   const header = readElement(head, 0);
   for (let at = header?.start ?? 0; header !== undefined && at < header.end; ) {
@@ -55,7 +55,7 @@ export async function matroskaTracks(bytes: RandomAccess): Promise<ReadonlySet<s
 }
 
 /** An element by its first bytes; its length is infinite in live streams. */
-function readElement(bytes: Uint8Array, position: number): Section<number> | undefined {
+function readElement(bytes: Buffer, position: number): Section<number> | undefined {
   const idLength = lengthOf(bytes[0]);
   const sizeLength = lengthOf(bytes[idLength]);
   const headerLength = idLength + sizeLength;

@@ -1,4 +1,4 @@
-import type {RandomAccess} from '../../../lib/files/random-access.ts';
+import {type RandomAccess, readAt} from '../../../lib/files/random-access.ts';
 
 /** Where the content of something is in a file. */
 export interface Span {
@@ -18,7 +18,7 @@ interface Format<Kind> {
   /** Enough sections for any real file; limits files that were made to waste time. */
   most: number;
   /** Reads the first bytes of a section; undefined if they are not valid. `limit`: where the section around it ends. */
-  read: (header: Uint8Array, position: number, limit: number) => Section<Kind> | undefined;
+  read: (header: Buffer, position: number, limit: number) => Section<Kind> | undefined;
 }
 
 const longestHeader = 16;
@@ -41,7 +41,7 @@ export class Sections<Kind> {
     const {shortest, most, read} = this.#format;
     const end = Math.min(span.end, this.#bytes.size);
     for (let position = span.start; position + shortest <= end; ) {
-      const section = read(await this.#bytes.read(position, longestHeader), position, span.end);
+      const section = read(await readAt(this.#bytes, position, longestHeader), position, span.end);
       this.#count += 1;
       if (section === undefined || this.#count > most) {
         this.isSound = false;
