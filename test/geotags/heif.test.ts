@@ -106,3 +106,14 @@ test('a HEIF picture with a motion video in a box "mpvd": blanked', async () => 
     false,
   ]);
 });
+
+test('refused at once: items with very many empty pieces', async () => {
+  const items = Array.from({length: 20_000}, (_, id) => [number(id, 2), zeros(2), number(0xffff, 2)]);
+  const meta = box(
+    'meta',
+    ...[zeros(4), box('hdlr', zeros(8), text('pict'), zeros(13)), box('iinf', zeros(6))],
+    box('iloc', zeros(4), zeros(2), number(items.length, 2), ...items.flat()),
+  );
+  const picture = Buffer.concat([box('ftyp', text('heic'), zeros(4), text('mif1heic')), meta]);
+  expect(await stripped(picture)).toBe('items whose places are unknown');
+});
