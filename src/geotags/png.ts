@@ -34,7 +34,7 @@ function walkChunk(kind: string, chunk: Part): void {
   const data = chunk.slice(4, chunk.size - 8);
   const before = data.all();
   if (kind === 'eXIf') walkExif(data);
-  else if (['tEXt', 'zTXt', 'iTXt'].includes(kind)) walkText(kind, before, data);
+  else if (textHeads.has(kind)) walkText(kind, before, data);
   else throw unknownKind('a chunk', kind);
   if (data.all().equals(before)) return;
   const sum = Buffer.alloc(4);
@@ -42,27 +42,24 @@ function walkChunk(kind: string, chunk: Part): void {
   chunk.write(chunk.size - 4, sum);
 }
 
+/** What precedes the text in a chunk: its keyword, and whether it is compressed, languages and a translated keyword. */
+const textHeads = new Map([
+  ['tEXt', /^([^\0]*)\0/],
+  ['zTXt', /^([^\0]*)\0./s],
+  ['iTXt', /^([^\0]*)\0(.).[^\0]*\0[^\0]*\0/s],
+]);
+
 /** Blanks the location in a text; one that is compressed cannot be changed. */
 function walkText(kind: string, bytes: Buffer, data: Part): void {
-  let start = endOf(bytes, 0);
-  const keyword = bytes.toString('latin1', 0, start - 1);
-  let isCompressed = kind === 'zTXt';
-  if (isCompressed) start += 1;
-  if (kind === 'iTXt') {
-    isCompressed = bytes[start] !== 0;
-    start = endOf(bytes, endOf(bytes, start + 2));
-  }
-  const text = isCompressed ? Part.ofBytes(inflated(bytes.subarray(start))) : data.slice(start).owned();
+  const [head, keyword, flag] = textHeads.get(kind)?.exec(bytes.toString('latin1')) ?? [];
+  if (head === undefined || keyword === undefined) throw new UnstrippableError('a text without a keyword');
+  const isCompressed = kind === 'zTXt' || (kind === 'iTXt' && flag !== '\0');
+  const text = isCompressed
+    ? Part.ofBytes(inflated(bytes.subarray(head.length)))
+    : data.slice(head.length).owned();
   walkPlain(keyword, text);
   if (isCompressed && text.patches().length > 0)
     throw new UnstrippableError(`the compressed text "${keyword}"`);
-}
-
-/** Where the bytes after the next zero begin. */
-function endOf(bytes: Buffer, start: number): number {
-  const end = bytes.indexOf(0, start);
-  if (end === -1) throw new UnstrippableError('a text without a keyword');
-  return end + 1;
 }
 
 function inflated(bytes: Buffer): Buffer {
