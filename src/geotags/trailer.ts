@@ -5,8 +5,12 @@ import {below, refuseEither, UnstrippableError} from './unstrippable.ts';
 
 const place = 'the data after the picture';
 
+/** The most further pictures; phones write a few. */
+const mostPictures = 10_000;
+
 /** Blanks the location in what follows a picture: further ones (CIPA DC-007), the video of a motion photo, filling bytes. */
 export async function walkTrailer(trailer: Part, depth = 0): Promise<void> {
+  let pictures = 0;
   for (let at = 0; at < trailer.size; ) {
     const head = await trailer.step(() => trailer.upTo(2 ** 16, at));
     const filling = head.findIndex(byte => byte !== 0);
@@ -17,7 +21,11 @@ export async function walkTrailer(trailer: Part, depth = 0): Promise<void> {
     if (skipped > lengthSize) at += skipped;
     else if (video >= 0 && video <= filling) return walkIsobmff(trailer.slice(at + video).unclaimed());
     else if (!isJpeg(head.subarray(filling))) return walkSamsung(trailer.slice(at), filling, depth);
-    else at += filling + (await walkJpeg(trailer.slice(at + filling)));
+    else {
+      pictures += 1;
+      if (pictures > mostPictures) throw new UnstrippableError('very many pictures');
+      at += filling + (await walkJpeg(trailer.slice(at + filling)));
+    }
   }
 }
 

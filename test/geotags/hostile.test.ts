@@ -167,6 +167,16 @@ test('behind a picture: much filling, and a picture among the blocks of Samsung;
     expect(await stripped(Buffer.concat([plain, behind]))).toBe('the data after the picture');
 });
 
+test('refused at once: very many pictures behind a picture, and very many scans in one', async () => {
+  const picture = await readFile(fixture('photo.jpg'));
+  const pictures = Buffer.alloc(4 * 100_000, Buffer.from([0xff, 0xd8, 0xff, 0xd9]));
+  expect(await stripped(Buffer.concat([picture, pictures]))).toBe('very many pictures');
+  const scans = Buffer.alloc(4 * 100_000, Buffer.from([0xff, 0xda, 0, 2]));
+  expect(await stripped(Buffer.concat([picture.subarray(0, -2), scans, picture.subarray(-2)]))).toBe(
+    'a JPEG whose segments are wrong',
+  );
+});
+
 test('JPEG: a scan whose end is split, and which restarts; Exif behind a scan; two XMP packets', async () => {
   const packet = [1, `${xmpHeader}${packetOf(`p:City="${secret}"`)}`] as const;
   const picture = await jpegWith(packet, [1, exifSegment(exifOf())], packet);
