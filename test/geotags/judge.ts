@@ -77,7 +77,10 @@ function others(lines: readonly string[]): string[] {
     const isWithinBlanked = group === 'iTunes' && name.startsWith('Unknown_');
     // Spaces between properties, in XMP that exiftool reads leniently.
     const isFilling = group.startsWith('XMP') && /^[\s.]*$/.test(value);
+    // The MD5 of extended XMP, in a property whose name was mutated.
+    const isDigest = group.startsWith('XMP') && /^Has|XMP$/.test(name) && /^[\dA-F]{32}$/.test(value);
     return (
+      !isDigest &&
       !isLocationTag(name, group) &&
       !isDerivedTag(group, name) &&
       !isBlanked &&
