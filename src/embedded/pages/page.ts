@@ -36,28 +36,19 @@ interface Frame {
 export function respondPage(
   exchange: Exchange,
   status: number,
-  frame: Frame,
+  {title, pageToken, next}: Frame,
   content: Html,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const {text} = whole(frame, exchange.path, content);
-  respond(exchange, {status, text, headers: {...pageHeaders, ...headers}});
-}
-
-export function redirectTo(exchange: Exchange, path: string): void {
-  respond(exchange, {status: 303, text: '', headers: {...pageHeaders, Location: path}});
-}
-
-function whole({title, pageToken, next}: Frame, here: string, content: Html): Html {
   const link = (path: string, name: string) =>
-    html`<a href="${path}"${path === here ? html` aria-current="page"` : undefined}>${name}</a>`;
+    html`<a href="${path}"${path === exchange.path ? html` aria-current="page"` : undefined}>${name}</a>`;
   const navigation = html`
     <nav aria-label="Pages">
       ${link('/', 'Gallery')}
       ${link('/profile', 'Profile and keys')}
       <form method="post" action="/sign-out">${tokenField(pageToken ?? '')}<button>Sign out</button></form>
     </nav>`;
-  return html`<!doctype html>
+  const {text} = html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -75,6 +66,11 @@ function whole({title, pageToken, next}: Frame, here: string, content: Html): Ht
   </body>
 </html>
 `;
+  respond(exchange, {status, text, headers: {...pageHeaders, ...headers}});
+}
+
+export function redirectTo(exchange: Exchange, path: string): void {
+  respond(exchange, {status: 303, text: '', headers: {...pageHeaders, Location: path}});
 }
 
 /** The hidden form field with the CSRF token of the session. */
@@ -102,28 +98,21 @@ const longestForm = 64 * 1024;
 
 /** Reads a form of this session; throws a 403 for another origin or token, since other ports send its cookie too. */
 export async function readForm({exchange, service, session}: PageRequest): Promise<URLSearchParams> {
-  const {headers} = exchange.request;
-  // A proxy in front of the service may speak https.
-  const origins = [originOf(exchange), new URL(service.publicUrl()).origin];
-  if (!origins.includes(headers.origin ?? '')) throw foreign();
+  const {authority, request} = exchange;
+  const {headers} = request;
+  const foreign = new Refusal(
+    403,
+    'This form was not sent from a page of this service. Reload the page and try again.',
+  );
+  // The Host field, which has been checked before; a proxy in front of the service may speak https.
+  const urls = [`http://${authority ?? headers.host ?? ''}`, service.publicUrl()];
+  if (!urls.some(url => new URL(url).origin === headers.origin)) throw foreign;
   if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) {
     throw new Refusal(415, 'Content-Type must be application/x-www-form-urlencoded.');
   }
   const form = new URLSearchParams(await readBody(exchange, longestForm));
-  if (!isSameSecret(form.get('page-token') ?? '', session.pageToken)) throw foreign();
+  if (!isSameSecret(form.get('page-token') ?? '', session.pageToken)) throw foreign;
   return form;
-}
-
-/** The origin of the service, from the Host header, which has been checked before. */
-function originOf({authority, request}: Exchange): string {
-  return new URL(`http://${authority ?? request.headers.host ?? ''}`).origin;
-}
-
-function foreign(): Refusal {
-  return new Refusal(
-    403,
-    'This form was not sent from a page of this service. Reload the page and try again.',
-  );
 }
 
 /** Text that is already HTML. Only the tag below creates it, so all other text in a page is escaped. */
