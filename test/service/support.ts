@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {systemClock} from '../../src/host.ts';
 import type {ConnectionOptions} from '../../src/http/http.ts';
 import {Secret} from '../../src/lib/secrets/secret.ts';
+import {Stop} from '../../src/lib/stop.ts';
 import {ServiceClient} from '../../src/service/client.ts';
 import type {Uploader} from '../../src/service/uploader.ts';
 import type {OpenSource, Source} from '../../src/sources/open/source.ts';
@@ -218,7 +219,7 @@ export async function uploadEach(
     several: false,
     onUnknown: 'hold',
     dryRun: false,
-    stop: new AbortController().signal,
+    stop: new Stop(),
     concurrency: 1,
     observer: noObserver,
     ...options,
