@@ -1,17 +1,19 @@
 import {Column, CompactMap} from '../lib/tables.ts';
 import {type Content, contentOf, type SentAs, sentAsKey, sentAsOf} from './identity.ts';
 import type {FileState, PathKey, UploadLine} from './line.ts';
-import {PathHistory, type Place} from './path-history.ts';
+import {PathHistory} from './path-history.ts';
 
 const states = ['pending', 'unknown', 'done', 'failed', 'forgotten'] as const;
 
 /** `pending`: may be sent. `unknown`: released without a recorded result. `forgotten`: stored, but no longer counts. */
 export type EntryState = (typeof states)[number];
 
-/** The upload of some content, sent in one way and under one idempotency key; its place is the line with its current state. */
-export interface Entry extends SentAs, Place {
+/** The upload of some content, sent in one way and under one idempotency key. */
+export interface Entry extends SentAs {
   /** The row in the index. */
   row: number;
+  /** Where the line with its current state begins, in bytes. */
+  offset: number;
   state: EntryState;
   size: number;
   /** Whether it was ever released, so that the service may know its key. */
@@ -34,7 +36,6 @@ export class JournalIndex {
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #offset = new Column(Float64Array);
-  readonly #length = new Column(Uint32Array);
   readonly #size = new Column(Float64Array);
   /** The first half of each SHA-256, in four numbers. */
   readonly #hash = new Column(Uint32Array);
@@ -43,7 +44,7 @@ export class JournalIndex {
   /** How each upload was sent, and its last writer, as numbers of names. */
   readonly #type = new Column(Uint32Array);
   readonly #writer = new Column(Uint32Array);
-  #committed: (Place & {row: number; by: string})[] = [];
+  #committed: {row: number; by: string; offset: number}[] = [];
 
   constructor(options: {paths?: boolean | undefined} = {}) {
     this.history = options.paths ? new PathHistory() : undefined;
@@ -66,7 +67,6 @@ export class JournalIndex {
       size: this.#size.at(row),
       ...sentAsOf(this.#names[this.#type.at(row)]),
       offset: this.#offset.at(row),
-      length: this.#length.at(row),
       released: this.#released.at(row) === 1,
     };
   }
@@ -84,7 +84,7 @@ export class JournalIndex {
   /** The uploads of a path, latest first; none without `paths`. */
   entriesOf(path: PathKey): Entry[] {
     const numbers = this.history?.of(path) ?? [];
-    const rows = new Set(numbers.map(number => this.history?.at(number).row ?? 0));
+    const rows = new Set(numbers.map(number => this.history?.rowOf(number) ?? 0));
     return [...rows].map(row => this.entry(row));
   }
 
@@ -122,36 +122,36 @@ export class JournalIndex {
     return row === undefined ? undefined : this.entry(row);
   }
 
-  /** Adds a line; false if it does not fit the earlier ones. */
-  apply(line: UploadLine, place: Place): boolean {
+  /** Adds a line, which begins at an offset; false if it does not fit the earlier ones. */
+  apply(line: UploadLine, offset: number): boolean {
     const {event, key, by, sha256} = line;
     const isIntent = line.contentType !== undefined;
     const row = isIntent ? this.#added(line) : this.rowOf(key);
     if (row === -1) return false;
-    if (isIntent) this.#intend(row, by, place);
-    if (line.path !== undefined && !this.#see(row, line, place)) return false;
+    if (isIntent) this.#intend(row, by, offset);
+    if (line.path !== undefined && !this.#see(row, line, offset)) return false;
     // Usually the hash was in the commit line.
     if (sha256 && (event !== 'resolved' || this.contentOf(row) === undefined)) this.#setHash(row, sha256);
     switch (event) {
       case 'commit':
-        this.#committed.push({row, by, ...place});
+        this.#committed.push({row, by, offset});
         break;
       case 'forgotten':
-        this.#set(row, 'forgotten', place);
+        this.#set(row, 'forgotten', offset);
         break;
       case 'done':
         this.serviceId ??= line.serviceId;
         // What another service has stored does not count here.
-        this.#set(row, (line.serviceId ?? this.serviceId) === this.serviceId ? 'done' : 'forgotten', place);
+        this.#set(row, (line.serviceId ?? this.serviceId) === this.serviceId ? 'done' : 'forgotten', offset);
         break;
       case 'failed':
         // What its writer gave up before the release is not sent.
         this.#committed = this.#committed.filter(commit => commit.row !== row || commit.by !== by);
         // If another writer has released this upload since, the failure of the earlier one says nothing about it.
-        if (this.#writer.at(row) === this.#numberOf(by)) this.#settle(row, 'failed', place);
+        if (this.#writer.at(row) === this.#numberOf(by)) this.#settle(row, 'failed', offset);
         break;
       case 'resolved':
-        this.#settle(row, line.as === 'resend' ? 'pending' : 'done', place);
+        this.#settle(row, line.as === 'resend' ? 'pending' : 'done', offset);
     }
     return true;
   }
@@ -160,12 +160,12 @@ export class JournalIndex {
   release(by: string): void {
     const committed = this.#committed;
     this.#committed = committed.filter(commit => commit.by !== by);
-    for (const {row, ...commit} of committed) {
-      if (commit.by !== by) continue;
+    for (const {row, offset, by: writer} of committed) {
+      if (writer !== by) continue;
       this.#released.set(row, 1);
       this.#writer.set(row, this.#numberOf(by));
       // Only the first commit counts, since the service may have known the key from then on.
-      if (this.stateOf(row) !== 'unknown') this.#settle(row, 'unknown', commit);
+      if (this.stateOf(row) !== 'unknown') this.#settle(row, 'unknown', offset);
     }
   }
 
@@ -174,15 +174,14 @@ export class JournalIndex {
     this.#committed = [];
   }
 
-  #set(row: number, state: EntryState, {offset, length}: Place): void {
+  #set(row: number, state: EntryState, offset: number): void {
     this.#state.set(row, states.indexOf(state));
     this.#offset.set(row, offset);
-    this.#length.set(row, length);
   }
 
   /** A stored record stays valid whatever follows it. */
-  #settle(row: number, state: EntryState, place: Place): void {
-    if (this.stateOf(row) !== 'done') this.#set(row, state, place);
+  #settle(row: number, state: EntryState, offset: number): void {
+    if (this.stateOf(row) !== 'done') this.#set(row, state, offset);
   }
 
   /** The row of an upload, which it gets with its first intent. */
@@ -194,11 +193,11 @@ export class JournalIndex {
     return row;
   }
 
-  #see(row: number, {path = '', size = 0, stat, types = ''}: UploadLine, place: Place): boolean {
+  #see(row: number, {path = '', size = 0, stat, types = ''}: UploadLine, offset: number): boolean {
     const table = this.#fileStates.get(types) ?? new CompactMap();
     this.#fileStates.set(types, table);
     table.set(keyOf({path, size, stat}), row);
-    this.history?.add(path, row, place);
+    this.history?.add(path, row, offset);
     return this.#size.at(row) === size;
   }
 
@@ -215,13 +214,13 @@ export class JournalIndex {
   }
 
   /** An intent with the same key is another run with the same content. It does not settle an unknown upload. */
-  #intend(row: number, by: string, place: Place): void {
+  #intend(row: number, by: string, offset: number): void {
     const state = this.stateOf(row);
     // A replaced writer may write this late: its failure must not settle what its successor has released.
     if (state !== 'unknown') this.#writer.set(row, this.#numberOf(by));
     // If it was released, its current line contains the hash.
     if (state === 'failed' || state === 'forgotten' || (state === 'pending' && this.#released.at(row) === 0))
-      this.#set(row, 'pending', place);
+      this.#set(row, 'pending', offset);
   }
 
   #numberOf(name: string): number {

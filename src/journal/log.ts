@@ -7,7 +7,6 @@ import {fencedOff, journalFailed} from './errors.ts';
 import {appendAll, type JournalHandle} from './file.ts';
 import type {JournalIndex} from './journal-index.ts';
 import {formatTransition, formatWriterLine, isRecordJson, type Transition, type WriterEvent} from './line.ts';
-import type {Place} from './path-history.ts';
 import type {WriterCheck} from './writer-check.ts';
 
 /** How often a writer shows that it is alive, in milliseconds. */
@@ -20,8 +19,8 @@ const durable: ReadonlySet<Line['event']> = new Set(['commit', 'done', 'resolved
 interface Line {
   text: string;
   event: Transition['event'] | WriterEvent;
-  /** Called when the line is in the file. */
-  onWritten: (place: Place) => void;
+  /** Called with where the line begins when it is in the file. */
+  onWritten: (offset: number) => void;
   /** Called if the line could not be written, synced or acted on; has no effect after `onWritten`. */
   reject: (error: MediaError) => void;
 }
@@ -115,8 +114,8 @@ export class JournalLog {
       if ((event === 'done' || event === 'failed') && index.rowOf(key) !== -1) this.#unwritten.push(text);
       onRejected(error);
     };
-    const onWritten = (place: Place) => {
-      index.apply({by, ...transition}, place);
+    const onWritten = (offset: number) => {
+      index.apply({by, ...transition}, offset);
       if (event === 'commit') index.release(by);
       resolve();
     };
@@ -160,10 +159,9 @@ export class JournalLog {
     if (group.some(({event}) => durable.has(event))) await this.#sync();
     let offset = await this.#find(bytes, isRelease);
     for (const line of group) {
-      const length = Buffer.byteLength(line.text);
       const isHeld = line.event === 'commit' && this.#failure !== undefined;
-      if (!isHeld) line.onWritten({offset, length: length - 1});
-      offset += length;
+      if (!isHeld) line.onWritten(offset);
+      offset += Buffer.byteLength(line.text);
     }
   }
 

@@ -1,35 +1,33 @@
 import {Column, CompactMap} from '../lib/tables.ts';
 import type {PathKey} from './line.ts';
 
-/** A place in a file, in bytes. */
-export interface Place {
-  offset: number;
-  length: number;
-}
-
 /** Which paths had which content, in the order of the journal's lines. A sighting is a line that links a path to a content. */
 export class PathHistory {
   /** The latest sighting of each path. */
   readonly #latest = new CompactMap();
-  count = 0;
+  #count = 0;
   readonly #row = new Column(Uint32Array);
   readonly #offset = new Column(Float64Array);
-  readonly #length = new Column(Uint32Array);
   /** The previous sighting of the same path, plus one. */
   readonly #before = new Column(Uint32Array);
 
-  add(path: PathKey, row: number, {offset, length}: Place): void {
-    const number = this.count;
-    this.count += 1;
+  add(path: PathKey, row: number, offset: number): void {
+    const number = this.#count;
+    this.#count += 1;
     this.#row.set(number, row);
     this.#offset.set(number, offset);
-    this.#length.set(number, length);
     this.#before.set(number, (this.#latest.set(path, number) ?? -1) + 1);
   }
 
-  /** The place of a sighting, and the row of the upload with its content. */
-  at(number: number): Place & {row: number} {
-    return {row: this.#row.at(number), offset: this.#offset.at(number), length: this.#length.at(number)};
+  /** All sightings: their numbers, the rows of the uploads with their contents, and where their lines begin. */
+  *[Symbol.iterator](): Generator<{number: number; row: number; offset: number}> {
+    for (let number = 0; number < this.#count; number += 1)
+      yield {number, row: this.rowOf(number), offset: this.#offset.at(number)};
+  }
+
+  /** The row of the upload with the content of a sighting. */
+  rowOf(number: number): number {
+    return this.#row.at(number);
   }
 
   /** Whether a sighting is the first of its path. */

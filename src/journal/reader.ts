@@ -6,7 +6,6 @@ import {blocksOf, damagedLine, openJournalFile, type ReadHandle, readAll, reopen
 import {contentOf} from './identity.ts';
 import type {Entry, EntryState, JournalIndex} from './journal-index.ts';
 import {type PathKey, parseLine, recordIn, type Scope, type UploadLine} from './line.ts';
-import type {Place} from './path-history.ts';
 import {type Recovery, recover} from './recovery.ts';
 import {commonScope} from './scope.ts';
 
@@ -32,12 +31,12 @@ export class JournalReader {
 
   /** The record of an entry that is done; its JSON is as the service sent it. */
   async recordOf(entry: Entry): Promise<string> {
-    return recordIn(await this.#textAt(entry)) ?? this.#changed();
+    return recordIn(await this.#textAt(entry.offset)) ?? this.#changed();
   }
 
-  /** The line at a place, which is that of an entry for example, without its record. */
-  async lineOf(place: Place): Promise<UploadLine> {
-    const line = parseLine(await this.#textAt(place));
+  /** The line of an entry or a sighting, without its record. */
+  async lineOf({offset}: Pick<Entry, 'offset'>): Promise<UploadLine> {
+    const line = parseLine(await this.#textAt(offset));
     return line !== undefined && 'key' in line ? line : this.#changed();
   }
 
@@ -66,11 +65,9 @@ export class JournalReader {
 
   /** All paths with their contents, in the order of their lines. Needs `paths`. */
   async *sightings(): AsyncGenerator<{number: number; path: PathKey; entry: Entry}> {
-    const {history} = this.index;
-    for (let number = 0; history !== undefined && number < history.count; number += 1) {
-      const sighting = history.at(number);
-      const {path} = await this.lineOf(sighting);
-      yield {number, path: path ?? this.#changed(), entry: this.index.entry(sighting.row)};
+    for (const {number, row, offset} of this.index.history ?? []) {
+      const {path} = await this.lineOf({offset});
+      yield {number, path: path ?? this.#changed(), entry: this.index.entry(row)};
     }
   }
 
@@ -122,17 +119,18 @@ export class JournalReader {
     throw unusable(`The journal ${this.shown} was changed while it was being read`, 'Try again.');
   }
 
-  /** Lines are usually read in order, and written lines never change. */
-  async #textAt({offset, length}: Place): Promise<string> {
-    const {start, bytes} = this.#block;
-    if (offset >= start && offset + length <= start + bytes.length)
-      return bytes.toString('utf8', offset - start, offset - start + length);
-    try {
-      const block = await readAll(this.#handle, offset, Math.max(length, readAhead));
+  /** The line that begins at an offset. Lines are usually read in order, and written lines never change. */
+  async #textAt(offset: number): Promise<string> {
+    for (let length = readAhead; ; length *= 2) {
+      const {start, bytes} = this.#block;
+      const end = offset < start ? -1 : bytes.indexOf(10, offset - start);
+      if (end !== -1) return bytes.toString('utf8', offset - start, end);
+      const block = await readAll(this.#handle, offset, length).catch(error => {
+        throw journalFailed(this.shown, 'read', error);
+      });
       this.#block = {start: offset, bytes: block};
-      return block.toString('utf8', 0, length);
-    } catch (error) {
-      throw journalFailed(this.shown, 'read', error);
+      // The last line of a file may have no line break.
+      if (block.length < length && !block.includes(10)) return block.toString();
     }
   }
 }

@@ -110,7 +110,7 @@ export class Recovery {
       return true;
     }
     if (isWriterLine(parsed)) this.#follow(parsed);
-    else if (!this.index.apply(parsed, {offset: line.offset, length: line.bytes.length})) return false;
+    else if (!this.index.apply(parsed, line.offset)) return false;
     const {serviceId} = this.index;
     if (serviceId !== undefined && this.scope !== undefined && serviceId !== this.scope.serviceId)
       this.scope = joinedScope(this.scope, {...this.scope, serviceId}, this.#shown);

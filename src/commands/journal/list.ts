@@ -60,7 +60,7 @@ async function listFormat({json, template}: ListOptions): Promise<ListFormat> {
 function shownOf(index: JournalReader['index'], path: PathKey): number[] {
   const rows = new Set<number>();
   return (index.history?.of(path) ?? []).filter((number, place) => {
-    const row = index.history?.at(number).row ?? 0;
+    const row = index.history?.rowOf(number) ?? 0;
     if (rows.has(row)) return false;
     rows.add(row);
     return place === 0 || ['done', 'unknown'].includes(index.stateOf(row));
