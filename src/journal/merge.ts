@@ -1,7 +1,7 @@
+import type {FileHandle} from 'node:fs/promises';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {draftOf, renameDurably} from '../lib/files/durable.ts';
-import type {FileSystem} from '../lib/files/file-system.ts';
+import {draftOf, replaceDurably} from '../lib/files/durable.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {journalFailed} from './errors.ts';
@@ -19,13 +19,10 @@ export async function writeMerged(
 ): Promise<void> {
   const absolute = typedPath(host.cwd(), path);
   const lock = await lockJournal(absolute, path, host);
-  const temporary = draftOf(absolute, host);
   try {
     await refuseToOverwrite(absolute, path, readers, host);
-    await copyTo(host.files, temporary, path, readers);
-    await renameDurably(temporary, absolute, host.files);
+    await replaceDurably(absolute, file => writeAll(file, readers), draftOf(absolute, host), host.files);
   } catch (error) {
-    await host.files.rm(temporary, {force: true});
     throw error instanceof MediaError ? error : journalFailed(path, 'written', error);
   } finally {
     await lock.release();
@@ -62,30 +59,17 @@ async function refuseToOverwrite(
   }
 }
 
-async function copyTo(
-  files: FileSystem,
-  temporary: string,
-  shown: string,
-  readers: readonly JournalReader[],
-): Promise<void> {
-  const handle = await files.open(temporary, 'ax+', 0o600).catch(error => {
-    throw cannotOpen(shown, error);
-  });
-  try {
-    const scope = commonScope(readers);
-    if (scope !== undefined) await appendAll(handle, Buffer.from(formatHeader(scope)));
-    for (const [number, reader] of readers.entries()) {
-      // They may be copies of this one.
-      const earlier = readers.slice(0, number);
-      for await (const batch of reader.lines()) {
-        const kept = batch.filter(
-          ({key}) => reader.index.isIn(key, 'done') && !earlier.some(({index}) => index.isIn(key, 'done')),
-        );
-        await appendAll(handle, Buffer.from(kept.map(({text}) => `${withoutCommit(text)}\n`).join('')));
-      }
+async function writeAll(file: FileHandle, readers: readonly JournalReader[]): Promise<void> {
+  const scope = commonScope(readers);
+  if (scope !== undefined) await appendAll(file, Buffer.from(formatHeader(scope)));
+  for (const [number, reader] of readers.entries()) {
+    // They may be copies of this one.
+    const earlier = readers.slice(0, number);
+    for await (const batch of reader.lines()) {
+      const kept = batch.filter(
+        ({key}) => reader.index.isIn(key, 'done') && !earlier.some(({index}) => index.isIn(key, 'done')),
+      );
+      await appendAll(file, Buffer.from(kept.map(({text}) => `${withoutCommit(text)}\n`).join('')));
     }
-    await handle.datasync();
-  } finally {
-    await handle.close();
   }
 }

@@ -110,17 +110,18 @@ export async function replaceContent(
   const target = await files.realpath(path);
   const {mode, uid, gid, nlink} = await files.stat(target);
   if (nlink > 1) throw new Error('it has several names (hard links)');
-  const prepare = async (file: FileHandle) => {
+  const write = async (file: FileHandle) => {
     // Not every user or file system may do that, or say so.
     await file.chown(uid, gid).catch(() => {});
     await file.chmod(mode & 0o7777);
     const kept = await file.stat();
     if (kept.uid !== uid || kept.gid !== gid || kept.mode !== mode)
       throw new Error('it would get another owner, group or mode');
+    await file.writeFile(after);
   };
   const draft = draftOf(target, host);
   try {
-    await writeDurably(draft, after, files, 0o600, prepare);
+    await writeDurably(draft, write, files);
     if ((await files.readFile(target)).equals(before)) {
       await renameDurably(draft, target, files);
       return true;

@@ -4,18 +4,19 @@ import type {Host} from '../../host.ts';
 import {systemCode} from '../system-code.ts';
 import {systemFiles} from './file-system.ts';
 
-/** Writes a new file, by default 0600, that is on disk when the promise resolves; removes it on failure. `prepare` is called while it is empty. */
+/** The content of a file, or a function that writes it. */
+type Content = string | Uint8Array | ((file: FileHandle) => Promise<void>);
+
+/** Writes a new file, by default 0600, that is on disk when the promise resolves; removes it on failure. */
 export async function writeDurably(
   path: string,
-  content: string | Uint8Array,
+  content: Content,
   files = systemFiles,
   mode = 0o600,
-  prepare = async (_file: FileHandle) => {},
 ): Promise<void> {
   const handle = await files.open(path, 'wx', mode);
   try {
-    await prepare(handle);
-    await handle.writeFile(content);
+    await (typeof content === 'function' ? content(handle) : handle.writeFile(content));
     await handle.sync();
   } catch (error) {
     await handle.close();
@@ -39,7 +40,7 @@ export async function renameDurably(path: string, target: string, files = system
 /** Replaces a file at once; the new one survives a crash once the promise resolves. `draft` is a free path beside it. */
 export async function replaceDurably(
   path: string,
-  content: string | Uint8Array,
+  content: Content,
   draft: string,
   files = systemFiles,
   mode = 0o600,
