@@ -6,6 +6,6 @@ export {JournalMemory, type Known, readMemory, type SentInput} from './memory.ts
 export {writeMerged} from './merge.ts';
 export {openJournal} from './open.ts';
 export {entryReason, JournalSet, type Verdict} from './proof.ts';
-export {type JournalReader, readJournals} from './reader.ts';
+export {type JournalReader, readJournal, readJournals} from './reader.ts';
 export type {Journal} from './run-journal.ts';
 export {refuseOtherStore} from './scope.ts';

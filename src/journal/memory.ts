@@ -5,7 +5,7 @@ import type {FileStat} from '../sources/open/source.ts';
 import {contentOf, type SentAs, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
 import {pathKey, type Scope} from './line.ts';
-import {type JournalReader, readJournals} from './reader.ts';
+import {type JournalReader, readJournal} from './reader.ts';
 import {type Questions, refuseOtherScope, refuseOtherStore} from './scope.ts';
 
 /** An input, as far as it is known without reading its content. */
@@ -123,9 +123,8 @@ export async function readMemory(
   asked: Scope | undefined,
   questions: Questions = {},
 ): Promise<JournalMemory | undefined> {
-  const [reader] = await readJournals([path], host).catch(error => {
-    if (error instanceof MediaError && error.code === 'file_missing') return [];
-    throw error;
+  const reader = await readJournal(path, host).catch(error => {
+    if (!(error instanceof MediaError) || error.code !== 'file_missing') throw error;
   });
   if (reader === undefined) return undefined;
   if (asked !== undefined && reader.scope !== undefined) refuseOtherScope(reader.scope, asked, path);

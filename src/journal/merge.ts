@@ -8,7 +8,7 @@ import {journalFailed} from './errors.ts';
 import {appendAll, cannotOpen} from './file.ts';
 import {formatHeader, withoutCommit} from './line.ts';
 import {lockJournal} from './open.ts';
-import {type JournalReader, readJournals} from './reader.ts';
+import {type JournalReader, readJournal} from './reader.ts';
 import {commonScope} from './scope.ts';
 
 /** Writes all that is stored, then replaces the output file, unless that would lose what it holds. */
@@ -45,8 +45,7 @@ async function refuseToOverwrite(
       hint: 'Use another file with -o; the journals themselves are not changed.',
     });
   }
-  const [there] = await readJournals([shown], host);
-  if (there === undefined) return;
+  const there = await readJournal(shown, host);
   commonScope([...readers, there]);
   for await (const batch of there.lines()) {
     const isLost = ({key}: {key: string}) =>

@@ -135,20 +135,27 @@ export class JournalReader {
   }
 }
 
-/** Reads journals of one service, which runs may use meanwhile, and rejects if they are of several; none stays open, since there may be hundreds. */
-export async function readJournals(
-  paths: readonly string[],
+/** Reads a journal, which a run may use meanwhile; it does not stay open, since there may be hundreds. */
+export async function readJournal(
+  path: string,
   {cwd, files}: Pick<Host, 'cwd' | 'files'>,
   options: {paths?: boolean} = {},
+): Promise<JournalReader> {
+  const absolute = typedPath(cwd(), path);
+  const handle = await openJournalFile(files, absolute, path, 'read');
+  const recovery = await recover(handle, path, options).finally(() => handle.close());
+  recovery.takeRest();
+  return new JournalReader(path, recovery, reopening(files, absolute, path));
+}
+
+/** Reads journals of one service; rejects if they are of several. */
+export async function readJournals(
+  paths: readonly string[],
+  host: Pick<Host, 'cwd' | 'files'>,
+  options?: {paths?: boolean},
 ): Promise<JournalReader[]> {
   const readers: JournalReader[] = [];
-  for (const path of paths) {
-    const absolute = typedPath(cwd(), path);
-    const handle = await openJournalFile(files, absolute, path, 'read');
-    const recovery = await recover(handle, path, options).finally(() => handle.close());
-    recovery.takeRest();
-    readers.push(new JournalReader(path, recovery, reopening(files, absolute, path)));
-  }
+  for (const path of paths) readers.push(await readJournal(path, host, options));
   commonScope(readers);
   return readers;
 }

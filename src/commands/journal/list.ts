@@ -6,7 +6,7 @@ import {
   entryReason,
   type JournalReader,
   type PathKey,
-  readJournals,
+  readJournal,
 } from '../../journal/journal.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {JournalEntryLine} from '../../output/json-output.ts';
@@ -25,8 +25,7 @@ export async function listJournals(options: ListOptions, {host, stdout}: Invocat
   const lines = linesTo(stdout);
   const files = options.files.length > 0 ? options.files : await ownJournals(host);
   for (const file of files) {
-    const [reader] = await readJournals([file], host, {paths: true});
-    if (reader === undefined) continue;
+    const reader = await readJournal(file, host, {paths: true});
     const shown = new Set<number>();
     for await (const {number, path, entry} of reader.sightings()) {
       if (reader.index.history?.isFirst(number))

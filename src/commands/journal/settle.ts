@@ -9,7 +9,7 @@ import {
   type PathKey,
   pathFields,
   pathKey,
-  readJournals,
+  readJournal,
 } from '../../journal/journal.ts';
 import {readText} from '../../lib/files/read-text.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
@@ -57,7 +57,8 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
         first.id === undefined ? 'the next run sends it again' : `recorded as uploaded, ${first.id}`;
       report.note(`${first.name}: ${end}.`);
     } else report.note(`${decisions.length} unknown uploads were settled.`);
-    const left = await count(journal.reader);
+    let left = 0;
+    for await (const _ of journal.reader.entriesIn('unknown')) left += 1;
     const are = left === 1 ? 'is' : 'are';
     if (left > 0) report.note(`${left} ${are} still unknown: media journal list ${shellQuoted(file)}`);
   });
@@ -70,7 +71,7 @@ async function change<Choice>(
   choose: (reader: JournalReader) => Promise<Choice>,
   act: (journal: Journal, chosen: Choice) => Promise<void>,
 ): Promise<void> {
-  for (const reader of await readJournals([file], host, {paths: true})) await choose(reader);
+  await choose(await readJournal(file, host, {paths: true}));
   const journal = await openJournal(file, host, {note: text => report.note(text)});
   try {
     await act(journal, await choose(journal.reader));
@@ -90,12 +91,6 @@ function refuseUnclear({what, all, uploaded, uploadedFrom, resend}: ResolveOptio
   const ways = [uploaded, uploadedFrom, resend].filter(way => way !== undefined);
   if (ways.length !== 1 || uploaded === '' || (uploadedFrom !== undefined && all !== true))
     throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
-}
-
-async function count(reader: JournalReader): Promise<number> {
-  let unknown = 0;
-  for await (const {entry} of reader.entriesIn('unknown')) if (entry.state === 'unknown') unknown += 1;
-  return unknown;
 }
 
 /** All unknown uploads, or those that the list has media IDs for. */
