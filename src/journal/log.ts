@@ -15,13 +15,11 @@ const renewMs = 20_000;
 /** The transitions that others rely on, so that they must survive a crash of the machine. */
 const durable: ReadonlySet<Line['event']> = new Set(['commit', 'done', 'resolved', 'forgotten']);
 
-/** A line to append. It has callbacks, since a promise for each line takes longer than the line. */
+/** A line to append, and the promise of where it begins in the file. */
 interface Line {
   text: string;
   event: Transition['event'] | WriterEvent;
-  /** Called with where the line begins when it is in the file. */
-  onWritten: (offset: number) => void;
-  /** Called if the line could not be written, synced or acted on; has no effect after `onWritten`. */
+  resolve: (offset: number) => void;
   reject: (error: MediaError) => void;
 }
 
@@ -61,7 +59,7 @@ export class JournalLog {
   /** Appends without waiting: a commit is durable only when all earlier lines are, and if one fails, all later ones do. */
   note(transition: Transition): void {
     this.refuseIfFailed();
-    this.#write(transition);
+    this.append(transition).catch(() => {});
   }
 
   /** Throws why nothing more can be written, if so. */
@@ -70,12 +68,37 @@ export class JournalLog {
   }
 
   /** Resolves when the line is in the file; for a commit, when the upload may be released. */
-  append(transition: Transition): Promise<void> {
-    return new Promise((resolve, reject) => this.#write(transition, resolve, reject));
+  async append(transition: Transition): Promise<void> {
+    const {index, lock} = this.#parts;
+    const by = lock.holder.token;
+    const text = formatTransition(transition, by);
+    // The record is the only part of a line that comes from outside.
+    if ('recordJson' in transition && !isRecordJson(transition.recordJson))
+      throw new Error(`not a journal line: ${text}`);
+    this.#isIdle = false;
+    const {event, key} = transition;
+    try {
+      index.apply({by, ...transition}, await this.#write(text, event));
+    } catch (error) {
+      if ((event === 'done' || event === 'failed') && index.rowOf(key) !== -1) this.#unwritten.push(text);
+      throw error;
+    }
+    if (event === 'commit') index.release(by);
   }
 
-  /** Records the end of this writer, and makes everything durable; rejects if that fails. */
+  /** Makes everything durable, and releases the journal; rejects if the former failed. */
   async close(): Promise<void> {
+    const {handle, lock} = this.#parts;
+    try {
+      await this.#end();
+    } finally {
+      // Everything is durable by now, and others see that this process has ended.
+      await Promise.allSettled([handle.close(), lock.release()]);
+    }
+  }
+
+  /** Records the end of this writer. */
+  async #end(): Promise<void> {
     this.#stopRenewing();
     markEnded(this.#parts.lock.holder);
     // If this fails, others still see that this process has ended, or wait for it.
@@ -99,32 +122,8 @@ export class JournalLog {
     await this.#sync();
   }
 
-  #write(transition: Transition, resolve = () => {}, onRejected: (error: unknown) => void = () => {}): void {
-    const {index, lock} = this.#parts;
-    const by = lock.holder.token;
-    const text = formatTransition(transition, by);
-    // The record is the only part of a line that comes from outside.
-    if ('recordJson' in transition && !isRecordJson(transition.recordJson)) {
-      onRejected(new Error(`not a journal line: ${text}`));
-      return;
-    }
-    this.#isIdle = false;
-    const {event, key} = transition;
-    const reject = (error: MediaError) => {
-      if ((event === 'done' || event === 'failed') && index.rowOf(key) !== -1) this.#unwritten.push(text);
-      onRejected(error);
-    };
-    const onWritten = (offset: number) => {
-      index.apply({by, ...transition}, offset);
-      if (event === 'commit') index.release(by);
-      resolve();
-    };
-    this.#append({text, event, onWritten, reject});
-  }
-
-  #writeEvent(event: WriterEvent): Promise<void> {
-    const text = this.#writerLine(event);
-    return new Promise((resolve, reject) => this.#append({text, event, onWritten: () => resolve(), reject}));
+  #writeEvent(event: WriterEvent): Promise<number> {
+    return this.#write(this.#writerLine(event), event);
   }
 
   #writerLine(event: WriterEvent): string {
@@ -132,9 +131,11 @@ export class JournalLog {
     return formatWriterLine(event, lock.holder, host.clock.now());
   }
 
-  #append(line: Line): void {
-    this.#pending.push(line);
-    this.#running ??= this.#writeGroups();
+  #write(text: string, event: Line['event']): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#pending.push({text, event, resolve, reject});
+      this.#running ??= this.#writeGroups();
+    });
   }
 
   async #writeGroups(): Promise<void> {
@@ -160,7 +161,7 @@ export class JournalLog {
     let offset = await this.#find(bytes, isRelease);
     for (const line of group) {
       const isHeld = line.event === 'commit' && this.#failure !== undefined;
-      if (!isHeld) line.onWritten(offset);
+      if (!isHeld) line.resolve(offset);
       offset += Buffer.byteLength(line.text);
     }
   }

@@ -56,7 +56,7 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
       ...{handle, check, lock, index: recovery.index, shown: path, host, isRemote},
       syncsWrites: syncsWrites && isLocal,
     });
-    return new Journal({handle, reader: new JournalReader(path, recovery, handle), log, lock, host});
+    return new Journal(new JournalReader(path, recovery, handle), log, host);
   } catch (error) {
     await Promise.allSettled([handle?.close(), lock.release()]);
     const isSystems = !(error instanceof MediaError) && systemCode(error) !== undefined;

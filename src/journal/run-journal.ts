@@ -1,9 +1,7 @@
 import type {Host, StopSignal} from '../host.ts';
 import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts';
-import type {Lock} from '../lib/files/lock.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {JournalEntry} from './entry.ts';
-import type {JournalHandle} from './file.ts';
 import {contentOf, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
 import {type FileState, pathKey} from './line.ts';
@@ -11,23 +9,17 @@ import type {JournalLog} from './log.ts';
 import {isSettled, type JournalInput, JournalMemory, type Known, type SentInput, statText} from './memory.ts';
 import type {JournalReader} from './reader.ts';
 
-export interface JournalParts {
-  handle: Pick<JournalHandle, 'close'>;
-  reader: JournalReader;
-  log: JournalLog;
-  lock: Lock;
-  host: Host;
-}
-
 /** The journal of a run: what earlier runs have uploaded, by content, and the log that this run writes. */
 export class Journal extends JournalMemory {
-  readonly #parts: JournalParts;
+  readonly #log: JournalLog;
+  readonly #host: Host;
   readonly #active = new ActiveUploads();
 
-  constructor(parts: JournalParts) {
-    super(parts.reader);
-    this.reader.index.serviceId ??= this.reader.scope?.serviceId;
-    this.#parts = parts;
+  constructor(reader: JournalReader, log: JournalLog, host: Host) {
+    super(reader);
+    reader.index.serviceId ??= reader.scope?.serviceId;
+    this.#log = log;
+    this.#host = host;
   }
 
   /** What is known about a file that has not changed since it was last read. */
@@ -69,7 +61,7 @@ export class Journal extends JournalMemory {
   async settle(entry: Entry, settlement: {uploaded: string} | 'resend'): Promise<void> {
     const {key, sha256 = ''} = await this.reader.lineOf(entry);
     const resolved = {event: 'resolved', key, sha256} as const;
-    await this.#parts.log.append(
+    await this.#log.append(
       settlement === 'resend'
         ? {...resolved, as: 'resend'}
         : {...resolved, as: 'uploaded', recordJson: JSON.stringify({id: settlement.uploaded})},
@@ -79,18 +71,12 @@ export class Journal extends JournalMemory {
   /** Records that a stored upload no longer counts, so that its content is sent again. */
   async forget(entry: Entry): Promise<void> {
     const {key} = await this.reader.lineOf(entry);
-    await this.#parts.log.append({event: 'forgotten', key});
+    await this.#log.append({event: 'forgotten', key});
   }
 
   /** Makes everything durable and releases the journal; rejects if the former failed. */
-  async close(): Promise<void> {
-    const {handle, lock, log} = this.#parts;
-    try {
-      await log.close();
-    } finally {
-      // Everything is durable by now, and others see that this process has ended.
-      await Promise.allSettled([handle.close(), lock.release()]);
-    }
+  close(): Promise<void> {
+    return this.#log.close();
   }
 
   /** The hash, once no equal content is in progress; undefined if it can be computed while the content is sent. */
@@ -114,7 +100,7 @@ export class Journal extends JournalMemory {
     const file = {size: entry.size, ...seen};
     if (this.reader.index.entryOfFile(file)?.row === entry.row) return;
     const {key} = await this.reader.lineOf(entry);
-    this.#parts.log.note({event: 'seen', key, ...file});
+    this.#log.note({event: 'seen', key, ...file});
   }
 
   /**
@@ -139,9 +125,9 @@ export class Journal extends JournalMemory {
     const intent = {...seen, size, contentType, transform};
     const isLasting = hashed?.isInMemory || seen.stat !== undefined;
     const sha256 = isLasting ? hashed?.sha256 : undefined;
-    this.#parts.log.refuseIfFailed();
+    this.#log.refuseIfFailed();
     // What is hashed already is committed soon: one line is enough for both.
-    if (sha256 === undefined) this.#parts.log.note({event: 'intent', key, ...intent});
+    if (sha256 === undefined) this.#log.note({event: 'intent', key, ...intent});
     return new JournalEntry({
       idempotencyKey: key,
       wasReleased: reused !== undefined,
@@ -150,21 +136,21 @@ export class Journal extends JournalMemory {
       sha256,
       intent: sha256 === undefined ? undefined : intent,
       active,
-      log: this.#parts.log,
+      log: this.#log,
       reader: this.reader,
     });
   }
 
   #newKey(): string {
     for (;;) {
-      const key = this.#parts.host.uuid();
+      const key = this.#host.uuid();
       // The index contains only digests of keys, so a new key may look known.
       if (this.reader.index.rowOf(key) === -1) return key;
     }
   }
 
   #seen({path, stat, types}: JournalInput): Seen {
-    const isLasting = stat !== undefined && isSettled(stat, this.#parts.host.clock.now());
+    const isLasting = stat !== undefined && isSettled(stat, this.#host.clock.now());
     return {path: pathKey(path), stat: isLasting ? statText(stat) : undefined, types};
   }
 }
