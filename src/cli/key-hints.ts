@@ -89,10 +89,10 @@ export function missingSettings(settings: Settings): MediaError {
       'Set the service with --base-url URL or MEDIA_BASE_URL.',
     );
   if (settings.keyOfOtherOrigin !== undefined) {
-    const other = {...settings.options, profile: 'NAME', baseUrl: settings.baseUrlSource?.value ?? ''};
+    const other = {...settings.globals, profile: 'NAME', baseUrl: settings.baseUrlSource?.value ?? ''};
     return noKey(
       `The stored key belongs to ${settings.keyOfOtherOrigin} and is not sent to ${originOfBase(settings)}.`,
-      `Set MEDIA_API_KEY, or log in with another profile: ${loginCommandFor({host, options: other})}`,
+      `Set MEDIA_API_KEY, or log in with another profile: ${loginCommandFor({host, globals: other})}`,
     );
   }
   if (profile['key-command'] !== undefined)
@@ -130,8 +130,8 @@ export function existingProfiles(names: readonly string[]): string {
 }
 
 /** The options of commands in hints, which must not send what this run would not: of its profile and service, and `--geotags`. */
-export function runOptions({host, globals}: Invocation, {geotags}: {geotags?: GeotagFlag}): string {
-  return hintOptions({host, options: globals}) + (geotags === undefined ? '' : ` --geotags ${geotags}`);
+export function runOptions(invocation: Invocation, {geotags}: {geotags?: GeotagFlag}): string {
+  return hintOptions(invocation) + (geotags === undefined ? '' : ` --geotags ${geotags}`);
 }
 
 /** The error with the `options` of this run added to the upload command in its hint. */

@@ -23,7 +23,7 @@ export function usageError(
   const suggestion =
     similar && /^--incl/.test(word) ? 'To take only some files, give a pattern as the input.' : similar;
   const command = commandIn(argv, program);
-  const login = loginCommandFor({host, options: program.opts<GlobalOptions>()});
+  const login = loginCommandFor({host, globals: program.opts<GlobalOptions>()});
   if (error.code === 'commander.unknownOption' && isKeyOption(word)) return noKeyOption(login, host);
   if (error.code === 'commander.excessArguments' && command.name() === 'login')
     return noLoginArgument(argv, login, host);

@@ -16,18 +16,19 @@ export interface GlobalOptions {
 /** A run whose profile and service a command in a hint is to use. */
 export interface HintedRun {
   host: Host;
-  options: GlobalOptions;
+  globals: GlobalOptions;
 }
 
 /** The options by which a command in a hint uses this profile and service, such as ` --profile staging`, or nothing. */
-export function hintOptions({host, options}: HintedRun): string {
-  const baseUrl = options.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
+export function hintOptions(run: HintedRun): string {
+  const {host, globals} = run;
+  const baseUrl = globals.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
   const words = [
     ...(baseUrl === undefined ? [] : ['--base-url', shownBaseUrl(baseUrl, 'URL')]),
-    ...(options.cacert === undefined ? [] : ['--cacert', options.cacert]),
-    ...(options.allowHttp ? ['--allow-http'] : []),
+    ...(globals.cacert === undefined ? [] : ['--cacert', globals.cacert]),
+    ...(globals.allowHttp ? ['--allow-http'] : []),
   ];
-  return `${profileOption({host, options})}${words.map(word => ` ${shellWord(word)}`).join('')}`;
+  return `${profileOption(run)}${words.map(word => ` ${shellWord(word)}`).join('')}`;
 }
 
 /** How to correct the base URL where it was set. */
@@ -50,7 +51,7 @@ export function loginCommandFor(run: HintedRun): string {
 }
 
 /** The option that a command needs to use the same profile. */
-export function profileOption({host: {env}, options: {profile}}: HintedRun): string {
+export function profileOption({host: {env}, globals: {profile}}: HintedRun): string {
   const inEnvironment = env['MEDIA_PROFILE'] || undefined;
   const name = profile ?? inEnvironment ?? 'default';
   return name === 'default' && inEnvironment === undefined ? '' : ` --profile ${shellWord(name)}`;

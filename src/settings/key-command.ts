@@ -15,12 +15,12 @@ const timeLimitMs = 60_000;
 export async function runKeyCommand(
   host: Host,
   command: string,
-  options: GlobalOptions,
+  globals: GlobalOptions,
   {timeoutMs = timeLimitMs, stop}: {timeoutMs?: number; stop?: StopSignal | undefined} = {},
 ): Promise<string> {
   const unavailable = (how: string) =>
     new MediaError('key_unavailable', `The key-command of the profile ${how}.`, {
-      hint: `Try it in a shell; this prints it: media config get key-command${profileOption({host, options})}`,
+      hint: `Try it in a shell; this prints it: media config get key-command${profileOption({host, globals})}`,
     });
   const end = await runChild(host, {
     command,

@@ -39,13 +39,11 @@ export interface SettingsOfRun extends HintedRun {
 }
 
 /** The value of a setting that is in force, and where it was set; undefined if it is not. */
-export function settingInForce(
-  name: SettingName,
-  {host, options, profileName, profile}: SettingsOfRun,
-): SettingInForce | undefined {
+export function settingInForce(name: SettingName, run: SettingsOfRun): SettingInForce | undefined {
+  const {host, globals, profileName, profile} = run;
   const flags: {[name in SettingName]?: string | undefined} = {
-    'base-url': options.baseUrl,
-    cacert: options.cacert,
+    'base-url': globals.baseUrl,
+    cacert: globals.cacert,
   };
   if (flags[name] !== undefined) return {value: flags[name], source: 'flag', place: `--${name}`};
   const {variable} = settingTable[name];
@@ -53,7 +51,7 @@ export function settingInForce(
   if (variable && given)
     return {value: given, source: 'environment', place: variable, unset: clearVariable(host, variable)};
   const value = profile[name];
-  const unset = `media config unset ${name}${profileOption({host, options})}`;
+  const unset = `media config unset ${name}${profileOption(run)}`;
   return value === undefined ? undefined : {value, source: 'profile', place: `profile ${profileName}`, unset};
 }
 
@@ -96,19 +94,20 @@ export async function speedSettings(run: SettingsOfRun): Promise<Speed> {
 
 /** Reads the key of a profile. Rejects with `key_unavailable` if that fails, and with the reason of `stop`. */
 export async function readStoredKey(
-  {host, options, profileName, profile}: SettingsOfRun,
+  run: SettingsOfRun,
   stop: StopSignal | undefined,
 ): Promise<string | undefined> {
+  const {host, globals, profileName, profile} = run;
   if (profile['key-command'] !== undefined) {
     const {runKeyCommand} = await import('./key-command.ts');
-    return runKeyCommand(host, profile['key-command'], options, {stop});
+    return runKeyCommand(host, profile['key-command'], globals, {stop});
   }
   if (profile['key-store'] !== 'keychain') return profile.key;
   const {askKeychain} = await import('./keychain.ts');
   const origin = profile['key-origin'] ?? '';
   const result = await askKeychain(host, {action: 'get', profileName, origin}, stop);
   if ('key' in result && result.key !== null) return result.key;
-  const login = loginCommandFor({host, options});
+  const login = loginCommandFor(run);
   const [message, hint] =
     'key' in result
       ? [`The keychain has no key for profile ${profileName} any more.`, `Store it again: ${login}`]

@@ -52,12 +52,12 @@ export interface Settings extends SettingsOfRun {
  */
 export async function resolveSettings(
   host: Host,
-  options: GlobalOptions,
+  globals: GlobalOptions,
   {readKey = true, stop}: {readKey?: boolean; stop?: StopSignal | undefined} = {},
 ): Promise<Settings> {
-  const profileName = profileNameOf(host, options);
-  const givenBaseUrl = options.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
-  const allowHttp = options.allowHttp === true;
+  const profileName = profileNameOf(host, globals);
+  const givenBaseUrl = globals.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
+  const allowHttp = globals.allowHttp === true;
   const givenKey = host.env['MEDIA_API_KEY'] || undefined;
   // If not, an unusable settings file is ignored.
   const needsProfile = givenBaseUrl !== 'embedded' && !(givenBaseUrl !== undefined && givenKey !== undefined);
@@ -66,7 +66,7 @@ export async function resolveSettings(
   if (ignored !== undefined && needsProfile) throw ignored;
   const profiles = read instanceof MediaError ? {} : read;
   const profile = own(profiles, profileName) ?? {};
-  const run: SettingsOfRun = {host, options, profileName, profile};
+  const run: SettingsOfRun = {host, globals, profileName, profile};
   const baseUrlSource = settingInForce('base-url', run);
   const baseUrl = await readSetting(baseUrlSource, value => parseBaseUrl(value, allowHttp));
   const settings: Settings = {

@@ -10,9 +10,8 @@ import {parseKey, parseServiceUrl} from '../../settings/parse.ts';
 /** Throws a usage error if there is no terminal to ask for the key on. */
 export function requireTerminal(invocation: Invocation): void {
   if (isInteractive(invocation)) return;
-  const {host, globals} = invocation;
   throw new MediaError('usage', 'There is no terminal to ask for the key.', {
-    hint: `Set MEDIA_API_KEY instead of logging in, or pipe the key in: media login --key-stdin${hintOptions({host, options: globals})}`,
+    hint: `Set MEDIA_API_KEY instead of logging in, or pipe the key in: media login --key-stdin${hintOptions(invocation)}`,
   });
 }
 
@@ -22,13 +21,13 @@ function isInteractive({host}: Invocation): boolean {
 
 /** Asks for the base URL; a usage error without a terminal. */
 export async function askBaseUrl(invocation: Invocation): Promise<URL> {
-  const {host, globals} = invocation;
   if (!isInteractive(invocation)) {
     throw new MediaError('usage', 'No base URL is set.', {
-      hint: `Set the service: media login --key-stdin --base-url URL${hintOptions({host, options: globals})}`,
+      hint: `Set the service: media login --key-stdin --base-url URL${hintOptions(invocation)}`,
     });
   }
-  const parse = (value: string) => parseServiceUrl(value.trim(), 'base URL', globals.allowHttp === true);
+  const parse = (value: string) =>
+    parseServiceUrl(value.trim(), 'base URL', invocation.globals.allowHttp === true);
   return parse(await ask('text', invocation, 'Base URL of the service', parse));
 }
 

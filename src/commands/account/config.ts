@@ -77,7 +77,7 @@ export function configCommand(cli: Cli): CliCommand {
 async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocation): Promise<void> {
   const profileName = profileNameOf(host, globals);
   const profile = storedProfile(await readProfiles(host), profileName);
-  const run = {host, options: globals, profileName, profile};
+  const run = {host, globals, profileName, profile};
   const settings = settingNames.flatMap(name => {
     const standard = {value: settingTable[name].default, place: 'default'};
     const {value, place} = settingInForce(name, run) ?? standard;

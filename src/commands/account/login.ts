@@ -89,7 +89,7 @@ function reportStored({baseUrl, verdict}: NewKey, place: string, report: Report)
 /** Suggests commands. They need no --base-url, since the profile has it, unless the environment sets another. */
 function adviseNext(verdict: KeyVerdict | undefined, {host, globals, report}: Invocation): void {
   const {baseUrl, ...others} = globals;
-  const options = hintOptions({host, options: host.env['MEDIA_BASE_URL'] ? globals : others});
+  const options = hintOptions({host, globals: host.env['MEDIA_BASE_URL'] ? globals : others});
   report.note(
     verdict?.status === 'accepted'
       ? `To see whose key it is: media whoami${options}`

@@ -19,9 +19,7 @@ export async function runLogout({all}: {all?: boolean}, {host, report, globals}:
   const stored = await readProfiles(host);
   const names = (all ? Object.keys(stored) : [chosen]).filter(name => hasStoredKey(own(stored, name) ?? {}));
   if (names.length === 0)
-    return report.note(
-      all ? 'No profile has a key.' : await noKeyText(chosen, stored, {host, options: globals}),
-    );
+    return report.note(all ? 'No profile has a key.' : await noKeyText(chosen, stored, {host, globals}));
   await updateProfiles(host, profiles => {
     for (const name of names) {
       const profile = own(profiles, name) ?? {};
