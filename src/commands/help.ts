@@ -26,13 +26,18 @@ export async function runHelp(
 ): Promise<void> {
   if (man) return stdout.write(packageText('man/media.1'));
   if (schema !== undefined) return stdout.write(packageText(`docs/schemas/${schema}.json`));
-  const [topic = ''] = words;
-  const isTopic = words.length === 1 && Object.hasOwn(helpTopics, topic);
+  const [topic = '', ...others] = words;
+  const isTopic = Object.hasOwn(helpTopics, topic);
   const isOnlyTopic = isTopic && !program.commands.some(command => command.name() === topic);
-  if (isOnlyTopic && !json) return stdout.write(packageText(`man/${topic}.txt`));
+  if (isOnlyTopic && (json || others.length > 0))
+    throw new MediaError('usage', `media help ${topic} takes neither arguments nor --json.`, {
+      hint: `To read it, run: media help ${topic}`,
+    });
+  if (isOnlyTopic) return stdout.write(packageText(`man/${topic}.txt`));
   const found = await commandOf(words, program);
   if (json) return stdout.write(described(words));
-  if (isTopic) found.addHelpText('after', `\n${packageText(`man/${topic}.txt`).trimEnd()}`);
+  if (isTopic && others.length === 0)
+    found.addHelpText('after', `\n${packageText(`man/${topic}.txt`).trimEnd()}`);
   found.help();
 }
 

@@ -185,6 +185,13 @@ describe('help', () => {
     expect(stderr).toMatch(/^media: There is no command "upload journal"\.\n/);
   });
 
+  it.each([['x'], ['--json']])('media help errors %s: usage error that says what it takes', async word => {
+    const {stdout, stderr, exitCode} = await (await sandbox()).run(['help', 'errors', word]);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
+    expect(stderr).toContain('media help errors takes neither arguments nor --json.');
+    expect(stderr).toContain('To read it, run: media help errors');
+  });
+
   it('media help --json: every command, option, status and code as one line of JSON; of one command, and none', async () => {
     const box = await sandbox();
     const lines = [
