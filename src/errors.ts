@@ -1,7 +1,11 @@
 import {systemReason} from './lib/system-code.ts';
 
-/** `passing`: it may not happen again on the next run. `of a file`: its sentence names the file; other failures are about the service. */
-type Trait = 'passing' | 'of a file';
+/**
+ * Of the run: `passing`, it may not happen on the next one; `lasting`, it ends this run and the next one; `unrecorded`, the journal takes
+ * no more lines. Of the service: `unreachable`. Of the file: `of a file`, its sentence names it; other failures are about the service;
+ * `unread`, it was not read; `as it is`, it happens again until the file has changed.
+ */
+type Trait = 'passing' | 'lasting' | 'of a file' | 'as it is' | 'unread' | 'unreachable' | 'unrecorded';
 
 /** Every value that `error.code` can take, with the exit status that it leads to (cli-contract, "Exit status"). */
 const codes = {
@@ -10,22 +14,22 @@ const codes = {
 
   no_key: [4],
   key_unavailable: [4],
-  unauthorized: [4],
-  forbidden: [4],
-  not_found: [4],
+  unauthorized: [4, 'lasting'],
+  forbidden: [4, 'lasting'],
+  not_found: [4, 'lasting'],
 
   host_not_found: [6],
-  dns_unavailable: [6, 'passing'],
-  connection_refused: [6, 'passing'],
-  connect_timeout: [6, 'passing'],
-  connect_failed: [6, 'passing'],
+  dns_unavailable: [6, 'passing', 'unreachable'],
+  connection_refused: [6, 'passing', 'unreachable'],
+  connect_timeout: [6, 'passing', 'unreachable'],
+  connect_failed: [6, 'passing', 'unreachable'],
   outage: [6, 'passing'],
 
   tls_failed: [1],
   proxy_failed: [1, 'passing'],
   not_http: [1],
   redirected: [1],
-  rejected: [1],
+  rejected: [1, 'as it is'],
   rate_limited: [1, 'passing'],
   service_unavailable: [1, 'passing'],
   service_failed: [1, 'passing'],
@@ -35,14 +39,14 @@ const codes = {
   deadline_exceeded: [1, 'passing'],
   unexpected_answer: [1, 'passing'],
 
-  file_missing: [1, 'of a file'],
-  file_unreadable: [1, 'of a file'],
+  file_missing: [1, 'of a file', 'unread'],
+  file_unreadable: [1, 'of a file', 'as it is', 'unread'],
   too_many_open_files: [1, 'passing', 'of a file'],
-  not_a_file: [1, 'of a file'],
-  empty_file: [1, 'of a file'],
-  not_media: [1, 'of a file'],
-  type_mismatch: [1, 'of a file'],
-  geotags_unstrippable: [1, 'of a file'],
+  not_a_file: [1, 'of a file', 'as it is', 'unread'],
+  empty_file: [1, 'of a file', 'as it is', 'unread'],
+  not_media: [1, 'of a file', 'as it is'],
+  type_mismatch: [1, 'of a file', 'as it is'],
+  geotags_unstrippable: [1, 'of a file', 'as it is'],
   source_changed: [1, 'passing', 'of a file'],
   clipboard_empty: [1],
   clipboard_unusable: [1],
@@ -59,10 +63,10 @@ const codes = {
   record_mismatch: [1],
 
   outcome_unknown: [5, 'of a file'],
-  journal_in_use: [1],
+  journal_in_use: [1, 'unrecorded'],
   journal_of_other_service: [1],
-  journal_unusable: [1],
-  journal_failed: [1],
+  journal_unusable: [1, 'lasting'],
+  journal_failed: [1, 'lasting', 'unrecorded'],
   journal_unproven: [1],
   journal_unverified: [6],
 
@@ -91,11 +95,6 @@ export const exitStatusOf = Object.fromEntries(errorCodes.map(code => [code, cod
 /** Whether this holds for failures with the code. */
 export function hasTrait(code: ErrorCode, trait: Trait): boolean {
   return codes[code].some(one => one === trait);
-}
-
-/** Whether an error ends the run because nothing can be recorded in the journal any more. */
-export function endsJournalling(code: ErrorCode): boolean {
-  return code === 'journal_failed' || code === 'journal_in_use';
 }
 
 export interface MediaErrorDetails {
@@ -164,13 +163,6 @@ export class OwnFileError extends MediaError {
   }
 }
 
-const unreachable: ReadonlySet<ErrorCode> = new Set([
-  'dns_unavailable',
-  'connection_refused',
-  'connect_timeout',
-  'connect_failed',
-]);
-
 /** Whether a proxy answered with a page where a tunnel was asked for: nothing is reached behind it until someone has logged in. */
 export function isPage({code, status = 0}: MediaError): boolean {
   return code === 'proxy_failed' && status >= 200 && status < 400;
@@ -183,7 +175,7 @@ export function isPage({code, status = 0}: MediaError): boolean {
 export function isUnreachable(error: MediaError): boolean {
   const {code, status = 0} = error;
   if (code === 'not_http') return status >= 400;
-  return unreachable.has(code) || isPage(error) || (code === 'proxy_failed' && status >= 500);
+  return hasTrait(code, 'unreachable') || isPage(error) || (code === 'proxy_failed' && status >= 500);
 }
 
 /** The error for a connection that broke after something was sent: its name changes nothing about what may have been stored. */

@@ -1,19 +1,10 @@
-import {type ErrorCode, hasTrait, MediaError} from '../errors.ts';
+import {hasTrait, MediaError} from '../errors.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 import type {Outcome} from '../transfer/outcome.ts';
 import type {Invocation} from './invocation.ts';
 
 /** The longest command to suggest; terminals accept lines of at most 4,095 characters. */
 const longestCommand = 2000;
-
-/** Failures that end a run, and would end the next run too. */
-const lasting: ReadonlySet<ErrorCode> = new Set([
-  'unauthorized',
-  'forbidden',
-  'not_found',
-  'journal_failed',
-  'journal_unusable',
-]);
 
 /** The options that select and name the inputs. */
 const inputOptions = new Set(['recursive', 'all', 'exclude', 'filesFrom', 'shard', 'name', 'clipboard']);
@@ -75,7 +66,7 @@ function commandOf(words: readonly string[]): string {
 /** A file that was not tried may succeed, unless the next run would end for the same reason. */
 function mayPass(error: MediaError): boolean {
   if (error.code !== 'not_tried') return hasTrait(error.code, 'passing');
-  return !(error.cause instanceof MediaError && lasting.has(error.cause.code));
+  return !(error.cause instanceof MediaError && hasTrait(error.cause.code, 'lasting'));
 }
 
 /** Whether a list of names comes from a pipe. */

@@ -1,4 +1,4 @@
-import {endsJournalling, type MediaError} from '../errors.ts';
+import {hasTrait, type MediaError} from '../errors.ts';
 import type {RateLimit} from './attempt/rate-limit.ts';
 import type {Reach, RetryBudget} from './attempt/retry.ts';
 import type {Concurrency} from './concurrency.ts';
@@ -52,6 +52,6 @@ export class Halt {
   /** Ends the batch at once if this failure, whose outcome is yet to be recorded, ends it. */
   stopEarly(error: MediaError, reach: Reach): void {
     const holdsForAll = reach === 'always' || (reach === 'if-first' && !this.#answered);
-    if (holdsForAll || endsJournalling(error.code)) this.because(error);
+    if (holdsForAll || hasTrait(error.code, 'unrecorded')) this.because(error);
   }
 }

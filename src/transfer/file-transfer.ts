@@ -1,4 +1,4 @@
-import {endsJournalling, MediaError} from '../errors.ts';
+import {hasTrait, MediaError} from '../errors.ts';
 import type {JournalEntry, SentInput} from '../journal/journal.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
@@ -190,7 +190,7 @@ export class FileTransfer {
       if (phase !== 'released') await this.#entry?.doubt();
     }
     // Each certain failure is recorded at once: a kill during the wait would otherwise leave a commit without a result.
-    else if (this.#unknown === undefined && !endsJournalling(error.code))
+    else if (this.#unknown === undefined && !hasTrait(error.code, 'unrecorded'))
       await this.#entry?.failed({code: error.code, message: error.messageToKeep});
     if (isYielding) throw error;
     const isFinal = decision.action === 'fail' || (decision.action === 'unknown' && decision.isFinal);

@@ -1,4 +1,4 @@
-import {type ErrorCode, MediaError, NotMediaError, OwnFileError} from '../errors.ts';
+import {hasTrait, MediaError, NotMediaError, OwnFileError} from '../errors.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {Source} from '../sources/open/source.ts';
 import type {Dimensions, TransferOptions} from './options.ts';
@@ -68,15 +68,12 @@ export function sizeWarning(outcome: Outcome): string | undefined {
   return `The service stored ${size} bytes of the ${outcome.size} that were sent; a proxy may have changed them.`;
 }
 
-/** Failures from before a file's bytes could be read. */
-const unread: readonly ErrorCode[] = ['empty_file', 'file_unreadable', 'file_missing', 'not_a_file'];
-
 /** Whether a walk leaves out a source that failed so: neither its name nor its bytes say that it is media. */
 export async function isLeftOut({found}: Source, error: unknown): Promise<boolean> {
   if (error instanceof OwnFileError) return true;
   if (found === undefined || !(error instanceof MediaError)) return false;
   if (error instanceof NotMediaError) return !error.isCalledMedia;
-  return unread.includes(error.code) && !(await found.isNamedMedia());
+  return hasTrait(error.code, 'unread') && !(await found.isNamedMedia());
 }
 
 /** Whether a walk would leave out a source that is not sent any more. */

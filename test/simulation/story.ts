@@ -1,5 +1,5 @@
 import type {Disposal} from '../../src/commands/watch/disposal/disposal.ts';
-import {endsJournalling, MediaError} from '../../src/errors.ts';
+import {hasTrait, MediaError} from '../../src/errors.ts';
 import {openJournal} from '../../src/journal/open.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import {Stop} from '../../src/lib/stop.ts';
@@ -357,7 +357,7 @@ class Story {
         const isStored = outcome.status === 'uploaded' || outcome.status === 'skipped';
         if (isStored && this.#streams.delete(outcome.name)) continue;
         if (isStored && isClear && !isLibrary) disposed.push(this.#dispose(outcome, disposing, mayEnd));
-        if (!mayEnd && 'error' in outcome && endsJournalling(outcome.error.code))
+        if (!mayEnd && 'error' in outcome && hasTrait(outcome.error.code, 'unrecorded'))
           this.broken.add(`a run ends without a cause: ${outcome.error.message}`);
         if (isLibrary && mayEnd && this.world.oneIn(12)) break;
       }

@@ -1,6 +1,6 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {openSession} from '../../cli/session.ts';
-import {type ErrorCode, MediaError, unlessBug} from '../../errors.ts';
+import {hasTrait, MediaError, unlessBug} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {
   type JournalReader,
@@ -156,12 +156,11 @@ async function proveSource(
     if (error !== unreadable || !(error instanceof MediaError)) throw error;
     const {isLeftOut} = await import('../../transfer/outcome.ts');
     if (await isLeftOut(source, error)) return undefined;
-    const status = refusals.has(error.code) ? 'refused' : 'missing';
+    // An upload does not even try it, although it can be read.
+    const isRefused = error.code !== 'file_unreadable' && hasTrait(error.code, 'as it is');
+    const status = isRefused ? 'refused' : 'missing';
     return {status, path: pathKey(path), reason: error.message, ids: []};
   } finally {
     await opened?.close();
   }
 }
-
-/** Why an upload does not even try a file that can be read. */
-const refusals: ReadonlySet<ErrorCode> = new Set(['empty_file', 'not_a_file', 'not_media', 'type_mismatch']);

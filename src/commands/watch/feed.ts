@@ -1,4 +1,4 @@
-import type {ErrorCode, MediaError} from '../../errors.ts';
+import {type ErrorCode, hasTrait, type MediaError} from '../../errors.ts';
 import type {Clock} from '../../host.ts';
 import {isDenied} from '../../lib/system-code.ts';
 import {asMediaError} from '../../output/report.ts';
@@ -22,17 +22,6 @@ export interface FileWork {
   /** Called at most once a minute for each kind of error while files wait to be tried again. */
   delayed(error: MediaError, files: number): void;
 }
-
-/** Failures that are about the file as it is: it is tried again only when it has changed. */
-const ownFailures: ReadonlySet<ErrorCode> = new Set([
-  'not_media',
-  'type_mismatch',
-  'geotags_unstrippable',
-  'empty_file',
-  'not_a_file',
-  'file_unreadable',
-  'rejected',
-]);
 
 const shortestWaitMs = 1_000;
 const longestWaitMs = 60_000;
@@ -120,7 +109,7 @@ export class Feed {
       const {error, status} = outcome;
       if (error.code === 'file_missing' || error.code === 'interrupted') return;
       if (error.code === 'source_changed') return this.touch(path);
-      if (status === 'failed' && !ownFailures.has(error.code)) return this.#delay(path, error);
+      if (status === 'failed' && !hasTrait(error.code, 'as it is')) return this.#delay(path, error);
       this.#done.set(path, key);
       // A network share may be back by then. Sooner, a large file on a damaged disk would be sent over and over, up to the damage.
       if (error.code === 'file_unreadable' && !isDenied(error.cause)) this.#askAgain(path);
