@@ -3,10 +3,9 @@ import type {Uploader} from '../service/uploader.ts';
 import type {Source} from '../sources/open/source.ts';
 import {RateLimit} from './attempt/rate-limit.ts';
 import {RetryBudget} from './attempt/retry.ts';
-import {type BatchState, Halt} from './batch-state.ts';
 import {AdaptiveConcurrency, fixedConcurrency, safeConcurrency} from './concurrency.ts';
-import {Ending} from './ending.ts';
-import {FileTransfer} from './file-transfer.ts';
+import {Ending, Halt} from './ending.ts';
+import {type BatchState, FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
 import {type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
 import {comparisonOf} from './verify.ts';
@@ -54,21 +53,23 @@ class Batch {
       typeof option === 'number'
         ? fixedConcurrency(option)
         : new AdaptiveConcurrency(clock, mostOf(option.most));
+    const halt = new Halt();
     const outage = new Outage({
       ...{...shared, host, concurrency},
       // A single file relies on its retries.
       probe: several ? options.uploader.probeAvailability?.bind(options.uploader) : undefined,
       onChange: since => observer.unavailable(since),
-      onEnd: error => this.state.halt.because(error),
+      onEnd: error => halt.abort(error),
     });
     this.state = {
       concurrency,
       budget: new RetryBudget(),
       outage,
       descriptors: new Descriptors(),
-      halt: new Halt(() => outage.abandon()),
+      halt,
       rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
     };
+    halt.addEventListener('abort', () => outage.abandon());
     stop.addEventListener('abort', this.#onStop, {once: true});
     if (stop.aborted) this.#onStop();
   }

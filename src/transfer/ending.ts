@@ -1,13 +1,34 @@
-import {MediaError, unlessBug} from '../errors.ts';
+import {hasTrait, MediaError, unlessBug} from '../errors.ts';
 import type {JournalEntry, JournalReader, Known} from '../journal/journal.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
+import {Stop} from '../lib/stop.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import type {Reach} from './attempt/retry.ts';
-import type {Halt} from './batch-state.ts';
 import type {FileOptions, RunOptions} from './options.ts';
 import {type LeftOut, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './outcome.ts';
 import type {PendingResult} from './workers.ts';
+
+/** Ends a batch when the failure of one file applies to all remaining files: nothing more is sent, but what is being sent goes on. */
+export class Halt extends Stop<MediaError> {
+  /** Whether the service has sent any response yet. */
+  #answered = false;
+
+  /** Takes the result of a file into account. */
+  learn(outcome: Outcome, reach: Reach): void {
+    if (outcome.status === 'uploaded') this.#answered = true;
+    if (!('error' in outcome)) return;
+    const {error} = outcome;
+    this.stopEarly(error, reach);
+    if (error.status !== undefined) this.#answered = true;
+  }
+
+  /** Ends the batch at once if this failure, whose outcome is yet to be recorded, ends it. */
+  stopEarly(error: MediaError, reach: Reach): void {
+    const holdsForAll = reach === 'always' || (reach === 'if-first' && !this.#answered);
+    if (holdsForAll || hasTrait(error.code, 'unrecorded')) this.abort(error);
+  }
+}
 
 /** Tells the observer of one file, and makes its outcome, wherever its transfer ends. */
 export class Ending {
@@ -102,10 +123,10 @@ export class Ending {
     const {json, serviceId} = outcome.received;
     let unrecorded: MediaError | undefined;
     try {
-      await entry.done(json, serviceId, error => this.#halt.because(error));
+      await entry.done(json, serviceId, error => this.#halt.abort(error));
     } catch (error) {
       unrecorded = unlessBug(error);
-      this.#halt.because(unrecorded);
+      this.#halt.abort(unrecorded);
     }
     // An observer of the library may throw: the record must be in the journal by then.
     this.#options.observer.finished(outcome.position);

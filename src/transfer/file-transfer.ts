@@ -4,15 +4,31 @@ import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {type AttemptOptions, attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
 import {explain, unsent} from './attempt/explain.ts';
-import {decide, overloadOf, type Reach, signOf} from './attempt/retry.ts';
-import type {BatchState} from './batch-state.ts';
-import type {AttemptEnd} from './concurrency.ts';
-import {Ending} from './ending.ts';
+import type {RateLimit} from './attempt/rate-limit.ts';
+import {decide, overloadOf, type Reach, type RetryBudget, signOf} from './attempt/retry.ts';
+import type {AttemptEnd, Concurrency} from './concurrency.ts';
+import {Ending, type Halt} from './ending.ts';
 import type {Stripped} from './geotags.ts';
 import {geotagTransform, type TransferOptions} from './options.ts';
 import {isLeftOut, type LeftOut, type Outcome} from './outcome.ts';
 import {Retries} from './retries.ts';
-import type {PendingResult} from './workers.ts';
+import type {Outage} from './waiting/outage.ts';
+import type {Descriptors, PendingResult} from './workers.ts';
+
+/** What the files of a batch share. */
+export interface BatchState {
+  /** How many files are uploaded at a time. */
+  concurrency: Concurrency;
+  /** Limits the retries of the whole batch, so that an outage causes a bounded number of requests. */
+  budget: RetryBudget;
+  /** Keeps files from being sent while the service is away or asks to wait. */
+  outage: Outage;
+  /** Keeps files from being opened while the process has no descriptor left for them. */
+  descriptors: Descriptors;
+  /** Ends the batch when the failure of one file applies to all. */
+  halt: Halt;
+  rateLimit: RateLimit | undefined;
+}
 
 /** Takes one file through its transfer: open, decide its type, look it up, then attempt, judge and record until it has ended. */
 export class FileTransfer {
