@@ -162,7 +162,7 @@ function otherHint(hint: string, {name, isOnce}: Outcome, {journal}: {journal?: 
   const command = `media upload ${memory} --on-unknown retry ${shellQuoted(name)}`;
   const again = isOnce ? ' before you send it again' : `. To send it again: ${command}`;
   return hint
-    .replace(/ before you upload .*|\. To send it again, .* retry/, () => again)
+    .replace(/\. To send it again, [^;]*/, () => again)
     .replace(', or allow more tries with --retries', '')
     .replace(/add --retry-max-wait (\w+)/, 'set MEDIA_RETRY_MAX_WAIT=$1')
     .replace('--retry-max-wait', 'MEDIA_RETRY_MAX_WAIT')

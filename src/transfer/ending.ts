@@ -4,6 +4,7 @@ import {shellQuoted, shellWord} from '../lib/shell.ts';
 import {Stop} from '../lib/stop.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
+import {checkFirst} from './attempt/explain.ts';
 import type {Reach} from './attempt/retry.ts';
 import type {FileOptions, RunOptions} from './options.ts';
 import {type LeftOut, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './outcome.ts';
@@ -151,11 +152,8 @@ export class Ending {
    */
   unknownSince(key: string, isSentAgain = false): MediaError {
     const sentence = `${this.#source.name} was sent completely before and no response was recorded, so it may or may not be stored.`;
-    const again = isSentAgain ? 'run the command again' : 'add --on-unknown retry';
-    const settle = `if it is stored: ${this.#settleCommand(key)}`;
-    return new MediaError('outcome_unknown', sentence, {
-      hint: `Check whether the service has it. To send it again, ${again}; ${settle}`,
-    });
+    const hint = `${checkFirst(isSentAgain)}; if it is stored: ${this.#settleCommand(key)}`;
+    return new MediaError('outcome_unknown', sentence, {hint});
   }
 
   /** By its key, since the journal may know the content under another path. */

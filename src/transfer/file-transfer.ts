@@ -196,7 +196,7 @@ export class FileTransfer {
     const history = {isHonoured: onUnknown === 'honoured' && isKnown, wasReleased: this.#wasReleased};
     const decision = decide(phase, failure, history, waitsForNetwork);
     if (phase === 'released') this.#wasReleased = true;
-    const error = explain(phase, failure, decision, this.#options.host);
+    const error = explain(failure, decision, this.#options.host, this.#retries.mayResend);
     const isFree = this.#batch.outage.ended(this.#position, signOf(failure, decision), error.messageToKeep);
     const isYielding = this.#yieldDescriptor(error, 1);
     // Before the journal is written, or a file that waits would be sent meanwhile.

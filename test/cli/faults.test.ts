@@ -423,6 +423,8 @@ describe('after the last byte, the outcome is unknown', () => {
       '1',
     ]);
     expect({exitCode, code: error.code}).toEqual({exitCode: 5, code: 'outcome_unknown'});
+    // It has that option.
+    expect(error.hint).not.toContain('--on-unknown');
   });
 
   test.each([

@@ -9,12 +9,21 @@ import {shellWord} from '../../lib/shell.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {isLoopback} from '../../lib/url.ts';
 import {asksForFewer, type Refused, uploadPath} from '../../service/uploader.ts';
-import {type Decision, type Failure, isOfService, type Phase} from './retry.ts';
+import {type Decision, type Failure, isOfService} from './retry.ts';
 
-/** The error to show for a failed attempt. `host` names the service. */
-export function explain(phase: Phase, failure: Failure, decision: Decision, host: string): MediaError {
+/** The error to show for a failed attempt. `host` names the service; `isSentAgain`: whether this run sends unknown uploads again. */
+export function explain(failure: Failure, decision: Decision, host: string, isSentAgain = false): MediaError {
   const error = describe(failure, host);
-  return decision.action === 'unknown' ? outcomeUnknown(whyUnknown(phase, failure, decision), error) : error;
+  if (decision.action !== 'unknown') return error;
+  const limit =
+    error.status === 503
+      ? ' A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: -c 8'
+      : '';
+  const {status, serviceCode, words} = error;
+  return new MediaError('outcome_unknown', `${error.message} ${whyUnknown(failure, decision)}`, {
+    ...{status, serviceCode, words, cause: error},
+    hint: `${checkFirst(isSentAgain)}.${limit}`,
+  });
 }
 
 function describe(failure: Failure, host: string): MediaError {
@@ -166,24 +175,18 @@ function redirectHint(target: URL | undefined, host: string): string {
   return `If that is the service, set it with --base-url ${shellWord(baseUrl)}${isPlain ? ' --allow-http' : ''}`;
 }
 
-function whyUnknown(phase: Phase, failure: Failure, {isFinal}: Decision & {action: 'unknown'}): string {
+function whyUnknown(failure: Failure, {isFinal}: Decision & {action: 'unknown'}): string {
   if (isFinal)
     return 'An earlier attempt with the same key had sent the whole file, so it may or may not be stored.';
   const gateway =
     failure.kind === 'refused' ? ' A gateway that responds like this has often stored nothing.' : '';
-  return `${phase === 'released' ? 'The whole file had been sent, so it may or may not be stored.' : ''}${gateway}`;
+  return `The whole file had been sent, so it may or may not be stored.${gateway}`;
 }
 
-function outcomeUnknown(why: string, error: MediaError): MediaError {
-  const limit =
-    error.status === 503
-      ? ' A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: -c 8'
-      : '';
-  const {status, serviceCode, words} = error;
-  return new MediaError('outcome_unknown', `${error.message} ${why}`.trim(), {
-    ...{status, serviceCode, words, cause: error},
-    hint: `Check whether the service has the file before you upload it again; --on-unknown retry sends it again automatically.${limit}`,
-  });
+/** What to do about a file that may be stored, and that this run sends again or not; a full stop or more is to follow. */
+export function checkFirst(isSentAgain: boolean): string {
+  const again = isSentAgain ? 'run the command again' : 'add --on-unknown retry';
+  return `Check whether the service has the file. To send it again, ${again}`;
 }
 
 /** If other files use all descriptors, not even a module that decides a type can be loaded; any other error is a bug. */

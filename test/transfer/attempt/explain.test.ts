@@ -6,7 +6,7 @@ import {decide, type Failure, type Phase} from '../../../src/transfer/attempt/re
 const host = 'media.example:8443';
 
 function explained(phase: Phase, failure: Failure): MediaError {
-  return explain(phase, failure, decide(phase, failure), host);
+  return explain(failure, decide(phase, failure), host);
 }
 
 describe('a refusal', () => {
@@ -166,6 +166,12 @@ describe('an unknown outcome', () => {
     const error = explained('released', failure);
     expect(error).toMatchObject({code: 'outcome_unknown', message});
     expect(error.hint).toContain('--on-unknown retry');
+  });
+
+  test('a run that sends such files again by itself: no advice to let it', () => {
+    const failure: Failure = {kind: 'connection', cause: new Error('other side closed')};
+    const {hint} = explain(failure, decide('released', failure), host, true);
+    expect(hint).toBe('Check whether the service has the file. To send it again, run the command again.');
   });
 
   test('500 with an error record: the status and the code of the record are kept', () => {

@@ -60,7 +60,7 @@ describe('what to do about a failure', () => {
     [phases, failures],
     (phase, failure) => {
       const decision = decide(phase, failure);
-      const error = explain(phase, failure, decision, 'api.example.com');
+      const error = explain(failure, decision, 'api.example.com');
       expect(error.message).toMatch(/[.!?)]$/);
       if (decision.action === 'unknown') expect(exitStatusOf[error.code]).toBe(5);
       else if (failure.kind !== 'error' && failure.kind !== 'stopped')
