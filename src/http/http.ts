@@ -1,4 +1,4 @@
-import type {ClientRequest} from 'node:http';
+import type {ClientRequest, IncomingMessage} from 'node:http';
 import type {StopSignal} from '../host.ts';
 import {type HttpAnswer, joinHeaders} from './message.ts';
 import {openSocket} from './open-socket.ts';
@@ -60,30 +60,28 @@ export async function sendHead(
 }
 
 /** The response, as far as it arrives before the connection is closed. */
-function answerTo(request: ClientRequest): Promise<HttpAnswer | undefined> {
-  return new Promise(resolve => {
-    request.on('error', () => resolve(undefined));
+async function answerTo(request: ClientRequest): Promise<HttpAnswer | undefined> {
+  const response = await new Promise<IncomingMessage | undefined>(resolve => {
+    request.on('response', resolve).on('error', () => resolve(undefined));
     request.on('close', () => resolve(undefined));
-    request.on('response', response => {
-      const chunks: Buffer[] = [];
-      let length = 0;
-      const finish = (cut: boolean) =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: joinHeaders(response.headers),
-          body: Buffer.concat(chunks).subarray(0, longestAnswer),
-          truncated: length > longestAnswer,
-          cut,
-        });
-      response.on('error', () => finish(true));
-      response.on('close', () => finish(!response.complete));
-      response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk);
-        length += chunk.length;
-        if (length <= longestAnswer) return;
-        finish(false);
-        request.destroy();
-      });
-    });
   });
+  if (response === undefined) return undefined;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of response) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > longestAnswer) break;
+    }
+  } catch {
+    // It was cut off.
+  }
+  return {
+    status: response.statusCode ?? 0,
+    headers: joinHeaders(response.headers),
+    body: Buffer.concat(chunks).subarray(0, longestAnswer),
+    truncated: length > longestAnswer,
+    cut: length <= longestAnswer && !response.complete,
+  };
 }
