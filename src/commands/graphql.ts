@@ -12,7 +12,7 @@ import {prettyJson} from '../output/pretty-json.ts';
 import {mayColor} from '../output/terminal.ts';
 import type {GraphqlRequest} from '../service/client.ts';
 import {refusalIn} from '../service/uploader.ts';
-import {describeRefusal} from '../transfer/attempt/explain.ts';
+import {describeFailure} from '../transfer/attempt/explain.ts';
 
 export interface GraphqlOptions {
   query?: string | undefined;
@@ -210,14 +210,8 @@ async function printAnswer(
 
 function describeAnswer(answer: HttpAnswer, hostName: string): MediaError {
   const {status} = answer;
-  if (status >= 200 && status < 300) {
-    const cut = answer.cut && (answer.fault ?? 'cut off');
-    const what = cut || (answer.truncated ? 'longer than 1 MiB' : 'not a GraphQL response');
-    return new MediaError(
-      'unexpected_answer',
-      `${hostName} returned ${status}, but the response was ${what}.`,
-      {status},
-    );
-  }
-  return describeRefusal(refusalIn(answer), hostName);
+  if (status < 200 || status > 299) return describeFailure(refusalIn(answer), hostName);
+  const cut = answer.cut && (answer.fault ?? 'cut off');
+  const problem = cut || (answer.truncated ? 'longer than 1 MiB' : 'not a GraphQL response');
+  return describeFailure({kind: 'unreadable', status, problem}, hostName);
 }

@@ -13,7 +13,7 @@ import {type Decision, type Failure, isOfService} from './retry.ts';
 
 /** The error to show for a failed attempt. `host` names the service; `isSentAgain`: whether this run sends unknown uploads again. */
 export function explain(failure: Failure, decision: Decision, host: string, isSentAgain = false): MediaError {
-  const error = describe(failure, host);
+  const error = describeFailure(failure, host);
   if (decision.action !== 'unknown') return error;
   const limit =
     error.status === 503
@@ -26,7 +26,8 @@ export function explain(failure: Failure, decision: Decision, host: string, isSe
   });
 }
 
-function describe(failure: Failure, host: string): MediaError {
+/** The error for a failure, whatever is decided about it. */
+export function describeFailure(failure: Failure, host: string): MediaError {
   switch (failure.kind) {
     case 'error':
     case 'stopped':
