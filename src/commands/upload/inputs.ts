@@ -9,7 +9,6 @@ import type {Shard} from '../../sources/find/shard.ts';
 import {filesIn} from '../../sources/open/file.ts';
 import type {Source} from '../../sources/open/source.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
-import {transferDefaults} from '../../transfer/options.ts';
 import type {InputFlags, MemoryFlags, TransferFlags} from './flags.ts';
 
 /** The inputs of a run: a stream of sources, and what is known about it beforehand. */
@@ -144,27 +143,11 @@ async function refuseGoneDirectory({inputs, filesFrom = []}: InputRequest, direc
 
 export type DecideType = TransferOptions['contentType'];
 
-/** Up to this concurrency, a limit of 64 file descriptors is enough to load modules later. */
-const fewAtATime = 16;
-
 /** The function that decides the content type of each source; an invalid --content-type is a usage error. */
-export async function typeDecision(options: TransferFlags): Promise<DecideType> {
-  const {decideSourceType, loadTypeKnowledge, parseContentType} = await import(
-    '../../sources/media-type/decide.ts'
-  );
-  const {concurrency = transferDefaults.concurrency} = options;
-  if (typeof concurrency === 'number' && concurrency > fewAtATime) await loadTypeKnowledge();
-  const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
-  const decide: DecideType = async (source, opened) =>
-    decideSourceType(source, opened, {types: options.types, contentType});
-  if (typeof concurrency === 'number' || concurrency.most <= fewAtATime) return decide;
-  // Small runs do not need it; it is loaded before many files are in progress.
-  let fewLeft = fewAtATime / 2;
-  return async (source, opened) => {
-    fewLeft -= 1;
-    if (fewLeft === 0) await loadTypeKnowledge();
-    return decide(source, opened);
-  };
+export async function typeDecision({types, contentType: given}: TransferFlags): Promise<DecideType> {
+  const {decideSourceType, parseContentType} = await import('../../sources/media-type/decide.ts');
+  const contentType = given === undefined ? undefined : parseContentType(given);
+  return async (source, opened) => decideSourceType(source, opened, {types, contentType});
 }
 
 /** Throws a usage error, before anything is written, if the journal, a list and standard output are not different files. */

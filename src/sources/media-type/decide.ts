@@ -4,7 +4,7 @@ import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
 import type {Source} from '../open/source.ts';
 import {type Claim, describeMismatch, mismatched, notMedia, showable} from './sentences.ts';
-import {type Finding, loadSniffer, type MediaFinding, sniff} from './sniff/sniff.ts';
+import {type Finding, type MediaFinding, sniff} from './sniff/sniff.ts';
 import {markup, plainText} from './sniff/text.ts';
 import {ambiguousExtensions, extensionTypes, furtherTypes, textExtensions} from './types/extension-types.ts';
 import {commonTypes, isMediaType, isMoreSpecific, textTypes, typesAgree} from './types/tables.ts';
@@ -69,11 +69,6 @@ function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecisi
   if (isAmbiguous && !agree) throw notMedia(claim, finding, !finding.isText);
   if (type === undefined || agree) return {contentType: type ?? finding.type};
   return {contentType: type, warning: describeMismatch(claim, type, finding.type)};
-}
-
-/** Loads modules that rare types need: with very many files open, no module can be loaded any more. */
-export async function loadTypeKnowledge(): Promise<void> {
-  await Promise.all([import('mime-types'), loadSniffer()]);
 }
 
 const svg = 'image/svg+xml';

@@ -32,11 +32,6 @@ function finding(type: string, isText = false): Finding {
   return isMediaType(type) ? {isMedia: true, type, isText} : {isMedia: false, what: type};
 }
 
-/** Loads the module that sniffing nearly always needs. */
-export async function loadSniffer(): Promise<void> {
-  await import('file-type');
-}
-
 async function askFileType(head: Buffer, bytes: RandomAccess): Promise<Finding> {
   const {fileTypeFromBuffer} = await import('file-type');
   // It throws for some malformed files, which count as not recognised.
