@@ -62,25 +62,26 @@ async function leftBehind() {
   // Of a process that had the id of this one.
   await writeFile(join(dataDirectory, 'temporary', own.replace(/-\w*(-\w{32})$/, '-1$1')), 'half of a body');
   // Another process is about to commit this one.
-  await writeFile(join(dataDirectory, 'temporary', own), JSON.stringify({id: otherId('1')}));
+  const draft = `${own}.${otherId('1')}`;
+  await writeFile(join(dataDirectory, 'temporary', draft), JSON.stringify({id: otherId('1')}));
   await writeFile(join(dataDirectory, 'files', otherId('1')), image);
   await writeFile(join(dataDirectory, 'files', otherId('2')), image);
   await writeFile(join(dataDirectory, 'thumbnails', `${otherId('2')}.webp`), image);
   await writeFile(join(dataDirectory, 'thumbnails', `${otherId('3')}.webp`), image);
   await writeFile(join(dataDirectory, 'files', '.DS_Store'), '');
   await writeFile(join(dataDirectory, 'records', `${otherId('4')}.json`), '{}');
-  return {dataDirectory, id, otherId, own};
+  return {dataDirectory, id, otherId, draft};
 }
 
 test('what killed services left behind: an exclusive one cleans up, and names records without a file', async () => {
-  const {dataDirectory, id, otherId, own} = await leftBehind();
+  const {dataDirectory, id, otherId, draft} = await leftBehind();
   const service = await startedService({dataDirectory, exclusive: true});
   expect(service.leftBehind).toEqual({
     temporary: 3,
     lost: [otherId('2'), otherId('3')],
     missing: [otherId('4')],
   });
-  expect(await namesIn(dataDirectory, 'temporary')).toEqual([own]);
+  expect(await namesIn(dataDirectory, 'temporary')).toEqual([draft]);
   expect(await namesIn(dataDirectory, 'files')).toEqual(['.DS_Store', id, otherId('1')].sort());
   expect(await namesIn(dataDirectory, 'thumbnails')).toEqual([]);
   expect(await namesIn(dataDirectory, 'records')).toHaveLength(2);

@@ -1,10 +1,9 @@
 import {randomBytes} from 'node:crypto';
 import {existsSync} from 'node:fs';
-import {readdir, readFile, rename, rm, stat} from 'node:fs/promises';
-import {dirname, join} from 'node:path';
+import {readdir, rename, rm, stat} from 'node:fs/promises';
+import {dirname, extname, join} from 'node:path';
 import type {Clock, Host} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
-import {parseObject} from '../../lib/json.ts';
 import {hashOf} from './keys.ts';
 import {isRecordId} from './stored-record.ts';
 
@@ -19,9 +18,6 @@ export interface LeftBehind {
 }
 
 const staleAfterMs = 24 * 60 * 60 * 1000;
-
-/** A draft of a record is smaller. */
-const largestDraft = 64 * 1024;
 
 /** Removes the temporary files of processes that have ended; returns how many. */
 export async function removeTemporary(
@@ -41,8 +37,8 @@ export async function removeTemporary(
 
 /**
  * Moves files whose names begin with an ID that has no record to directories of the same names in `lost/`: their records may be what
- * is missing. What another process is about to commit stays: the draft of its record exists by then. Returns the IDs of what was
- * moved, and of the records whose file is missing.
+ * is missing. What another process is about to commit stays: the draft of its record, which is named after it, exists by then. Returns
+ * the IDs of what was moved, and of the records whose file is missing.
  */
 export async function moveOrphans(dataDirectory: string): Promise<Pick<LeftBehind, 'lost' | 'missing'>> {
   // Listed before the records: what is committed meanwhile has its record then.
@@ -52,7 +48,8 @@ export async function moveOrphans(dataDirectory: string): Promise<Pick<LeftBehin
       names: await readdir(join(dataDirectory, kind)).catch(() => []),
     })),
   );
-  const drafts = await draftsIn(join(dataDirectory, 'temporary'));
+  const temporary = await readdir(join(dataDirectory, 'temporary'));
+  const drafts = new Set(temporary.map(name => extname(name).slice(1)));
   const records = new Set((await readdir(join(dataDirectory, 'records'))).map(idOf));
   const isOrphan = (name: string) => {
     const id = idOf(name);
@@ -77,17 +74,6 @@ export async function moveOrphans(dataDirectory: string): Promise<Pick<LeftBehin
   return {lost: [...lostIds], missing};
 }
 
-async function draftsIn(directory: string): Promise<ReadonlySet<unknown>> {
-  const ids = new Set<unknown>();
-  for (const name of await readdir(directory)) {
-    const path = join(directory, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isFile() && found.size <= largestDraft)
-      ids.add(parseObject(await readFile(path, 'utf8').catch(() => ''))?.['id']);
-  }
-  return ids;
-}
-
 async function isRecent(path: string, clock: Clock): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found === undefined || clock.now() - found.mtimeMs <= staleAfterMs;
@@ -98,8 +84,8 @@ function idOf(name: string): string {
   return name.replace(/\..*$/s, '');
 }
 
-/** The parts of the name of a temporary file: which machine, which start of it, which process. */
-const pattern = /^([0-9a-f]{8})-([0-9a-f]{8})-(\d+)-(\w*)-[0-9a-f]{32}$/;
+/** The parts of the name of a temporary file: which machine, which start of it, which process; a draft ends with the ID of its record. */
+const pattern = /^([0-9a-f]{8})-([0-9a-f]{8})-(\d+)-(\w*)-[0-9a-f]{32}(?:\.\w+)?$/;
 
 export type TemporaryNames = ReturnType<typeof temporaryNames>;
 

@@ -137,7 +137,7 @@ export class Store {
     paths: {file: string; thumbnail?: string; stream?: string},
     lastCheck: () => void,
   ): Promise<void> {
-    const recordDraft = this.temporaryPath();
+    const recordDraft = `${this.temporaryPath()}.${record.id}`;
     // After the commit, the upload must not be refused for lack of a file descriptor.
     const records = await openDirectory(this.directory('records'));
     try {
