@@ -63,8 +63,8 @@ const prefixLength = 'mk_'.length + 4;
 /** Longer than it takes to find that a holder in another container is gone. */
 const lockPatienceMs = 100_000;
 
-/** The API keys of a data directory, in `keys.json` (0600), and those of this process only. */
-export function keyRing(dataDirectory: string, clock: Clock) {
+/** The API keys of a data directory, in `keys.json` (0600), and those of this process only. `newDraft` makes a free path in it. */
+export function keyRing(dataDirectory: string, newDraft: () => string, clock: Clock) {
   const path = join(dataDirectory, 'keys.json');
   const uses = keyUses(dataDirectory, clock);
   let processKeys: StoredKey[] = [];
@@ -82,13 +82,18 @@ export function keyRing(dataDirectory: string, clock: Clock) {
     const replace = async () => {
       const before = await list();
       const keys = change(before);
-      const draft = `${path}.${randomBytes(8).toString('hex')}`;
-      await replaceDurably(path, `${JSON.stringify({version: 1, keys}, null, 2)}\n`, draft);
+      await replaceDurably(path, `${JSON.stringify({version: 1, keys}, null, 2)}\n`, newDraft());
       const stay = new Set(keys.map(keyId));
       for (const id of before.map(keyId)) if (!stay.has(id)) await uses.forget(id);
       return before;
     };
     return withLock(`${path}.lock`, systemHost(), replace, lockPatienceMs);
+  };
+
+  /** Puts what `change` makes of a stored key in its place; resolves to whether the key exists. */
+  const updateOne = async (id: string, change: (key: StoredKey) => StoredKey[]): Promise<boolean> => {
+    const before = await update(keys => keys.flatMap(key => (keyId(key) === id ? change(key) : key)));
+    return before.some(key => keyId(key) === id);
   };
 
   return {
@@ -156,16 +161,10 @@ export function keyRing(dataDirectory: string, clock: Clock) {
     settled: uses.settled,
 
     /** Renames a stored key; resolves to whether it exists. */
-    async rename(id: string, name: string): Promise<boolean> {
-      const before = await update(keys => keys.map(key => (keyId(key) === id ? {...key, name} : key)));
-      return before.some(key => keyId(key) === id);
-    },
+    rename: (id: string, name: string) => updateOne(id, key => [{...key, name}]),
 
     /** Revokes one stored key; resolves to whether it existed. */
-    async revokeOne(id: string): Promise<boolean> {
-      const before = await update(keys => keys.filter(key => keyId(key) !== id));
-      return before.some(key => keyId(key) === id);
-    },
+    revokeOne: (id: string) => updateOne(id, () => []),
 
     /** The stored key for a plain key; undefined if it is unknown. */
     async find(key: string): Promise<StoredKey | undefined> {

@@ -38,14 +38,15 @@ export async function openState(options: StateOptions) {
   try {
     const store = new Store(dataDirectory, clock, temporaryNames(host), quota);
     const leftBehind = await store.prepare(exclusive);
-    const keys = keyRing(dataDirectory, clock);
+    const newDraft = () => store.temporaryPath();
+    const keys = keyRing(dataDirectory, newDraft, clock);
     await keys.list();
     return {
       identity: store.identity,
       leftBehind,
       store,
       keys,
-      profile: userProfile(dataDirectory, () => store.temporaryPath()),
+      profile: userProfile(dataDirectory, newDraft),
       entries: idempotencyEntries(store, clock),
       sessions: new Sessions(),
       /** Resolves when everything is written; another service may then have the directory. */
