@@ -18,8 +18,8 @@ export interface Service extends Omit<ServiceState, 'close'> {
   readonly observer: Observer;
   /** The faults that are applied to requests. */
   readonly faults: Faults | undefined;
-  /** What is counted, if anything is. */
-  readonly metrics: Metrics | undefined;
+  /** What is counted, if anything is: for Prometheus, in its text format. */
+  readonly metrics: {show(): Promise<{text: string; contentType: string}>} | undefined;
   /** Further names in the Host field that are answered, such as `media` or `media:4010`; without a port, with any. */
   readonly allowHosts: readonly string[];
   /** Origins whose pages may upload, query and read files, such as `http://localhost:5173`; `*` is any, with a `fixedKey` only. */
@@ -60,11 +60,4 @@ export interface RequestEntry {
   elapsedMs: number;
   /** The faults that were applied, if any. */
   faults?: readonly string[];
-}
-
-/** What a service counts, for Prometheus. */
-export interface Metrics {
-  count(entry: RequestEntry): void;
-  /** All metrics in the text format. */
-  show(): Promise<{text: string; contentType: string}>;
 }

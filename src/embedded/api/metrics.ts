@@ -1,9 +1,9 @@
 import {Counter, collectDefaultMetrics, Gauge, Histogram, Registry} from 'prom-client';
 import {operationOf} from '../exchange/exchange.ts';
-import type {Metrics} from './context.ts';
+import type {RequestEntry} from './context.ts';
 
 /** Starts to count; `countRecords` is asked whenever the metrics are shown. */
-export function startMetrics(countRecords: () => Promise<number>): Metrics {
+export function startMetrics(countRecords: () => Promise<number>) {
   const registry = new Registry();
   collectDefaultMetrics({register: registry});
   const labelNames = ['operation', 'status'] as const;
@@ -34,7 +34,7 @@ export function startMetrics(countRecords: () => Promise<number>): Metrics {
     },
   });
   return {
-    count: ({path, status, bytes, elapsedMs, faults: applied = []}) => {
+    count({path, status, bytes, elapsedMs, faults: applied = []}: RequestEntry): void {
       const labels = {operation: operationOf(path), status: String(status)};
       requests.observe(labels, elapsedMs / 1000);
       received.inc(labels, bytes);
