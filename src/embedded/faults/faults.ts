@@ -22,13 +22,16 @@ export class Faults {
 
   /** Replaces all faults, and counts from 1 again; throws an InvalidOption if one cannot be read, and changes nothing then. */
   replace(texts: readonly string[], seed = 0): void {
-    this.#active = texts.map((text, index) => new ActiveFault(parseFault(text), seed, index));
+    this.#active = texts.map((text, index) => {
+      const random = seeded(seed + 1_000_003 * index);
+      return {...parseFault(text), random, matched: 0, applied: 0};
+    });
     this.seed = seed;
   }
 
   /** The faults in force, in their order: how many requests each could have been for, and how often it was applied. */
   counts() {
-    return this.#active.map(({fault, matched, applied}) => ({fault: fault.text, matched, applied}));
+    return this.#active.map(({text, matched, applied}) => ({fault: text, matched, applied}));
   }
 
   /** What is to be done to a request; undefined if there are no faults at all. */
@@ -44,34 +47,28 @@ export class Faults {
 }
 
 /** A fault in force. It has random numbers of its own, so that no other fault changes what it does. */
-class ActiveFault {
-  readonly fault: Fault;
-  readonly #random: () => number;
-  matched = 0;
-  applied = 0;
+interface ActiveFault extends Fault {
+  readonly random: () => number;
+  matched: number;
+  applied: number;
+}
 
-  constructor(fault: Fault, seed: number, index: number) {
-    this.fault = fault;
-    this.#random = seeded(seed + 1_000_003 * index);
-  }
+/** Whether a fault is for a request with this operation. */
+function isFor({operation: own, name}: Fault, {request, path}: Exchange, operation: string): boolean {
+  if (own !== 'any' && own !== operation) return false;
+  return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
+}
 
-  matches({request, path}: Exchange, operation: string): boolean {
-    const {operation: own, name} = this.fault;
-    if (own !== 'any' && own !== operation) return false;
-    return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
-  }
-
-  /** Counts a request that matches; returns the fault with its latency, or undefined if it is not to be applied. */
-  draw() {
-    const {nth, rate, latency} = this.fault;
-    this.matched += 1;
-    // Drawn for each request, so that it depends on the number of the request alone.
-    const share = this.#random();
-    const latencyMs = latency?.(this.#random) ?? 0;
-    const [first, last] = nth;
-    const isNamed = this.matched >= first && this.matched <= last;
-    return isNamed && share < rate ? {active: this, latencyMs} : undefined;
-  }
+/** Counts a request that a fault is for; returns the fault with its latency, or undefined if it is not to be applied. */
+function draw(fault: ActiveFault) {
+  const {nth, rate, latency} = fault;
+  fault.matched += 1;
+  // Drawn for each request, so that it depends on the number of the request alone.
+  const share = fault.random();
+  const latencyMs = latency?.(fault.random) ?? 0;
+  const [first, last] = nth;
+  const isNamed = fault.matched >= first && fault.matched <= last;
+  return isNamed && share < rate ? {fault, latencyMs} : undefined;
 }
 
 /** The name that the client gave the file, or that it has in the URL; an upload need not have one. */
@@ -85,31 +82,30 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
   const operation = operationOf(exchange.path);
   // Other requests have no stages after their head.
   const hasStages = operation === 'upload' || operation === 'graphql';
-  const matching = active.filter(one => one.matches(exchange, operation));
-  const dependsOnResponse = ({fault}: ActiveFault) => fault['instead-of'] !== undefined;
-  const drawn = matching.filter(one => !dependsOnResponse(one)).flatMap(one => one.draw() ?? []);
+  const matching = active.filter(fault => isFor(fault, exchange, operation));
+  const dependsOnResponse = (fault: Fault) => fault['instead-of'] !== undefined;
+  const drawn = matching.filter(one => !dependsOnResponse(one)).flatMap(one => draw(one) ?? []);
   const applied = new Set<ActiveFault>();
-  const note = (one: ActiveFault) => {
-    if (!applied.has(one)) one.applied += 1;
-    applied.add(one);
+  const note = (fault: ActiveFault) => {
+    if (!applied.has(fault)) fault.applied += 1;
+    applied.add(fault);
   };
   /** The value of a part in the first fault that has it, and thereby is applied. */
   const use = <Name extends keyof Fault>(name: Name): Fault[Name] | undefined => {
-    const found = drawn.find(one => one.active.fault[name] !== undefined);
-    if (found !== undefined) note(found.active);
-    return found?.active.fault[name];
+    const found = drawn.find(({fault}) => fault[name] !== undefined);
+    if (found !== undefined) note(found.fault);
+    return found?.fault[name];
   };
   return {
     get applied() {
-      return [...applied].map(({fault}) => fault.text);
+      return [...applied].map(({text}) => text);
     },
     cuts: () => use('cut') === true,
     async at(stage) {
-      for (const {active, latencyMs} of drawn) {
-        const {fault} = active;
+      for (const {fault, latencyMs} of drawn) {
         if ((hasStages ? fault.after : 'head') !== stage) continue;
         const ends = (fault.status ?? fault.reset ?? fault.silence) !== undefined;
-        if (ends || fault.latency !== undefined) note(active);
+        if (ends || fault.latency !== undefined) note(fault);
         if (fault.latency !== undefined) await wait(exchange, latencyMs, stop);
         if (ends) end(exchange, fault);
       }
@@ -119,10 +115,10 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
       if (bandwidth !== undefined) await wait(exchange, (bytes * 1000) / bandwidth, stop);
     },
     instead(response) {
-      for (const one of matching.filter(dependsOnResponse)) {
-        if (one.fault['instead-of'] !== response.status || one.draw() === undefined) continue;
-        note(one);
-        return errorOf(one.fault);
+      for (const fault of matching.filter(dependsOnResponse)) {
+        if (fault['instead-of'] !== response.status || draw(fault) === undefined) continue;
+        note(fault);
+        return errorOf(fault);
       }
       const wrong = response.status === 200 ? use('wrong') : undefined;
       return wrong === undefined ? response : {...response, text: withWrongField(response.text, wrong)};
