@@ -6,14 +6,7 @@ import {failureOf, receiveBody} from '../exchange/body.ts';
 import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {respondJson} from '../exchange/respond.ts';
-import {
-  canHaveThumbnail,
-  makePreviews,
-  type Previews,
-  prepareToProbe,
-  probeMedia,
-  removePreviews,
-} from '../media/media.ts';
+import {canHaveThumbnail, makePreviews, type Previews, prepareToProbe, probeMedia} from '../media/media.ts';
 import {ownerOf} from '../state/keys.ts';
 import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
 import {authorize} from './authorize.ts';
@@ -176,7 +169,8 @@ export async function storeReceived(
     await resets.commit(() => store.commit(record, {file: path, ...previews}, lastCheck));
     return record;
   } finally {
-    await removePreviews(previews);
+    // What was stored has other names by now.
+    for (const path of Object.values(previews)) await rm(path, {recursive: true, force: true});
   }
 }
 

@@ -58,11 +58,6 @@ export async function makePreviews(
   return defined({thumbnail, stream});
 }
 
-/** Removes what was not stored. */
-export async function removePreviews(previews: Previews): Promise<void> {
-  await Promise.all(Object.values(previews).map(remove));
-}
-
 /** Whether a picture will have a thumbnail, as far as its header tells. */
 export function canHaveThumbnail({contentType}: MediaFile, {width}: MediaFacts): boolean {
   const isKnown = /^image\/(?:avif|gif|jpeg|png|tiff|webp)$/.test(contentType);
@@ -111,10 +106,6 @@ function sharpStart(): string | undefined {
 async function made(path: string, make: (path: string) => Promise<boolean>): Promise<string | undefined> {
   if (await make(path).catch(() => false)) return path;
   // What a process wrote before it was killed.
-  await remove(path);
+  await rm(path, {recursive: true, force: true});
   return undefined;
-}
-
-function remove(path: string): Promise<void> {
-  return rm(path, {recursive: true, force: true});
 }
