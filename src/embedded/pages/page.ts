@@ -80,11 +80,6 @@ export interface PageRequest {
   readonly session: BrowserSession;
 }
 
-/** Browsers send a host's cookies to all its ports, so the name of the cookie distinguishes services. */
-export function cookieNameOf({port}: Service): string {
-  return `media-session-${port()}`;
-}
-
 export function queryOf({request}: Exchange): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(request.url ?? '')?.[1] ?? '');
 }

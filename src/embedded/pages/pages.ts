@@ -5,16 +5,7 @@ import type {Exchange} from '../exchange/exchange.ts';
 import {Refusal, type Route, reads, refusalOf, routeFor, wrongMethod} from '../exchange/refusal.ts';
 import {respond} from '../exchange/respond.ts';
 import {deleteMedium, gallery, medium} from './gallery.ts';
-import {
-  cookieNameOf,
-  type Html,
-  html,
-  type PageRequest,
-  queryOf,
-  readForm,
-  redirectTo,
-  respondPage,
-} from './page.ts';
+import {type Html, html, type PageRequest, queryOf, readForm, redirectTo, respondPage} from './page.ts';
 import {createKey, profile, renameKey, revokeKey, saveName} from './profile.ts';
 
 type Handler = (page: PageRequest, id: string) => Promise<void>;
@@ -68,7 +59,7 @@ async function show(exchange: Exchange, service: Service): Promise<void> {
   const token = path === '/' ? queryOf(exchange).get('token') : null;
   // A HEAD request, as link checkers send it, does not use up the token.
   if (token !== null && method === 'GET') return signIn(exchange, service, token);
-  const session = service.sessions.find(request, cookieNameOf(service));
+  const session = service.sessions.find(request.headers, service.port());
   if (session === undefined) return askToSignIn(exchange);
   const {handle, id} = routeFor(handlers, exchange);
   await handle({exchange, service, session}, id);
@@ -94,7 +85,7 @@ async function sendAsset(exchange: Exchange, name: string): Promise<void> {
 
 /** GET of /?token=...: uses up the token and sets the cookie. */
 function signIn(exchange: Exchange, service: Service, token: string): void {
-  const cookie = service.sessions.signIn(token);
+  const cookie = service.sessions.signIn(token, service.port());
   if (cookie === undefined) {
     askToSignIn(exchange);
     return;
@@ -105,9 +96,7 @@ function signIn(exchange: Exchange, service: Service, token: string): void {
     200,
     {title: 'Signed in', next: '/'},
     html`<p><a href="/">Go to the gallery</a></p>`,
-    {
-      'Set-Cookie': `${cookieNameOf(service)}=${cookie}; Path=/; HttpOnly; SameSite=Strict`,
-    },
+    {'Set-Cookie': cookie},
   );
 }
 
@@ -123,5 +112,5 @@ function askToSignIn(exchange: Exchange): void {
 
 function signOut({exchange, service, session}: PageRequest): void {
   if (session.uploadKey !== undefined) service.keys.forget(session.uploadKey);
-  service.sessions.signOut(exchange.request, cookieNameOf(service));
+  service.sessions.signOut(exchange.request.headers, service.port());
 }

@@ -1,5 +1,5 @@
 import {randomBytes} from 'node:crypto';
-import type {IncomingMessage} from 'node:http';
+import type {IncomingHttpHeaders} from 'node:http';
 import {hashOf} from './keys.ts';
 
 /** A browser that has signed in, until it signs out or the process ends. */
@@ -13,39 +13,42 @@ export interface BrowserSession {
 }
 
 /** One-time tokens for signing in to the pages, and browsers' sessions; found by hashes, so that timing reveals nothing. */
-export class Sessions {
-  readonly #tokens = new Set<string>();
-  readonly #sessions = new Map<string, BrowserSession>();
+export function browserSessions() {
+  const tokens = new Set<string>();
+  const sessions = new Map<string, BrowserSession>();
+  return {
+    /** Creates a token that signs in once. */
+    newToken(): string {
+      const token = secret();
+      tokens.add(hashOf(token));
+      return token;
+    },
 
-  /** Creates a token that signs in once. */
-  newToken(): string {
-    const token = secret();
-    this.#tokens.add(hashOf(token));
-    return token;
-  }
+    /** Uses up a token: returns the Set-Cookie field for a new session at a port, or undefined if the token is not valid. */
+    signIn(token: string, port: number): string | undefined {
+      if (!tokens.delete(hashOf(token))) return undefined;
+      const cookie = secret();
+      sessions.set(hashOf(cookie), {pageToken: secret()});
+      return `${cookieName(port)}=${cookie}; Path=/; HttpOnly; SameSite=Strict`;
+    },
 
-  /** Uses up a token: returns the cookie's value for a new session, or undefined if the token is not valid. */
-  signIn(token: string): string | undefined {
-    if (!this.#tokens.delete(hashOf(token))) return undefined;
-    const cookie = secret();
-    this.#sessions.set(hashOf(cookie), {pageToken: secret()});
-    return cookie;
-  }
+    /** The session at a port that a request belongs to, by its cookie. */
+    find: (headers: IncomingHttpHeaders, port: number) => sessions.get(idIn(headers, port)),
 
-  /** The session of a request, by its cookie. */
-  find(request: IncomingMessage, cookieName: string): BrowserSession | undefined {
-    return this.#sessions.get(hashOf(cookieOf(request, cookieName)));
-  }
-
-  signOut(request: IncomingMessage, cookieName: string): void {
-    this.#sessions.delete(hashOf(cookieOf(request, cookieName)));
-  }
+    signOut: (headers: IncomingHttpHeaders, port: number) => sessions.delete(idIn(headers, port)),
+  };
 }
 
-/** The value of a cookie; empty without one. */
-function cookieOf({headers}: IncomingMessage, name: string): string {
-  const pairs = (headers.cookie ?? '').split(';').map(pair => pair.trim());
-  return pairs.find(pair => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
+/** Browsers send a host's cookies to all its ports, so the name of the cookie distinguishes services. */
+function cookieName(port: number): string {
+  return `media-session-${port}`;
+}
+
+/** By what a session is found: the hash of its cookie. */
+function idIn({cookie = ''}: IncomingHttpHeaders, port: number): string {
+  const start = `${cookieName(port)}=`;
+  const pairs = cookie.split(';').map(pair => pair.trim());
+  return hashOf(pairs.find(pair => pair.startsWith(start))?.slice(start.length) ?? '');
 }
 
 function secret(): string {

@@ -6,7 +6,7 @@ import {idempotencyEntries} from './idempotency.ts';
 import {userProfile} from './identity.ts';
 import {keyRing} from './keys.ts';
 import {occupy} from './occupancy.ts';
-import {Sessions} from './sessions.ts';
+import {browserSessions} from './sessions.ts';
 import {Store} from './store.ts';
 
 export {ignoreDamage} from './kept-file.ts';
@@ -48,7 +48,7 @@ export async function openState(options: StateOptions) {
       keys,
       profile: userProfile(dataDirectory, newDraft),
       entries: idempotencyEntries(store, clock),
-      sessions: new Sessions(),
+      sessions: browserSessions(),
       /** Resolves when everything is written; another service may then have the directory. */
       close: async () => {
         await keys.settled();
