@@ -3,7 +3,7 @@ import {MediaError} from '../errors.ts';
 import type {Reference} from './scan/reference.ts';
 
 /** The text of a document, and an encoding that gives back every byte of it. */
-export interface DecodedDocument {
+interface DecodedDocument {
   text: string;
   encoding: 'utf8' | 'utf16le' | 'utf16be' | 'latin1';
 }
@@ -39,7 +39,7 @@ export function encodeDocument({text, encoding}: DecodedDocument): Buffer {
 }
 
 /** A replacement of a range of a text. */
-export type Edit = Pick<Reference, 'start' | 'end'> & {text: string};
+type Edit = Pick<Reference, 'start' | 'end'> & {text: string};
 
 /** The text with these edits, which must not overlap. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {

@@ -1,4 +1,3 @@
-import {hash} from 'node:crypto';
 import {dirname, relative, resolve} from 'node:path';
 import {MediaError, unlessBug} from '../errors.ts';
 import {contentHash} from '../lib/files/content-hash.ts';
@@ -26,9 +25,9 @@ export interface FoundReference extends Reference {
 /** A document, and what it refers to. */
 export interface DocumentPlan extends Scanned {
   document: DocumentFile;
-  /** The SHA-256 of its bytes when it was read. */
-  sha256: string;
   references: FoundReference[];
+  /** The bytes that they are in; absent if there are none. */
+  read?: Buffer;
   /** The files beside or above it that tell how it is read. */
   projectFiles: readonly ProjectFile[];
 }
@@ -127,7 +126,7 @@ class Planner {
       if (reference.onlyMedia && !(await isNamedMedia(withoutQuery(reference.target)))) continue;
       references.push(await this.#place({...reference, ...placeOf(reference.start)}, document));
     }
-    return {...scanned, document, sha256: hash('sha256', bytes, 'hex'), references, projectFiles};
+    return {...scanned, document, references, projectFiles, ...(references.length > 0 && {read: bytes})};
   }
 
   async #place(reference: FoundReference, document: DocumentFile): Promise<FoundReference> {

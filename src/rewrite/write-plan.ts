@@ -1,19 +1,12 @@
-import {hash} from 'node:crypto';
 import type {FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {failed, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {draftOf, makeDirectory, renameDurably, replaceDurably, writeDurably} from '../lib/files/durable.ts';
 import {linkTarget, withoutUnsafe} from '../lib/url.ts';
-import {
-  applyEdits,
-  type DecodedDocument,
-  decodeDocument,
-  type Edit,
-  encodeDocument,
-} from './document-text.ts';
+import {applyEdits, decodeDocument, encodeDocument} from './document-text.ts';
 import {readDocument} from './documents.ts';
-import type {DocumentPlan, FoundReference} from './plan.ts';
+import type {DocumentPlan} from './plan.ts';
 import type {Reference} from './scan/reference.ts';
 
 /** A document with the URLs in place, and the bytes that it was made from. */
@@ -29,38 +22,20 @@ interface Rewritten {
  * the document is no longer what was read, unless another run has put the same URLs in place.
  */
 export async function rewriteDocument(
-  {document, sha256, references}: DocumentPlan,
+  {document, read, references}: DocumentPlan,
   urlOf: (file: string) => string | undefined,
 ): Promise<Rewritten> {
-  const before = await readDocument(document);
+  const now = await readDocument(document);
+  const before = read ?? now;
   const edits = references.flatMap(reference => {
     const url = reference.file === undefined ? undefined : urlOf(reference.file);
     return url === undefined ? [] : [{...reference, text: replacementOf(reference, url)}];
   });
   const decoded = decodeDocument(before, document.name);
-  if (hash('sha256', before, 'hex') !== sha256) {
-    if (!isEdited(decoded, edits, sha256)) throw changed(document.name);
-    return {before, after: before, count: 0};
-  }
   const after = encodeDocument({...decoded, text: applyEdits(decoded.text, edits)});
-  return {before, after, count: edits.length};
-}
-
-/** Whether a document is what these edits make of the one with this SHA-256. */
-function isEdited(
-  decoded: DecodedDocument,
-  edits: readonly (Edit & Pick<FoundReference, 'context' | 'source'>)[],
-  sha256: string,
-): boolean {
-  let shift = 0;
-  const undoing = edits.map(({start, end, text, context, source}) => {
-    const at = start + shift;
-    shift += text.length - (end - start);
-    return {start: at, end: at + text.length, text: context === 'wiki' ? `![[${source}]]` : source};
-  });
-  const text = applyEdits(decoded.text, undoing);
-  const isOriginal = hash('sha256', encodeDocument({...decoded, text}), 'hex') === sha256;
-  return isOriginal && applyEdits(text, edits) === decoded.text;
+  if (now.equals(before)) return {before, after, count: edits.length};
+  if (!now.equals(after)) throw changed(document.name);
+  return {before: now, after, count: 0};
 }
 
 /** Writes a document in place; rejects with `document_changed` if it is no longer what was read. */
