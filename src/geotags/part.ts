@@ -1,5 +1,5 @@
 import {type RandomAccess, readAt} from '../lib/files/random-access.ts';
-import {changed, type Patch, touching, united} from './patches.ts';
+import {type Patch, patched, united} from './patches.ts';
 import {UnstrippableError, wrongLengths} from './unstrippable.ts';
 
 interface Extent {
@@ -193,11 +193,9 @@ export class Part {
 
 /** The bytes of a file after the changes that are planned yet. */
 function bytesAt({windows, changes}: Draft, extent: Extent): Buffer {
-  const {offset, length} = extent;
   const bytes = inWindow(windows, extent);
   if (bytes === undefined) throw Object.assign(new MissingError(), {extent});
-  const near = touching(changes, offset, length);
-  return near.length === 0 ? bytes : changed(bytes, offset, near);
+  return patched(bytes, extent.offset, changes);
 }
 
 /** The bytes of an extent that are in memory. */

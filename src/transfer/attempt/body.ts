@@ -9,7 +9,7 @@ import type {RateLimit} from './rate-limit.ts';
 export interface BodyOptions {
   source: OpenSource;
   /** Returns what is sent instead of these bytes of the source, as many, without changing them; unset if they are sent as they are. */
-  transformed?: ((bytes: Uint8Array, position: number) => Uint8Array[]) | undefined;
+  transformed?: ((bytes: Uint8Array, position: number) => Uint8Array) | undefined;
   clock: Clock;
   /** Shared by all uploads, if there is a limit. */
   rateLimit?: RateLimit | undefined;
@@ -74,7 +74,7 @@ class UploadBody implements Body {
     const {commit, sha256, transformed = asIs} = options;
     // A body that waits for nothing is sent together with the request head.
     this.#isWhole = small !== undefined && commit === undefined;
-    const bytes = small && joined(transformed(small.bytes, 0));
+    const bytes = small && transformed(small.bytes, 0);
     this.content = bytes !== undefined && this.#isWhole ? bytes : wire => this.#chunks(wire);
     // One that waits for its commit only is sent like that too, unless the connection could still fail to open.
     if (bytes !== undefined && commit !== undefined && sha256 !== undefined)
@@ -129,7 +129,7 @@ class UploadBody implements Body {
         if (sent + chunk.length === source.size) await this.#hold(wire, sha256 ?? digest?.digest('hex'));
         const start = clock.monotonic();
         this.#watcher.began('sending');
-        for (const piece of transformed(chunk, sent)) yield piece;
+        yield transformed(chunk, sent);
         pace.learn(chunk.length, clock.monotonic() - start);
         sent += chunk.length;
         this.#watcher.sent(sent);
@@ -154,12 +154,8 @@ class UploadBody implements Body {
   }
 }
 
-function asIs(bytes: Uint8Array): Uint8Array[] {
-  return [bytes];
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  return pieces[0] !== undefined && pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+function asIs(bytes: Uint8Array): Uint8Array {
+  return bytes;
 }
 
 function pauseBeforeRelease(size: number, connectMs: number): number {
