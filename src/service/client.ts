@@ -1,12 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
-import {
-  Connection,
-  type ConnectionOptions,
-  type HttpAnswer,
-  type HttpRequest,
-  sendHead,
-} from '../http/http.ts';
+import {type Body, Connection, type ConnectionOptions, type HttpAnswer, sendHead} from '../http/http.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {cleaned} from '../lib/words.ts';
 import {answerToProbe, probeAvailability} from './probe.ts';
@@ -54,34 +48,20 @@ export class ServiceClient implements Uploader {
 
   /** Sends POST {base_url}/v1/media/upload once (interface, 4.1); follows no redirects. */
   async upload(request: UploadRequest): Promise<UploadAnswer> {
-    const answer = await this.#request(this.uploadUrl, {
-      method: 'POST',
-      path: this.uploadUrl.pathname,
-      headers: {
-        authorization: `Bearer ${this.#key.reveal()}`,
-        'content-type': request.contentType,
-        'idempotency-key': `"${request.idempotencyKey}"`,
-      },
-      body: request.body,
-      signal: request.signal,
+    const answer = await this.#post(this.uploadUrl, request, {
+      'content-type': request.contentType,
+      'idempotency-key': `"${request.idempotencyKey}"`,
     });
     return interpretUpload(answer);
   }
 
   /** Sends one POST to the GraphQL URL (interface, 4.2) and returns the response, whatever its status. */
   async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
-    const url = graphqlUrl(this.#address);
     const content = Buffer.from(JSON.stringify(request));
-    return this.#request(url, {
-      method: 'POST',
-      path: `${url.pathname}${url.search}`,
-      headers: {
-        authorization: `Bearer ${this.#key.reveal()}`,
-        'content-type': 'application/json',
-        accept: 'application/graphql-response+json, application/json;q=0.9',
-      },
-      body: {length: content.length, content},
-      signal,
+    const sent = {body: {length: content.length, content}, signal};
+    return this.#post(graphqlUrl(this.#address), sent, {
+      'content-type': 'application/json',
+      accept: 'application/graphql-response+json, application/json;q=0.9',
     });
   }
 
@@ -130,7 +110,14 @@ export class ServiceClient implements Uploader {
     this.#idle.clear();
   }
 
-  async #request(url: URL, request: HttpRequest): Promise<HttpAnswer> {
+  /** Sends a POST with the key over an idle connection, or a new one. */
+  async #post(
+    url: URL,
+    {body, signal}: {body: Body; signal: StopSignal | undefined},
+    fields: Record<string, string>,
+  ): Promise<HttpAnswer> {
+    const path = `${url.pathname}${url.search}`;
+    const headers = {authorization: `Bearer ${this.#key.reveal()}`, ...fields};
     const idle = this.#idle.get(url.origin) ?? [];
     this.#idle.set(url.origin, idle);
     const reused = idle.pop();
@@ -138,7 +125,8 @@ export class ServiceClient implements Uploader {
     const connection = reused ?? new Connection(url, this.#options, this.#opened);
     this.#connections.add(connection);
     try {
-      const answer = this.#received(await connection.request(request), url);
+      const received = await connection.request({method: 'POST', path, headers, body, signal});
+      const answer = this.#received(received, url);
       if (answer.status > 299 && answer.body.length > 0)
         this.#options.trace?.(`response body: ${cleaned(bodyText(answer.body.subarray(0, 4096)))}`);
       return answer;
