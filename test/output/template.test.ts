@@ -17,7 +17,7 @@ const json =
 
 function rendered(template: string, of: Partial<Rendered> = {}): string {
   const received = parseRecord(json) as ReceivedRecord;
-  const photo = {file: 'a b/photo.png', path: '/home/a b/photo.png', status: 'uploaded', received};
+  const photo = {name: 'a b/photo.png', path: '/home/a b/photo.png', status: 'uploaded', received};
   return String(
     renderTemplate(parseTemplate(template), {...photo, contentType: 'image/png', size: 12, ...of}),
   );
@@ -51,8 +51,8 @@ describe('renderTemplate', () => {
 
   it('control characters and workflow commands in a name: escaped, but not between zero bytes', () => {
     const file = '\u001b[2J\n::error::x';
-    expect(rendered('{file}\\n', {file})).toBe('\\u001b[2J\\n::error::x\n');
-    expect(rendered('{file}\\0', {file})).toBe(`${file}\0`);
+    expect(rendered('{file}\\n', {name: file})).toBe('\\u001b[2J\\n::error::x\n');
+    expect(rendered('{file}\\0', {name: file})).toBe(`${file}\0`);
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe('renderTemplate', () => {
   ])(
     '%s with values that complete a workflow command: escaped, unless the template has one',
     (template, text) => {
-      expect(rendered(template, {file: ':error::x', contentType: '[error]x'})).toBe(text);
+      expect(rendered(template, {name: ':error::x', contentType: '[error]x'})).toBe(text);
     },
   );
 
@@ -79,22 +79,22 @@ describe('renderTemplate', () => {
   ])('%s with %j, which complete a workflow command together: escaped', (template, files, text) => {
     const parsed = parseTemplate(template);
     const of = {path: '/', status: 'uploaded'};
-    expect(files.map(file => renderTemplate(parsed, {...of, file})).join('')).toBe(text);
+    expect(files.map(file => renderTemplate(parsed, {...of, name: file})).join('')).toBe(text);
   });
 
   it.each(["it's.png", 'a\nb.png', '\u001b]0;x\u0007.png', '$(id) `id`.png', '写真.png', '-rf'])(
     '{file|shell} of %j: one word with these bytes in bash, without control characters',
     file => {
-      const word = rendered('{file|shell}', {file});
+      const word = rendered('{file|shell}', {name: file});
       expect(word).not.toMatch(/\p{Cc}/u);
       expect(execFileSync('bash', ['-c', `printf %s ${word}`], {encoding: 'utf8'})).toBe(file);
     },
   );
 
   it('{file|shell} of a name that is not UTF-8: its bytes', () => {
-    const fileBytes = Buffer.from('n\xe9.png', 'latin1');
-    const word = rendered('{file|shell}', {file: fileBytes.toString(), fileBytes});
-    expect(execFileSync('bash', ['-c', `printf %s ${word}`])).toEqual(fileBytes);
+    const nameBytes = Buffer.from('n\xe9.png', 'latin1');
+    const word = rendered('{file|shell}', {name: nameBytes.toString(), nameBytes});
+    expect(execFileSync('bash', ['-c', `printf %s ${word}`])).toEqual(nameBytes);
   });
 });
 

@@ -48,9 +48,9 @@ async function listFormat({json, template}: ListOptions): Promise<ListFormat> {
     const {file, fileBase64} = fileFields(path);
     const received = parseRecord(await reader.recordOf(entry));
     return renderTemplate(parsed, {
-      ...{file, path: file, status: statusOf(entry.state), size: entry.size},
-      fileBytes: fileBase64 === undefined ? undefined : Buffer.from(fileBase64, 'base64'),
-      received: 'problem' in received ? undefined : received,
+      ...{name: file, path: file, status: statusOf(entry.state), size: entry.size},
+      ...(fileBase64 !== undefined && {nameBytes: Buffer.from(fileBase64, 'base64')}),
+      ...(!('problem' in received) && {received}),
     });
   };
 }

@@ -5,15 +5,15 @@ import {own} from '../../lib/object.ts';
 import {escapeUnit, printable, withoutCommands} from '../../lib/printable.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {publicUrl, type ReceivedRecord} from '../../service/record.ts';
-import type {Outcome} from '../../transfer/outcome.ts';
+import type {Outcome, OutcomeFacts} from '../../transfer/outcome.ts';
 import {printableJson} from '../escape.ts';
 import {fieldText} from './formats.ts';
 
 /** The names in `--template`, besides paths into the record, and their values. */
 const fields = {
-  file: ({file}: Rendered) => file,
+  file: ({name}: Rendered) => name,
   path: ({path}: Rendered) => path,
-  name: ({file}: Rendered) => basename(file),
+  name: ({name}: Rendered) => basename(name),
   id: ({received}: Rendered) => received?.record.id,
   url: ({received}: Rendered) => received && publicUrl(received.record),
   type: ({received}: Rendered) => received?.record.type,
@@ -43,17 +43,11 @@ interface Placeholder {
 }
 
 /** What a template is filled in from. */
-export interface Rendered {
-  file: string;
-  /** The bytes of the name, if they are not UTF-8. */
-  fileBytes?: Buffer | undefined;
+export interface Rendered extends Pick<OutcomeFacts, 'name' | 'nameBytes' | 'contentType' | 'size'> {
   /** The absolute path, if there is one; it ends with the name. */
   path: string;
   status: string;
-  contentType?: string | undefined;
-  /** Bytes. */
-  size?: number | undefined;
-  received?: ReceivedRecord | undefined;
+  received?: ReceivedRecord;
 }
 
 const token = /\{\{|\}\}|\\.|\{([^{}]*)\}|[{}\\]/gsu;
@@ -122,9 +116,8 @@ export function renderOutcome(
   pathOf: (name: string) => string,
 ): string | Buffer {
   if ('error' in outcome) return '';
-  const {name, nameBytes, isOnce} = outcome;
-  const path = isOnce ? name : pathOf(name);
-  return renderTemplate(template, {...outcome, file: name, fileBytes: nameBytes, path});
+  const {name, isOnce} = outcome;
+  return renderTemplate(template, {...outcome, path: isOnce ? name : pathOf(name)});
 }
 
 /**
@@ -155,10 +148,10 @@ function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boole
 }
 
 /** The bytes of a field with a name that is not UTF-8. */
-function bytesOf(field: Placeholder['field'], {file, fileBytes, path}: Rendered): Buffer | undefined {
-  if (field === 'name') return fileBytes?.subarray(fileBytes.lastIndexOf('/') + 1);
-  if (field !== 'path' || fileBytes === undefined) return field === 'file' ? fileBytes : undefined;
-  return Buffer.concat([Buffer.from(path.slice(0, path.length - file.length)), fileBytes]);
+function bytesOf(field: Placeholder['field'], {name, nameBytes, path}: Rendered): Buffer | undefined {
+  if (field === 'name') return nameBytes?.subarray(nameBytes.lastIndexOf('/') + 1);
+  if (field !== 'path' || nameBytes === undefined) return field === 'file' ? nameBytes : undefined;
+  return Buffer.concat([Buffer.from(path.slice(0, path.length - name.length)), nameBytes]);
 }
 
 function valueAt(value: unknown, keys: readonly string[]): unknown {
