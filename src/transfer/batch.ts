@@ -7,8 +7,7 @@ import {AdaptiveConcurrency, fixedConcurrency, safeConcurrency} from './concurre
 import {Ending, Halt} from './ending.ts';
 import {type BatchState, FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
-import {type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
-import {comparisonOf} from './verify.ts';
+import {comparisonOf, type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
 import {Gate, withRetryAfter} from './waiting/gate.ts';
 import {Outage} from './waiting/outage.ts';
 import {Descriptors, mapConcurrently, type PendingResult} from './workers.ts';

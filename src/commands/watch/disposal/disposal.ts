@@ -6,8 +6,7 @@ import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {limited} from '../../../lib/limited.ts';
 import {systemCode} from '../../../lib/system-code.ts';
 import type {FileStat} from '../../../sources/open/source.ts';
-import {type LeftOut, type Outcome, unrecordedOf} from '../../../transfer/outcome.ts';
-import {comparisonOf} from '../../../transfer/verify.ts';
+import {comparisonOf, type LeftOut, type Outcome, unrecordedOf} from '../../../transfer/outcome.ts';
 import {type Placed, place} from './place.ts';
 import {hasWriter} from './writers.ts';
 
