@@ -1,9 +1,8 @@
-import {MediaError} from '../errors.ts';
+import {isUnreachable, MediaError, unlessBug} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import {type Body, Connection, type ConnectionOptions, type HttpAnswer, sendHead} from '../http/http.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {cleaned} from '../lib/words.ts';
-import {answerToProbe, probeAvailability} from './probe.ts';
 import {bodyText, type MediaRecord, parseRecord, serviceIdIn} from './record.ts';
 import {refusalIn, type UploadAnswer, type Uploader, type UploadRequest, uploadPath} from './uploader.ts';
 
@@ -189,4 +188,29 @@ function interpretUpload(answer: HttpAnswer): UploadAnswer {
   if ('problem' in received) return {kind: 'unreadable', status, problem: received.problem};
   const serviceId = serviceIdIn(answer);
   return {kind: 'stored', received: serviceId === undefined ? received : {...received, serviceId}};
+}
+
+/** Sends a request without a body to the upload path; resolves to undefined if there is no response in time. */
+type Ask = (method: 'GET' | 'POST', waitMs: number) => Promise<HttpAnswer | undefined>;
+
+const postWaitMs = 1_000;
+/** A gateway may try for several seconds to reach a service before it gives up. */
+const getWaitMs = 10_000;
+
+/** Why a service accepts no requests, if so: asked by the head of a POST, and by a GET, since some wait for the body. */
+export async function probeAvailability(ask: Ask): Promise<string | undefined> {
+  try {
+    const answer = await answerToProbe(ask);
+    if (answer === undefined) return 'It did not respond.';
+    const {status} = answer;
+    return status >= 502 && status <= 504 ? `It returned ${status}.` : undefined;
+  } catch (cause) {
+    const error = unlessBug(cause);
+    return isUnreachable(error) ? error.message : undefined;
+  }
+}
+
+/** The response to the first of the two requests that gets one. */
+async function answerToProbe(ask: Ask): Promise<HttpAnswer | undefined> {
+  return (await ask('POST', postWaitMs)) ?? ask('GET', getWaitMs);
 }

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
-import {probeAvailability} from '../../src/service/probe.ts';
+import {probeAvailability} from '../../src/service/client.ts';
 
 /** A status, an error that connecting ends with, or undefined for silence. */
 type Reply = number | MediaError | undefined;
