@@ -162,19 +162,13 @@ export function interruptible<Item>(
   items: AsyncIterable<Item>,
   signal: StopSignal<Error>,
 ): AsyncIterableIterator<Item> {
-  return itemsUnlessStopped(items, interruptionOf(signal));
-}
-
-/** Aborted when the signal interrupts the run, but not at a deadline. */
-function interruptionOf(signal: StopSignal<Error>): StopSignal<Error> {
   const interruption = new Stop<Error>();
   const onStop = () => {
     const {reason} = signal;
     if (reason instanceof MediaError && reason.code === 'interrupted') interruption.abort(reason);
   };
   signal.addEventListener('abort', onStop, {once: true});
-  if (signal.aborted) onStop();
-  return interruption;
+  return itemsUnlessStopped(items, interruption);
 }
 
 /** The items that were already taken from an iterator, then the rest. */

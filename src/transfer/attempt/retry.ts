@@ -103,25 +103,14 @@ export function signOf(failure: Failure, decision: Decision): Sign {
  * undefined for others. A gateway whose service takes no more answers 500, 502, 503 or 504. A pure function.
  */
 export function overloadOf(phase: Phase, failure: Failure): 'refused' | 'broken' | undefined {
-  switch (failure.kind) {
-    case 'refused':
-      if (failure.status !== 408 && !asksForFewer(failure.status) && failure.status < 500) return undefined;
-      if (failure.status === 507 && isOfService(failure)) return undefined;
-      return decide(phase, failure).action === 'unknown' ? 'broken' : 'refused';
-    case 'error':
-      return isUnreachable(failure.error) || failure.error.code === 'too_many_open_files'
-        ? 'broken'
-        : undefined;
-    case 'connection':
-    case 'read-stall':
-    case 'stall':
-    case 'answer-timeout':
-      return 'broken';
-    case 'unreadable':
-    case 'premature':
-    case 'stopped':
-      return undefined;
+  if (failure.kind === 'refused') {
+    if (failure.status !== 408 && !asksForFewer(failure.status) && failure.status < 500) return undefined;
+    if (failure.status === 507 && isOfService(failure)) return undefined;
+    return decide(phase, failure).action === 'unknown' ? 'broken' : 'refused';
   }
+  if (failure.kind === 'error')
+    return decideError(failure.error, true).action === 'retry' ? 'broken' : undefined;
+  return ['unreadable', 'premature', 'stopped'].includes(failure.kind) ? undefined : 'broken';
 }
 
 /** Whether a 503 or 507 is the service's own: behind a gateway that sends one, the upload may still be stored. */
