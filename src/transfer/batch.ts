@@ -8,7 +8,7 @@ import {Ending, Halt} from './ending.ts';
 import {type BatchState, FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
 import {comparisonOf, type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
-import {Gate, withRetryAfter} from './waiting/gate.ts';
+import {Gate, type WaitOptions, withRetryAfter} from './waiting/gate.ts';
 import {Outage} from './waiting/outage.ts';
 import {Descriptors, mapConcurrently, type PendingResult} from './workers.ts';
 
@@ -21,97 +21,84 @@ export type {TransferObserver, TransferOptions} from './options.ts';
  */
 export function uploadBatch(
   sources: AsyncIterable<Source> | Iterable<Source>,
-  options: TransferOptions,
+  given: TransferOptions,
 ): AsyncIterableIterator<Outcome | LeftOut> {
-  const batch = new Batch(options);
+  const {clock, random, retries, retryMaxWaitMs, stop} = given;
+  const waiting = {clock, random, gate: new Gate(clock), retryMaxWaitMs};
+  const batch = stateOf(given, waiting);
+  const {concurrency, descriptors, halt, outage} = batch;
+  const uploader = untilHalted(withRetryAfter(given.uploader, {...waiting, retries}), halt);
+  const options = {...given, uploader};
+  const onStop = () => outage.abandon(stop.reason);
+  stop.addEventListener('abort', onStop, {once: true});
+  if (stop.aborted) onStop();
+  /** The position of the next source. */
+  let next = 0;
+  const transfer = async (source: Source): Promise<PendingResult<Outcome | LeftOut>> => {
+    const position = next;
+    next += 1;
+    const end = halt.reason ?? stop.reason;
+    if (end !== undefined) return {result: new Ending(position, source, options, halt).notTried(end)};
+    const file = new FileTransfer(position, source, options, batch);
+    const {result} = await descriptors.use(() => file.run());
+    return {result: result.then(outcome => compared(outcome, options))};
+  };
   return mapConcurrently(
     sources,
-    batch.state.concurrency,
-    source => batch.transfer(source),
-    () => options.stop.reason?.code === 'interrupted',
-    () => batch.end(),
+    concurrency,
+    transfer,
+    () => stop.reason?.code === 'interrupted',
+    // The signal lives on under `media watch`.
+    () => stop.removeEventListener('abort', onStop),
   );
 }
 
-class Batch {
-  readonly #options: TransferOptions;
-  readonly state: BatchState;
-  readonly #onStop = () => this.state.outage.abandon(this.#options.stop.reason);
-  /** The position of the next source. */
-  #next = 0;
+function stateOf(
+  {clock, host, retries, several, limitRate, observer, uploader, concurrency: option}: TransferOptions,
+  waiting: WaitOptions,
+): BatchState {
+  // Without retries, a file that is refused for being one too many is lost: no higher limit is tried.
+  const mostOf = (most: number) => (retries === 0 ? Math.min(safeConcurrency, most) : most);
+  const concurrency =
+    typeof option === 'number'
+      ? fixedConcurrency(option)
+      : new AdaptiveConcurrency(clock, mostOf(option.most));
+  const halt = new Halt();
+  const outage = new Outage({
+    ...{...waiting, host, concurrency},
+    // A single file relies on its retries.
+    probe: several ? uploader.probeAvailability?.bind(uploader) : undefined,
+    onChange: since => observer.unavailable(since),
+    onEnd: error => halt.abort(error),
+  });
+  halt.addEventListener('abort', () => outage.abandon());
+  return {
+    ...{concurrency, outage, halt, budget: new RetryBudget(), descriptors: new Descriptors()},
+    rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
+  };
+}
 
-  constructor(options: TransferOptions) {
-    const {clock, random, host, retries, retryMaxWaitMs, several, limitRate, observer, stop} = options;
-    const shared = {clock, random, gate: new Gate(clock), retryMaxWaitMs};
-    const uploader = withRetryAfter(options.uploader, {...shared, retries});
-    this.#options = {...options, uploader: this.#untilHalted(uploader)};
-    const {concurrency: option} = options;
-    // Without retries, a file that is refused for being one too many is lost: no higher limit is tried.
-    const mostOf = (most: number) => (retries === 0 ? Math.min(safeConcurrency, most) : most);
-    const concurrency =
-      typeof option === 'number'
-        ? fixedConcurrency(option)
-        : new AdaptiveConcurrency(clock, mostOf(option.most));
-    const halt = new Halt();
-    const outage = new Outage({
-      ...{...shared, host, concurrency},
-      // A single file relies on its retries.
-      probe: several ? options.uploader.probeAvailability?.bind(options.uploader) : undefined,
-      onChange: since => observer.unavailable(since),
-      onEnd: error => halt.abort(error),
-    });
-    this.state = {
-      concurrency,
-      budget: new RetryBudget(),
-      outage,
-      descriptors: new Descriptors(),
-      halt,
-      rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
-    };
-    halt.addEventListener('abort', () => outage.abandon());
-    stop.addEventListener('abort', this.#onStop, {once: true});
-    if (stop.aborted) this.#onStop();
-  }
+/** An uploader that begins no attempt once the batch has ended: with a bad key, even one more would be too many. */
+function untilHalted(uploader: Uploader, halt: Halt): Uploader {
+  return {
+    upload: async request => {
+      const why = halt.reason;
+      if (why === undefined) return uploader.upload(request);
+      const sentence = `The file was not tried again: the run had ended (${why.code}).`;
+      throw new MediaError('not_tried', sentence, {cause: why});
+    },
+  };
+}
 
-  /** Forgets the signal that may stop it, which lives on under `media watch`. */
-  end(): void {
-    this.#options.stop.removeEventListener('abort', this.#onStop);
-  }
-
-  /** An uploader that begins no attempt once the batch has ended: with a bad key, even one more would be too many. */
-  #untilHalted(uploader: Uploader): Uploader {
-    return {
-      upload: async request => {
-        const why = this.state.halt.reason;
-        if (why === undefined) return uploader.upload(request);
-        const sentence = `The file was not tried again: the run had ended (${why.code}).`;
-        throw new MediaError('not_tried', sentence, {cause: why});
-      },
-    };
-  }
-
-  async transfer(source: Source): Promise<PendingResult<Outcome | LeftOut>> {
-    const position = this.#next;
-    this.#next += 1;
-    const end = this.state.halt.reason ?? this.#options.stop.reason;
-    if (end !== undefined)
-      return {result: new Ending(position, source, this.#options, this.state.halt).notTried(end)};
-    const file = new FileTransfer(position, source, this.#options, this.state);
-    const {result} = await this.state.descriptors.use(() => file.run());
-    return {result: result.then(outcome => this.#compared(outcome))};
-  }
-
-  /** The outcome with what `verify` says of its record; without that, only a different size is a warning. */
-  #compared(outcome: Outcome | LeftOut): Outcome | LeftOut {
-    if (outcome.status === 'left out') return outcome;
-    const {mode} = this.#options.verify ?? {};
-    const {verified, error} = (mode && comparisonOf(outcome)) ?? {};
-    const known = verified === undefined ? outcome : {...outcome, verified};
-    if (error !== undefined && mode === 'strict' && 'received' in known)
-      return {...known, status: 'mismatched', error};
-    const found = mode === undefined ? sizeWarning(outcome) : error?.message;
-    if (found === undefined) return known;
-    this.#options.observer.warning(outcome.name, found);
-    return {...known, warning: outcome.warning === undefined ? found : `${outcome.warning} ${found}`};
-  }
+/** The outcome with what `verify` says of its record; without that, only a different size is a warning. */
+function compared(outcome: Outcome | LeftOut, {verify, observer}: TransferOptions): Outcome | LeftOut {
+  if (outcome.status === 'left out') return outcome;
+  const {verified, error} = (verify && comparisonOf(outcome)) ?? {};
+  const known = verified === undefined ? outcome : {...outcome, verified};
+  if (error !== undefined && verify?.mode === 'strict' && 'received' in known)
+    return {...known, status: 'mismatched', error};
+  const found = verify === undefined ? sizeWarning(outcome) : error?.message;
+  if (found === undefined) return known;
+  observer.warning(outcome.name, found);
+  return {...known, warning: outcome.warning === undefined ? found : `${outcome.warning} ${found}`};
 }
