@@ -11,7 +11,7 @@ import {Ending, type Halt} from './ending.ts';
 import type {Stripped} from './geotags.ts';
 import {geotagTransform, type TransferOptions} from './options.ts';
 import {isLeftOut, type LeftOut, type Outcome} from './outcome.ts';
-import {Retries} from './retries.ts';
+import {type Retries, retriesOf} from './retries.ts';
 import type {Outage} from './waiting/outage.ts';
 import type {Descriptors, PendingResult} from './workers.ts';
 
@@ -52,7 +52,7 @@ export class FileTransfer {
     this.#options = options;
     this.#batch = batch;
     this.#ending = new Ending(position, source, options, batch.halt);
-    this.#retries = new Retries(this.#ending.facts, options, batch.budget);
+    this.#retries = retriesOf(this.#ending.facts, options, batch.budget);
   }
 
   /** Resolves when nothing more is sent, to a result that the journal may still record; to undefined if it begins again, having yielded its descriptor. */
