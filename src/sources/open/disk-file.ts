@@ -23,77 +23,48 @@ export interface DiskFileParts {
 }
 
 /** A file that is open for reading. Each call is made on this thread if it cannot block, otherwise on another. */
-export class DiskFile {
-  /** The file's stats when it was opened. */
-  readonly opened: BigIntStats;
-  readonly #parts: DiskFileParts;
+export type DiskFile = ReturnType<typeof diskFile>;
 
-  constructor(parts: DiskFileParts) {
-    this.opened = parts.opened;
-    this.#parts = parts;
-  }
-
-  /**
-   * For the synchronous calls: a local file whose path leads over no symbolic link. The stats of an open local file are in memory, so
-   * that even a slow disk does not block these calls.
-   */
-  get inline(): DiskFile | undefined {
-    return this.#parts.isLocal && this.#parts.isPathReal ? this : undefined;
-  }
-
-  /** Reads into the memory; returns the number of bytes, 0 at the end of the file. */
-  read(into: Uint8Array, position: number): number | Promise<number> {
-    const {files, calls, fd, isLocal} = this.#parts;
-    return into.length <= smallBytes && isLocal && calls.areFast
-      ? calls.timed(() => files.readSync(fd, into, 0, into.length, position))
-      : this.#unlessStopped(files.asyncFs.read(fd, into, 0, into.length, position)).then(
-          ({bytesRead}) => bytesRead,
-        );
-  }
-
-  stat(): BigIntStats | Promise<BigIntStats> {
-    const {files, fd, isLocal} = this.#parts;
-    return isLocal ? this.statHere() : this.#unlessStopped(files.asyncFs.fstat(fd, {bigint: true}));
-  }
-
-  /** What its path leads to; undefined if that cannot be read. */
-  statPath(): BigIntStats | undefined | Promise<BigIntStats | undefined> {
-    const {files, path} = this.#parts;
-    return this.inline !== undefined
-      ? this.statPathHere()
-      : this.#unlessStopped(files.stat(path, {bigint: true}).catch(() => undefined));
-  }
-
-  /** Never fails. */
-  close(): void | Promise<void> {
-    const {files, fd, isLocal, signal} = this.#parts;
-    if (isLocal) return orNothing(() => files.closeSync(fd));
-    const closing = files.asyncFs.close(fd);
-    return signal.aborted ? undefined : this.#unlessStopped(closing).catch(() => {});
-  }
-
-  #unlessStopped<Result>(call: Promise<Result>): Promise<Result> {
-    return unlessStopped(call, this.#parts.signal);
-  }
-
-  /** Reads the beginning of the file; shorter if the file is. */
-  readHere(length: number): Uint8Array {
-    const bytes = Buffer.allocUnsafeSlow(length);
-    return bytes.subarray(0, this.#parts.files.readSync(this.#parts.fd, bytes, 0, length, 0));
-  }
-
-  statHere(): BigIntStats {
-    return this.#parts.files.fstatSync(this.#parts.fd, {bigint: true});
-  }
-
+export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, signal}: DiskFileParts) {
+  const waitFor = <Result>(call: Promise<Result>) => unlessStopped(call, signal);
+  const isInline = isLocal && isPathReal;
+  const statHere = () => files.fstatSync(fd, {bigint: true});
   /** What is at its path, which was not a symbolic link; undefined if that cannot be read. */
-  statPathHere(): BigIntStats | undefined {
-    try {
-      return this.#parts.files.lstatSync(this.#parts.path, {bigint: true, throwIfNoEntry: false});
-    } catch {
-      return undefined;
-    }
-  }
+  const statPathHere = () => orNothing(() => files.lstatSync(path, {bigint: true, throwIfNoEntry: false}));
+  /** The beginning of the file; shorter if the file is. */
+  const readHere = (length: number): Uint8Array => {
+    const bytes = Buffer.allocUnsafeSlow(length);
+    return bytes.subarray(0, files.readSync(fd, bytes, 0, length, 0));
+  };
+  return {
+    /** The file's stats when it was opened. */
+    opened,
+    /**
+     * For the synchronous calls: a local file whose path leads over no symbolic link. The stats of an open local file are in memory, so
+     * that even a slow disk does not block these calls.
+     */
+    inline: isInline ? {statHere, statPathHere, readHere} : undefined,
+
+    /** Reads into the memory; returns the number of bytes, 0 at the end of the file. */
+    read: (into: Uint8Array, position: number): number | Promise<number> =>
+      into.length <= smallBytes && isLocal && calls.areFast
+        ? calls.timed(() => files.readSync(fd, into, 0, into.length, position))
+        : waitFor(files.asyncFs.read(fd, into, 0, into.length, position)).then(({bytesRead}) => bytesRead),
+
+    stat: (): BigIntStats | Promise<BigIntStats> =>
+      isLocal ? statHere() : waitFor(files.asyncFs.fstat(fd, {bigint: true})),
+
+    /** What its path leads to; undefined if that cannot be read. */
+    statPath: (): BigIntStats | undefined | Promise<BigIntStats | undefined> =>
+      isInline ? statPathHere() : waitFor(files.stat(path, {bigint: true}).catch(() => undefined)),
+
+    /** Never fails. */
+    close(): void | Promise<void> {
+      if (isLocal) return orNothing(() => files.closeSync(fd));
+      const closing = files.asyncFs.close(fd);
+      return signal.aborted ? undefined : waitFor(closing).catch(() => {});
+    },
+  };
 }
 
 /** A call that took longer than this has waited for a disk. */

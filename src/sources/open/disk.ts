@@ -5,7 +5,7 @@ import {diskKind, type FileSystem, systemFiles} from '../../lib/files/file-syste
 import type {FilePath} from '../../lib/files/typed-path.ts';
 import {unlessStopped} from '../../lib/stop.ts';
 import {orNothing, systemCode} from '../../lib/system-code.ts';
-import {DiskFile, SlowCalls} from './disk-file.ts';
+import {type DiskFile, diskFile, SlowCalls} from './disk-file.ts';
 
 /** Without O_NONBLOCK, opening would wait for a writer if a FIFO took the file's place. */
 const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -127,7 +127,7 @@ export class Disk {
   ): DiskFile {
     const isLocal = this.#isLocal.get(opened.dev) === true;
     const {files} = this;
-    return new DiskFile({files, calls: this.#calls, fd, path, opened, isLocal, isPathReal, signal});
+    return diskFile({files, calls: this.#calls, fd, path, opened, isLocal, isPathReal, signal});
   }
 
   /** Whether no part of the path of its directory is a symbolic link; what is not UTF-8 is taken for one. */

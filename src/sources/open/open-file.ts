@@ -81,7 +81,7 @@ export class OpenFile implements OpenSource {
     return this.#whole().then(bytes => ({bytes, verify: () => this.#verifyInline(inline)}));
   }
 
-  #verifyInline(file: DiskFile): void {
+  #verifyInline(file: NonNullable<DiskFile['inline']>): void {
     try {
       for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {
         const there = file.statPathHere();
