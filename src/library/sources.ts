@@ -96,7 +96,7 @@ export function sourceOf(name: string, content: Uint8Array | BlobContent | WebSt
     const temporaryDirectory = systemHost().temporaryDirectory();
     return spooledSource({what: name, name, stream, temporaryDirectory}).open(signal);
   };
-  return {name, typeName: name, isOnce: true, open};
+  return {name, isOnce: true, open};
 }
 
 function isStream(content: unknown): content is WebStream | Readable {
@@ -123,5 +123,5 @@ function memorySource(name: string, size: number, readRange: ReadRange): Source 
     if (size === 0) throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
     return {size, read, verify: async () => 'unchanged', close: async () => {}};
   };
-  return {name, typeName: name, measure: () => size, open};
+  return {name, measure: () => size, open};
 }

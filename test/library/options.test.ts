@@ -151,7 +151,7 @@ test('`timeoutMs`: a source that yields nothing for so long is what is said to b
     verify: async () => 'unchanged',
     close: async () => {},
   };
-  const source = {name: 'a.png', typeName: 'a.png', open: async () => opened};
+  const source = {name: 'a.png', open: async () => opened};
   const results = await collect(uploadAll([source], {client, timeoutMs: 300, retries: 0}));
   const message = 'Nothing more could be read from the file for 300 ms.';
   expect(results).toMatchObject([{status: 'failed', error: {code: 'stalled', message}}]);

@@ -60,7 +60,6 @@ describe('what becomes of the rest of the batch', () => {
     const {url} = await scriptedServer(...statuses(404));
     const missing: Source = {
       name: 'missing',
-      typeName: 'missing',
       open: () => Promise.reject(new MediaError('file_missing', 'missing does not exist.')),
     };
     const outcomes = await uploadEach([missing, ...sources('b', 'c')], clientOf(url));
@@ -111,7 +110,6 @@ describe('retries', () => {
     let opened = 0;
     const source: Source = {
       name: 'a',
-      typeName: 'a',
       open: async signal => {
         opened += 1;
         if (opened < 3) throw new MediaError('too_many_open_files', 'a could not be opened.');
@@ -371,8 +369,8 @@ describe('too few file descriptors', () => {
       },
     };
     const files = shortSources(table, 40).map(
-      ({name, typeName, open}): Source => ({
-        ...{name, typeName},
+      ({name, open}): Source => ({
+        name,
         async open(stop) {
           const opened = await open(stop);
           return {

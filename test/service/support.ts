@@ -178,7 +178,7 @@ export function memorySource(name: string, bytes: Uint8Array, changes: Partial<O
     close: async () => {},
     ...changes,
   };
-  return {name, typeName: name, open: async () => opened};
+  return {name, open: async () => opened};
 }
 
 /** A source of zeros that takes no room. */

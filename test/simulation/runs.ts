@@ -41,7 +41,7 @@ export function streamOf(name: string, bytes: Buffer, process: Process, onOpened
   let opened = 0;
   let isOpen = false;
   return {
-    ...{name, typeName: name, relativePath: name, isOnce: true},
+    ...{name, relativePath: name, isOnce: true},
     open: async () => {
       opened += 1;
       isOpen = true;

@@ -149,15 +149,14 @@ export class Finder {
   }
 }
 
-type Names = Pick<Source, 'name' | 'typeName' | 'nameBytes' | 'relativePath'>;
+type Names = Pick<Source, 'name' | 'nameBytes' | 'relativePath'>;
 
 async function* only(candidate: Candidate): AsyncGenerator<Candidate> {
   yield candidate;
 }
 
 function namesOf(name: ByteName, relative: ByteName): Names {
-  const text = toText(name);
-  const names = {name: text, typeName: text, relativePath: toPath(relative)};
+  const names = {name: toText(name), relativePath: toPath(relative)};
   return isText(name) ? names : {...names, nameBytes: toBytes(name)};
 }
 

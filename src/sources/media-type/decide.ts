@@ -45,13 +45,13 @@ export async function decideContentType(
  * that they are media.
  */
 export async function decideSourceType(
-  {typeName, found}: Source,
+  {name, found}: Source,
   opened: RandomAccess,
   {types, contentType}: {types: TypeRule; contentType?: string | undefined},
 ): Promise<TypeDecision> {
-  if (contentType === undefined) return decideContentType(typeName, opened, types, found !== undefined);
+  if (contentType === undefined) return decideContentType(name, opened, types, found !== undefined);
   if (found !== undefined && !(await found.isNamedMedia()))
-    await decideContentType(typeName, opened, 'content', true).catch(error => {
+    await decideContentType(name, opened, 'content', true).catch(error => {
       if (!(error instanceof NotMediaError) || !error.isCalledMedia) throw error;
     });
   return {contentType};

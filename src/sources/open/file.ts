@@ -20,7 +20,7 @@ export function filesIn(cwd: string, disk = new Disk()): (name: string) => Sourc
 /** The file at a path, not touched before it is opened. `isRegular`: whether it was just seen to be a regular file. */
 export function sourceAt(disk: Disk, name: string, path: FilePath, isRegular: boolean): Source {
   const measure = () => disk.size(path);
-  return {name, typeName: name, measure, open: signal => openFile(disk, {name, path, isRegular}, signal)};
+  return {name, measure, open: signal => openFile(disk, {name, path, isRegular}, signal)};
 }
 
 interface FileToOpen {

@@ -3,12 +3,10 @@ import type {FilePath} from '../../lib/files/typed-path.ts';
 
 /** Something to upload that is not open yet. */
 export interface Source {
-  /** The user's name for it, as shown in messages: bytes that are not UTF-8 are replaced; `-` for standard input. */
+  /** The user's name for it, as shown in messages, whose extension counts for its type: bytes that are not UTF-8 are replaced; `-` for standard input. */
   readonly name: string;
   /** The name's bytes, if they are not UTF-8. */
   readonly nameBytes?: Buffer;
-  /** The name whose extension counts for the content type. */
-  readonly typeName: string;
   /** The path below the named directory, otherwise the normalised path as named. Shards and the journal use it. */
   readonly relativePath?: FilePath;
   /** Set if it is unknown which files it stands for, so that every shard must include it. */

@@ -25,7 +25,7 @@ export interface SpoolOptions {
  */
 export function spooledSource(options: SpoolOptions): Source {
   const {name} = options;
-  return {name, typeName: name, relativePath: name, isOnce: true, open: signal => spool(options, signal)};
+  return {name, relativePath: name, isOnce: true, open: signal => spool(options, signal)};
 }
 
 const {asyncFs} = systemFiles;

@@ -99,7 +99,7 @@ describe('directories', () => {
       const [text, bytes] = sources;
       expect(text).toMatchObject({
         relativePath: expect.stringMatching(/café\.png$/),
-        typeName: expect.stringMatching(/café\.png$/),
+        name: expect.stringMatching(/café\.png$/),
       });
       expect(text?.nameBytes).toBeUndefined();
       expect(bytes?.name).toMatch(/d\ufffd\/caf\ufffd\.png$/);
@@ -209,7 +209,6 @@ describe('standard input', () => {
     const sources = await collect(expand(root, {inputs: ['a.png', '-'], name: 'dir/cat.gif'}, 'meow'));
     expect(sources[1]).toMatchObject({
       name: 'cat.gif',
-      typeName: 'cat.gif',
       relativePath: 'cat.gif',
     });
     expect(await contentOf(sources[1] as Source)).toBe('meow');

@@ -5,7 +5,7 @@ import {seeded} from '../../support/seeded.ts';
 import {collect} from '../../support/trees.ts';
 
 function source(relativePath: string, more: Partial<Source> = {}): Source {
-  return {name: relativePath, typeName: relativePath, relativePath, open: () => Promise.reject(), ...more};
+  return {name: relativePath, relativePath, open: () => Promise.reject(), ...more};
 }
 
 describe('--shard', () => {

@@ -210,7 +210,6 @@ describe('shards', () => {
       const relativePath = Buffer.from(bytes);
       const source: Source = {
         name: 'x',
-        typeName: 'x',
         relativePath,
         open: () => Promise.reject(new Error('never')),
       };
