@@ -185,7 +185,7 @@ const doors: Record<string, string[]> = {
   'sources/media-type/tracks': ['bytes', 'containers', 'isobmff'],
   'sources/media-type/types': ['extension-types', 'tables'],
   'sources/open': ['disk', 'file', 'source', 'spooled'],
-  transfer: ['batch', 'options', 'outcome', 'verify'],
+  transfer: ['batch', 'options', 'outcome'],
   'transfer/attempt': ['attempt', 'explain', 'rate-limit', 'retry'],
 };
 
