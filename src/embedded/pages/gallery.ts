@@ -1,12 +1,13 @@
+import type {PlainResponse} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {ignoreDamage} from '../state/state.ts';
 import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
-import {type Html, html, type PageRequest, queryOf, respondPage, tokenField} from './page.ts';
+import {type Html, html, type PageRequest, pageWith, queryOf, tokenField} from './page.ts';
 
 const pageLength = 60;
 
 /** GET /: all media, newest first; `?after=ID` continues after a medium. */
-export async function gallery(page: PageRequest): Promise<void> {
+export async function gallery(page: PageRequest): Promise<PlainResponse> {
   const {exchange, service, session} = page;
   const after = queryOf(exchange).get('after');
   const ids = (await service.store.ids()).reverse();
@@ -20,11 +21,7 @@ export async function gallery(page: PageRequest): Promise<void> {
     label: 'pages',
     persist: false,
   });
-  respondPage(
-    exchange,
-    200,
-    {title: 'Gallery', pageToken: session.pageToken},
-    html`
+  const content = html`
     ${uploadForm(session.uploadKey, service.maxSize)}
     <div id="stored">
       <p>${ids.length === 0 ? 'Nothing is stored yet.' : `${total}, newest first.`}</p>
@@ -33,8 +30,8 @@ export async function gallery(page: PageRequest): Promise<void> {
         ${after === null ? undefined : html`<a href="/">Newest</a>`}
         ${last !== undefined && rest.length > here.length ? html`<a href="/?after=${last}" rel="next">Older</a>` : undefined}
       </p>
-    </div>`,
-  );
+    </div>`;
+  return pageWith(content, exchange, {title: 'Gallery', pageToken: session.pageToken});
 }
 
 function uploadForm(key: string, maxSize: number): Html {
@@ -85,15 +82,11 @@ function deleteForm(id: string, pageToken: string): Html {
 }
 
 /** GET of /media/ID: a medium and its record. */
-export async function medium({exchange, service, session}: PageRequest, id: string): Promise<void> {
+export async function medium({exchange, service, session}: PageRequest, id: string): Promise<PlainResponse> {
   const record = await found(service.store.find(id));
   const {urls: _, ...fields} = mediaRecord(record, service.publicUrl());
   const rows = Object.entries({...fields, contentType: record.contentType, sha256: record.sha256});
-  respondPage(
-    exchange,
-    200,
-    {title: factsText(record), pageToken: session.pageToken},
-    html`
+  const content = html`
     <div class="whole">${wholeMedium(record)}</div>
     <dl class="box">
       ${rows.map(([name, value]) => {
@@ -103,8 +96,8 @@ export async function medium({exchange, service, session}: PageRequest, id: stri
       })}
       <div><dt>stored</dt><dd>${timeText(record.createdAt)}</dd></div>
     </dl>
-    <div class="actions"><a href="/files/${id}">Open the file</a> ${deleteForm(id, session.pageToken)}</div>`,
-  );
+    <div class="actions"><a href="/files/${id}">Open the file</a> ${deleteForm(id, session.pageToken)}</div>`;
+  return pageWith(content, exchange, {title: factsText(record), pageToken: session.pageToken});
 }
 
 export async function deleteMedium({service}: PageRequest, id: string): Promise<void> {

@@ -2,9 +2,8 @@ import {own} from '../../lib/object.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import type {Service} from '../api/context.ts';
 import {readBody} from '../exchange/body.ts';
-import type {Exchange} from '../exchange/exchange.ts';
+import type {Exchange, PlainResponse} from '../exchange/exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
-import {respond} from '../exchange/respond.ts';
 import type {BrowserSession} from '../state/sessions.ts';
 
 /** Only the page's own script may run, and other sites cannot embed or read the page. */
@@ -22,21 +21,23 @@ const pageHeaders: Readonly<Record<string, string>> = {
 /** The frame around the content of a page. */
 interface Frame {
   readonly title: string;
+  /** Default 200. */
+  readonly status?: number;
   /** The CSRF token for the sign-out form of the navigation; undefined before sign-in, when there is none. */
   readonly pageToken?: string;
   /** A URL that the browser opens immediately. */
   readonly next?: string;
+  readonly headers?: PlainResponse['headers'];
 }
 
-export function respondPage(
-  exchange: Exchange,
-  status: number,
-  {title, pageToken, next}: Frame,
+/** The response with a page. */
+export function pageWith(
   content: Html,
-  headers: Readonly<Record<string, string>> = {},
-): void {
+  {path: here}: Exchange,
+  {title, status = 200, pageToken, next, headers}: Frame,
+): PlainResponse {
   const link = (path: string, name: string) =>
-    html`<a href="${path}"${path === exchange.path ? html` aria-current="page"` : undefined}>${name}</a>`;
+    html`<a href="${path}"${path === here ? html` aria-current="page"` : undefined}>${name}</a>`;
   const navigation = html`
     <nav aria-label="Pages">
       ${link('/', 'Gallery')}
@@ -61,11 +62,11 @@ export function respondPage(
   </body>
 </html>
 `;
-  respond(exchange, {status, text, headers: {...pageHeaders, ...headers}});
+  return {status, text, headers: {...pageHeaders, ...headers}};
 }
 
-export function redirectTo(exchange: Exchange, path: string): void {
-  respond(exchange, {status: 303, text: '', headers: {...pageHeaders, Location: path}});
+export function redirectTo(path: string): PlainResponse {
+  return {status: 303, text: '', headers: {...pageHeaders, Location: path}};
 }
 
 /** The hidden form field with the CSRF token of the session. */

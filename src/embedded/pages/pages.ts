@@ -1,14 +1,14 @@
 import {own} from '../../lib/object.ts';
 import {packageText} from '../../package-file.ts';
 import type {Service} from '../api/context.ts';
-import type {Exchange} from '../exchange/exchange.ts';
+import type {Exchange, PlainResponse} from '../exchange/exchange.ts';
 import {Refusal, type Route, reads, refusalOf, routeFor, wrongMethod} from '../exchange/refusal.ts';
 import {respond} from '../exchange/respond.ts';
 import {deleteMedium, gallery, medium} from './gallery.ts';
-import {type Html, html, type PageRequest, queryOf, readForm, redirectTo, respondPage} from './page.ts';
+import {type Html, html, type PageRequest, pageWith, queryOf, readForm, redirectTo} from './page.ts';
 import {createKey, profile, renameKey, revokeKey, saveName} from './profile.ts';
 
-type Handler = (page: PageRequest, id: string) => Promise<void>;
+type Handler = (page: PageRequest, id: string) => Promise<PlainResponse>;
 
 const handlers: readonly Route<Handler>[] = [
   [/^\/$/, reads, gallery],
@@ -26,22 +26,23 @@ const handlers: readonly Route<Handler>[] = [
 function form(act: (page: PageRequest, id: string, form: URLSearchParams) => unknown, next: string): Handler {
   return async (page, id) => {
     await act(page, id, await readForm(page));
-    redirectTo(page.exchange, next);
+    return redirectTo(next);
   };
 }
 
 /** Responds to a request for a page, its style sheet or its script. Errors are shown as pages too. */
 export async function showPage(exchange: Exchange, service: Service): Promise<void> {
-  try {
-    await show(exchange, service);
-  } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal === undefined) throw error;
-    // Its own message names methods of HTTP; whoever reads this opened the URL of a form.
-    const message = refusal.status === 405 ? 'This URL is for forms only.' : refusal.message;
-    const content = html`<p>${message}</p><p>${wayBack(exchange.path, refusal)}</p>`;
-    respondPage(exchange, refusal.status, {title: 'The request failed'}, content, refusal.headers);
-  }
+  respond(exchange, await responseTo(exchange, service).catch(error => errorPage(exchange, error)));
+}
+
+function errorPage(exchange: Exchange, error: unknown): PlainResponse {
+  const refusal = refusalOf(error);
+  if (refusal === undefined) throw error;
+  const {status, headers} = refusal;
+  // Its own message names methods of HTTP; whoever reads this opened the URL of a form.
+  const message = status === 405 ? 'This URL is for forms only.' : refusal.message;
+  const content = html`<p>${message}</p><p>${wayBack(exchange.path, refusal)}</p>`;
+  return pageWith(content, exchange, {title: 'The request failed', status, headers});
 }
 
 /** A link from an error page to the page with the form that failed, if there is one. */
@@ -52,17 +53,17 @@ function wayBack(path: string, {status}: Refusal): Html {
   return html`<a href="/">Go to the gallery</a>`;
 }
 
-async function show(exchange: Exchange, service: Service): Promise<void> {
+async function responseTo(exchange: Exchange, service: Service): Promise<PlainResponse> {
   const {path, method, request} = exchange;
   const asset = /^\/assets\/(.*)$/.exec(path)?.[1];
-  if (asset !== undefined) return sendAsset(exchange, asset);
+  if (asset !== undefined) return assetNamed(asset, method);
   const token = path === '/' ? queryOf(exchange).get('token') : null;
   // A HEAD request, as link checkers send it, does not use up the token.
   if (token !== null && method === 'GET') return signIn(exchange, service, token);
   const session = service.sessions.find(request.headers, service.port());
   if (session === undefined) return askToSignIn(exchange);
   const {handle, id} = routeFor(handlers, exchange);
-  await handle({exchange, service, session}, id);
+  return handle({exchange, service, session}, id);
 }
 
 const assets: Readonly<Record<string, string>> = {
@@ -71,43 +72,31 @@ const assets: Readonly<Record<string, string>> = {
   'page.js': 'text/javascript; charset=utf-8',
 };
 
-async function sendAsset(exchange: Exchange, name: string): Promise<void> {
+function assetNamed(name: string, method: string): PlainResponse {
   const contentType = own(assets, name);
   if (contentType === undefined) throw new Refusal(404, 'There is nothing at this URL.');
-  if (!reads.includes(exchange.method)) throw wrongMethod(reads);
+  if (!reads.includes(method)) throw wrongMethod(reads);
   const headers = {
     'Content-Type': contentType,
     'Cache-Control': 'no-cache',
     'Cross-Origin-Resource-Policy': 'same-origin',
   };
-  respond(exchange, {status: 200, text: packageText(`dist/assets/${name}`), headers});
+  return {status: 200, text: packageText(`dist/assets/${name}`), headers};
 }
 
 /** GET of /?token=...: uses up the token and sets the cookie. */
-function signIn(exchange: Exchange, service: Service, token: string): void {
+function signIn(exchange: Exchange, service: Service, token: string): PlainResponse {
   const cookie = service.sessions.signIn(token, service.port());
-  if (cookie === undefined) {
-    askToSignIn(exchange);
-    return;
-  }
+  if (cookie === undefined) return askToSignIn(exchange);
   // A page that continues automatically, not a redirect: after a click on another site, browsers would not send the cookie with a redirect.
-  respondPage(
-    exchange,
-    200,
-    {title: 'Signed in', next: '/'},
-    html`<p><a href="/">Go to the gallery</a></p>`,
-    {'Set-Cookie': cookie},
-  );
+  const content = html`<p><a href="/">Go to the gallery</a></p>`;
+  return pageWith(content, exchange, {title: 'Signed in', next: '/', headers: {'Set-Cookie': cookie}});
 }
 
 /** The response to any request without a session. */
-function askToSignIn(exchange: Exchange): void {
-  respondPage(
-    exchange,
-    403,
-    {title: 'Sign in'},
-    html`<p>Open the link that <code>media serve</code> printed. It works once. The line that contains it says how to get another.</p>`,
-  );
+function askToSignIn(exchange: Exchange): PlainResponse {
+  const content = html`<p>Open the link that <code>media serve</code> printed. It works once. The line that contains it says how to get another.</p>`;
+  return pageWith(content, exchange, {title: 'Sign in', status: 403});
 }
 
 function signOut({exchange, service, session}: PageRequest): void {

@@ -1,7 +1,8 @@
+import type {PlainResponse} from '../exchange/exchange.ts';
 import {enteredName, longestName, Refusal} from '../exchange/refusal.ts';
 import {allPermissions, hasExpired, keyId, type Permission, type StoredKey} from '../state/keys.ts';
 import {copyButton, timeText} from './gallery.ts';
-import {type Html, html, type PageRequest, respondPage, tokenField} from './page.ts';
+import {type Html, html, type PageRequest, pageWith, tokenField} from './page.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const expiries: readonly (readonly [days: number, name: string])[] = [
@@ -20,18 +21,14 @@ const meanings: Readonly<Record<Permission, string>> = {
 };
 
 /** GET of /profile: the user's name and API keys. A key that was just created is shown this once. */
-export async function profile(page: PageRequest): Promise<void> {
+export async function profile(page: PageRequest): Promise<PlainResponse> {
   const {exchange, service, session} = page;
   const name = (await service.profile.name()) ?? '';
   const keys = await service.keys.list();
   const rows = await Promise.all(keys.map(key => keyRow(page, key)));
   const {newKey, pageToken} = session;
   if (exchange.method === 'GET') delete session.newKey;
-  respondPage(
-    exchange,
-    200,
-    {title: 'Profile', pageToken},
-    html`
+  const content = html`
     ${newKey === undefined ? undefined : shownOnce(newKey, service.publicUrl())}
     <form class="box" method="post" action="/profile/name">
       ${tokenField(pageToken)}
@@ -40,8 +37,8 @@ export async function profile(page: PageRequest): Promise<void> {
     </form>
     <h2>API keys</h2>
     ${creation(pageToken)}
-    <ul class="keys">${rows}</ul>`,
-  );
+    <ul class="keys">${rows}</ul>`;
+  return pageWith(content, exchange, {title: 'Profile', pageToken});
 }
 
 function shownOnce(key: string, url: string): Html {
