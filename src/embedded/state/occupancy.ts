@@ -4,7 +4,7 @@ import {connect, createServer} from 'node:net';
 import {join} from 'node:path';
 import type {Host, StopSignal} from '../../host.ts';
 import {holderText} from '../../lib/files/holder.ts';
-import {acquireLock, type Lock, LockHeld} from '../../lib/files/lock.ts';
+import {acquireLock, LockHeld} from '../../lib/files/lock.ts';
 import {systemCode} from '../../lib/system-code.ts';
 
 const renewedEveryMs = 30_000;
@@ -20,25 +20,22 @@ export async function occupy(
   onWait: (why: string) => void,
   stop?: StopSignal,
 ): Promise<() => Promise<void>> {
-  let lock: Lock;
-  try {
-    lock = await acquireLock(join(dataDirectory, 'service.lock'), host, {
-      stop,
-      stateOfUnknown: async ({bootId, socketDevice}) =>
-        socketDevice === undefined || bootId === undefined || bootId !== host.bootId()
-          ? 'unknown'
-          : stateBySocket(dataDirectory, socketDevice),
-      onUnknownHolder: holder =>
-        onWait(
-          `${dataDirectory} was used by a media serve that cannot be seen from here, ${holderText(holder)}. Waiting up to 90 s for it to show activity.`,
-        ),
-    });
-  } catch (error) {
+  const lock = await acquireLock(join(dataDirectory, 'service.lock'), host, {
+    stop,
+    stateOfUnknown: async ({bootId, socketDevice}) =>
+      socketDevice === undefined || bootId === undefined || bootId !== host.bootId()
+        ? 'unknown'
+        : stateBySocket(dataDirectory, socketDevice),
+    onUnknownHolder: holder =>
+      onWait(
+        `${dataDirectory} was used by a media serve that cannot be seen from here, ${holderText(holder)}. Waiting up to 90 s for it to show activity.`,
+      ),
+  }).catch(error => {
     if (!(error instanceof LockHeld)) throw error;
     const why = `${dataDirectory} is in use by another media serve, ${holderText(error.holder)}.`;
     const hint = 'Stop that one, or choose another directory with --data-dir.';
     throw Object.assign(new Error(why), {name: 'DirectoryInUse', hint});
-  }
+  });
   // The lock is ours by now, so the socket that this replaces is not in use.
   const socket = await listenIn(dataDirectory);
   lock.holder.socketDevice = socket?.device;
