@@ -1,4 +1,5 @@
 import {existsSync} from 'node:fs';
+import {basename, dirname, join} from 'node:path';
 import type {Readable} from 'node:stream';
 import send from 'send';
 import {type Exchange, ExchangeOver} from '../exchange/exchange.ts';
@@ -30,7 +31,7 @@ export async function sendFile(exchange: Exchange, service: Service, id: string)
   const stored = await service.store.find(id);
   if (stored === undefined) throw new Refusal(404, 'There is no such file.');
   const {contentType, sha256} = stored;
-  await sendStored(exchange, service.store.directory('files'), stored.id, {
+  await sendStored(exchange, service.store.path('files', id), {
     'Content-Type': contentType,
     // An XML file, such as SVG, may run scripts if it is opened directly; pages can still embed it.
     ...(/^[^;]*xml/i.test(contentType) && {'Content-Disposition': 'attachment'}),
@@ -46,7 +47,7 @@ export async function sendThumbnail(exchange: Exchange, service: Service, id: st
   const [path, medium] = [store.path('thumbnails', id), {...stored, path: store.path('files', id)}];
   if (!existsSync(path) && !(await addThumbnail(medium, path, store.temporaryPath())))
     return sendFile(exchange, service, id);
-  await sendStored(exchange, store.directory('thumbnails'), `${stored.id}.webp`, {
+  await sendStored(exchange, path, {
     'Content-Type': 'image/webp',
     ETag: `"${stored.sha256}-320"`,
   });
@@ -62,7 +63,7 @@ export async function sendStream(
   const stored = await service.store.find(id);
   if (stored?.stream === undefined || !/^[\w-]+\.(m3u8|mp4)$/.test(name))
     throw new Refusal(404, 'There is no such stream.');
-  await sendStored(exchange, service.store.directory('streams'), `${stored.id}/${name}`, {
+  await sendStored(exchange, join(service.store.path('streams', id), name), {
     'Content-Type': name.endsWith('.mp4') ? 'video/mp4' : 'application/vnd.apple.mpegurl',
     ETag: `"${stored.sha256}-${name}"`,
     // Players written as scripts read the files themselves.
@@ -72,8 +73,7 @@ export async function sendStream(
 
 async function sendStored(
   exchange: Exchange,
-  directory: string,
-  name: string,
+  path: string,
   described: Readonly<Record<string, string>>,
 ): Promise<void> {
   const {request, response, disturbance} = exchange;
@@ -84,7 +84,7 @@ async function sendStored(
     response.once('close', resolve);
     // A response behind another one on its connection has no end of its own if that breaks.
     request.once('close', resolve);
-    send(request, name, {root: directory, index: false, cacheControl: false})
+    send(request, basename(path), {root: dirname(path), index: false, cacheControl: false})
       .on('stream', (stream: Readable) => {
         request.once('close', () => stream.destroy());
         if (disturbance?.cuts()) stream.once('data', (chunk: Buffer) => sendHalf(response, chunk));

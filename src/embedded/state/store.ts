@@ -25,8 +25,6 @@ const finestTimeMs = 2_000;
 /** The directories for what an upload or an idempotency key has, with the ends of the names in them. */
 const suffixes = {files: '', thumbnails: '.webp', streams: '', records: '.json', idempotency: '.json'};
 
-type DirectoryName = keyof typeof suffixes | 'temporary';
-
 /**
  * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, records in `records/<id>.json`, uncommitted
  * files in `temporary/`. What is kept in memory is checked against the directory, since two processes may share one.
@@ -56,15 +54,14 @@ export class Store {
   async prepare(only: boolean): Promise<LeftBehind> {
     for (const name of [...Object.keys(suffixes), 'temporary'])
       await makeDirectory(join(this.dataDirectory, name), 0o700);
-    const temporary = await removeTemporary(this.directory('temporary'), this.#names, this.#clock);
+    const temporary = await removeTemporary(this.#directory('temporary'), this.#names, this.#clock);
     const orphans = only ? await moveOrphans(this.dataDirectory) : {lost: [], missing: []};
-    await this.quota.prepare(this.directory('files'));
+    await this.quota.prepare(this.#directory('files'));
     this.identity = await identityOf(this.dataDirectory, this.temporaryPath());
     return {temporary, ...orphans};
   }
 
-  /** The path of a directory of it. */
-  directory(name: DirectoryName): string {
+  #directory(name: keyof typeof suffixes | 'temporary'): string {
     return join(this.dataDirectory, name);
   }
 
@@ -83,23 +80,23 @@ export class Store {
 
   /** A path for an uncommitted file. */
   temporaryPath(): string {
-    return join(this.directory('temporary'), this.#names.next());
+    return join(this.#directory('temporary'), this.#names.next());
   }
 
   /** The path of what has this ID, or of the entry of this name. */
   path(kind: keyof typeof suffixes, id: string): string {
-    return join(this.directory(kind), `${id}${suffixes[kind]}`);
+    return join(this.#directory(kind), `${id}${suffixes[kind]}`);
   }
 
   /** Whether the file system has room for this many bytes; true if it does not report that. */
   async hasSpaceFor(bytes: number): Promise<boolean> {
-    const {bavail, blocks, bsize} = await statfs(this.directory('temporary'));
+    const {bavail, blocks, bsize} = await statfs(this.#directory('temporary'));
     return blocks === 0 || bavail * bsize >= bytes;
   }
 
   /** Whether anything could be stored now, for who asks without storing it. */
   canStore(): Promise<boolean> {
-    const writing = access(this.directory('temporary'), constants.W_OK);
+    const writing = access(this.#directory('temporary'), constants.W_OK);
     return writing.then(() => this.hasSpaceFor(1)).catch(() => false);
   }
 
@@ -119,10 +116,10 @@ export class Store {
 
   /** The IDs of all records, oldest first. */
   async ids(): Promise<string[]> {
-    const {mtimeNs} = await stat(this.directory('records'), {bigint: true});
+    const {mtimeNs} = await stat(this.#directory('records'), {bigint: true});
     if (this.#listed?.changedAt === mtimeNs) return [...this.#listed.ids];
     const isSettled = this.#clock.now() - Number(mtimeNs / 1_000_000n) > finestTimeMs;
-    const names = await readsAtOnce(() => readdir(this.directory('records')));
+    const names = await readsAtOnce(() => readdir(this.#directory('records')));
     const ids = names
       .map(name => /^(.*)\.json$/.exec(name)?.[1])
       .filter(isRecordId)
@@ -139,7 +136,7 @@ export class Store {
   ): Promise<void> {
     const recordDraft = `${this.temporaryPath()}.${record.id}`;
     // After the commit, the upload must not be refused for lack of a file descriptor.
-    const records = await openDirectory(this.directory('records'));
+    const records = await openDirectory(this.#directory('records'));
     try {
       await writeDurably(recordDraft, `${JSON.stringify(record)}\n`);
       await renameDurably(paths.file, this.path('files', record.id));
@@ -171,7 +168,7 @@ export class Store {
       // The files of what another caller deletes at the same time are left to that one.
       if (await unlink(this.path('records', id)).then(() => true, ignoreMissing)) removed.push(id);
     }
-    await syncDirectory(this.directory('records'));
+    await syncDirectory(this.#directory('records'));
     for (const id of removed) {
       await this.#removeFiles(id);
       this.quota.set(id, 0);
