@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto';
 import {open, rm} from 'node:fs/promises';
+import type {IncomingHttpHeaders} from 'node:http';
 import {Writable} from 'node:stream';
 import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
 import {failureOf, receiveBody} from '../exchange/body.ts';
@@ -11,16 +12,6 @@ import {ownerOf} from '../state/keys.ts';
 import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
 import {authorize} from './authorize.ts';
 import type {Service} from './context.ts';
-
-/** What an upload asks for, besides its body. */
-interface Wanted {
-  readonly contentType: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly entryName: string | undefined;
-  /** Throws if the service was reset since the upload began. */
-  readonly checkCurrent: () => void;
-}
 
 /** How a file becomes a record. */
 interface Commitment {
@@ -39,7 +30,16 @@ type Received = Awaited<ReturnType<typeof writeReceived>>;
 
 /** POST /v1/media/upload (service interface, 4.1): stores the body and responds with 200 and its media record. */
 export async function receiveUpload(exchange: Exchange, service: Service): Promise<void> {
-  const {headers} = exchange.request;
+  const wanted = await wantedBy(exchange.request.headers, service);
+  const storing = () => store(exchange, service, wanted);
+  const {entryName} = wanted;
+  const stored = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));
+  await exchange.disturbance?.at('store');
+  respondJson(exchange, 200, mediaRecord(stored, service.publicUrl()));
+}
+
+/** What an upload asks for by its head; throws a refusal if that cannot be done. */
+async function wantedBy(headers: IncomingHttpHeaders, service: Service) {
   const key = await authorize(headers, ['upload'], service);
   const contentType = readContentType(headers['content-type']);
   const size = parseContentLength(headers['content-length']);
@@ -55,11 +55,7 @@ export async function receiveUpload(exchange: Exchange, service: Service): Promi
   if (!(await service.store.hasSpaceFor(size))) {
     throw new Refusal(507, 'The data directory does not have enough space for this file.');
   }
-  const checkCurrent = await service.resets.begin();
-  const storing = () => store(exchange, service, {contentType, size, entryName, checkCurrent});
-  const stored = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));
-  await exchange.disturbance?.at('store');
-  respondJson(exchange, 200, mediaRecord(stored, service.publicUrl()));
+  return {contentType, size, entryName, checkCurrent: await service.resets.begin()};
 }
 
 /** Parameters that describe an image or a video. */
@@ -94,7 +90,7 @@ export function parseContentLength(field: string | undefined): number {
 async function store(
   exchange: Exchange,
   service: Service,
-  {contentType, size, entryName, checkCurrent}: Wanted,
+  {contentType, size, entryName, checkCurrent}: Awaited<ReturnType<typeof wantedBy>>,
 ): Promise<StoredRecord> {
   const {quota} = service.store;
   const path = service.store.temporaryPath();
