@@ -77,12 +77,8 @@ export function reportFor(host: Host, options: GlobalOptions, structured: boolea
   });
 }
 
-/** Resolves with the first signal that ends the program; a second one ends it at once. */
-export function endSignal({host, abandon}: Pick<Invocation, 'host' | 'abandon'>): {
-  received: Promise<EndSignal>;
-  /** Stops listening. */
-  ignore: () => void;
-} {
+/** `received` resolves with the first signal that ends the program, until `ignore`; a second one ends it at once. */
+export function endSignal({host, abandon}: Pick<Invocation, 'host' | 'abandon'>) {
   let ignore = () => {};
   const received = new Promise<EndSignal>(resolve => {
     let first: EndSignal | undefined;
