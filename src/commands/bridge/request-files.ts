@@ -15,13 +15,6 @@ import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
 import type {Source} from '../../sources/open/source.ts';
 
-/** The files of a request, in its order. */
-export interface RequestFiles {
-  sources: Source[];
-  /** Removes what the request sent, if it sent files. */
-  remove(): Promise<void>;
-}
-
 export interface ReadRules {
   /** The directories that paths may lead to; none: anywhere. */
   roots: readonly string[];
@@ -40,12 +33,15 @@ export function isForm({'content-type': type = ''}: IncomingHttpHeaders): boolea
   return /^multipart\/form-data\b/i.test(type);
 }
 
-/** Reads the files that a request names as JSON or sends as a form; without either, what the clipboard contains. Rejects with a refusal. */
-export function requestFiles(exchange: Exchange, rules: ReadRules): Promise<RequestFiles> {
+/**
+ * Reads the files that a request names as JSON or sends as a form, in its order; without either, what the clipboard contains. `remove`
+ * removes what it sent. Rejects with a refusal.
+ */
+export function requestFiles(exchange: Exchange, rules: ReadRules) {
   return isForm(exchange.request.headers) ? sentFiles(exchange, rules) : namedFiles(exchange, rules);
 }
 
-async function namedFiles(exchange: Exchange, rules: ReadRules): Promise<RequestFiles> {
+async function namedFiles(exchange: Exchange, rules: ReadRules) {
   const text = await readBody(exchange, longestList);
   const body = text.trim() === '' ? {} : parseObject(text);
   const list = body === undefined ? undefined : (body['list'] ?? []);
@@ -69,7 +65,7 @@ async function clipboardSources(rules: ReadRules): Promise<Source[]> {
 }
 
 /** Writes the files of a form to a temporary directory, since Content-Length must be known before the first byte is sent. */
-async function sentFiles(exchange: Exchange, {temporaryDirectory}: ReadRules): Promise<RequestFiles> {
+async function sentFiles(exchange: Exchange, {temporaryDirectory}: ReadRules) {
   const directory = await mkdtemp(join(temporaryDirectory, 'media-bridge-'));
   const remove = () => rm(directory, {recursive: true, force: true});
   const written: Promise<void>[] = [];
