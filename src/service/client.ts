@@ -148,16 +148,12 @@ export class ServiceClient implements Uploader {
     const {location} = answer.headers;
     if (location !== undefined && URL.canParse(location, url.href))
       answer.headers['location'] = new URL(location, url).href;
-    const body = answer.body.toString('latin1');
-    if (!this.#key.mayBeIn([body, ...Object.values(answer.headers)])) return answer;
     const isSuccess = answer.status >= 200 && answer.status < 300;
     const redact = (text: string) => (isSuccess ? this.#key.redactWholeIn(text) : this.#key.redactIn(text));
+    const body = answer.body.toString('latin1');
     const redacted = redact(body);
     if (redacted !== body) answer.body = Buffer.from(redacted, 'latin1');
-    for (const [name, value] of Object.entries(answer.headers)) {
-      const shown = redact(value);
-      if (shown !== value) answer.headers[name] = shown;
-    }
+    for (const [name, value] of Object.entries(answer.headers)) answer.headers[name] = redact(value);
     return answer;
   }
 }

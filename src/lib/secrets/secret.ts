@@ -24,23 +24,14 @@ export class Secret {
 
   /** The text without the key, or any 12 consecutive characters of it, in any encoding. JSON stays valid. */
   redactIn(text: string): string {
-    return this.#redactor.apply(text);
+    this.#redaction ??= new Redaction(this.#value);
+    return this.#redaction.apply(text);
   }
 
   /** The text without the whole key, in any encoding: a record may share words with the key. JSON stays valid. */
   redactWholeIn(text: string): string {
     this.#wholeRedaction ??= new Redaction(this.#value, Number.POSITIVE_INFINITY);
     return this.#wholeRedaction.apply(text);
-  }
-
-  /** Whether redactIn() could find something in one of these texts; false is certain. Much faster than to ask for each. */
-  mayBeIn(texts: readonly string[]): boolean {
-    return this.#redactor.mayHold(texts.join('\n'));
-  }
-
-  get #redactor(): Redaction {
-    this.#redaction ??= new Redaction(this.#value);
-    return this.#redaction;
   }
 
   toString(): string {
@@ -106,7 +97,7 @@ export class Redaction {
 
   /** The text without the key, whether it is plain, escaped as in JSON or in a URL, or in base64. JSON stays JSON. */
   apply(text: string): string {
-    if (!this.mayHold(text)) return text;
+    if (!this.#mayHold(text)) return text;
     // In text that is not JSON, quotes may end nothing and backslashes may escape nothing.
     const plain = isJson(text) ? [] : [percentEscape, noEscape];
     const found = [
@@ -122,11 +113,8 @@ export class Redaction {
     );
   }
 
-  /**
-   * A quick check whether the text needs the full search. Texts that are checked together, a line each, need no more than if
-   * each were checked alone: no escape reaches beyond a line break.
-   */
-  mayHold(text: string): boolean {
+  /** A quick check whether the text needs the full search. */
+  #mayHold(text: string): boolean {
     if (this.#key === '') return false;
     if (this.#hasSample(text)) return true;
     if (!text.includes('\\') && !text.includes('%')) return false;
