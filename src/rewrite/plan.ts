@@ -2,6 +2,7 @@ import {dirname, relative, resolve} from 'node:path';
 import {MediaError, unlessBug} from '../errors.ts';
 import {contentHash} from '../lib/files/content-hash.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
+import {isBelow} from '../lib/files/typed-path.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {filesIn} from '../sources/open/file.ts';
@@ -167,8 +168,7 @@ class Planner {
 
   async #check(path: string): Promise<{name: string; problem?: MediaError}> {
     const {cwd} = this.#options;
-    const below = relative(cwd, path);
-    const name = below.startsWith('..') || cwd === '.' ? path : below;
+    const name = cwd !== '.' && isBelow(path, cwd) ? relative(cwd, path) : path;
     const checked = this.#checked.get(path) ?? (await this.#open(name));
     this.#checked.set(path, checked);
     return checked;

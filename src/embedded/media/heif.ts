@@ -49,7 +49,6 @@ async function metaBox(bytes: RandomAccess): Promise<Buffer> {
   let at = 0;
   for (let count = 0; count < mostBoxes && at + 8 <= end; count += 1) {
     const head = await readAt(bytes, at, 16);
-    if (head.length < 8) break;
     const short = head.readUInt32BE(0);
     const size = short === 1 ? Number(head.readBigUInt64BE(8)) : short === 0 ? end - at : short;
     const headLength = short === 1 ? 16 : 8;
