@@ -2,7 +2,7 @@ import {own} from './object.ts';
 
 /** C0 and C1 controls, DEL, line and paragraph separators, and marks that change the reading direction. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is what this is for
-const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+export const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 const shortNames: Record<string, string> = {'\n': '\\n', '\r': '\\r', '\t': '\\t'};
 

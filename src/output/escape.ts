@@ -1,14 +1,12 @@
 import type {Loose} from '../lib/object.ts';
-import {escapeUnit, printable, withoutCommands} from '../lib/printable.ts';
+import {escapeUnit, printable, unsafe, withoutCommands} from '../lib/printable.ts';
 import {linkTarget, safeUrl} from '../lib/url.ts';
 import type {JsonOutputs} from './json-output.ts';
 
-/** What `printable` escapes, except for what JSON escapes itself. */
-const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-
 /** Escapes C1 controls, direction marks and commands to CI runners in JSON, where they occur only within strings. */
 export function printableJson(json: string): string {
-  return withoutCommands(json.replace(unsafeInJson, escapeUnit));
+  // JSON itself escapes C0 controls; those that are left are white space between its tokens.
+  return withoutCommands(json.replace(unsafe, unit => (unit < ' ' ? unit : escapeUnit(unit))));
 }
 
 /** A value of a documented type as a line of JSON, which leaves out what is undefined; `recordJson` follows the status as the field `record`, as the service returned it. */
