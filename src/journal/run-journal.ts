@@ -1,7 +1,7 @@
 import type {Host, StopSignal} from '../host.ts';
 import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
-import {JournalEntry} from './entry.ts';
+import {type JournalEntry, journalEntry} from './entry.ts';
 import {contentOf, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
 import {type FileState, pathKey} from './line.ts';
@@ -128,17 +128,14 @@ export class Journal extends JournalMemory {
     this.#log.refuseIfFailed();
     // What is hashed already is committed soon: one line is enough for both.
     if (sha256 === undefined) this.#log.note({event: 'intent', key, ...intent});
-    return new JournalEntry({
-      idempotencyKey: key,
-      wasReleased: reused !== undefined,
-      hashed: hashed?.sha256,
-      inDoubt: doubted && (await this.reader.lineOf(doubted)).key,
-      sha256,
-      intent: sha256 === undefined ? undefined : intent,
-      active,
-      log: this.#log,
-      reader: this.reader,
-    });
+    const inDoubt = doubted && (await this.reader.lineOf(doubted)).key;
+    return journalEntry(
+      {idempotencyKey: key, inDoubt, wasReleased: reused !== undefined, sha256},
+      {
+        ...{log: this.#log, reader: this.reader, active, hashed: hashed?.sha256},
+        intent: sha256 === undefined ? undefined : intent,
+      },
+    );
   }
 
   #newKey(): string {
