@@ -4,7 +4,7 @@ import {contentHash, type Hashable} from '../lib/files/content-hash.ts';
 import type {FileStat} from '../sources/open/source.ts';
 import {contentOf, type SentAs, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
-import {pathKey, type Scope} from './line.ts';
+import {type FileState, pathKey, type Scope} from './line.ts';
 import {type JournalReader, readJournal} from './reader.ts';
 import {type Questions, refuseOtherScope, refuseOtherStore} from './scope.ts';
 
@@ -16,8 +16,8 @@ export interface JournalInput {
   size: number;
   /** Set for files; other content is always read. */
   stat?: FileStat | undefined;
-  /** What decides its content type: a rule of `--types`, or a given type. */
-  types: string;
+  /** What decides its content type: a rule of `--types`, or a given type; undefined for any. */
+  types?: string | undefined;
 }
 
 /** An input, and how it is to be sent. */
@@ -47,9 +47,8 @@ export class JournalMemory {
   /** What is known about an unchanged file, an unknown upload first; undefined if the file must be read. */
   async recall(input: JournalInput, resendSince = Number.POSITIVE_INFINITY): Promise<Known | undefined> {
     const {index} = this.reader;
-    const {path, size, stat, types} = input;
-    if (stat === undefined || !index.hasSize(size)) return undefined;
-    const entry = index.entryOfFile({path: pathKey(path), size, stat: statText(stat), types});
+    if (input.stat === undefined || !index.hasSize(input.size)) return undefined;
+    const entry = index.entryOfFile(fileStateOf(input));
     const content = entry && index.contentOf(entry.row);
     if (entry === undefined || content === undefined) return undefined;
     const held = await this.#held(index.entriesWith(content), entry, resendSince);
@@ -106,14 +105,17 @@ export class JournalMemory {
 /** A file that changed less than this many nanoseconds ago may change again without a change of its times. */
 const youngNs = 2_000_000_000n;
 
-/** The state of a file, as text for lines and shortcuts. */
-export function statText({mtimeNs, ctimeNs, dev, ino}: FileStat): string {
-  return `${mtimeNs} ${ctimeNs} ${dev} ${ino}`;
+/** An input as lines and shortcuts have it. */
+export function fileStateOf({path, size, stat, types}: JournalInput): FileState {
+  const times = stat && `${stat.mtimeNs} ${stat.ctimeNs} ${stat.dev} ${stat.ino}`;
+  return {path: pathKey(path), size, stat: times, types};
 }
 
-/** Whether a file was unchanged long enough before `now`, in milliseconds, that another change would show in its times. */
-export function isSettled({ctimeNs}: FileStat, now: number): boolean {
-  return BigInt(Math.floor(now)) * 1_000_000n - ctimeNs >= youngNs;
+/** The same without times in which a later change might not show; `now` in milliseconds. */
+export function settledStateOf(input: JournalInput, now: number): FileState {
+  const {stat} = input;
+  const isSettled = stat !== undefined && BigInt(Math.floor(now)) * 1_000_000n - stat.ctimeNs >= youngNs;
+  return fileStateOf({...input, stat: isSettled ? stat : undefined});
 }
 
 /** Reads a journal for a dry run, without locking it; undefined if there is none. Rejects as openJournal() does. */

@@ -2,7 +2,7 @@ import {mediaIdIn} from '../service/record.ts';
 import {type Content, contentOf, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
 import {type PathKey, pathKey} from './line.ts';
-import {type JournalInput, statText} from './memory.ts';
+import {fileStateOf, type JournalInput} from './memory.ts';
 import type {JournalReader} from './reader.ts';
 
 /** Whether the content of an input is recorded exactly once, and if not, why. */
@@ -35,7 +35,7 @@ export class JournalSet {
   }
 
   /** Checks an input by its content: it needs one stored copy, under any path, and no unknown upload. */
-  async prove(input: Omit<JournalInput, 'types'>, hash: ContentHash): Promise<Verdict> {
+  async prove(input: JournalInput, hash: ContentHash): Promise<Verdict> {
     const path = pathKey(input.path);
     const content = this.#recalled(input) ?? contentOf(await hash(), input.size);
     const found = this.#withContent(content);
@@ -109,10 +109,10 @@ export class JournalSet {
     return isElsewhere ? {...once, isElsewhere} : once;
   }
 
-  #recalled({path, size, stat}: Omit<JournalInput, 'types'>): Content | undefined {
-    if (stat === undefined) return undefined;
+  #recalled(input: JournalInput): Content | undefined {
+    if (input.stat === undefined) return undefined;
     for (const {index} of this.#readers) {
-      const entry = index.entryOfFile({path: pathKey(path), size, stat: statText(stat)});
+      const entry = index.entryOfFile(fileStateOf(input));
       const content = entry && index.contentOf(entry.row);
       if (content !== undefined) return content;
     }

@@ -4,9 +4,9 @@ import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {type JournalEntry, journalEntry} from './entry.ts';
 import {contentOf, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
-import {type FileState, pathKey} from './line.ts';
+import type {FileState} from './line.ts';
 import type {JournalLog} from './log.ts';
-import {isSettled, type JournalInput, JournalMemory, type Known, type SentInput, statText} from './memory.ts';
+import {type JournalInput, JournalMemory, type Known, type SentInput, settledStateOf} from './memory.ts';
 import type {JournalReader} from './reader.ts';
 
 /** The journal of a run: what earlier runs have uploaded, by content, and the log that this run writes. */
@@ -41,7 +41,7 @@ export class Journal extends JournalMemory {
   ): Promise<Known | {status: 'new'; entry: JournalEntry}> {
     const active = this.#active.begin(input.size);
     // Before the content is read: what changes the file from then on shows in its times only if they are old enough now.
-    const seen = this.#seen(input);
+    const seen = settledStateOf(input, this.#host.clock.now());
     let isInProgress = false;
     try {
       const hashed = await this.#hashIfNeeded(input, source, active, options.stop);
@@ -96,11 +96,10 @@ export class Journal extends JournalMemory {
   }
 
   /** Records that a file has this content, unless that is known, so that it need not be read again. */
-  async #see(seen: Seen, entry: Entry): Promise<void> {
-    const file = {size: entry.size, ...seen};
-    if (this.reader.index.entryOfFile(file)?.row === entry.row) return;
+  async #see(seen: FileState, entry: Entry): Promise<void> {
+    if (this.reader.index.entryOfFile(seen)?.row === entry.row) return;
     const {key} = await this.reader.lineOf(entry);
-    this.#log.note({event: 'seen', key, ...file});
+    this.#log.note({event: 'seen', key, ...seen});
   }
 
   /**
@@ -110,7 +109,7 @@ export class Journal extends JournalMemory {
    */
   async #begin(
     {size, contentType, transform}: SentInput,
-    seen: Seen,
+    seen: FileState,
     hashed: Hashed | undefined,
     active: ActiveUpload,
   ): Promise<JournalEntry> {
@@ -122,7 +121,7 @@ export class Journal extends JournalMemory {
     const reused = unended.find(entry => sentAsKey(entry) === way);
     const key = reused === undefined ? this.#newKey() : (await this.reader.lineOf(reused)).key;
     const doubted = unended.find(({state}) => state === 'unknown');
-    const intent = {...seen, size, contentType, transform};
+    const intent = {...seen, contentType, transform};
     const isLasting = hashed?.isInMemory || seen.stat !== undefined;
     const sha256 = isLasting ? hashed?.sha256 : undefined;
     this.#log.refuseIfFailed();
@@ -145,15 +144,7 @@ export class Journal extends JournalMemory {
       if (this.reader.index.rowOf(key) === -1) return key;
     }
   }
-
-  #seen({path, stat, types}: JournalInput): Seen {
-    const isLasting = stat !== undefined && isSettled(stat, this.#host.clock.now());
-    return {path: pathKey(path), stat: isLasting ? statText(stat) : undefined, types};
-  }
 }
-
-/** A file as the journal remembers it: `stat` only if each later change will show in it. */
-type Seen = Pick<FileState, 'path' | 'stat' | 'types'>;
 
 /** The SHA-256 of a content, in hex, and whether it is sent from memory, so that it cannot change. */
 interface Hashed {
