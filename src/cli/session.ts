@@ -21,8 +21,6 @@ export interface Session {
   embedded: boolean;
   /** How a journal identifies the service: its base URL, or the identity of the embedded service. */
   identity: string;
-  /** Whose key is used, if the service said so at login. */
-  account?: string | undefined;
   /** Asks the service whose key is used; undefined if it does not say. */
   identifyAccount?(stop: StopSignal): Promise<string | undefined>;
   settings: Settings;
@@ -45,7 +43,6 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
     client,
     hostName: address.baseUrl.host,
     identity: serviceIdentity(address.baseUrl),
-    account: settings.account,
     async identifyAccount(stop) {
       const {accountOfKey} = await import('../service/identity.ts');
       const answer = within(invocation, 30_000, signal => accountOfKey(client, signal));

@@ -9,7 +9,6 @@ import {makeDirectory} from '../../lib/files/durable.ts';
 import {defined} from '../../lib/object.ts';
 import {systemReason} from '../../lib/system-code.ts';
 import type {Report} from '../../output/report.ts';
-import type {SettingsOfRun} from '../../settings/profile.ts';
 import type {Settings} from '../../settings/settings.ts';
 import type {Shard} from '../../sources/find/shard.ts';
 import type {MemoryFlags} from './flags.ts';
@@ -26,8 +25,8 @@ export function refuseTwoJournals({journal, once}: MemoryFlags): void {
 }
 
 /** What a run's journal must belong to. */
-type JournalOwner = Pick<Session, 'identity' | 'account' | 'identifyAccount'> & {
-  settings: Pick<SettingsOfRun, 'profileName' | 'profile'>;
+type JournalOwner = Pick<Session, 'identity' | 'identifyAccount'> & {
+  settings: Pick<Settings, 'profileName' | 'profile' | 'account'>;
   client: Pick<Session['client'], 'serviceId'>;
 };
 
@@ -38,20 +37,22 @@ export async function openRunJournal(
   {session, shard, stop}: {session: JournalOwner; shard: Shard | undefined; stop: StopSignal},
 ): Promise<Journal | undefined> {
   const {journal} = flags;
-  if (journal === undefined && !(flags.once ?? session.settings.profile.once === 'true')) return undefined;
+  const {identity, settings} = session;
+  const {account, profile, profileName} = settings;
+  if (journal === undefined && !(flags.once ?? profile.once === 'true')) return undefined;
   const {openJournal} = await import('../../journal/journal.ts');
   const identify = () => session.client.serviceId(stop);
-  // A journal that is opened again does not ask again.
-  const identifyAccount = async () => (session.account ??= await session.identifyAccount?.(stop));
+  const identifyAccount = async () => account ?? session.identifyAccount?.(stop);
   const common = {note: (text: string) => report.note(text), stop, identify, identifyAccount};
-  if (journal !== undefined) return openJournal(journal, host, {scope: scopeOf(session, shard), ...common});
+  if (journal !== undefined)
+    return openJournal(journal, host, {scope: scopeOf(identity, account, shard), ...common});
   const {orNoOnce, stateUnwritable} = await import('../../settings/paths.ts');
-  const path = await ownJournal(host, session.identity, session.settings.profileName);
+  const path = await ownJournal(host, identity, profileName);
   await makeDirectory(dirname(path), 0o700).catch(cause => {
     throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}`, cause);
   });
   // Without the shard: this machine's journal serves all shards.
-  const options = {scope: scopeOf(session, undefined), patienceMs: oncePatienceMs, ...common};
+  const options = {scope: scopeOf(identity, account), patienceMs: oncePatienceMs, ...common};
   return openJournal(path, host, options).catch(error => {
     const {code, cause} = error instanceof MediaError ? error : {};
     if (code === 'journal_in_use') throw error.reworded({hint: `Wait until that run has ended${orNoOnce}`});
@@ -92,7 +93,7 @@ export async function readDryRunMemory(
       account ?? (await ask(async session => session.identifyAccount?.(stop)).catch(() => undefined)),
   };
   const part = journal === undefined ? undefined : shard;
-  const scope = identity === undefined ? undefined : scopeOf({identity, account}, part);
+  const scope = identity === undefined ? undefined : scopeOf(identity, account, part);
   const path = journal ?? (scope && (await ownJournal(host, scope.service, settings.profileName)));
   const memory =
     path === undefined ? undefined : await readMemory(path, host, scope, isEmbedded ? {} : questions);
@@ -122,10 +123,7 @@ async function ownJournal(host: Invocation['host'], service: string, profile: st
 }
 
 /** The service, account and part that a journal must belong to, so that this run can use it. */
-function scopeOf(
-  {identity, account}: Pick<Session, 'identity' | 'account'>,
-  shard: Shard | undefined,
-): Scope {
+function scopeOf(service: string, account: string | undefined, shard?: Shard): Scope {
   const part = shard === undefined ? undefined : `${shard.index}/${shard.count}`;
-  return {service: identity, ...defined({account, shard: part})};
+  return {service, ...defined({account, shard: part})};
 }
