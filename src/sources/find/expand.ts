@@ -74,11 +74,6 @@ export async function* expandInputs(request: InputRequest, context: InputContext
 }
 
 function checkRequest({inputs, filesFrom: lists = [], name}: InputRequest): void {
-  if ([...inputs, ...lists].includes('')) {
-    throw new MediaError('usage', 'An input is empty: "" is not the name of a file.', {
-      hint: 'Check for a variable that is not set.',
-    });
-  }
   if (inputs.length + lists.length === 0) {
     throw new MediaError('nothing_matched', 'There is nothing to upload: no input was given.', {
       hint: 'Name files, as in media upload photo.png, or - for standard input.',
