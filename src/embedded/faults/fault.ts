@@ -8,13 +8,8 @@ const operations = ['upload', 'graphql', 'files', 'thumbnails', 'streams', 'any'
 /** What a fault consists of unless it says something else. */
 const usual = {nth: [1, Number.POSITIVE_INFINITY], rate: 1, after: 'head', record: true} as const;
 
-/** A fault: which requests it is for, and what is done to them. */
-export type Fault = Readonly<Partial<Parts>> &
-  Readonly<Pick<Parts, keyof typeof usual>> & {
-    /** As it was written. */
-    readonly text: string;
-    readonly operation: (typeof operations)[number];
-  };
+/** A fault: which requests it is for, what is done to them, and its `text` as it was written. */
+export type Fault = ReturnType<typeof parseFault>;
 
 /** What a fault may consist of, by the names of its parts. */
 type Parts = {[Name in keyof typeof parts]: Exclude<ReturnType<(typeof parts)[Name]['read']>, undefined>};
@@ -78,7 +73,7 @@ const exclusive: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 /** Parses a fault such as `upload:status=503,after=store,rate=0.1`; throws an InvalidOption. */
-export function parseFault(text: string): Fault {
+export function parseFault(text: string) {
   const [, start, rest = ''] = /^(\w*):(.*)$/s.exec(text) ?? [];
   const operation = operations.find(one => one === start);
   if (operation === undefined) {
