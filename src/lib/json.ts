@@ -1,3 +1,4 @@
+import type {Defined} from './object.ts';
 import {orNothing} from './system-code.ts';
 
 /** Whether a value is a JSON object: neither null nor an array. */
@@ -67,18 +68,22 @@ export function parseObject(
   return isObject(value) ? value : undefined;
 }
 
-/** The type of each field of a stored object; fields that are not listed may be anything. */
-export type Shape<T> = {readonly [Field in keyof T]-?: (value: unknown) => value is T[Field]};
+/** What the fields of a stored object must be; fields that are not listed may be anything. */
+export type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
 
-export function hasShape<T extends object>(value: object, shape: Shape<T>): value is T {
+/** An object of a shape. */
+export type Shaped<S extends Shape> = Defined<{
+  [Field in keyof S]: S[Field] extends (value: unknown) => value is infer Value ? Value : never;
+}>;
+
+export function hasShape<S extends Shape>(value: object, shape: S): value is Shaped<S> {
   return wrongField(value, shape) === undefined;
 }
 
 /** The first field of an object that does not match the shape. */
-export function wrongField<T extends object>(value: object, shape: Shape<T>): string | undefined {
+export function wrongField(value: object, shape: Shape): string | undefined {
   const fields = new Map<string, unknown>(Object.entries(value));
-  for (const field in shape) if (!shape[field](fields.get(field))) return field;
-  return undefined;
+  return Object.keys(shape).find(field => !shape[field]?.(fields.get(field)));
 }
 
 export function isString(value: unknown): value is string {

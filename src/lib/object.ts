@@ -20,7 +20,7 @@ export type Loose<T> = {
   [Field in keyof T]: T extends Record<Field, T[Field]> ? T[Field] : T[Field] | undefined;
 };
 
-type Defined<T> = {
+export type Defined<T> = {
   [Field in keyof T as undefined extends T[Field] ? never : Field]: T[Field];
 } & {
   [Field in keyof T as undefined extends T[Field] ? Field : never]?: Exclude<T[Field], undefined>;

@@ -1,15 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {systemClock} from '../../host.ts';
-import {
-  hasShape,
-  isCount,
-  isString,
-  listOf,
-  optional,
-  parseObject,
-  type Shape,
-  wrongField,
-} from '../../lib/json.ts';
+import {hasShape, isCount, isString, listOf, optional, parseObject, wrongField} from '../../lib/json.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {readBody} from '../exchange/body.ts';
 import {bearerOf, defaultPace, type Exchange} from '../exchange/exchange.ts';
@@ -19,7 +10,7 @@ import {respondJson} from '../exchange/respond.ts';
 import {Faults} from './faults.ts';
 
 /** The body of PUT /faults. */
-const wantedShape: Shape<{faults: string[]; seed?: number | undefined}> = {
+const wantedShape = {
   faults: listOf(isString),
   seed: optional((value): value is number => value === 0 || isCount(value)),
 };

@@ -1,30 +1,25 @@
 import {type FileHandle, open} from 'node:fs/promises';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
-import {isCount, isPositive, isString, optional, type Shape} from '../../lib/json.ts';
+import {isCount, isPositive, isString, optional, type Shaped} from '../../lib/json.ts';
+
+export const factsShape = {
+  /** Coded size in pixels: as stored in the file, before any EXIF orientation, HEIF or video rotation is applied. */
+  width: optional(isCount),
+  height: optional(isCount),
+  /** The format of an image, e.g. `png`, `jpg`, `heic`. */
+  imageType: optional(isString),
+  /** Seconds, to the millisecond; of videos. */
+  duration: optional(isPositive),
+};
 
 /** Facts read from the bytes of a medium; unknown fields are absent. */
-export interface MediaFacts {
-  /** Coded size in pixels: as stored in the file, before any EXIF orientation, HEIF or video rotation is applied. */
-  readonly width?: number;
-  readonly height?: number;
-  /** The format of an image, e.g. `png`, `jpg`, `heic`. */
-  readonly imageType?: string;
-  /** Seconds, to the millisecond; of videos. */
-  readonly duration?: number;
-}
+export type MediaFacts = Readonly<Shaped<typeof factsShape>>;
 
 /** What a reader found. */
 export interface Findings extends MediaFacts {
   /** Whether two parts of the file contradict each other about the duration. */
   readonly isDurationDoubtful?: true;
 }
-
-export const factsShape: Shape<MediaFacts> = {
-  width: optional(isCount),
-  height: optional(isCount),
-  imageType: optional(isString),
-  duration: optional(isPositive),
-};
 
 /** A file with an image or a video. */
 export interface MediaFile {

@@ -2,13 +2,10 @@ import {randomBytes} from 'node:crypto';
 import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
-import {isString, matching, oneOf, type Shape} from '../../lib/json.ts';
+import {isString, matching, oneOf} from '../../lib/json.ts';
 import {readKept} from './kept-file.ts';
 
-const identityShape: Shape<{version: 1; identity: string}> = {
-  version: oneOf(1),
-  identity: matching(/^[0-9a-f]{32}$/),
-};
+const identityShape = {version: oneOf(1), identity: matching(/^[0-9a-f]{32}$/)};
 
 const identityHint =
   'Restore it from a backup, or remove it: journals of this service then belong to another one.';
@@ -28,7 +25,7 @@ export async function identityOf(dataDirectory: string, draft: string): Promise<
   return (await identityIn(dataDirectory)) ?? '';
 }
 
-const profileShape: Shape<{version: 1; name: string}> = {version: oneOf(1), name: isString};
+const profileShape = {version: oneOf(1), name: isString};
 
 const damageHint = 'Restore it from a backup, or remove it and enter the name again.';
 

@@ -1,5 +1,5 @@
 import {readFile} from 'node:fs/promises';
-import {hasShape, isObject, parseObject, type Shape, wrongField} from '../../lib/json.ts';
+import {hasShape, isObject, parseObject, type Shape, type Shaped, wrongField} from '../../lib/json.ts';
 import {limited} from '../../lib/limited.ts';
 import {isOutOfDescriptors, systemCode, systemReason} from '../../lib/system-code.ts';
 
@@ -26,7 +26,7 @@ interface KeptFile {
 export const readsAtOnce = limited(32);
 
 /** Reads a file; undefined if there is none. Rejects with a DamagedFile if it cannot be read, or if its content does not match the shape. */
-export async function readKept<T extends object>(file: KeptFile, shape: Shape<T>): Promise<T | undefined> {
+export async function readKept<S extends Shape>(file: KeptFile, shape: S): Promise<Shaped<S> | undefined> {
   let text: string;
   try {
     text = await readsAtOnce(() => readFile(file.path, 'utf8'));
@@ -47,7 +47,7 @@ export function ignoreDamage(error: unknown): undefined {
 }
 
 /** Checks a value from a file; throws a DamagedFile if it does not match the shape. `at`: its place in the file. */
-export function checked<T extends object>(file: KeptFile, value: unknown, shape: Shape<T>, at?: string): T {
+export function checked<S extends Shape>(file: KeptFile, value: unknown, shape: S, at?: string): Shaped<S> {
   if (isObject(value) && hasShape(value, shape)) return value;
   const field = isObject(value) ? wrongField(value, shape) : undefined;
   const place = [at, field].filter(part => part !== undefined).join('.');

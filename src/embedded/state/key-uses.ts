@@ -2,17 +2,13 @@ import {rename, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
-import {isString, type Shape} from '../../lib/json.ts';
+import {isString, type Shaped} from '../../lib/json.ts';
 import {ignoreDamage, readKept} from './kept-file.ts';
 
-/** When a key was last used, and by which program. */
-export interface KeyUse {
-  /** ISO 8601, UTC; to the minute. */
-  readonly lastUsedAt: string;
-  readonly userAgent: string;
-}
+/** When a key was last used (ISO 8601, UTC; to the minute), and by which program. */
+const useShape = {lastUsedAt: isString, userAgent: isString};
 
-const useShape: Shape<KeyUse> = {lastUsedAt: isString, userAgent: isString};
+export type KeyUse = Shaped<typeof useShape>;
 
 /** A use is written if the last written one is older than this, or by another program. */
 const writtenEveryMs = 60_000;

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {type Clock, systemHost} from '../../host.ts';
 import {replaceDurably} from '../../lib/files/durable.ts';
 import {withLock} from '../../lib/files/lock.ts';
-import {isList, isSha256, isString, listOf, oneOf, optional, type Shape} from '../../lib/json.ts';
+import {isList, isSha256, isString, listOf, oneOf, optional, type Shaped} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
 import {checked, readKept} from './kept-file.ts';
 import {keyUses} from './key-uses.ts';
@@ -13,22 +13,24 @@ export const allPermissions = ['upload', 'read', 'graphql'] as const;
 
 export type Permission = (typeof allPermissions)[number];
 
-/** A stored key, without the key itself. */
-export interface StoredKey {
+const keyShape = {
   /** SHA-256 of the plain key, hexadecimal. */
-  readonly hash: string;
+  hash: isSha256,
   /** Keys with the same label belong to the same owner, whose idempotency keys stay valid. */
-  readonly label?: string;
+  label: optional(isString),
   /** The name that the owner gave it. */
-  readonly name?: string;
+  name: optional(isString),
   /** The beginning of the plain key, by which the owner recognises it. */
-  readonly prefix?: string;
-  readonly permissions: readonly Permission[];
+  prefix: optional(isString),
+  permissions: listOf(oneOf(...allPermissions)),
   /** ISO 8601, UTC. */
-  readonly createdAt: string;
+  createdAt: isString,
   /** ISO 8601, UTC; the key is refused from then on. */
-  readonly expiresAt?: string;
-}
+  expiresAt: optional(isString),
+};
+
+/** A stored key, without the key itself. */
+export type StoredKey = Readonly<Shaped<typeof keyShape>>;
 
 export interface KeyOptions extends Pick<StoredKey, 'label' | 'name'> {
   /** The key itself; by default a random one. */
@@ -43,17 +45,7 @@ export interface KeyOptions extends Pick<StoredKey, 'label' | 'name'> {
   persist?: boolean;
 }
 
-const keyShape: Shape<StoredKey> = {
-  hash: isSha256,
-  label: optional(isString),
-  name: optional(isString),
-  prefix: optional(isString),
-  permissions: listOf(oneOf(...allPermissions)),
-  createdAt: isString,
-  expiresAt: optional(isString),
-};
-
-const fileShape: Shape<{version: 1; keys: unknown[]}> = {version: oneOf(1), keys: isList};
+const fileShape = {version: oneOf(1), keys: isList};
 
 const damageHint = 'Restore it from a backup, or move it away and use a new key.';
 

@@ -8,7 +8,7 @@ import {
   syncDirectory,
   writeDurably,
 } from '../../lib/files/durable.ts';
-import {oneOf, type Shape} from '../../lib/json.ts';
+import {oneOf} from '../../lib/json.ts';
 import {ignoreMissing} from '../../lib/system-code.ts';
 import {type LeftBehind, moveOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';
@@ -103,7 +103,7 @@ export class Store {
   /** The record of an ID; undefined if there is none or the ID is invalid. Rejects if it is damaged. */
   async find(id: string): Promise<StoredRecord | undefined> {
     if (!isRecordId(id)) return undefined;
-    const shape: Shape<StoredRecord> = {...recordShape, id: oneOf(id)};
+    const shape = {...recordShape, id: oneOf(id)};
     return readKept({path: this.path('records', id), hint: damageHint}, shape);
   }
 

@@ -1,37 +1,27 @@
 import {randomBytes} from 'node:crypto';
 import type {Clock} from '../../host.ts';
-import {isCount, isSha256, isString, matching, oneOf, optional, type Shape} from '../../lib/json.ts';
+import {isCount, isSha256, isString, matching, oneOf, optional, type Shaped} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
 import type {MediaRecord} from '../../service/record.ts';
-import {factsShape, type MediaFacts} from '../media/media-facts.ts';
+import {factsShape} from '../media/media-facts.ts';
 
-/** The content of a record file. It has no URLs, since they depend on where the service listens. */
-export interface StoredRecord extends MediaFacts {
-  readonly version: 1;
-  readonly id: string;
-  readonly type: 'IMAGE' | 'VIDEO';
-  readonly contentType: string;
-  readonly size: number;
-  /** Hexadecimal. */
-  readonly sha256: string;
-  /** ISO 8601, UTC. */
-  readonly createdAt: string;
-  readonly thumbnail?: true;
-  readonly stream?: true;
-}
-
-export const recordShape: Shape<StoredRecord> = {
+export const recordShape = {
   version: oneOf(1),
   id: isString,
   type: oneOf('IMAGE', 'VIDEO'),
   contentType: isString,
   size: isCount,
+  /** Hexadecimal. */
   sha256: isSha256,
+  /** ISO 8601, UTC. */
   createdAt: isString,
   thumbnail: optional(oneOf(true)),
   stream: optional(oneOf(true)),
   ...factsShape,
 };
+
+/** The content of a record file. It has no URLs, since they depend on where the service listens. */
+export type StoredRecord = Readonly<Shaped<typeof recordShape>>;
 
 /** The media record of the interface (part 2); unknown fields are absent. */
 export function mediaRecord(stored: StoredRecord, baseUrl: string): MediaRecord {

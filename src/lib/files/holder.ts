@@ -1,30 +1,23 @@
 import type {Host} from '../../host.ts';
-import {isString, optional, type Shape} from '../json.ts';
+import {isString, optional, type Shaped} from '../json.ts';
+import type {Loose} from '../object.ts';
 
-/** The process that holds something; its id alone means nothing in another container. */
-export interface Holder {
-  pid: number;
-  hostName: string;
-  /** Identifies the start of the machine, and the processes that share ids; missing if the system does not say. */
-  bootId?: string | undefined;
-  pidNamespace?: string | undefined;
-  /** When the process began, which distinguishes it from an earlier one with the same id. */
-  startTime?: string | undefined;
-  /** The device of the data directory of a service that listens on a socket there. */
-  socketDevice?: string | undefined;
-  /** Unique for each time that something is held. */
-  token: string;
-}
-
-export const holderShape: Shape<Holder> = {
-  pid: (value): value is number => Number.isInteger(value),
+export const holderShape = {
+  pid: (value: unknown): value is number => Number.isInteger(value),
   hostName: isString,
+  /** Identifies the start of the machine, and the processes that share ids; missing if the system does not say. */
   bootId: optional(isString),
   pidNamespace: optional(isString),
+  /** When the process began, which distinguishes it from an earlier one with the same id. */
   startTime: optional(isString),
+  /** The device of the data directory of a service that listens on a socket there. */
   socketDevice: optional(isString),
+  /** Unique for each time that something is held. */
   token: isString,
 };
+
+/** The process that holds something; its id alone means nothing in another container. */
+export type Holder = Loose<Shaped<typeof holderShape>>;
 
 export function holderHere(host: Host): Holder {
   const pid = host.processId();
