@@ -52,106 +52,97 @@ export async function openBody(options: BodyOptions, watcher: BodyWatcher): Prom
   // The first chunk waits for the rate limit before the connection is opened, since the server could close an idle
   // connection.
   await rateLimit?.take(Math.min(rateLimit.chunkBytes, source.size), watcher.signal);
-  return new UploadBody(options, watcher, small);
+  return bodyOf(options, watcher, small);
 }
 
 /** The body of one attempt. Its last chunk waits until no refusal came, the source is unchanged and the journal knows. */
-class UploadBody implements Body {
-  readonly length: number;
-  readonly content: Body['content'];
-  readonly whole: Body['whole'];
-  readonly #options: BodyOptions;
-  readonly #watcher: BodyWatcher;
-  readonly #small: SmallContent | undefined;
-  /** Whether all of it is sent with the head. */
-  #isWhole: boolean;
-
-  constructor(options: BodyOptions, watcher: BodyWatcher, small: SmallContent | undefined) {
-    this.#options = options;
-    this.#watcher = watcher;
-    this.#small = small;
-    this.length = options.source.size;
-    const {commit, sha256, transformed = asIs} = options;
-    // A body that waits for nothing is sent together with the request head.
-    this.#isWhole = small !== undefined && commit === undefined;
-    const bytes = small && transformed(small.bytes, 0);
-    this.content = bytes !== undefined && this.#isWhole ? bytes : wire => this.#chunks(wire);
-    // One that waits for its commit only is sent like that too, unless the connection could still fail to open.
-    if (bytes !== undefined && commit !== undefined && sha256 !== undefined)
-      this.whole = {bytes, ready: () => this.#commitWhole(() => commit(sha256))};
-  }
-
-  release(): void {
-    if (this.#isWhole) this.#verifyAtOnce();
-    this.#watcher.released();
-    if (this.#isWhole) this.#watcher.sent(this.length);
-  }
-
+function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent | undefined): Body {
+  const {source, commit, sha256, transformed = asIs} = options;
+  const bytes = small && transformed(small.bytes, 0);
+  /** Whether all of it is sent with the head, as if it waits for nothing. */
+  let isWhole = bytes !== undefined && commit === undefined;
+  const failed = (error: unknown): never => {
+    watcher.failed(error);
+    throw error;
+  };
   /** Resolves when it is committed; rejects at once when the attempt ends, since a disk may never respond. */
-  async #commitWhole(commit: () => Promise<void>): Promise<void> {
-    const {signal} = this.#watcher;
-    this.#isWhole = true;
-    this.#watcher.began('sending');
-    try {
-      signal.throwIfAborted();
-      await unlessStopped(commit(), signal);
-    } catch (error) {
-      this.#watcher.failed(error);
-      throw error;
-    }
-  }
-
-  #verifyAtOnce(): void {
-    try {
-      this.#small?.verify();
-    } catch (error) {
-      this.#watcher.failed(error);
-      throw error;
-    }
-  }
-
-  async *#chunks(wire: Wire): AsyncGenerator<Uint8Array> {
-    const {source, clock, rateLimit, sha256, isHashed, transformed = asIs} = this.#options;
-    const pace = new Pace(rateLimit?.chunkBytes);
-    const digest = !isHashed || sha256 !== undefined ? undefined : createHash('sha256');
-    let sent = 0;
-    this.#watcher.began('reading');
-    try {
-      const chunks = this.#small === undefined ? chunksOf(source, pace, wire) : [this.#small.bytes];
-      for await (const chunk of chunks) {
-        if (rateLimit !== undefined && sent > 0) {
-          // Waiting for the rate limit is not a stall.
-          this.#watcher.began('waiting');
-          await rateLimit.take(chunk.length, this.#watcher.signal);
-          this.#watcher.began('reading');
-        }
-        digest?.update(chunk);
-        if (sent + chunk.length === source.size) await this.#hold(wire, sha256 ?? digest?.digest('hex'));
-        const start = clock.monotonic();
-        this.#watcher.began('sending');
-        yield transformed(chunk, sent);
-        pace.learn(chunk.length, clock.monotonic() - start);
-        sent += chunk.length;
-        this.#watcher.sent(sent);
+  const commitWhole = async (commit: () => Promise<void>) => {
+    isWhole = true;
+    watcher.began('sending');
+    watcher.signal.throwIfAborted();
+    await unlessStopped(commit(), watcher.signal);
+  };
+  return {
+    length: source.size,
+    content: bytes !== undefined && isWhole ? bytes : wire => chunksIn(options, watcher, small, wire),
+    // One that waits for its commit only is sent like that too, unless the connection could still fail to open.
+    whole:
+      bytes !== undefined && commit !== undefined && sha256 !== undefined
+        ? {bytes, ready: () => commitWhole(() => commit(sha256)).catch(failed)}
+        : undefined,
+    release() {
+      try {
+        if (isWhole) small?.verify();
+      } catch (error) {
+        failed(error);
       }
-    } catch (error) {
-      this.#watcher.failed(error);
-      throw error;
-    }
-  }
+      watcher.released();
+      if (isWhole) watcher.sent(source.size);
+    },
+  };
+}
 
-  async #hold(wire: Wire, sha256: string | undefined): Promise<void> {
-    const {source, clock, commit} = this.#options;
-    const {signal} = this.#watcher;
-    const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
-    if (pauseMs > 0) await clock.sleep(pauseMs, signal);
-    const verdict = await source.verify({sha256, onRead: () => this.#watcher.began('reading')});
-    if (verdict === 'only its hash can tell') throw unsure;
-    // Nothing is released any more, so the journal must not say that it may have been.
-    signal.throwIfAborted();
-    if (sha256 !== undefined) await commit?.(sha256);
-    signal.throwIfAborted();
+async function* chunksIn(
+  options: BodyOptions,
+  watcher: BodyWatcher,
+  small: SmallContent | undefined,
+  wire: Wire,
+): AsyncGenerator<Uint8Array> {
+  const {source, clock, rateLimit, sha256, isHashed, transformed = asIs} = options;
+  const pace = new Pace(rateLimit?.chunkBytes);
+  const digest = !isHashed || sha256 !== undefined ? undefined : createHash('sha256');
+  let sent = 0;
+  watcher.began('reading');
+  try {
+    for await (const chunk of small === undefined ? chunksOf(source, pace, wire) : [small.bytes]) {
+      if (rateLimit !== undefined && sent > 0) {
+        // Waiting for the rate limit is not a stall.
+        watcher.began('waiting');
+        await rateLimit.take(chunk.length, watcher.signal);
+        watcher.began('reading');
+      }
+      digest?.update(chunk);
+      if (sent + chunk.length === source.size)
+        await hold(options, watcher, wire, sha256 ?? digest?.digest('hex'));
+      const start = clock.monotonic();
+      watcher.began('sending');
+      yield transformed(chunk, sent);
+      pace.learn(chunk.length, clock.monotonic() - start);
+      sent += chunk.length;
+      watcher.sent(sent);
+    }
+  } catch (error) {
+    watcher.failed(error);
+    throw error;
   }
+}
+
+/** Resolves when the last chunk may be sent. */
+async function hold(
+  {source, clock, commit}: BodyOptions,
+  watcher: BodyWatcher,
+  wire: Wire,
+  sha256: string | undefined,
+): Promise<void> {
+  const {signal} = watcher;
+  const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
+  if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+  const verdict = await source.verify({sha256, onRead: () => watcher.began('reading')});
+  if (verdict === 'only its hash can tell') throw unsure;
+  // Nothing is released any more, so the journal must not say that it may have been.
+  signal.throwIfAborted();
+  if (sha256 !== undefined) await commit?.(sha256);
+  signal.throwIfAborted();
 }
 
 function asIs(bytes: Uint8Array): Uint8Array {
