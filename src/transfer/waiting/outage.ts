@@ -66,7 +66,7 @@ export class Outage {
   /** Ends all waiting, since the run ends. If a deadline ends the wait for the service, the error names the service. */
   abandon(why?: MediaError): void {
     if (this.#isClosed && why?.code === 'deadline_exceeded' && !this.#over.aborted)
-      this.#end = this.#error('The deadline of this run has passed.', 'Allow more time with --deadline.');
+      this.#end = this.#error(why.message, why.hint);
     this.#over.abort(new Error('The run ends.'));
     this.#pause.abort(undefined);
     this.#wakeAll();
@@ -163,7 +163,7 @@ export class Outage {
     this.#options.onEnd(this.#end);
   }
 
-  #error(why: string, hint: string): MediaError {
+  #error(why: string, hint: string | undefined): MediaError {
     const sentence = `${this.#options.host} was unavailable for ${longTime(this.#awayMs)}.`;
     return new MediaError('outage', `${sentence} ${why}`, {hint});
   }
