@@ -227,6 +227,12 @@ export function systemError(code: ErrorCode, what: string, cause: unknown, hint?
   return new MediaError(code, `${what}: ${systemReason(cause)}.`, {hint, cause});
 }
 
+/** The error for a file whose content has changed before the last of its bytes were sent: `how`, in a clause. */
+export function sourceChanged(name: string, how: string): MediaError {
+  const hint = 'Nothing was stored. Upload it again when no program is writing to it.';
+  return new MediaError('source_changed', `${name} changed while it was being uploaded: ${how}.`, {hint});
+}
+
 /** The error for a call that found no file descriptor left; `orElse` continues the hint. */
 export function tooManyOpen(what: string, cause: unknown, orElse = ''): MediaError {
   const hint = `Raise the limit with ulimit -n${orElse}.`;

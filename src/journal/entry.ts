@@ -1,4 +1,4 @@
-import {MediaError} from '../errors.ts';
+import {type MediaError, sourceChanged} from '../errors.ts';
 import type {ActiveUpload} from './active-uploads.ts';
 import type {Intent} from './line.ts';
 import type {JournalLog} from './log.ts';
@@ -52,11 +52,7 @@ export function journalEntry(begun: Begun, {log, reader, active, ...parts}: Entr
      * file system shows in a file's times that it was written twice in a second.
      */
     async commit(sha256: string): Promise<void> {
-      if (sent !== undefined && sha256 !== sent) {
-        const sentence = 'The file changed while it was being uploaded: it was rewritten.';
-        const hint = 'Nothing was stored. Upload it again when no program is writing to it.';
-        throw new MediaError('source_changed', sentence, {hint});
-      }
+      if (sent !== undefined && sha256 !== sent) throw sourceChanged('The file', 'it was rewritten');
       sent = sha256;
       active.announce(sha256);
       return recordCommit();

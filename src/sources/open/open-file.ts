@@ -1,5 +1,5 @@
 import type {BigIntStats} from 'node:fs';
-import {MediaError, systemError} from '../../errors.ts';
+import {MediaError, sourceChanged, systemError} from '../../errors.ts';
 import {largeHash} from '../../lib/files/content-hash.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
 import {type DiskFile, smallBytes} from './disk-file.ts';
@@ -172,9 +172,7 @@ export class OpenFile implements OpenSource {
   }
 
   #changed(how: string): MediaError {
-    return new MediaError('source_changed', `${this.#name} changed while it was being uploaded: ${how}.`, {
-      hint: 'Nothing was stored. Upload it again when no program is writing to it.',
-    });
+    return sourceChanged(this.#name, how);
   }
 
   async close(): Promise<void> {
