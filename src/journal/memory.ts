@@ -2,6 +2,7 @@ import {MediaError} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
 import {contentHash, type Hashable} from '../lib/files/content-hash.ts';
 import type {FileStat} from '../sources/open/source.ts';
+import type {JournalEntry} from './entry.ts';
 import {contentOf, type SentAs, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
 import {type FileState, pathKey, type Scope} from './line.ts';
@@ -72,15 +73,19 @@ export class JournalMemory {
     return undefined;
   }
 
-  /** What is known about an input, which is read only if content of its size is known. */
-  async peek(
+  /** What is known about an input, which is read only if content of its size is known; a run begins an entry for a new one. */
+  async admit(
     input: SentInput,
     source: Hashable,
     options: {resendSince?: number; stop?: StopSignal} = {},
-  ): Promise<Known | undefined> {
-    if (!this.reader.index.hasSize(input.size)) return undefined;
-    return this.find(input, await contentHash(source, options.stop), options.resendSince);
+  ): Promise<Known | {status: 'new'; entry?: JournalEntry}> {
+    if (!this.reader.index.hasSize(input.size)) return {status: 'new'};
+    const known = await this.find(input, await contentHash(source, options.stop), options.resendSince);
+    return known ?? {status: 'new'};
   }
+
+  /** Does nothing for a dry run, which keeps nothing open. */
+  async close(): Promise<void> {}
 
   /** The first of these uploads that is unknown and must not be sent again. */
   async #held(entries: readonly Entry[], sentAs: SentAs, resendSince: number): Promise<Known | undefined> {

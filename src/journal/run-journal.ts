@@ -34,7 +34,7 @@ export class Journal extends JournalMemory {
    * Returns what the service has of this content, sent in this way, or records the intent to send it. Hashes the content unless
    * no content of its size is known or in progress, and waits for equal content that is in progress.
    */
-  async admit(
+  override async admit(
     input: SentInput,
     source: Hashable,
     options: {resendSince?: number; stop?: StopSignal} = {},
@@ -75,7 +75,7 @@ export class Journal extends JournalMemory {
   }
 
   /** Makes everything durable and releases the journal; rejects if the former failed. */
-  close(): Promise<void> {
+  override close(): Promise<void> {
     return this.#log.close();
   }
 

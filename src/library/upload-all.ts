@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import {certainSize} from '../embedded/media/probe.ts';
 import {MediaError} from '../errors.ts';
 import {type Host, systemHost} from '../host.ts';
-import {type Journal, type JournalMemory, openJournal, readMemory} from '../journal/journal.ts';
+import {type JournalMemory, openJournal, readMemory} from '../journal/journal.ts';
 import {Stop} from '../lib/stop.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
@@ -137,15 +137,15 @@ async function* run(
   const onAbort = () => stop.abort(stoppedBy(signal?.reason));
   shareable(signal);
   signal?.addEventListener('abort', onAbort, {once: true});
-  let journal: Journal | undefined;
-  let memory: JournalMemory | undefined;
+  let journal: JournalMemory | undefined;
   try {
     if (journalPath !== undefined) {
       const path = cwd === undefined ? journalPath : resolve(cwd, journalPath);
       const scope = {service: client.baseUrl ?? client.host};
       const identify = client.serviceId && (async () => client.serviceId?.(stop));
-      if (checked.dryRun) memory = await readMemory(path, host, scope, {identify});
-      else journal = await openJournal(path, host, {scope, identify, stop});
+      journal = checked.dryRun
+        ? await readMemory(path, host, scope, {identify})
+        : await openJournal(path, host, {scope, identify, stop});
     }
     const items = itemsOf(inputs, stop, host.clock);
     const disk = new Disk(host.files, host.clock);
@@ -153,7 +153,6 @@ async function* run(
       ...checked,
       several: !Array.isArray(inputs) || inputs.length > 1,
       journal,
-      memory,
     });
     for await (const outcome of outcomes) if (outcome.status !== 'left out') yield resultOf(outcome);
     signal?.throwIfAborted();

@@ -1,5 +1,5 @@
 import {hasTrait, MediaError, unlessBug} from '../errors.ts';
-import type {JournalEntry, JournalReader, Known} from '../journal/journal.ts';
+import type {JournalEntry, Known} from '../journal/journal.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 import {Stop} from '../lib/stop.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
@@ -108,7 +108,7 @@ export class Ending {
     const received = parseRecord(known.recordJson);
     if (!('problem' in received)) return this.#ended({...this.#described(), status: 'skipped', received});
     const what = `holds a record that is ${received.problem}`;
-    throw (await this.#reader?.damage(known.entry, what)) ?? new Error(what);
+    throw (await this.#options.journal?.reader.damage(known.entry, what)) ?? new Error(what);
   }
 
   /** The service stored the file; its `result` is known when the journal has recorded it. */
@@ -158,12 +158,7 @@ export class Ending {
 
   /** By its key, since the journal may know the content under another path. */
   #settleCommand(key: string): string {
-    return `media journal resolve ${shellQuoted(this.#reader?.shown ?? '')} ${shellWord(key)} --uploaded ID`;
-  }
-
-  get #reader(): JournalReader | undefined {
-    const {journal, memory} = this.#options;
-    return (journal ?? memory)?.reader;
+    return `media journal resolve ${shellQuoted(this.#options.journal?.reader.shown ?? '')} ${shellWord(key)} --uploaded ID`;
   }
 
   #ended(outcome: Outcome, reach: Reach = 'never'): PendingResult<Outcome> {

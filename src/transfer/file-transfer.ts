@@ -96,13 +96,13 @@ export class FileTransfer {
   }
 
   async #transfer(opened: OpenSource): Promise<PendingResult<Outcome>> {
-    const {journal, memory, dryRun, stop, verify, geotags, typeRule} = this.#options;
+    const {journal, dryRun, stop, verify, geotags, typeRule} = this.#options;
     const {relativePath: path = this.#source.name} = this.#source;
     const types = geotags === 'strip' ? `${typeRule} ${geotagTransform}` : typeRule;
     const input = {path, size: opened.size, stat: opened.stat, types};
     // A record is compared with the content type, too.
     const {resendSince} = this.#retries;
-    const known = verify === undefined ? await (journal ?? memory)?.recall(input, resendSince) : undefined;
+    const known = verify === undefined ? await journal?.recall(input, resendSince) : undefined;
     if (known !== undefined) {
       this.#ending.started(opened.size);
       // It is public, too.
@@ -116,9 +116,10 @@ export class FileTransfer {
     if (warning !== undefined) this.#ending.warn(warning);
     if (geotags !== undefined) await this.#applyGeotags(opened);
     const typed: SentInput = {...input, contentType, ...this.#stripped};
-    if (!dryRun) return this.#upload(opened, typed);
-    const found = await memory?.peek(typed, opened, {resendSince, stop});
-    return found === undefined ? this.#ending.checked() : this.#ending.fromJournal(found);
+    const admission = await journal?.admit(typed, opened, {resendSince, stop});
+    if (admission !== undefined && admission.status !== 'new') return this.#ending.fromJournal(admission);
+    this.#entry = admission?.entry;
+    return dryRun ? this.#ending.checked() : this.#upload(opened, contentType);
   }
 
   /** Searches the file for its location, and plans to send it without that. */
@@ -127,13 +128,10 @@ export class FileTransfer {
     this.#stripped = await applyGeotags(this.#options.geotags, opened, this.#ending);
   }
 
-  async #upload(source: OpenSource, input: SentInput): Promise<PendingResult<Outcome>> {
-    const {journal, uploader, clock, stop, timeoutMs, observer} = this.#options;
+  async #upload(source: OpenSource, contentType: string): Promise<PendingResult<Outcome>> {
+    const {uploader, clock, stop, timeoutMs, observer} = this.#options;
     const {outage, rateLimit} = this.#batch;
-    const admission = await journal?.admit(input, source, {resendSince: this.#retries.resendSince, stop});
-    if (admission !== undefined && admission.status !== 'new') return this.#ending.fromJournal(admission);
-    const entry = admission?.entry;
-    this.#entry = entry;
+    const entry = this.#entry;
     this.#wasReleased = entry?.wasReleased ?? false;
     const doubted = entry?.inDoubt;
     if (doubted !== undefined) this.#unknown = this.#ending.unknownSince(doubted, true);
@@ -141,7 +139,7 @@ export class FileTransfer {
     const upload: AttemptOptions = {
       source,
       transformed: this.#stripped?.transformed,
-      contentType: input.contentType,
+      contentType,
       idempotencyKey: entry?.idempotencyKey ?? this.#options.uuid(),
       uploader,
       clock,

@@ -69,7 +69,7 @@ export async function readDryRunMemory(
   {journal, once}: MemoryFlags,
   invocation: Invocation,
   {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
-): Promise<{memory?: JournalMemory | undefined; idempotencyHonoured: boolean}> {
+): Promise<{journal?: JournalMemory | undefined; idempotencyHonoured: boolean}> {
   const {host, globals} = invocation;
   if (journal === undefined && once === false) return nothingKnown;
   const {resolveSettings} = await import('../../settings/settings.ts');
@@ -95,9 +95,8 @@ export async function readDryRunMemory(
   const part = journal === undefined ? undefined : shard;
   const scope = identity === undefined ? undefined : scopeOf(identity, account, part);
   const path = journal ?? (scope && (await ownJournal(host, scope.service, settings.profileName)));
-  const memory =
-    path === undefined ? undefined : await readMemory(path, host, scope, isEmbedded ? {} : questions);
-  return {memory, idempotencyHonoured};
+  const known = path === undefined ? undefined : readMemory(path, host, scope, isEmbedded ? {} : questions);
+  return {journal: await known, idempotencyHonoured};
 }
 
 /** How a journal identifies the configured service; undefined without a base URL, and before the first embedded service. */

@@ -2,7 +2,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import type {Session} from '../../cli/session.ts';
 import {certainSize} from '../../embedded/media/probe.ts';
 import {type MediaError, unlessBug} from '../../errors.ts';
-import type {Journal, JournalMemory} from '../../journal/journal.ts';
+import type {JournalMemory} from '../../journal/journal.ts';
 import type {Stop} from '../../lib/stop.ts';
 import type {Speed} from '../../settings/profile.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
@@ -14,8 +14,7 @@ import {openRunJournal, readDryRunMemory} from './memory.ts';
 /** What a run keeps open: the service, its journal, or what a dry run knows of earlier runs. */
 export interface Resources {
   session?: Session | undefined;
-  journal?: Journal | undefined;
-  memory?: JournalMemory | undefined;
+  journal?: JournalMemory | undefined;
   /** Whether the service honours Idempotency-Key, as far as that was declared. */
   idempotencyHonoured: boolean;
   /** How fast files are sent, as the variables and the profile set it. */
@@ -57,7 +56,7 @@ type OfThisRun = Pick<TransferOptions, 'contentType' | 'observer' | 'several' | 
 /** How a batch transfers files, by the flags and by what the run has opened. */
 export function transferOptions(
   flags: TransferFlags,
-  {session, journal, memory, idempotencyHonoured, speed}: Resources,
+  {session, journal, idempotencyHonoured, speed}: Resources,
   {host}: Pick<Invocation, 'host'>,
   ofThisRun: OfThisRun,
 ): TransferOptions {
@@ -80,6 +79,6 @@ export function transferOptions(
     dryRun: flags.dryRun === true,
     ...(flags.verify && {verify: {mode: flags.verify, dimensions: certainSize}}),
     geotags: flags.geotags === 'keep' ? undefined : flags.geotags,
-    ...{journal, memory},
+    journal,
   };
 }
