@@ -8,7 +8,7 @@ export type BaseUrl = {kind: 'embedded'} | {kind: 'service'; url: URL};
 
 /** Parses a profile name: letters, digits, dots, dashes and underscores; a usage error for anything else. */
 export function parseProfileName(name: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && name !== '__proto__') return name;
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) return name;
   throw new MediaError('usage', `"${name}" is not a valid profile name.`, {
     hint: 'Use letters, digits, dots, dashes and underscores, as in --profile staging.',
   });
