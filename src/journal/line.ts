@@ -127,9 +127,13 @@ export function formatHeader({service, account, shard, serviceId}: Scope): strin
   return `${JSON.stringify({journal: 'media', version: 2, service, account, shard, serviceId})}\n`;
 }
 
-/** Whether these bytes may be a header that was cut off. */
-export function mayBeginHeader(bytes: Buffer): boolean {
+/** No first write of a journal has more bytes. */
+const longestOpening = 4096;
+
+/** Whether this may be what a power cut left of a header: its beginning, or its length without its bytes. */
+export function mayBeHeader(bytes: Buffer): boolean {
   const text = bytes.toString('latin1');
+  if (/^\0+$/.test(text)) return text.length <= longestOpening;
   return text !== '' && (text.startsWith(headerStart) || headerStart.startsWith(text));
 }
 

@@ -1,14 +1,7 @@
 import {isUtf8} from 'node:buffer';
 import {blocksOf, damagedLine, longestLine, type RawLine, type ReadHandle} from './file.ts';
 import {JournalIndex} from './journal-index.ts';
-import {
-  isWriterLine,
-  mayBeginHeader,
-  type ParsedLine,
-  parseLine,
-  type Scope,
-  type WriterLine,
-} from './line.ts';
+import {isWriterLine, mayBeHeader, type ParsedLine, parseLine, type Scope, type WriterLine} from './line.ts';
 import {joinedScope, scopeOf} from './scope.ts';
 
 const belongsNowhere = 'belongs to an upload that no earlier line starts';
@@ -20,9 +13,6 @@ interface Doubt {
   /** Whether a power cut may have lost what was written there, and kept what was written after it: none of it was synced. */
   isHole: boolean;
 }
-
-/** No first write of a journal has more bytes. */
-const longestOpening = 4096;
 
 /** Reads a journal line by line. Nothing is ever written. */
 export class Recovery {
@@ -144,10 +134,4 @@ export async function recover(
 
 function parseBytes(bytes: Buffer): ParsedLine | undefined {
   return isUtf8(bytes) ? parseLine(bytes.toString()) : undefined;
-}
-
-/** Whether this may be what a power cut left of a header: its beginning, or its length without its bytes. */
-function mayBeHeader(bytes: Buffer): boolean {
-  const isHole = bytes.length <= longestOpening && /^\0+$/.test(bytes.toString('latin1'));
-  return isHole || mayBeginHeader(bytes);
 }
