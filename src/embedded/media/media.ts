@@ -34,10 +34,7 @@ export async function probeMedia(
 }
 
 /** What was made of an upload: the paths of a thumbnail, and of a directory with an HLS stream. */
-export interface Previews {
-  readonly thumbnail?: string;
-  readonly stream?: string;
-}
+export type Previews = Awaited<ReturnType<typeof makePreviews>>;
 
 /**
  * Makes what can be made of a medium whose facts are being read: a thumbnail, a WebP of at most 320 pixels, if sharp is installed, and
@@ -47,7 +44,7 @@ export async function makePreviews(
   medium: MediaFile,
   probing: Promise<MediaFacts>,
   {newPath, hasSpace}: {newPath: () => string; hasSpace: () => Promise<boolean>},
-): Promise<Previews> {
+) {
   const [thumbnail, stream] = await Promise.all([
     made(newPath(), target => makeThumbnail(medium, target)),
     // What the reader of videos gives up on would keep this process busy too.
