@@ -4,36 +4,20 @@ import type {Clock} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import {Refusal} from './refusal.ts';
 
-/** A request with everything that its response needs. */
-export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly connection: ServedConnection;
-  readonly method: string;
-  /** The path of the request target, unchanged, without the query. */
-  readonly path: string;
-  /** The host and port in the request target, if it has the absolute form. */
-  readonly authority: string | undefined;
+/** What a server gives to each of its exchanges. */
+interface Conditions {
   readonly clock: Clock;
   readonly pace: BodyPace;
   /** Header fields of every response, and those that let a page of another origin read this one. */
   commonHeaders: Readonly<Record<string, string>>;
   /** Sends 100 Continue if the client expects it; call it before reading the body. */
   readonly acceptBody: () => void;
-  /** Bytes of the request's body that have arrived so far. */
-  received: number;
-  /** Bytes of the response's body. */
-  sent: number;
-  /** What is done to the exchange on purpose. */
-  disturbance: Disturbance | undefined;
 }
 
-/** An exchange under the conditions that its server gives to each. */
-export function exchangeOf(
-  request: IncomingMessage,
-  response: ServerResponse,
-  conditions: Pick<Exchange, 'clock' | 'pace' | 'commonHeaders' | 'acceptBody'>,
-): Exchange {
+/** A request with everything that its response needs. */
+export type Exchange = ReturnType<typeof exchangeOf>;
+
+export function exchangeOf(request: IncomingMessage, response: ServerResponse, conditions: Conditions) {
   return {
     ...conditions,
     request,
@@ -41,13 +25,19 @@ export function exchangeOf(
     connection: connectionOf(request.socket),
     method: request.method ?? '',
     ...parseTarget(request.url ?? ''),
+    /** Bytes of the request's body that have arrived so far. */
     received: 0,
+    /** Bytes of the response's body. */
     sent: 0,
-    disturbance: undefined,
+    /** What is done to the exchange on purpose. */
+    disturbance: undefined as Disturbance | undefined,
   };
 }
 
-/** Splits a request target in origin or absolute form (RFC 9112, 3.2); any other becomes a path that does not exist. */
+/**
+ * The path of a request target in origin or absolute form (RFC 9112, 3.2), unchanged, without the query, and the host and port in
+ * it, if it has the absolute form; any other target becomes a path that does not exist.
+ */
 function parseTarget(target: string): {path: string; authority: string | undefined} {
   if (target.startsWith('/')) return {path: target.replace(/[?#].*$/s, ''), authority: undefined};
   const match = /^http:\/\/([^/?#]*)([^?#]*)/i.exec(target);
