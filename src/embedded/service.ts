@@ -1,4 +1,3 @@
-import {systemClock} from '../host.ts';
 import type {Observer, SeedFile, Service} from './api/context.ts';
 import {parseOrigins} from './exchange/cross-origin.ts';
 import {type BodyPace, defaultPace} from './exchange/exchange.ts';
@@ -7,7 +6,6 @@ import type {FaultOptions} from './faults/control.ts';
 import type {Faults} from './faults/faults.ts';
 import {createRoutedServer} from './server.ts';
 import {allPermissions} from './state/keys.ts';
-import {Resets} from './state/resets.ts';
 import {openState, type ServiceState, type StateOptions} from './state/state.ts';
 
 export type {RequestEntry, SeedFile} from './api/context.ts';
@@ -99,14 +97,12 @@ async function serve(
     idempotency: options.idempotency ?? true,
     previews: options.previews ?? false,
     maxSize: options.maxSize ?? Number.POSITIVE_INFINITY,
-    clock: options.clock ?? systemClock,
     pace: {...defaultPace, ...options.pace},
     observer,
     faults,
     metrics,
     allowHosts,
     allowOrigins: options.allowOrigins,
-    resets: new Resets(),
     port: () => port,
     publicUrl: () => publicUrl ?? url,
   };
@@ -150,7 +146,7 @@ async function serve(
       faults?.stop();
       closed ??= Promise.all([control?.close(), server.close()])
         // A reset that is under way writes until its end.
-        .then(() => service.resets.begin())
+        .then(() => state.resets.begin())
         .then(() => state.close());
       return closed;
     },

@@ -169,7 +169,7 @@ const doors: Record<string, string[]> = {
   'embedded/faults': ['control', 'faults'],
   'embedded/media': ['media', 'media-facts', 'probe'],
   'embedded/pages': ['pages'],
-  'embedded/state': ['identity', 'keys', 'resets', 'sessions', 'state', 'stored-record'],
+  'embedded/state': ['identity', 'keys', 'sessions', 'state', 'stored-record'],
   geotags: ['geotags'],
   http: ['http'],
   journal: ['journal'],

@@ -1,8 +1,6 @@
-import type {Clock} from '../../host.ts';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import type {BodyPace} from '../exchange/exchange.ts';
 import type {Faults} from '../faults/faults.ts';
-import type {Resets} from '../state/resets.ts';
 import type {ServiceState} from '../state/state.ts';
 
 /** A running service, for its routes. */
@@ -13,7 +11,6 @@ export interface Service extends Omit<ServiceState, 'close'> {
   readonly previews: boolean;
   /** The largest upload in bytes; a larger one gets a 413. Default: any size. */
   readonly maxSize: number;
-  readonly clock: Clock;
   readonly pace: BodyPace;
   readonly observer: Observer;
   /** The faults that are applied to requests. */
@@ -24,8 +21,6 @@ export interface Service extends Omit<ServiceState, 'close'> {
   readonly allowHosts: readonly string[];
   /** Origins whose pages may upload, query and read files, such as `http://localhost:5173`; `*` is any, with a `fixedKey` only. */
   readonly allowOrigins: readonly string[];
-  /** Separates uploads that were begun before a reset of the state. */
-  readonly resets: Resets;
   /** Where the service listens. */
   port(): number;
   /** The base of the URLs in records, without a trailing slash. */

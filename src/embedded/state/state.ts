@@ -6,12 +6,13 @@ import {idempotencyEntries} from './idempotency.ts';
 import {userProfile} from './identity.ts';
 import {keyRing} from './keys.ts';
 import {occupy} from './occupancy.ts';
+import {Resets} from './resets.ts';
 import {browserSessions} from './sessions.ts';
 import {Store} from './store.ts';
 
 export {ignoreDamage} from './kept-file.ts';
 
-/** What a service keeps in its data directory, and its sessions. */
+/** What a service keeps in its data directory, its sessions and resets, and the time by which it lives. */
 export type ServiceState = Awaited<ReturnType<typeof openState>>;
 
 export interface StateOptions {
@@ -42,6 +43,7 @@ export async function openState(options: StateOptions) {
     const keys = keyRing(dataDirectory, newDraft, clock);
     await keys.list();
     return {
+      clock,
       identity: store.identity,
       leftBehind,
       store,
@@ -49,6 +51,7 @@ export async function openState(options: StateOptions) {
       profile: userProfile(dataDirectory, newDraft),
       entries: idempotencyEntries(store, clock),
       sessions: browserSessions(),
+      resets: new Resets(),
       /** Resolves when everything is written; another service may then have the directory. */
       close: async () => {
         await keys.settled();
