@@ -92,7 +92,7 @@ export function endSignal({host, abandon}: Pick<Invocation, 'host' | 'abandon'>)
 }
 
 /** Says what is waited for on standard input, if it is to be typed. */
-export function announceTyping(what: string, {host, report}: Invocation): void {
+export function announceTyping(what: string, {host, report}: Pick<Invocation, 'host' | 'report'>): void {
   const end = host.platform === 'win32' ? 'Ctrl-Z and Enter' : 'Ctrl-D';
   if (host.stdin.isTTY) report.note(`Waiting for ${what}, on this terminal. End with ${end}.`);
 }

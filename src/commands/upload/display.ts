@@ -124,10 +124,7 @@ async function progressOf(
 }
 
 /** Where the outcomes go: they are printed, or added to those of a command that uploads files for its own purpose and prints its own summary. */
-export type RunOutput =
-  | {format: OutputFormat}
-  /** Without inputs, the options of the run name them. */
-  | {inputs: Inputs | undefined; outcomes: Outcome[]};
+export type RunOutput = {format: OutputFormat} | {outcomes: Outcome[]};
 
 /** Creates the printer of results on standard output, with the width and colours of that stream. */
 export async function openResults(

@@ -11,6 +11,8 @@ export const uploadDefaults = {types: 'extension', retries: transferDefaults.ret
 /** Which files are uploaded. */
 export interface InputFlags extends InputRequest {
   clipboard?: boolean;
+  /** Whether each input is the name of a file, even if it looks like a pattern: set by other commands. */
+  areNames?: boolean;
   shard?: string;
 }
 

@@ -35,6 +35,9 @@ export async function openInputs(
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
   if (options.clipboard) return clipboardInputs(options, {host, report}, signal);
+  if (options.areNames) return fileInputs(options.inputs, host.cwd());
+  if (options.filesFrom?.includes('-')) announceTyping('the names of files, one per line', {host, report});
+  else if (options.inputs.includes('-')) announceTyping('the content of a file', {host, report});
   const [{expandInputs, interruptible, resumed}, {autoShard, ownShare, parseShard}] = await Promise.all([
     import('../../sources/find/expand.ts'),
     import('../../sources/find/shard.ts'),
@@ -78,14 +81,8 @@ export async function openInputs(
   };
 }
 
-/** Says which input is waited for, if it is to be typed. */
-export function announceInput({inputs, filesFrom}: InputFlags, invocation: Invocation): void {
-  if (filesFrom?.includes('-')) announceTyping('the names of files, one per line', invocation);
-  else if (inputs.includes('-')) announceTyping('the content of a file', invocation);
-}
-
 /** Exactly these files, in this order: none of the names is a pattern. */
-export function fileInputs(files: readonly string[], cwd: string): Inputs {
+function fileInputs(files: readonly string[], cwd: string): Inputs {
   return knownInputs(files, filesIn(cwd));
 }
 

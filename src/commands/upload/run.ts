@@ -11,7 +11,7 @@ import {openResults, type RunOutput, watchUpload} from './display.ts';
 import {failureReport} from './failures.ts';
 import type {UploadFlags} from './flags.ts';
 import type {GithubReport} from './github.ts';
-import {announceInput, type DecideType, type Inputs, openInputs, refuseSameFile} from './inputs.ts';
+import {type DecideType, type Inputs, openInputs, refuseSameFile} from './inputs.ts';
 import {refuseTwoJournals} from './memory.ts';
 import {closeResources, openResources, transferOptions} from './resources.ts';
 import {refuseNothing, Tally, unfollowedText} from './tally.ts';
@@ -128,9 +128,7 @@ export class UploadRun {
   async #upload(contentType: DecideType): Promise<void> {
     refuseTwoJournals(this.#options);
     await refuseSameFile(this.#options, this.#invocation.host);
-    const given = 'inputs' in this.#output ? this.#output.inputs : undefined;
-    if (given === undefined) announceInput(this.#options, this.#invocation);
-    const inputs = given ?? (await openInputs(this.#options, this.#invocation, this.#stop));
+    const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
     if (inputs.empty) {
       const why =
         inputs.shard === undefined ? 'The list contains no names' : 'This shard contains none of the inputs';

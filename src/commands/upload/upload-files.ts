@@ -4,7 +4,7 @@ import {publicUrl} from '../../service/record.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {RunOutput} from './display.ts';
 import {type UploadFlags, uploadDefaults} from './flags.ts';
-import {fileInputs, typeDecision} from './inputs.ts';
+import {typeDecision} from './inputs.ts';
 import {UploadRun} from './run.ts';
 
 /** Uploads files or the clipboard for another command, which prints the outcomes; as `media upload --once`, unless `once` is false. */
@@ -14,12 +14,11 @@ export async function uploadFiles(
   invocation: Invocation,
 ): Promise<{status: ExitStatus; outcomes: Outcome[]}> {
   const clipboard = files === 'clipboard';
-  const inputs = clipboard ? [] : files;
+  const given = {clipboard, areNames: true, inputs: clipboard ? [] : files};
   const once = flags.journal === undefined && flags.once !== false;
-  const options = {...uploadDefaults, ...flags, clipboard, inputs, once};
   const outcomes: Outcome[] = [];
-  const output = {inputs: clipboard ? undefined : fileInputs(files, invocation.host.cwd()), outcomes};
-  return {status: await startRun(options, invocation, output), outcomes};
+  const status = await startRun({...uploadDefaults, ...flags, ...given, once}, invocation, {outcomes});
+  return {status, outcomes};
 }
 
 /** Makes one run, with a report to the CI system if `--ci` asks for one; failing to report is a failure. */
