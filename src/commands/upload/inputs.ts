@@ -35,7 +35,7 @@ export async function openInputs(
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
   if (options.clipboard) return clipboardInputs(options, {host, report}, signal);
-  if (options.areNames) return fileInputs(options.inputs, host.cwd());
+  if (options.areNames) return knownInputs(options.inputs, filesIn(host.cwd()));
   if (options.filesFrom?.includes('-')) announceTyping('the names of files, one per line', {host, report});
   else if (options.inputs.includes('-')) announceTyping('the content of a file', {host, report});
   const [{expandInputs, interruptible, resumed}, {autoShard, ownShare, parseShard}] = await Promise.all([
@@ -81,11 +81,6 @@ export async function openInputs(
   };
 }
 
-/** Exactly these files, in this order: none of the names is a pattern. */
-function fileInputs(files: readonly string[], cwd: string): Inputs {
-  return knownInputs(files, filesIn(cwd));
-}
-
 /** The picture in the clipboard, or the files that were copied in a file manager. */
 async function clipboardInputs(
   options: InputFlags,
@@ -102,13 +97,14 @@ async function clipboardInputs(
   const content = await readClipboard(host, signal);
   if ('files' in content) {
     if (content.dropped !== undefined) report.warning(content.dropped);
-    return fileInputs(content.files, host.cwd());
+    return knownInputs(content.files, filesIn(host.cwd()));
   }
   const picture = name === undefined ? content : {...content, name: basename(name)};
   const source = pictureSource(picture, host.temporaryDirectory());
   return knownInputs([picture.name], () => source);
 }
 
+/** Exactly these inputs, in this order: none of the names is a pattern. */
 function knownInputs(names: readonly string[], source: (name: string) => Source): Inputs {
   const sources = async function* () {
     for (const name of names) yield source(name);
@@ -138,7 +134,7 @@ async function refuseGoneDirectory({inputs, filesFrom = []}: InputRequest, direc
   });
 }
 
-export type DecideType = TransferOptions['contentType'];
+type DecideType = TransferOptions['contentType'];
 
 /** The function that decides the content type of each source; an invalid --content-type is a usage error. */
 export async function typeDecision({types, contentType: given}: TransferFlags): Promise<DecideType> {

@@ -11,7 +11,7 @@ import {openResults, type RunOutput, watchUpload} from './display.ts';
 import {failureReport} from './failures.ts';
 import type {UploadFlags} from './flags.ts';
 import type {GithubReport} from './github.ts';
-import {type DecideType, type Inputs, openInputs, refuseSameFile} from './inputs.ts';
+import {type Inputs, openInputs, refuseSameFile, typeDecision} from './inputs.ts';
 import {refuseTwoJournals} from './memory.ts';
 import {closeResources, openResources, transferOptions} from './resources.ts';
 import {refuseNothing, Tally, unfollowedText} from './tally.ts';
@@ -54,7 +54,7 @@ export class UploadRun {
   }
 
   /** With a report to a CI system, that is told of every outcome. */
-  async execute(contentType: DecideType, ci?: GithubReport): Promise<ExitStatus> {
+  async execute(ci?: GithubReport): Promise<ExitStatus> {
     this.#ci = ci;
     const {host} = this.#invocation;
     const stopListening = host.onEndSignal(signal => this.#onSignal(signal));
@@ -64,7 +64,7 @@ export class UploadRun {
     });
     const cancelDeadline = this.#startDeadline();
     try {
-      await this.#upload(contentType);
+      await this.#upload();
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
       if (this.#signal === undefined) throw withRunOptions(error, this.#hintOptions);
@@ -125,7 +125,8 @@ export class UploadRun {
     abandon(this.#signal ?? (this.#exitStatus() || 1));
   }
 
-  async #upload(contentType: DecideType): Promise<void> {
+  async #upload(): Promise<void> {
+    const contentType = await typeDecision(this.#options);
     refuseTwoJournals(this.#options);
     await refuseSameFile(this.#options, this.#invocation.host);
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);

@@ -4,7 +4,6 @@ import {publicUrl} from '../../service/record.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {RunOutput} from './display.ts';
 import {type UploadFlags, uploadDefaults} from './flags.ts';
-import {typeDecision} from './inputs.ts';
 import {UploadRun} from './run.ts';
 
 /** Uploads files or the clipboard for another command, which prints the outcomes; as `media upload --once`, unless `once` is false. */
@@ -27,15 +26,14 @@ export async function startRun(
   invocation: Invocation,
   output: RunOutput,
 ): Promise<ExitStatus> {
-  const decideType = await typeDecision(options);
   const run = new UploadRun(options, invocation, output);
-  if (options.ci === undefined) return run.execute(decideType);
+  if (options.ci === undefined) return run.execute();
   const {reportsToGithub} = await import('../../output/ci.ts');
-  if (!reportsToGithub(options.ci, invocation.host.env)) return run.execute(decideType);
+  if (!reportsToGithub(options.ci, invocation.host.env)) return run.execute();
   const {GithubReport} = await import('./github.ts');
   const report = new GithubReport(invocation, run.tally);
   try {
-    return await report.end(await run.execute(decideType, report));
+    return await report.end(await run.execute(report));
   } catch (error) {
     const {asMediaError} = await import('../../output/report.ts');
     report.failed(asMediaError(error));
