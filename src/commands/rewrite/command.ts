@@ -2,6 +2,12 @@ import {type Cli, CliCommand} from '../../cli/invocation.ts';
 import {ciOption, collect, concurrencyOption, geotagsOption} from '../../cli/values.ts';
 import type {RewriteFlags} from './printer.ts';
 
+/** The options that most people need: those that brief help shows. */
+const commonOptions = [
+  ...['--write', '--out-dir', '--stdout', '--check', '--links', '--root', '--static'],
+  ...['--allow-missing', '--ndjson', '--journal'],
+];
+
 export function rewriteCommand(cli: Cli): CliCommand {
   return new CliCommand('rewrite', cli)
     .description('Upload the media that documents refer to, and insert their URLs.')
@@ -43,18 +49,7 @@ export function rewriteCommand(cli: Cli): CliCommand {
         'media rewrite --stdout post.md > published.md',
         'media rewrite --check --ci github docs',
       ],
-      [
-        '--write',
-        '--out-dir',
-        '--stdout',
-        '--check',
-        '--links',
-        '--root',
-        '--static',
-        '--allow-missing',
-        '--ndjson',
-        '--journal',
-      ],
+      commonOptions,
     )
     .runs(async (options: Omit<RewriteFlags, 'inputs'>, invocation, inputs: string[]) => {
       const {RewriteRun} = await import('./run.ts');

@@ -14,18 +14,9 @@ export type FormatName = (typeof formatNames)[number];
 
 /** The fields of a media record (interface, part 2) in the order in which they are shown. */
 const recordFields = [
-  'id',
-  'type',
-  'urls',
-  'width',
-  'height',
-  'imageType',
-  'fileUrl',
-  'duration',
-  'thumbnailUrl',
-  'hlsUrl',
-  'size',
-] as const;
+  ...['id', 'type', 'urls', 'width', 'height', 'imageType'],
+  ...['fileUrl', 'duration', 'thumbnailUrl', 'hlsUrl', 'size'],
+];
 
 /** One outcome in a line format; empty if the format leaves it out. All but ndjson contain only successes. */
 export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Outcome): string {
@@ -80,7 +71,7 @@ export function fieldText(value: unknown, empty: string): string {
 
 /** A record as rows of field and value: the fields of the interface first, then any others. */
 export function recordRows(record: MediaRecord): [string, string][] {
-  const others = Object.keys(record).filter(name => !(recordFields as readonly string[]).includes(name));
+  const others = Object.keys(record).filter(name => !recordFields.includes(name));
   return [...recordFields, ...others]
     .filter(name => own(record, name) !== undefined)
     .map(name => [

@@ -58,13 +58,7 @@ const families = [
   ['image/jxr', 'image/vnd.ms-photo'],
   // mime-types has one type for two formats with the extension .ras.
   ['image/x-cmu-raster', 'image/x-sun-raster'],
-  [
-    'image/x-portable-anymap',
-    'image/x-portable-arbitrarymap',
-    'image/x-portable-bitmap',
-    'image/x-portable-graymap',
-    'image/x-portable-pixmap',
-  ],
+  ['anymap', 'arbitrarymap', 'bitmap', 'graymap', 'pixmap'].map(kind => `image/x-portable-${kind}`),
   // RGB is an older name of SGI's format.
   ['image/sgi', 'image/x-rgb'],
 ];
@@ -81,12 +75,9 @@ const refinements = new Map<string, readonly string[]>([
 ]);
 
 /** Formats that are text themselves. */
-export const textTypes: ReadonlySet<string> = new Set([
-  'image/cgm',
-  'image/vnd.dxf',
-  'image/x-xbitmap',
-  'image/x-xpixmap',
-]);
+export const textTypes: ReadonlySet<string> = new Set(
+  'image/cgm image/vnd.dxf image/x-xbitmap image/x-xpixmap'.split(' '),
+);
 
 /** Converts a media type from file-type to our name: lower case, without parameters. */
 export function canonicalType(type: string): string {
