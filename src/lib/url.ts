@@ -18,9 +18,7 @@ export function withoutUnsafe(part: string): string {
 }
 
 function percentEncoded(character: string): string {
-  return [...Buffer.from(character)]
-    .map(byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
-    .join('');
+  return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');
 }
 
 /** A part of a URL without percent-encoding; as it is if a percent sign in it encodes nothing, as in a password that was put in unencoded. */

@@ -28,12 +28,10 @@ export function sniffText(head: Uint8Array, isWhole: boolean): string | undefine
 /** The first bytes as text, without a byte order mark: UTF-16 is decoded, otherwise each byte is a character. */
 export function decode(head: Uint8Array): string {
   // All names that are searched for are ASCII, which Latin-1 reads in UTF-8 and similar encodings, without errors.
-  const [first, second, third] = head;
-  if (first === 0xef && second === 0xbb && third === 0xbf) return latin1(head.subarray(3));
-  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(head);
-  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(head);
-  if (first === 0 && second === 0x3c && third === 0) return new TextDecoder('utf-16be').decode(head);
-  if (first === 0x3c && second === 0 && head[3] === 0) return new TextDecoder('utf-16le').decode(head);
+  const start = latin1(head.subarray(0, 4));
+  if (start.startsWith('\xef\xbb\xbf')) return latin1(head.subarray(3));
+  if (/^(?:\xfe\xff|\0<\0)/.test(start)) return new TextDecoder('utf-16be').decode(head);
+  if (/^(?:\xff\xfe|<\0.\0)/s.test(start)) return new TextDecoder('utf-16le').decode(head);
   return latin1(head);
 }
 
