@@ -1,9 +1,17 @@
-import type {Defined} from './object.ts';
+import {type Defined, own} from './object.ts';
 import {orNothing} from './system-code.ts';
 
 /** Whether a value is a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What is in a value of JSON at the end of these keys; undefined if there is nothing. */
+export function valueAt(value: unknown, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>((at, key) => {
+    if (Array.isArray(at)) return /^\d+$/.test(key) ? at[Number(key)] : undefined;
+    return isObject(at) ? own(at, key) : undefined;
+  }, value);
 }
 
 /** JSON.parse accepts any depth, but code that walks the value would overflow its stack. */

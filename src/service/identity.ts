@@ -1,7 +1,7 @@
 import {describeBroken, MediaError} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
-import {parseObject} from '../lib/json.ts';
-import {defined, own} from '../lib/object.ts';
+import {parseObject, valueAt} from '../lib/json.ts';
+import {defined} from '../lib/object.ts';
 import type {ServiceClient} from './client.ts';
 import {type Refused, refusalIn} from './uploader.ts';
 
@@ -74,11 +74,11 @@ interface FieldDescription {
 export async function whoOwnsKey(client: ServiceClient, signal: AbortSignal): Promise<Identity | undefined> {
   try {
     const schema = jsonObject(await client.graphql({query: introspection}, signal));
-    const fields = at(schema, 'data', '__schema', 'queryType', 'fields');
+    const fields = valueAt(schema, ['data', '__schema', 'queryType', 'fields']);
     const query = Array.isArray(fields) ? viewerQuery(fields as FieldDescription[]) : undefined;
     if (query === undefined) return undefined;
-    const viewer = at(jsonObject(await client.graphql({query: query.text}, signal)), 'data', query.field);
-    return pickIdentity(viewer);
+    const answer = jsonObject(await client.graphql({query: query.text}, signal));
+    return pickIdentity(valueAt(answer, ['data', query.field]));
   } catch {
     return undefined;
   }
@@ -114,19 +114,10 @@ function isScalar(type: TypeReference | undefined): boolean {
 function pickIdentity(viewer: unknown): Identity | undefined {
   const identity: Identity = {};
   for (const name of wantedFields) {
-    const value = at(viewer, name);
+    const value = valueAt(viewer, [name]);
     if (typeof value === 'string' || typeof value === 'number') identity[name] = String(value);
   }
   return Object.keys(identity).length === 0 ? undefined : identity;
-}
-
-function at(value: unknown, ...path: string[]): unknown {
-  let current = value;
-  for (const name of path) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    current = own(current as Record<string, unknown>, name);
-  }
-  return current;
 }
 
 function jsonObject(answer: HttpAnswer): Record<string, unknown> | undefined {

@@ -1,6 +1,6 @@
 import {basename} from 'node:path';
 import {MediaError} from '../../errors.ts';
-import {isObject} from '../../lib/json.ts';
+import {valueAt} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
 import {escapeUnit, printable, withoutCommands} from '../../lib/printable.ts';
 import {shellWord} from '../../lib/shell.ts';
@@ -152,11 +152,4 @@ function bytesOf(field: Placeholder['field'], {name, nameBytes, path}: Rendered)
   if (field === 'name') return nameBytes?.subarray(nameBytes.lastIndexOf('/') + 1);
   if (field !== 'path' || nameBytes === undefined) return field === 'file' ? nameBytes : undefined;
   return Buffer.concat([Buffer.from(path.slice(0, path.length - name.length)), nameBytes]);
-}
-
-function valueAt(value: unknown, keys: readonly string[]): unknown {
-  return keys.reduce<unknown>((at, key) => {
-    if (Array.isArray(at)) return /^\d+$/.test(key) ? at[Number(key)] : undefined;
-    return isObject(at) ? own(at, key) : undefined;
-  }, value);
 }
