@@ -34,10 +34,8 @@ export type Intent = FileState & SentAs;
 /** One transition of one upload, as a line of the journal. The lines of an upload have the same key. */
 export type Transition =
   | ({event: 'intent'; key: string} & Intent)
-  /** With the intent, unless a line before has it. */
-  | ({event: 'commit'; key: string; sha256: string} & Partial<Intent>)
-  /** The hash of an upload that another journal has committed. */
-  | ({event: 'hashed'; key: string; sha256: string} & Partial<Intent>)
+  /** With the intent, unless a line before has it; `hashed`: of an upload that another journal has committed. */
+  | ({event: 'commit' | 'hashed'; key: string; sha256: string} & Partial<Intent>)
   /** `serviceId`: which service has stored it, unless a line before says so. */
   | {event: 'done'; key: string; recordJson: string; serviceId?: string | undefined}
   | {event: 'failed'; key: string; error: {code: string; message: string}}
