@@ -135,25 +135,20 @@ async function proveSource(
   types: TypeRule,
 ): Promise<Verdict | undefined> {
   const path = source.relativePath ?? source.name;
-  let unreadable: unknown;
-  const failed = (error: unknown) => {
-    unreadable = error;
-    throw error;
-  };
   let opened: OpenSource | undefined;
   try {
-    const file = await source.open(new AbortController().signal).catch(failed);
+    const file = await source.open(new AbortController().signal);
     opened = file;
     const {contentHash} = await import('../../lib/files/content-hash.ts');
     const input = {path, size: file.size, stat: file.stat};
-    const verdict = await journals.prove(input, () => contentHash(file).catch(failed));
+    const verdict = await journals.prove(input, () => contentHash(file));
     if (verdict.status !== 'missing') return verdict;
     const {decideSourceType} = await import('../../sources/media-type/decide.ts');
-    await decideSourceType(source, file, {types}).catch(failed);
+    await decideSourceType(source, file, {types});
     return verdict;
   } catch (error) {
     // An unreadable journal ends the check.
-    if (error !== unreadable || !(error instanceof MediaError)) throw error;
+    if (!(error instanceof MediaError) || error.code.startsWith('journal_')) throw error;
     const {isLeftOut} = await import('../../transfer/outcome.ts');
     if (await isLeftOut(source, error)) return undefined;
     // An upload does not even try it, although it can be read.
