@@ -3,9 +3,9 @@ import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {draftOf, replaceDurably} from '../lib/files/durable.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
-import {systemCode} from '../lib/system-code.ts';
+import {ignoreMissing} from '../lib/system-code.ts';
 import {journalFailed} from './errors.ts';
-import {appendAll, cannotOpen} from './file.ts';
+import {appendAll} from './file.ts';
 import {formatHeader, withoutCommit} from './line.ts';
 import {lockJournal} from './open.ts';
 import {type JournalReader, readJournal} from './reader.ts';
@@ -35,9 +35,7 @@ async function refuseToOverwrite(
   readers: readonly JournalReader[],
   host: Host,
 ): Promise<void> {
-  const found = await host.files.stat(absolute).catch(error => {
-    if (systemCode(error) !== 'ENOENT') throw cannotOpen(shown, error);
-  });
+  const found = await host.files.stat(absolute).catch(ignoreMissing);
   if (found === undefined) return;
   for (const reader of readers) {
     if ((await reader.identity()) !== `${found.dev}:${found.ino}`) continue;

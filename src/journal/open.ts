@@ -83,14 +83,10 @@ async function enter(
   const bytes = Buffer.from(
     `${lineBreak}${header}${formatWriterLine('open', lock.holder, host.clock.now())}`,
   );
-  try {
-    await appendAll(handle, bytes);
-    // From now on, this run relies on lines that a killed run may have left in memory only.
-    await handle.datasync();
-    if (isNew) await syncDirectory(dirname(absolute), host.files);
-  } catch (error) {
-    throw journalFailed(shown, 'written', error);
-  }
+  await appendAll(handle, bytes);
+  // From now on, this run relies on lines that a killed run may have left in memory only.
+  await handle.datasync();
+  if (isNew) await syncDirectory(dirname(absolute), host.files);
   const check = new WriterCheck(
     {files: host.files, handle, path: absolute, shown},
     lock.holder.token,
