@@ -42,14 +42,11 @@ export async function openJournalFile(
   const {O_RDONLY, O_RDWR, O_CREAT, O_APPEND, O_DSYNC, O_NOFOLLOW = 0, O_NONBLOCK = 0} = constants;
   const writing = O_RDWR | O_APPEND | (syncsWrites ? O_DSYNC : 0);
   const flags = access === 'read' ? O_RDONLY : writing | (access === 'create' ? O_CREAT : 0);
-  try {
-    const stats = await files.lstat(path);
-    if (stats.isSymbolicLink()) throw notRegular(shown, 'a symbolic link');
-    if (!stats.isFile()) throw notRegular(shown, stats.isDirectory() ? 'a directory' : 'not a regular file');
-  } catch (error) {
-    if (error instanceof MediaError) throw error;
-    if (access !== 'create' || systemCode(error) !== 'ENOENT') throw cannotOpen(shown, error);
-  }
+  // What cannot be found cannot be opened either, and that says why.
+  const stats = await files.lstat(path).catch(() => undefined);
+  if (stats?.isSymbolicLink()) throw notRegular(shown, 'a symbolic link');
+  if (stats?.isDirectory()) throw notRegular(shown, 'a directory');
+  if (stats?.isFile() === false) throw notRegular(shown, 'not a regular file');
   const handle = await files.open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600).catch(error => {
     throw cannotOpen(shown, error);
   });
