@@ -57,8 +57,8 @@ export async function openBody(options: BodyOptions, watcher: BodyWatcher): Prom
 
 /** The body of one attempt. Its last chunk waits until no refusal came, the source is unchanged and the journal knows. */
 function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent | undefined): Body {
-  const {source, commit, sha256, transformed = asIs} = options;
-  const bytes = small && transformed(small.bytes, 0);
+  const {source, commit, sha256, transformed} = options;
+  const bytes = small && (transformed?.(small.bytes, 0) ?? small.bytes);
   /** Whether all of it is sent with the head, as if it waits for nothing. */
   let isWhole = bytes !== undefined && commit === undefined;
   const failed = (error: unknown): never => {
@@ -98,7 +98,7 @@ async function* chunksIn(
   small: SmallContent | undefined,
   wire: Wire,
 ): AsyncGenerator<Uint8Array> {
-  const {source, clock, rateLimit, sha256, isHashed, transformed = asIs} = options;
+  const {source, clock, rateLimit, sha256, isHashed, transformed} = options;
   const pace = new Pace(rateLimit?.chunkBytes);
   const digest = !isHashed || sha256 !== undefined ? undefined : createHash('sha256');
   let sent = 0;
@@ -116,7 +116,7 @@ async function* chunksIn(
         await hold(options, watcher, wire, sha256 ?? digest?.digest('hex'));
       const start = clock.monotonic();
       watcher.began('sending');
-      yield transformed(chunk, sent);
+      yield transformed?.(chunk, sent) ?? chunk;
       pace.learn(chunk.length, clock.monotonic() - start);
       sent += chunk.length;
       watcher.sent(sent);
@@ -143,10 +143,6 @@ async function hold(
   signal.throwIfAborted();
   if (sha256 !== undefined) await commit?.(sha256);
   signal.throwIfAborted();
-}
-
-function asIs(bytes: Uint8Array): Uint8Array {
-  return bytes;
 }
 
 function pauseBeforeRelease(size: number, connectMs: number): number {
