@@ -8,7 +8,7 @@ import {systemFiles} from '../lib/files/file-system.ts';
 import {LockHeld, withLock} from '../lib/files/lock.ts';
 import {isObject, parseObject} from '../lib/json.ts';
 import {shellQuoted} from '../lib/shell.ts';
-import {isMissing, orNothing} from '../lib/system-code.ts';
+import {ignoreMissing, orNothing} from '../lib/system-code.ts';
 import {configDirectory, isHomeless} from './paths.ts';
 import type {SettingName} from './setting-table.ts';
 
@@ -39,9 +39,7 @@ export async function readProfiles(host: Host): Promise<Profiles> {
   if (isHomeless(host)) return {};
   const path = configPath(host);
   const unreadable = failed('config_unusable', `${path} could not be read`);
-  const stats = await systemFiles
-    .lstat(path)
-    .catch(error => (isMissing(error) ? undefined : unreadable(error)));
+  const stats = await systemFiles.lstat(path).catch(ignoreMissing).catch(unreadable);
   if (stats === undefined) return Object.create(null);
   if (stats.isSymbolicLink() || !stats.isFile()) {
     throw untrusted(
