@@ -83,8 +83,7 @@ export class JournalIndex {
 
   /** The uploads of a path, latest first; none without `paths`. */
   entriesOf(path: PathKey): Entry[] {
-    const numbers = this.history?.of(path) ?? [];
-    const rows = new Set(numbers.map(number => this.history?.rowOf(number) ?? 0));
+    const rows = new Set(this.history?.of(path).map(({row}) => row));
     return [...rows].map(row => this.entry(row));
   }
 

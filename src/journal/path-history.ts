@@ -22,12 +22,7 @@ export class PathHistory {
   /** All sightings: their numbers, the rows of the uploads with their contents, and where their lines begin. */
   *[Symbol.iterator](): Generator<{number: number; row: number; offset: number}> {
     for (let number = 0; number < this.#count; number += 1)
-      yield {number, row: this.rowOf(number), offset: this.#offset.at(number)};
-  }
-
-  /** The row of the upload with the content of a sighting. */
-  rowOf(number: number): number {
-    return this.#row.at(number);
+      yield {number, row: this.#row.at(number), offset: this.#offset.at(number)};
   }
 
   /** Whether a sighting is the first of its path. */
@@ -35,11 +30,11 @@ export class PathHistory {
     return this.#before.at(number) === 0;
   }
 
-  /** The numbers of a path's sightings, latest first. */
-  of(path: PathKey): number[] {
-    const numbers: number[] = [];
+  /** The numbers and rows of a path's sightings, latest first. */
+  of(path: PathKey): {number: number; row: number}[] {
+    const sightings = [];
     for (let number = this.#latest.get(path) ?? -1; number !== -1; number = this.#before.at(number) - 1)
-      numbers.push(number);
-    return numbers;
+      sightings.push({number, row: this.#row.at(number)});
+    return sightings;
   }
 }

@@ -29,7 +29,7 @@ export async function listJournals(options: ListOptions, {host, stdout}: Invocat
     const shown = new Set<number>();
     for await (const {number, path, entry} of reader.sightings()) {
       if (reader.index.history?.isFirst(number))
-        for (const each of shownOf(reader.index, path)) shown.add(each);
+        for (const each of shownOf(reader.index, path)) shown.add(each.number);
       if (!shown.delete(number)) continue;
       await lines.add(await listed(reader, path, entry));
     }
@@ -56,10 +56,9 @@ async function listFormat({json, template}: ListOptions): Promise<ListFormat> {
 }
 
 /** The sightings of a path that are shown: the latest of stored and unknown content, any other result only if nothing newer is known. */
-function shownOf(index: JournalReader['index'], path: PathKey): number[] {
+function shownOf(index: JournalReader['index'], path: PathKey) {
   const rows = new Set<number>();
-  return (index.history?.of(path) ?? []).filter((number, place) => {
-    const row = index.history?.rowOf(number) ?? 0;
+  return (index.history?.of(path) ?? []).filter(({row}, place) => {
     if (rows.has(row)) return false;
     rows.add(row);
     return place === 0 || ['done', 'unknown'].includes(index.stateOf(row));
