@@ -12,7 +12,11 @@ const slotLength = 4;
  */
 export class CompactMap {
   #slots = new Uint32Array(slotLength * 256);
-  size = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
 
   get(text: string): number | undefined {
     return this.#valueAt(this.#slotOf(digestOf(text)));
@@ -44,8 +48,8 @@ export class CompactMap {
 
   #insert(slot: number, digest: Digest, value: number): void {
     this.#slots.set([...digest, value + 1], slot);
-    this.size += 1;
-    if (4 * slotLength * this.size > 3 * this.#slots.length) this.#grow();
+    this.#size += 1;
+    if (4 * slotLength * this.#size > 3 * this.#slots.length) this.#grow();
   }
 
   #grow(): void {
