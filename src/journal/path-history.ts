@@ -19,15 +19,15 @@ export class PathHistory {
     this.#before.set(number, (this.#latest.set(path, number) ?? -1) + 1);
   }
 
-  /** All sightings: their numbers, the rows of the uploads with their contents, and where their lines begin. */
-  *[Symbol.iterator](): Generator<{number: number; row: number; offset: number}> {
-    for (let number = 0; number < this.#count; number += 1)
-      yield {number, row: this.#row.at(number), offset: this.#offset.at(number)};
-  }
-
-  /** Whether a sighting is the first of its path. */
-  isFirst(number: number): boolean {
-    return this.#before.at(number) === 0;
+  /**
+   * All sightings: their numbers, whether they are the first of their paths, the rows of the uploads with their contents, and where
+   * their lines begin.
+   */
+  *[Symbol.iterator]() {
+    for (let number = 0; number < this.#count; number += 1) {
+      const isFirst = this.#before.at(number) === 0;
+      yield {number, isFirst, row: this.#row.at(number), offset: this.#offset.at(number)};
+    }
   }
 
   /** The numbers and rows of a path's sightings, latest first. */

@@ -64,10 +64,10 @@ export class JournalReader {
   }
 
   /** All paths with their contents, in the order of their lines. Needs `paths`. */
-  async *sightings(): AsyncGenerator<{number: number; path: PathKey; entry: Entry}> {
-    for (const {number, row, offset} of this.index.history ?? []) {
+  async *sightings(): AsyncGenerator<{number: number; isFirst: boolean; path: PathKey; entry: Entry}> {
+    for (const {row, offset, ...sighting} of this.index.history ?? []) {
       const {path} = await this.lineOf({offset});
-      yield {number, path: path ?? this.#changed(), entry: this.index.entry(row)};
+      yield {...sighting, path: path ?? this.#changed(), entry: this.index.entry(row)};
     }
   }
 

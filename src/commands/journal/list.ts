@@ -27,9 +27,8 @@ export async function listJournals(options: ListOptions, {host, stdout}: Invocat
   for (const file of files) {
     const reader = await readJournal(file, host, {paths: true});
     const shown = new Set<number>();
-    for await (const {number, path, entry} of reader.sightings()) {
-      if (reader.index.history?.isFirst(number))
-        for (const each of shownOf(reader.index, path)) shown.add(each.number);
+    for await (const {number, isFirst, path, entry} of reader.sightings()) {
+      if (isFirst) for (const each of shownOf(reader.index, path)) shown.add(each.number);
       if (!shown.delete(number)) continue;
       await lines.add(await listed(reader, path, entry));
     }
