@@ -58,7 +58,13 @@ const families = [
   ['image/jxr', 'image/vnd.ms-photo'],
   // mime-types has one type for two formats with the extension .ras.
   ['image/x-cmu-raster', 'image/x-sun-raster'],
-  ['anymap', 'arbitrarymap', 'bitmap', 'graymap', 'pixmap'].map(kind => `image/x-portable-${kind}`),
+  [
+    'image/x-portable-anymap',
+    'image/x-portable-arbitrarymap',
+    'image/x-portable-bitmap',
+    'image/x-portable-graymap',
+    'image/x-portable-pixmap',
+  ],
   // RGB is an older name of SGI's format.
   ['image/sgi', 'image/x-rgb'],
 ];
@@ -75,9 +81,12 @@ const refinements = new Map<string, readonly string[]>([
 ]);
 
 /** Formats that are text themselves. */
-export const textTypes: ReadonlySet<string> = new Set(
-  'image/cgm image/vnd.dxf image/x-xbitmap image/x-xpixmap'.split(' '),
-);
+export const textTypes: ReadonlySet<string> = new Set([
+  'image/cgm',
+  'image/vnd.dxf',
+  'image/x-xbitmap',
+  'image/x-xpixmap',
+]);
 
 /** Converts a media type from file-type to our name: lower case, without parameters. */
 export function canonicalType(type: string): string {
