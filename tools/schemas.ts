@@ -79,14 +79,14 @@ class SchemaMaker {
     throw new Error(`No schema can be made of the type ${this.#checker.typeToString(type)}.`);
   }
 
-  /** Literals become an `enum`, simple types a list of types. */
+  /** Literals become an `enum`, in the order of the alphabet, since the compiler's order follows from other files; simple types a list of types. */
   #unionOf(types: readonly ts.Type[]): Schema {
     const schemas = types
       .filter(({flags}) => !(flags & ts.TypeFlags.Undefined))
       .map(member => this.schemaOf(member));
     const [only] = schemas;
     if (schemas.length === 1 && only !== undefined) return only;
-    if (schemas.every(schema => 'const' in schema)) return {enum: schemas.map(schema => schema.const)};
+    if (schemas.every(schema => 'const' in schema)) return {enum: schemas.map(schema => schema.const).sort()};
     const names = schemas.map(schema => (Object.keys(schema).length === 1 ? schema.type : undefined));
     return names.every(name => typeof name === 'string') ? {type: names} : {anyOf: schemas};
   }
