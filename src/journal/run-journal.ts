@@ -128,13 +128,17 @@ export class Journal extends JournalMemory {
     // What is hashed already is committed soon: one line is enough for both.
     if (sha256 === undefined) this.#log.note({event: 'intent', key, ...intent});
     const inDoubt = doubted && (await this.reader.lineOf(doubted)).key;
-    return journalEntry(
-      {idempotencyKey: key, inDoubt, wasReleased: reused !== undefined, sha256},
-      {
-        ...{log: this.#log, reader: this.reader, active, hashed: hashed?.sha256},
-        intent: sha256 === undefined ? undefined : intent,
-      },
-    );
+    return journalEntry({
+      idempotencyKey: key,
+      inDoubt,
+      wasReleased: reused !== undefined,
+      sha256,
+      log: this.#log,
+      reader: this.reader,
+      active,
+      hashed: hashed?.sha256,
+      intent: sha256 === undefined ? undefined : intent,
+    });
   }
 
   #newKey(): string {
