@@ -46,11 +46,13 @@ export function settingInForce(name: SettingName, run: SettingsOfRun): SettingIn
     cacert: globals.cacert,
   };
   if (flags[name] !== undefined) return {value: flags[name], source: 'flag', place: `--${name}`};
+  // The private key of a certificate is in the same file, or set where the certificate is.
+  const source = name === 'client-key' ? settingInForce('client-cert', run)?.source : undefined;
   const {variable} = settingTable[name];
   const given = variable && own(host.env, variable);
-  if (variable && given)
+  if (variable && given && source !== 'profile')
     return {value: given, source: 'environment', place: variable, unset: clearVariable(host, variable)};
-  const value = profile[name];
+  const value = source === 'environment' ? undefined : profile[name];
   const unset = `media config unset ${name}${profileOption(run)}`;
   return value === undefined ? undefined : {value, source: 'profile', place: `profile ${profileName}`, unset};
 }

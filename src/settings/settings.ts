@@ -90,15 +90,12 @@ async function settingsFor(run: SettingsOfRun, baseUrl: URL, allowHttp: boolean)
   const certificate = settingInForce('client-cert', run);
   const isOther =
     certificate?.source === 'profile' && (originOf(profile) ?? baseUrl.origin) !== baseUrl.origin;
-  // The key is in the same file, or where the certificate was set.
-  const key =
-    certificate?.source === 'profile' ? profile['client-key'] : host.env['MEDIA_CLIENT_KEY'] || undefined;
   const ofConnection = defined({
     certificateAuthorities: await readSetting(settingInForce('cacert', run), path =>
       readAuthorities(host, path),
     ),
     clientCertificate: await readSetting(isOther ? undefined : certificate, path =>
-      readClientCertificate(host, path, key),
+      readClientCertificate(host, path, settingInForce('client-key', run)?.value),
     ),
   });
   if (originOf(profile) !== baseUrl.origin) return ofConnection;
