@@ -107,7 +107,9 @@ describe('a service that asks for a certificate', () => {
     }
     // A key of the environment belongs to a certificate of the environment.
     machine.env['MEDIA_CLIENT_KEY'] = await pemFile(strange.key);
-    expect((await machine.run(['config', 'list'])).stdout).toMatch(/^client-key=.*\(from profile default\)$/m);
+    expect((await machine.run(['config', 'list'])).stdout).toMatch(
+      /^client-key=.*\(from profile default\)$/m,
+    );
     expect(await machine.run(['upload', photo, '--template', '{id}\\n'])).toMatchObject(stored);
     const elsewhere = await machine.run(['upload', photo, '--base-url', `https://127.0.0.1:${port}`]);
     expect(elsewhere.stderr).toContain('The TLS connection was refused by 127.0.0.1');
