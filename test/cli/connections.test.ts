@@ -1,4 +1,4 @@
-import {copyFile, mkdir} from 'node:fs/promises';
+import {copyFile, mkdir, rm} from 'node:fs/promises';
 import {connect, createServer, type Socket} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -209,5 +209,24 @@ describe('a proxy that answers CONNECT with a page', () => {
     await watching.line({event: 'available'});
     await watching.line({file: 'in/photo.png', status: 'uploaded'});
     expect(watching.lines().filter(({status}) => status === 'failed')).toEqual([]);
+  });
+
+  test('media watch: a journal that is removed during an outage, which is over with the first upload', async () => {
+    let isAway = true;
+    const {url} = await scriptedServer(async connection => {
+      if (isAway) return connection.reset();
+      await connection.request();
+      connection.answer(200, someRecord);
+    });
+    const box = await sandboxFor(url);
+    await mkdir(join(box.directory, 'in'));
+    const watching = new Watching(box, ['in', '--ndjson']);
+    await watching.line({event: 'watching'});
+    await copyFile(photo, join(box.directory, 'in/photo.png'));
+    await watching.line({event: 'unavailable'});
+    await rm(join(box.directory, '.local/state'), {recursive: true});
+    isAway = false;
+    await watching.line({file: 'in/photo.png', status: 'uploaded'});
+    await watching.line({event: 'available'});
   });
 });

@@ -16,7 +16,7 @@ export interface QueueOptions {
   flags?: Partial<UploadFlags>;
   /** Whether files wait while the service is unavailable; otherwise each fails after its retries. */
   waitsForService: boolean;
-  /** Called with the time since when the service has been unavailable, and with undefined when it is back. */
+  /** Called with the time since when the service has been unavailable, and with undefined when it is back, or still there. */
   onUnavailable?: TransferObserver['unavailable'];
   /** Awaited, while the service is open, before the outcome is returned to the caller of `add`, who gets its rejection. */
   beforeEnd?: (outcome: Outcome | LeftOut, session: Session | undefined) => Promise<void> | undefined;
@@ -85,19 +85,23 @@ export class UploadQueue {
     try {
       this.#stop.throwIfAborted();
       const resources = await openResources(this.#flags, this.#invocation, undefined, this.#stop);
-      const failure = await this.#upload(resources).finally(() => closeResources(resources));
-      if (failure !== undefined) throw failure;
+      await this.#upload(resources).finally(() => closeResources(resources));
     } catch (error) {
       this.#fail(await withoutChoice(error));
     }
   }
 
-  /** Resolves to the error that ended the batch for all files, if one did. */
-  async #upload(resources: Resources): Promise<MediaError | undefined> {
+  /** Rejects with why the batch was stopped, if it was. */
+  async #upload(resources: Resources): Promise<void> {
     const {uploadBatch} = await import('../../transfer/batch.ts');
+    let isAway = false;
+    const onUnavailable = (since: number | undefined) => {
+      isAway = since !== undefined;
+      this.#options.onUnavailable?.(since);
+    };
     const options = transferOptions(this.#flags, resources, this.#invocation, {
       contentType: await typeDecision(this.#flags),
-      observer: this.#observer(),
+      observer: this.#observer(onUnavailable),
       several: this.#options.waitsForService,
       waitsForNetwork: this.#options.waitsForService,
       stop: this.#stop,
@@ -106,6 +110,8 @@ export class UploadQueue {
     const {session} = resources;
     let asked = Promise.resolve();
     for await (const result of uploadBatch(this.#sources(), options)) {
+      // The batch before this one may have ended while it waited for the service.
+      if (result.status === 'uploaded' && !isAway) onUnavailable(undefined);
       const outcome =
         result.status === 'left out' ? result : withHints(withReason(result), session?.settings, wording, {});
       const end = this.#options.beforeEnd?.(outcome, session)?.then(
@@ -116,7 +122,7 @@ export class UploadQueue {
       else asked = asked.then(() => end);
     }
     await asked;
-    return this.#stop.reason;
+    this.#stop.throwIfAborted();
   }
 
   /** The files of one batch: those that wait, as long as the batch goes on. */
@@ -167,7 +173,7 @@ export class UploadQueue {
     for (const {reject} of failed) reject(asMediaError(error));
   }
 
-  #observer(): TransferObserver {
+  #observer(unavailable: TransferObserver['unavailable']): TransferObserver {
     const {report} = this.#invocation;
     return {
       started() {},
@@ -177,7 +183,7 @@ export class UploadQueue {
         report.trace(`${name}: ${error.message}`);
         report.causes(error);
       },
-      unavailable: since => this.#options.onUnavailable?.(since),
+      unavailable,
       warning: (name, message) => report.fileWarning(name, message),
     };
   }

@@ -32,7 +32,8 @@ export class Uploads implements FileWork {
   readonly #unfinished = new Map<string, string | null | undefined>();
   /** Why files are kept that were to be moved or deleted. */
   readonly #kept = new Map<string, string>();
-  #cancelReminder = () => {};
+  /** Set from the beginning of an outage until the service is back. */
+  #cancelReminder: (() => void) | undefined;
   /** How many files are waiting or being uploaded. */
   waiting: () => number = () => 0;
 
@@ -119,7 +120,7 @@ export class Uploads implements FileWork {
 
   /** Ends the uploads; resolves when nothing is in progress. */
   async stop(why: MediaError): Promise<void> {
-    this.#cancelReminder();
+    this.#cancelReminder?.();
     await this.#queue.stop(why);
   }
 
@@ -151,9 +152,10 @@ export class Uploads implements FileWork {
 
   /** Says at once that the service is unavailable, then every minute until it is back. */
   #tellOutage(isAway: boolean, minutes = 0): void {
-    this.#cancelReminder();
+    this.#cancelReminder?.();
     if (!isAway) {
-      void this.#printer.event({event: 'available'});
+      if (this.#cancelReminder !== undefined) void this.#printer.event({event: 'available'});
+      this.#cancelReminder = undefined;
       return;
     }
     const duration = minutes === 1 ? '1 minute' : `${minutes} minutes`;
