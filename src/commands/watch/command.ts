@@ -5,7 +5,7 @@ import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
 import {parseTemplate} from '../../output/results/template.ts';
-import type {QueueOptions} from '../upload/upload-queue.ts';
+import type {UploadFlags} from '../upload/flags.ts';
 import {
   DirectoryWatch,
   targetPlace,
@@ -60,16 +60,12 @@ export function watchCommand(cli: Cli): CliCommand {
     .runs(runWatch);
 }
 
-type SharedFlags = NonNullable<QueueOptions['flags']>;
-
-interface WatchFlags extends Pick<SharedFlags, 'verify' | 'geotags' | 'ndjson' | 'template'> {
+interface WatchFlags extends Pick<UploadFlags, 'verify' | 'geotags' | 'ndjson' | 'template'> {
   settle: number;
   moveTo?: string;
   delete?: boolean;
   poll?: boolean;
 }
-
-const defaultTemplate = '{file}\\t{url}\\n';
 
 /** Uploads what is in the directories and what comes, until SIGINT, SIGTERM or SIGHUP. */
 async function runWatch(
@@ -82,7 +78,7 @@ async function runWatch(
     throw new MediaError('usage', '--delete and --geotags strip were given together.', {
       hint: 'The file is the only copy with its location. To keep it elsewhere: --move-to DIRECTORY',
     });
-  const template = flags.ndjson ? undefined : parseTemplate(flags.template ?? defaultTemplate);
+  const template = flags.ndjson ? undefined : parseTemplate(flags.template ?? '{file}\\t{url}\\n');
   const printer = watchPrinter(invocation, template);
   const places = await watchedPlaces(directories, host.cwd());
   let disposal: Disposal = flags.delete ? 'delete' : 'keep';

@@ -6,7 +6,8 @@ import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
 import type {FileStat, Source} from '../../sources/open/source.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import {type QueueOptions, UploadQueue} from '../upload/upload-queue.ts';
+import type {UploadFlags} from '../upload/flags.ts';
+import {UploadQueue} from '../upload/upload-queue.ts';
 import type {WatchedPlace} from './directory-watch.ts';
 import type {Disposals, Disposed} from './disposal/disposal.ts';
 import type {FailedOutcome, FileWork, Finished} from './feed.ts';
@@ -15,8 +16,6 @@ import {stateKey, type WatchedState} from './settler.ts';
 
 /** The longest outage that a file waits for in one go; later it is tried again. */
 const longestOutageMs = 24 * 3_600_000;
-
-type QueueFlags = NonNullable<QueueOptions['flags']>;
 
 /** Uploads the files of the watched directories, and reports what becomes of them. */
 export class Uploads implements FileWork {
@@ -41,7 +40,7 @@ export class Uploads implements FileWork {
     invocation: Invocation,
     places: readonly WatchedPlace[],
     printer: WatchPrinter,
-    {disposals, flags}: {disposals: Disposals; flags: QueueFlags},
+    {disposals, flags}: {disposals: Disposals; flags: Partial<UploadFlags>},
   ) {
     this.#invocation = invocation;
     this.#places = places;
