@@ -209,6 +209,6 @@ function endsBatch(outcome: Outcome): boolean {
   const error = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
   return (
     error !== undefined &&
-    (exitStatusOf[error.code] === 4 || /^(journal|outage|proxy_failed)/.test(error.code))
+    (exitStatusOf[error.code] === 4 || /^(journal|outage|proxy_failed|not_http)/.test(error.code))
   );
 }

@@ -109,6 +109,21 @@ test('a key that is not known: each file is told that, tried or not; once it is,
   expect(await add(names[0] ?? '')).toMatchObject({status: 'uploaded'});
 });
 
+test('another program that was at the port of the service: the next file is uploaded at once', async () => {
+  let isOther = true;
+  const {url} = await scriptedServer(async connection => {
+    if (isOther) return void connection.socket.end('SSH-2.0-OpenSSH_9.6\r\n');
+    await connection.request();
+    connection.answer(200, someRecord);
+  });
+  const sandbox = await sandboxFor(url);
+  await copyPhotos(sandbox);
+  const {add} = queueOn({sandbox}, {});
+  expect(await add(names[0] ?? '')).toMatchObject({status: 'failed', error: {code: 'not_http'}});
+  isOther = false;
+  expect(await add(names[0] ?? '')).toMatchObject({status: 'uploaded'});
+});
+
 test('a service that was away for too long, and is back: the next file is uploaded at once', async () => {
   let isAway = true;
   let requests = 0;
@@ -136,6 +151,7 @@ test('a service that was away for too long, and is back: the next file is upload
   expect(times).toEqual([expect.any(Number)]);
   isAway = false;
   expect(await add(names[3] ?? '')).toMatchObject({status: 'uploaded'});
+  expect(times).toEqual([expect.any(Number), undefined]);
 });
 
 test('a file whose bytes are of another type than its name: warned of', async () => {
