@@ -89,6 +89,8 @@ export function sourceOf(name: string, content: Uint8Array | BlobContent | WebSt
       'usage',
       `Content is given as bytes, a Blob or a stream, not as ${kindOf(content)}.`,
     );
+  // It may fail before its turn, and without a listener that would end the process; whoever reads it then gets the error.
+  if (content instanceof Readable) content.on('error', () => {});
   const stream = () =>
     content instanceof Readable ? content : Readable.fromWeb(content as unknown as ReadableStream);
   const open = async (signal: StopSignal<Error>) => {

@@ -100,7 +100,7 @@ test('a Blob, a File, bytes, web and Node.js streams: the same bytes are stored,
   for (const {path} of stored) expect((await readFile(path)).equals(bytes)).toBe(true);
 });
 
-test('a stream that breaks, is empty, was used, or never ends: a result, and nothing stays behind', async () => {
+test('a stream that breaks, also before its turn, is empty, was used, or never ends: a result, and nothing stays behind', async () => {
   const {service, client} = await connected();
   const temporary = await temporaryDirectory();
   const before = process.env['TMPDIR'];
@@ -119,6 +119,7 @@ test('a stream that breaks, is empty, was used, or never ends: a result, and not
     sourceOf('blob.png', new Blob([])),
     new File([], 'file.png'),
     sourceOf('text.png', createReadStream(photo, 'latin1')),
+    sourceOf('gone.png', createReadStream(join(temporary, 'gone.png'))),
   ];
   const results = await collect(uploadAll(inputs, {client, concurrency: 1}));
   expect(results.map(result => 'error' in result && result.error.code)).toEqual([
@@ -128,7 +129,9 @@ test('a stream that breaks, is empty, was used, or never ends: a result, and not
     'empty_file',
     'empty_file',
     'usage',
+    'file_unreadable',
   ]);
+  expect(results.at(-1)).toMatchObject({error: {message: 'gone.png could not be read: ENOENT.'}});
   expect(results[0]).toMatchObject({error: {message: expect.stringMatching(/^broken\.png .*broke/)}});
   const endless = pieces(bytes, 'waits');
   const caller = new AbortController();
