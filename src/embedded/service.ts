@@ -160,12 +160,11 @@ function urlAt(host: string, port = 80): string {
 }
 
 function parsePublicUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new InvalidOption(
-      `The public URL must be an http(s) URL without query and fragment, not "${text}".`,
-      'Write it like https://media.example.com',
-    );
-  }
-  return url.href.replace(/\/+$/, '');
+  const url = URL.canParse(text) ? new URL(text).href : '';
+  if (/^https?:\/\/[^/@]+\/[^?#]*$/.test(url)) return url.replace(/\/+$/, '');
+  // The value is not shown: it may contain a password.
+  throw new InvalidOption(
+    'The public URL must be an http(s) URL without a user name, a query or a fragment.',
+    'Write it like https://media.example.com',
+  );
 }

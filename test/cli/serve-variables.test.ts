@@ -85,7 +85,7 @@ describe('media serve, started by variables alone', () => {
     [{MEDIA_SERVE_PORT: '70000'}, 'MEDIA_SERVE_PORT is "70000", which is not a port.'],
     [
       {MEDIA_SERVE_PUBLIC_URL: 'media.test'},
-      'The public URL must be an http(s) URL without query and fragment, not "media.test".',
+      'The public URL must be an http(s) URL without a user name, a query or a fragment.',
     ],
     [{MEDIA_SERVE_FAULT: 'upload:reset upload:x'}, 'The fault "upload:x" cannot be used'],
   ])('%j: a usage error with a hint', async (variables, sentence) => {

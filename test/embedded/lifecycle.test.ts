@@ -67,11 +67,17 @@ for (const host of ['fe80::1%eth0', '[::1]', 'two words', 'http://127.0.0.1']) {
   });
 }
 
-for (const publicUrl of ['ftp://example.com', 'example.com', 'https://example.com/?q']) {
-  test(`publicUrl ${publicUrl}: rejected`, async () => {
+for (const publicUrl of [
+  'ftp://example.com',
+  'example.com',
+  'https://example.com/?q',
+  'https://example.com/?',
+  'https://me:hunter2@example.com',
+]) {
+  test(`publicUrl ${publicUrl}: rejected, and not repeated`, async () => {
     await expect(
       startEmbeddedService({dataDirectory: await temporaryDirectory(), publicUrl}),
-    ).rejects.toThrow('The public URL must be');
+    ).rejects.toThrow(/^The public URL must be (?!.*hunter2)/);
   });
 }
 
