@@ -107,11 +107,16 @@ it('requests for thumbnails of a seed, at once and later: each picture is opened
   expect(await readFile(opened, 'utf8')).toBe('..');
 });
 
-it('media serve with its data directory in the seed: a thumbnail that is kept there is not part of the seed', async () => {
+it('media serve with its data directory in the seed, also by way of a link: a thumbnail that is kept there is not part of the seed', async () => {
   const box = await sandbox();
   await copyFile(fixture('clip.mp4'), join(box.directory, 'clip.mp4'));
   await mkdir(join(box.directory, 'data/thumbnails'), {recursive: true});
   await copyFile(fixture('photo.webp'), join(box.directory, 'data/thumbnails/photo.webp'));
-  const {variables} = await serve(box, '--data-dir', 'data', '--seed', '.', '--fault-port', '0');
-  expect(await (await control({variables})).json()).toEqual({media: 1});
+  await symlink('.', join(box.directory, 'link'));
+  for (const seed of ['.', 'link']) {
+    const {variables, child} = await serve(box, '--data-dir', 'data', '--seed', seed, '--fault-port', '0');
+    expect(await (await control({variables})).json()).toEqual({media: 1});
+    child.kill('SIGTERM');
+    await child;
+  }
 });

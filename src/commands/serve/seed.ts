@@ -1,4 +1,4 @@
-import {stat} from 'node:fs/promises';
+import {realpath, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import type {Invocation} from '../../cli/invocation.ts';
@@ -18,9 +18,10 @@ const neverStopped = new Stop<Error>();
  * there is none.
  */
 export async function* seedFiles(directory: string, dataDirectory: string, {host, report}: Invocation) {
-  const place = typedPath(host.cwd(), directory);
-  const stats = await stat(place).catch(failed('file_missing', `${directory} could not be found`, hint));
-  if (!stats.isDirectory()) throw new MediaError('usage', `${directory} is not a directory.`, {hint});
+  const place = await realpath(typedPath(host.cwd(), directory)).catch(
+    failed('file_missing', `${directory} could not be found`, hint),
+  );
+  if (!(await stat(place)).isDirectory()) throw new MediaError('usage', `${directory} is not a directory.`, {hint});
   const context = {
     cwd: host.cwd(),
     stdin: () => Readable.from([]),
@@ -28,9 +29,9 @@ export async function* seedFiles(directory: string, dataDirectory: string, {host
   };
   let taken = 0;
   let leftOut = 0;
-  const isDataBelow = isBelow(dataDirectory, place);
+  const data = await realpath(dataDirectory);
   for await (const source of expandInputs({inputs: [directory], recursive: true}, context)) {
-    if (isDataBelow && isBelow(join(place, String(source.relativePath)), dataDirectory)) continue;
+    if (isBelow(join(place, String(source.relativePath)), data)) continue;
     const contentType = await typeOf(source, report);
     if (contentType === undefined) leftOut += 1;
     else {
