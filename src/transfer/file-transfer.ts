@@ -189,12 +189,13 @@ export class FileTransfer {
   }
 
   async #afterFailure({phase, failure}: FailedAttempt): Promise<PendingResult<Outcome> | undefined> {
-    const {onUnknown, waitsForNetwork} = this.#options;
+    const {onUnknown, waitsForNetwork, several, host} = this.#options;
     const isKnown = this.#ending.facts.attempts > 1 || this.#wasReleased;
     const history = {isHonoured: onUnknown === 'honoured' && isKnown, wasReleased: this.#wasReleased};
     const decision = decide(phase, failure, history, waitsForNetwork);
     if (phase === 'released') this.#wasReleased = true;
-    const error = explain(failure, decision, this.#options.host, this.#retries.mayResend);
+    const isForgotten = several && this.#entry === undefined;
+    const error = explain(failure, decision, host, isForgotten ? undefined : this.#retries.mayResend);
     const isFree = this.#batch.outage.ended(this.#position, signOf(failure, decision), error.messageToKeep);
     const isYielding = this.#yieldDescriptor(error, 1);
     // Before the journal is written, or a file that waits would be sent meanwhile.

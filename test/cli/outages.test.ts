@@ -137,8 +137,11 @@ test('a file that is always answered 502, --on-unknown retry: the others are upl
     return 502;
   });
   const {upload} = await withFiles(url, 20);
-  const {counts, exitCode} = await upload('-c', '4', '--on-unknown', 'retry', '--retries', '1');
+  const {counts, lines, exitCode} = await upload('-c', '4', '--on-unknown', 'retry', '--retries', '1');
   expect(counts).toEqual({uploaded: 19, unknown: 1});
+  expect(lines.find(({status}) => status === 'unknown')?.error?.hint).toBe(
+    'Check whether the service has the file. To send it again, upload only that file.',
+  );
   expect([...stored.values()]).toEqual(Array.from({length: 19}, () => 1));
   // Once more where nothing else was under way, so that it could have been an outage.
   expect([2, 3]).toContain(tries);

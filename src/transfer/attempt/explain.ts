@@ -11,8 +11,8 @@ import {isLoopback} from '../../lib/url.ts';
 import {asksForFewer, type Refused, uploadPath} from '../../service/uploader.ts';
 import {type Decision, type Failure, isOfService} from './retry.ts';
 
-/** The error to show for a failed attempt. `host` names the service; `isSentAgain`: whether this run sends unknown uploads again. */
-export function explain(failure: Failure, decision: Decision, host: string, isSentAgain = false): MediaError {
+/** The error to show for a failed attempt. `host` names the service; `resends` is as in checkFirst(). */
+export function explain(failure: Failure, decision: Decision, host: string, resends?: boolean): MediaError {
   const error = describeFailure(failure, host);
   if (decision.action !== 'unknown') return error;
   const limit =
@@ -22,7 +22,7 @@ export function explain(failure: Failure, decision: Decision, host: string, isSe
   const {status, serviceCode, words} = error;
   return new MediaError('outcome_unknown', `${error.message} ${whyUnknown(failure, decision)}`, {
     ...{status, serviceCode, words, cause: error},
-    hint: `${checkFirst(isSentAgain)}.${limit}`,
+    hint: `${checkFirst(resends)}.${limit}`,
   });
 }
 
@@ -184,10 +184,11 @@ function whyUnknown(failure: Failure, {isFinal}: Decision & {action: 'unknown'})
   return `The whole file had been sent, so it may or may not be stored.${gateway}`;
 }
 
-/** What to do about a file that may be stored, and that this run sends again or not; a full stop or more is to follow. */
-export function checkFirst(isSentAgain: boolean): string {
-  const again = isSentAgain ? 'run the command again' : 'add --on-unknown retry';
-  return `Check whether the service has the file. To send it again, ${again}`;
+/** What to do about a file that may be stored, without a full stop. `resends`: whether this run sends it again; undefined if the next one would store others twice. */
+export function checkFirst(resends: boolean | undefined): string {
+  const again = resends ? 'run the command again' : 'add --on-unknown retry';
+  const way = resends === undefined ? 'upload only that file' : again;
+  return `Check whether the service has the file. To send it again, ${way}`;
 }
 
 /** If other files use all descriptors, not even a module that decides a type can be loaded; any other error is a bug. */

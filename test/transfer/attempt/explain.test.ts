@@ -6,7 +6,7 @@ import {decide, type Failure, type Phase} from '../../../src/transfer/attempt/re
 const host = 'media.example:8443';
 
 function explained(phase: Phase, failure: Failure): MediaError {
-  return explain(failure, decide(phase, failure), host);
+  return explain(failure, decide(phase, failure), host, false);
 }
 
 describe('a refusal', () => {
@@ -168,10 +168,13 @@ describe('an unknown outcome', () => {
     expect(error.hint).toContain('--on-unknown retry');
   });
 
-  test('a run that sends such files again by itself: no advice to let it', () => {
+  test.each([
+    ['sends such files again by itself', true, 'run the command again'],
+    ['does not know other files, which it would send again', undefined, 'upload only that file'],
+  ])('a run that %s: no advice to let it', (_, isSentAgain, way) => {
     const failure: Failure = {kind: 'connection', cause: new Error('other side closed')};
-    const {hint} = explain(failure, decide('released', failure), host, true);
-    expect(hint).toBe('Check whether the service has the file. To send it again, run the command again.');
+    const {hint} = explain(failure, decide('released', failure), host, isSentAgain);
+    expect(hint).toBe(`Check whether the service has the file. To send it again, ${way}.`);
   });
 
   test('500 with an error record: the status and the code of the record are kept', () => {
