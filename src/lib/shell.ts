@@ -18,7 +18,7 @@ export function shellWord(word: string | Buffer): string {
   return `$'${escaped.join('')}'`;
 }
 
-/** Quotes any word for any POSIX shell, options included. */
+/** Quotes any word for any POSIX shell, options included, and for zsh, where `=ls` is the path of a program. */
 export function posixWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return /^(?!=)[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

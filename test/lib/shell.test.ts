@@ -14,6 +14,7 @@ describe('a path in a command to paste', () => {
     ['$HOME/*.png', "'$HOME/*.png'"],
     ['-r.png', './-r.png'],
     ['- r.png', "'./- r.png'"],
+    ['=ls', "'=ls'"],
     ['ü.png', "'ü.png'"],
     ['', "''"],
     ['a\u200e.png', "$'a\\342\\200\\216.png'"],
