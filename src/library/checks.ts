@@ -63,6 +63,7 @@ export const check = {
 /** A value as a message shows it, in few characters. */
 export function kindOf(value: unknown): string {
   if (typeof value === 'number') return String(value);
+  if (typeof value === 'bigint') return `${value}n`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)?.slice(0, 60) ?? typeof value;
   return `an object (${value.constructor?.name ?? 'without a prototype'})`;
 }

@@ -158,7 +158,7 @@ async function* run(
     signal?.throwIfAborted();
   } catch (error) {
     signal?.throwIfAborted();
-    if (error !== stop.reason) throw inOptionNames(error);
+    if (!stop.aborted || error !== stop.reason) throw inOptionNames(error);
   } finally {
     signal?.removeEventListener('abort', onAbort);
     await journal?.close();

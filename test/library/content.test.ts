@@ -287,6 +287,7 @@ test('wrong and unknown options of every call: usage, at once', async () => {
     [() => new MediaClient({baseUrl: url, apiKey: 7 as never}), 'apiKey must be a text, not 7.'],
     [() => uploadAll([], {client, constructor: 1} as never), 'There is no option "constructor".'],
     [() => new MediaClient({baseUrl: url} as never), 'apiKey must be a text, not undefined.'],
+    [() => uploadAll([], {client, limitRate: 4n as never}), 'limitRate must be a number above 0, not 4n.'],
   ];
   for (const [call, message] of calls) expect(call).toThrow(message);
   const rejecting: [Promise<unknown>, string][] = [

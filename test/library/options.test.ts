@@ -352,20 +352,22 @@ test('another store behind the URL of a journal is refused, and nothing is skipp
     });
 });
 
-test('inputs that reject: their error, after the results of what was taken', async () => {
-  const {client} = await answering(store);
-  const broken = new Error('There are no more.');
-  async function* inputs() {
-    yield photo;
-    throw broken;
-  }
-  const results: UploadResult[] = [];
-  const iterate = async () => {
-    for await (const result of uploadAll(inputs(), {client})) results.push(result);
-  };
-  await expect(iterate()).rejects.toBe(broken);
-  expect(results).toMatchObject([{status: 'uploaded'}]);
-});
+test.each([new Error('There are no more.'), undefined])(
+  'inputs that reject with %s: that, after the results of what was taken',
+  async broken => {
+    const {client} = await answering(store);
+    async function* inputs() {
+      yield photo;
+      throw broken;
+    }
+    const results: UploadResult[] = [];
+    const iterate = async () => {
+      for await (const result of uploadAll(inputs(), {client})) results.push(result);
+    };
+    await expect(iterate()).rejects.toBe(broken);
+    expect(results).toMatchObject([{status: 'uploaded'}]);
+  },
+);
 
 test('aborted by its inputs: the one that comes with that has its result, too', async () => {
   const {client} = await answering(store);
