@@ -1,6 +1,5 @@
 import {realpath, stat} from 'node:fs/promises';
 import {join} from 'node:path';
-import {Readable} from 'node:stream';
 import type {Invocation} from '../../cli/invocation.ts';
 import {failed, MediaError, NotMediaError} from '../../errors.ts';
 import {isBelow, typedPath} from '../../lib/files/typed-path.ts';
@@ -21,16 +20,14 @@ export async function* seedFiles(directory: string, dataDirectory: string, {host
   const place = await realpath(typedPath(host.cwd(), directory)).catch(
     failed('file_missing', `${directory} could not be found`, hint),
   );
-  if (!(await stat(place)).isDirectory()) throw new MediaError('usage', `${directory} is not a directory.`, {hint});
-  const context = {
-    cwd: host.cwd(),
-    stdin: () => Readable.from([]),
-    temporaryDirectory: host.temporaryDirectory(),
-  };
+  if (!(await stat(place)).isDirectory())
+    throw new MediaError('usage', `${directory} is not a directory.`, {hint});
+  const inputs = [directory === '-' ? './-' : directory];
+  const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
   let taken = 0;
   let leftOut = 0;
   const data = await realpath(dataDirectory);
-  for await (const source of expandInputs({inputs: [directory], recursive: true}, context)) {
+  for await (const source of expandInputs({inputs, recursive: true}, context)) {
     if (isBelow(join(place, String(source.relativePath)), data)) continue;
     const contentType = await typeOf(source, report);
     if (contentType === undefined) leftOut += 1;
