@@ -21,7 +21,6 @@ export async function rememberStart(
   const {store, keys, profile, resets} = service;
   const seeded = seed === undefined ? new Map<string, SeedFile>() : await storeSeed(seed, service, stop);
   const atStart = new Set(await store.ids());
-  const keysAtStart = (await keys.list()).filter(({label}) => label === undefined);
   const name = await profile.name();
   const reset = async () => {
     await store.remove((await store.ids()).filter(id => !atStart.has(id)));
@@ -29,7 +28,7 @@ export async function rememberStart(
       const whole = await store.findWhole(id).catch(() => undefined);
       if (whole === undefined) await restore(id, file, service);
     }
-    await keys.restore(keysAtStart);
+    await keys.restore();
     await profile.setName(name);
     return (await store.ids()).length;
   };

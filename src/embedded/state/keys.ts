@@ -56,18 +56,19 @@ const prefixLength = 'mk_'.length + 4;
 const lockPatienceMs = 100_000;
 
 /** The API keys of a data directory, in `keys.json` (0600), and those of this process only. `newDraft` makes a free path in it. */
-export function keyRing(dataDirectory: string, newDraft: () => string, clock: Clock) {
+export async function keyRing(dataDirectory: string, newDraft: () => string, clock: Clock) {
   const path = join(dataDirectory, 'keys.json');
   const uses = keyUses(dataDirectory, clock);
   let processKeys: StoredKey[] = [];
-  /** Stored keys with a label that this process has created. */
-  let ownKeys: StoredKey[] = [];
 
   const list = async (): Promise<StoredKey[]> => {
     const file = {path, hint: damageHint};
     const {keys = []} = (await readKept(file, fileShape)) ?? {};
     return keys.map((key, index) => checked(file, key, keyShape, `keys[${index}]`));
   };
+
+  /** The stored keys of the start, and those with a label that this process has created. */
+  let kept = await list();
 
   /** Changes the stored keys, and resolves to those before; two processes do not overwrite each other's. */
   const update = (change: (keys: StoredKey[]) => StoredKey[]): Promise<StoredKey[]> => {
@@ -112,7 +113,7 @@ export function keyRing(dataDirectory: string, newDraft: () => string, clock: Cl
       });
       if (options.persist === false) processKeys.push(stored);
       else await update(keys => [...keys, stored]);
-      if (label !== undefined && options.persist !== false) ownKeys.push(stored);
+      if (label !== undefined && options.persist !== false) kept.push(stored);
       return key;
     },
 
@@ -123,16 +124,15 @@ export function keyRing(dataDirectory: string, newDraft: () => string, clock: Cl
         if ((await uses.find(keyId(key))) !== undefined) used.add(key.hash);
       const stays = (key: StoredKey) => key.label !== label || used.has(key.hash);
       processKeys = processKeys.filter(stays);
-      ownKeys = ownKeys.filter(stays);
+      kept = kept.filter(stays);
       await update(keys => keys.filter(stays));
     },
 
-    /** Puts the keys without a label back to those of an earlier list, and those with one, which belong to whoever started the service. */
-    async restore(earlier: readonly StoredKey[]): Promise<void> {
-      await update(keys => {
-        const all = [...earlier, ...keys.filter(({label}) => label !== undefined), ...ownKeys];
-        return [...new Map(all.map(key => [key.hash, key])).values()];
-      });
+    /** Puts the stored keys back to those of the start. Others with a label, which belong to whoever started a service, stay. */
+    async restore(): Promise<void> {
+      const known = new Set(kept.map(keyId));
+      const isOther = (key: StoredKey) => key.label !== undefined && !known.has(keyId(key));
+      await update(keys => [...kept, ...keys.filter(isOther)]);
     },
 
     /** Ends the validity of a key that only this process knows. */

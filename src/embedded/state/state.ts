@@ -40,8 +40,7 @@ export async function openState(options: StateOptions) {
     const store = new Store(dataDirectory, clock, temporaryNames(host), quota);
     const leftBehind = await store.prepare(exclusive);
     const newDraft = () => store.temporaryPath();
-    const keys = keyRing(dataDirectory, newDraft, clock);
-    await keys.list();
+    const keys = await keyRing(dataDirectory, newDraft, clock);
     return {
       clock,
       identity: store.identity,
