@@ -173,6 +173,12 @@ export class JournalIndex {
     this.#committed = [];
   }
 
+  /** Counts an upload as forgotten because another journal says so. */
+  forget(key: string): void {
+    const row = this.rowOf(key);
+    if (row !== -1) this.#state.set(row, states.indexOf('forgotten'));
+  }
+
   #set(row: number, state: EntryState, offset: number): void {
     this.#state.set(row, states.indexOf(state));
     this.#offset.set(row, offset);

@@ -6,6 +6,7 @@ import {typedPath} from '../lib/files/typed-path.ts';
 import {ignoreMissing} from '../lib/system-code.ts';
 import {journalFailed} from './errors.ts';
 import {appendAll} from './file.ts';
+import type {EntryState} from './journal-index.ts';
 import {formatHeader, withoutCommit} from './line.ts';
 import {lockJournal} from './open.ts';
 import {type JournalReader, readJournal} from './reader.ts';
@@ -46,12 +47,14 @@ async function refuseToOverwrite(
   const there = await readJournal(shown, host);
   commonScope([...readers, there]);
   for await (const batch of there.lines()) {
-    const isLost = ({key}: {key: string}) =>
-      there.index.isIn(key, 'done', 'unknown') &&
-      !readers.some(({index}) => index.isIn(key, 'done', 'forgotten'));
+    const isLost = ({key}: {key: string}) => {
+      const isKnownAs = (...states: EntryState[]) => readers.some(({index}) => index.isIn(key, ...states));
+      if (there.index.isIn(key, 'forgotten')) return isKnownAs('done');
+      return there.index.isIn(key, 'done', 'unknown') && !isKnownAs('done', 'forgotten');
+    };
     if (!batch.some(isLost)) continue;
-    throw new MediaError('usage', `${shown} has uploads that are in none of the journals to be merged.`, {
-      hint: `Nothing was written. To keep them, add ${shown} to these journals, and use another file with -o.`,
+    throw new MediaError('usage', `${shown} records what the journals to be merged do not.`, {
+      hint: `Nothing was written. To keep it, add ${shown} to these journals, and use another file with -o.`,
     });
   }
 }

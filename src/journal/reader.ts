@@ -148,7 +148,7 @@ export async function readJournal(
   return new JournalReader(path, recovery, reopening(files, absolute, path));
 }
 
-/** Reads journals of one service; rejects if they are of several. */
+/** Reads journals of one service; rejects if they are of several. What one has forgotten is forgotten in its copies, too, with `paths`. */
 export async function readJournals(
   paths: readonly string[],
   host: Pick<Host, 'cwd' | 'files'>,
@@ -157,5 +157,12 @@ export async function readJournals(
   const readers: JournalReader[] = [];
   for (const path of paths) readers.push(await readJournal(path, host, options));
   commonScope(readers);
+  for (const reader of readers) {
+    for (const {row} of reader.index.history ?? []) {
+      if (reader.index.stateOf(row) !== 'forgotten') continue;
+      const {key} = await reader.lineOf(reader.index.entry(row));
+      for (const {index} of readers) index.forget(key);
+    }
+  }
   return readers;
 }

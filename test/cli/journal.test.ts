@@ -566,6 +566,25 @@ describe('media journal merge', () => {
     );
   });
 
+  it('forgotten in a continued copy: forgotten, until it is stored again', async () => {
+    const one = await bench();
+    await journalOf(one, 'j1', {a: ['done', 'med_1']});
+    await one.write(await one.text(join(one.directory, 'j1')), join(one.directory, 'j2'));
+    expect(await media(one, 'forget', 'j2', 'a')).toMatchObject({exitCode: 0});
+    for (const names of [
+      ['j1', 'j2'],
+      ['j2', 'j1'],
+    ]) {
+      expect(await media(one, 'merge', '-o', 'all', ...names)).toMatchObject({
+        exitCode: 1,
+        stdout: 'missing   a  forgotten; the next run sends it\n',
+      });
+    }
+    await journalOf(one, 'j2', {a: ['done', 'med_2']});
+    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({exitCode: 0, stdout: ''});
+    expect(await media(one, 'list', 'all')).toMatchObject({stdout: 'uploaded  a  med_2\n'});
+  });
+
   it('100 shards, more than are kept open', async () => {
     const one = await bench();
     const names = Array.from({length: 100}, (_, index) => `j${index}`);
@@ -614,12 +633,23 @@ describe('media journal merge', () => {
       const before = await one.text(join(one.directory, 'all'));
       expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
         exitCode: 2,
-        error: 'all has uploads that are in none of the journals to be merged.',
+        error: 'all records what the journals to be merged do not.',
       });
       expect(await one.text(join(one.directory, 'all'))).toBe(before);
       expect((await readdir(one.directory)).sort()).toEqual(['all', 'j']);
     },
   );
+
+  it('keeps a journal that has forgotten an upload', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'forget', 'all', 'a')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
+      exitCode: 2,
+      error: 'all records what the journals to be merged do not.',
+    });
+  });
 
   it('keeps a journal of another service', async () => {
     const one = await bench();
