@@ -10,24 +10,21 @@ export interface JournalHandle {
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{bytesRead: number}>;
   /** Appends at the current end of the file. */
   write(buffer: Uint8Array, offset: number, length: number): Promise<{bytesWritten: number}>;
-  stat(): Promise<Pick<Stats, 'isFile' | 'size' | 'dev' | 'ino' | 'mtimeMs'>>;
+  stat(): Promise<Pick<Stats, 'isFile' | 'size' | 'mtimeMs'>>;
   datasync(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The methods that are needed to read a journal. */
-export type ReadHandle = Pick<JournalHandle, 'read' | 'stat'>;
+export type ReadHandle = Pick<JournalHandle, 'read'>;
 
 /** A file that is opened anew for each read, so that it uses no descriptor in between. */
 export function reopening(files: FileSystem, path: string, shown: string): ReadHandle {
-  const opened = async <T>(use: (handle: JournalHandle) => Promise<T>): Promise<T> => {
-    const handle = await openJournalFile(files, path, shown, 'read');
-    return use(handle).finally(() => handle.close());
-  };
   return {
-    read: (buffer, offset, length, position) =>
-      opened(handle => handle.read(buffer, offset, length, position)),
-    stat: () => opened(handle => handle.stat()),
+    async read(buffer, offset, length, position) {
+      const handle = await openJournalFile(files, path, shown, 'read');
+      return handle.read(buffer, offset, length, position).finally(() => handle.close());
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import type {FileHandle} from 'node:fs/promises';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {draftOf, replaceDurably} from '../lib/files/durable.ts';
+import {inodeOf} from '../lib/files/file-system.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {ignoreMissing} from '../lib/system-code.ts';
 import {journalFailed} from './errors.ts';
@@ -36,10 +37,11 @@ async function refuseToOverwrite(
   readers: readonly JournalReader[],
   host: Host,
 ): Promise<void> {
-  const found = await host.files.stat(absolute).catch(ignoreMissing);
-  if (found === undefined) return;
+  const {cwd, files} = host;
+  if ((await files.stat(absolute).catch(ignoreMissing)) === undefined) return;
+  const found = await inodeOf(absolute, 'file', files);
   for (const reader of readers) {
-    if ((await reader.identity()) !== `${found.dev}:${found.ino}`) continue;
+    if ((await inodeOf(typedPath(cwd(), reader.shown), 'file', files)) !== found) continue;
     throw new MediaError('usage', `${shown} is one of the journals to be merged.`, {
       hint: 'Use another file with -o; the journals themselves are not changed.',
     });

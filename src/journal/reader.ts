@@ -109,12 +109,6 @@ export class JournalReader {
     }
   }
 
-  /** Identifies the file under any name. */
-  async identity(): Promise<string> {
-    const {dev, ino} = await this.#handle.stat();
-    return `${dev}:${ino}`;
-  }
-
   #changed(): never {
     throw unusable(`The journal ${this.shown} was changed while it was being read`, 'Try again.');
   }

@@ -81,7 +81,6 @@ function inMemory(bytes: Uint8Array): ReadHandle {
       buffer.set(part, offset);
       return {bytesRead: part.length};
     },
-    stat: async () => ({isFile: () => true, size: bytes.length, dev: 0, ino: 0, mtimeMs: 0}),
   };
 }
 

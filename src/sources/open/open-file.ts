@@ -126,9 +126,11 @@ export class OpenFile implements OpenSource {
    */
   #check(there: BigIntStats | undefined, now: BigIntStats): void {
     const then = this.#file.opened;
-    if (now.size !== then.size) throw this.#changed(now.size > then.size ? 'it grew' : 'it shrank');
+    if (now.size !== then.size)
+      throw sourceChanged(this.#name, now.size > then.size ? 'it grew' : 'it shrank');
     if (now.mtimeNs !== then.mtimeNs) throw this.#rewritten();
-    if (there !== undefined && !this.#isOpened(there)) throw this.#changed('it was replaced by another file');
+    if (there !== undefined && !this.#isOpened(there))
+      throw sourceChanged(this.#name, 'it was replaced by another file');
   }
 
   /**
@@ -168,11 +170,7 @@ export class OpenFile implements OpenSource {
   }
 
   #rewritten(): MediaError {
-    return this.#changed('it was rewritten');
-  }
-
-  #changed(how: string): MediaError {
-    return sourceChanged(this.#name, how);
+    return sourceChanged(this.#name, 'it was rewritten');
   }
 
   async close(): Promise<void> {
