@@ -5,7 +5,7 @@ import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
 import {parseTemplate} from '../../output/results/template.ts';
-import type {UploadFlags} from '../upload/flags.ts';
+import type {QueueOptions} from '../upload/upload-queue.ts';
 import {
   DirectoryWatch,
   targetPlace,
@@ -60,7 +60,8 @@ export function watchCommand(cli: Cli): CliCommand {
     .runs(runWatch);
 }
 
-interface WatchFlags extends Pick<UploadFlags, 'verify' | 'geotags' | 'ndjson' | 'template'> {
+interface WatchFlags
+  extends Pick<NonNullable<QueueOptions['flags']>, 'verify' | 'geotags' | 'ndjson' | 'template'> {
   settle: number;
   moveTo?: string;
   delete?: boolean;

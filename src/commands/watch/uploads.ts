@@ -6,8 +6,7 @@ import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
 import type {FileStat, Source} from '../../sources/open/source.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import type {UploadFlags} from '../upload/flags.ts';
-import {UploadQueue} from '../upload/upload-queue.ts';
+import {type QueueOptions, UploadQueue} from '../upload/upload-queue.ts';
 import type {WatchedPlace} from './directory-watch.ts';
 import type {Disposals, Disposed} from './disposal/disposal.ts';
 import type {FailedOutcome, FileWork, Finished} from './feed.ts';
@@ -40,7 +39,7 @@ export class Uploads implements FileWork {
     invocation: Invocation,
     places: readonly WatchedPlace[],
     printer: WatchPrinter,
-    {disposals, flags}: {disposals: Disposals; flags: Partial<UploadFlags>},
+    {disposals, flags}: {disposals: Disposals; flags: QueueOptions['flags']},
   ) {
     this.#invocation = invocation;
     this.#places = places;
