@@ -35,7 +35,7 @@ async function handle(exchange: Exchange, service: Service): Promise<void> {
   if (!(await service.store.isInPlace())) throw movedAway(service);
   // Faults are meant for requests of the page, not for the browser's question whether it may send them.
   if (answersPreflight(exchange)) return;
-  exchange.disturbance = service.faults?.disturbanceOf(exchange);
+  exchange.disturbance = service.faults?.disturbanceOf(exchange, service.closing);
   await exchange.disturbance?.at('head');
   if (!isForPage(exchange)) return respondTo(exchange, service);
   // Loaded on first use, since most runs of the service never show a page.

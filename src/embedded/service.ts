@@ -1,7 +1,8 @@
+import {Stop} from '../lib/stop.ts';
 import type {Observer, SeedFile, Service} from './api/context.ts';
 import {parseOrigins} from './exchange/cross-origin.ts';
 import {type BodyPace, defaultPace} from './exchange/exchange.ts';
-import {InvalidOption} from './exchange/refusal.ts';
+import {InvalidOption, Refusal} from './exchange/refusal.ts';
 import type {FaultOptions} from './faults/control.ts';
 import type {Faults} from './faults/faults.ts';
 import {createRoutedServer} from './server.ts';
@@ -103,6 +104,7 @@ async function serve(
     metrics,
     allowHosts,
     allowOrigins: options.allowOrigins,
+    closing: new Stop(),
     port: () => port,
     publicUrl: () => publicUrl ?? url,
   };
@@ -143,7 +145,7 @@ async function serve(
     reset,
     /** Stops listening, responds to the uploads that have arrived completely, and closes all connections; files stay. */
     close: (): Promise<void> => {
-      faults?.stop();
+      service.closing.abort(new Refusal(503, 'The service is stopping.'));
       closed ??= Promise.all([control?.close(), server.close()])
         // A reset that is under way writes until its end.
         .then(() => state.resets.begin())

@@ -107,6 +107,40 @@ it('requests for thumbnails of a seed, at once and later: each picture is opened
   expect(await readFile(opened, 'utf8')).toBe('..');
 });
 
+it('SIGTERM while thumbnails of a seed are asked for: the one that is being made is the last', async () => {
+  const box = await sandbox();
+  const [sharp, opened, go] = ['sharp.cjs', 'opened', 'go'].map(name => join(box.directory, name));
+  await writeFile(
+    sharp ?? '',
+    `const {appendFileSync, existsSync} = require('node:fs');
+    module.exports = () => {
+      appendFileSync(${JSON.stringify(opened)}, '.');
+      const word = new Int32Array(new SharedArrayBuffer(4));
+      while (!existsSync(${JSON.stringify(go)})) Atomics.wait(word, 0, 0, 10);
+      throw new Error('no picture');
+    };`,
+  );
+  box.env['MEDIA_SHARP'] = sharp ?? '';
+  await mkdir(join(box.directory, 'seed'));
+  for (const name of ['photo.png', 'photo.jpg', 'photo.webp'])
+    await copyFile(fixture(name), join(box.directory, 'seed', name));
+  const {url, key, child} = await serve(box, '--ephemeral', '--seed', 'seed');
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: {Authorization: `Bearer ${key}`, 'Content-Type': 'application/json'},
+    body: '{"query": "{mediaList {nodes {thumbnailUrl}}}"}',
+  });
+  const {data} = (await response.json()) as {data: {mediaList: {nodes: {thumbnailUrl: string}[]}}};
+  const asked = data.mediaList.nodes.map(({thumbnailUrl}) => fetch(thumbnailUrl).catch(() => 'closed'));
+  const readOpened = () => readFile(opened ?? '', 'utf8').catch(() => '');
+  await eventually(async () => (await readOpened()) === '.');
+  child.kill('SIGTERM');
+  expect(await Promise.all(asked)).toEqual(['closed', 'closed', 'closed']);
+  await writeFile(go ?? '', '');
+  expect(await child).toMatchObject({signal: 'SIGTERM'});
+  expect(await readOpened()).toBe('.');
+});
+
 it('media serve with its data directory in the seed, also by way of a link: a thumbnail that is kept there is not part of the seed', async () => {
   const box = await sandbox();
   await copyFile(fixture('clip.mp4'), join(box.directory, 'clip.mp4'));

@@ -1,4 +1,5 @@
 import type {RandomAccess} from '../../lib/files/random-access.ts';
+import type {Stop} from '../../lib/stop.ts';
 import type {BodyPace} from '../exchange/exchange.ts';
 import type {Faults} from '../faults/faults.ts';
 import type {ServiceState} from '../state/state.ts';
@@ -21,6 +22,8 @@ export interface Service extends Omit<ServiceState, 'close'> {
   readonly allowHosts: readonly string[];
   /** Origins whose pages may upload, query and read files, such as `http://localhost:5173`; `*` is any, with a `fixedKey` only. */
   readonly allowOrigins: readonly string[];
+  /** Aborted when the service is closed. */
+  readonly closing: Stop<Error>;
   /** Where the service listens. */
   port(): number;
   /** The base of the URLs in records, without a trailing slash. */

@@ -45,7 +45,7 @@ export async function sendThumbnail(exchange: Exchange, service: Service, id: st
   if (stored?.thumbnail === undefined) throw new Refusal(404, 'There is no such thumbnail.');
   const {store} = service;
   const [path, medium] = [store.path('thumbnails', id), {...stored, path: store.path('files', id)}];
-  if (!existsSync(path) && !(await addThumbnail(medium, path, store.temporaryPath())))
+  if (!existsSync(path) && !(await addThumbnail(medium, path, store.temporaryPath(), service.closing)))
     return sendFile(exchange, service, id);
   await sendStored(exchange, path, {
     'Content-Type': 'image/webp',

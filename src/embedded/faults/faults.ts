@@ -2,7 +2,6 @@ import type {StopSignal} from '../../host.ts';
 import {parseObject} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
 import {seeded} from '../../lib/seeded.ts';
-import {Stop} from '../../lib/stop.ts';
 import {
   type Disturbance,
   type Exchange,
@@ -18,7 +17,6 @@ import {wait} from './wait.ts';
 export class Faults {
   seed = 0;
   #active: readonly ActiveFault[] = [];
-  readonly #stop = new Stop();
 
   /** Replaces all faults, and counts from 1 again; throws an InvalidOption if one cannot be read, and changes nothing then. */
   replace(texts: readonly string[], seed = 0): void {
@@ -34,15 +32,9 @@ export class Faults {
     return this.#active.map(({text, matched, applied}) => ({fault: text, matched, applied}));
   }
 
-  /** What is to be done to a request; undefined if there are no faults at all. */
-  disturbanceOf(exchange: Exchange): Disturbance | undefined {
-    if (this.#active.length === 0) return undefined;
-    return disturbanceOf(exchange, this.#active, this.#stop);
-  }
-
-  /** Ends all latencies, so that the service can end. */
-  stop(): void {
-    this.#stop.abort(undefined);
+  /** What is to be done to a request; undefined if there are no faults at all. `stop` ends all latencies. */
+  disturbanceOf(exchange: Exchange, stop: StopSignal): Disturbance | undefined {
+    return this.#active.length === 0 ? undefined : disturbanceOf(exchange, this.#active, stop);
   }
 }
 

@@ -1,9 +1,10 @@
 import {mkdir, rm} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import {isAbsolute} from 'node:path';
-import {systemHost} from '../../host.ts';
+import {type StopSignal, systemHost} from '../../host.ts';
 import {renameDurably} from '../../lib/files/durable.ts';
 import {hasShape} from '../../lib/json.ts';
+import {limited} from '../../lib/limited.ts';
 import {defined} from '../../lib/object.ts';
 import {orNothing} from '../../lib/system-code.ts';
 import {besidePackage} from '../../package-file.ts';
@@ -63,17 +64,20 @@ export function canHaveThumbnail({contentType}: MediaFile, {width}: MediaFacts):
 
 /** By their paths: thumbnails that are being made, and those that could not be made, which are not tried again. */
 const added = new Map<string, Promise<boolean>>();
+const inTurn = limited(1);
 
-/** Makes the thumbnail of a medium that is stored, at `path` by way of `draft`; resolves with whether there is one now. */
-export function addThumbnail(medium: MediaFile, path: string, draft: string): Promise<boolean> {
+/** Makes the thumbnail of a stored medium at `path`, by way of `draft`: whether there is one now. Rejects once `stop` is aborted before its turn. */
+export function addThumbnail(medium: MediaFile, path: string, draft: string, stop: StopSignal) {
   const add = async () => {
+    stop.throwIfAborted();
     if ((await made(draft, target => makeThumbnail(medium, target))) === undefined) return false;
-    // From now on, the file itself says that it was made; a disk that is full may have space later.
-    await renameDurably(draft, path).finally(() => added.delete(path));
+    await renameDurably(draft, path);
     return true;
   };
-  const adding = added.get(path) ?? add();
+  const adding = added.get(path) ?? inTurn(add);
   added.set(path, adding);
+  // Once it was made, the file itself says so; a disk that is full may have space later.
+  void adding.catch(() => true).then(isOver => isOver && added.delete(path));
   return adding;
 }
 
