@@ -96,7 +96,9 @@ export class JournalSet {
       const sent = done.filter(({entry}) => sentAsKey(entry) === way);
       const ids = await idsOf(sent);
       if (ids.length < 2) continue;
-      const groups = [sent.filter(one => ofPath.some(other => isSame(one, other)))];
+      const isOfPath = ({reader, entry: {row}}: Found) =>
+        ofPath.some(other => other.reader === reader && other.entry.row === row);
+      const groups = [sent.filter(isOfPath)];
       for (const reader of this.#readers) groups.push(sent.filter(one => one.reader === reader));
       for (const group of groups) {
         const doubled = await idsOf(group);
@@ -136,10 +138,6 @@ export class JournalSet {
 
 function verdict(status: Verdict['status'], path: PathKey, reason: string, ids: string[] = []): Verdict {
   return {status, path, reason, ids};
-}
-
-function isSame(one: Found, other: Found): boolean {
-  return one.reader === other.reader && one.entry.row === other.entry.row;
 }
 
 /** Whether a stored upload has the content of another one; if nobody has hashed that, its size in another journal is all that shows it. */

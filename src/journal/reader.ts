@@ -3,7 +3,6 @@ import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {journalFailed, unusable} from './errors.ts';
 import {blocksOf, damagedLine, openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
-import {contentOf} from './identity.ts';
 import type {Entry, EntryState, JournalIndex} from './journal-index.ts';
 import {type PathKey, parseLine, recordIn, type Scope, type UploadLine} from './line.ts';
 import {type Recovery, recover} from './recovery.ts';
@@ -50,11 +49,6 @@ export class JournalReader {
       }
     }
     return Number.NaN;
-  }
-
-  /** Whether an entry's content has this SHA-256, in hex. */
-  hasHash({row, size}: Entry, sha256: string): boolean {
-    return this.index.contentOf(row) === contentOf(sha256, size);
   }
 
   /** Why an entry failed. */

@@ -75,19 +75,16 @@ export class Ending {
 
   /** The file was not begun, since the run had ended. */
   async notTried(why: MediaError): Promise<Outcome | LeftOut> {
-    if (await wouldBeLeftOut(this.#source, this.#options)) return this.#leftOut();
+    if (await wouldBeLeftOut(this.#source, this.#options)) return this.leftOut().result;
     const sentence = `${this.#source.name} was not tried: the run had ended (${why.code}).`;
     const error = new MediaError('not_tried', sentence, {cause: why});
     return {...this.facts, status: 'failed', error};
   }
 
   leftOut(): PendingResult<LeftOut> {
-    return {result: Promise.resolve(this.#leftOut())};
-  }
-
-  #leftOut(): LeftOut {
     const {name, found} = this.#source;
-    return {status: 'left out', name, position: this.facts.position, isHidden: found?.isHidden === true};
+    const known = {name, position: this.facts.position, isHidden: found?.isHidden === true};
+    return {result: Promise.resolve({status: 'left out', ...known})};
   }
 
   /** `reach`: which files the failure applies to. */

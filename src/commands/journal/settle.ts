@@ -2,6 +2,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import {failed, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {
+  contentOf,
   type Entry,
   type Journal,
   type JournalReader,
@@ -147,7 +148,8 @@ async function named(reader: JournalReader, what: string, state: 'unknown' | 'do
   for await (const {path, entry} of reader.entriesIn(state)) {
     const names = await namesOf(reader, path, entry);
     if (state === 'done') names.push(mediaIdIn(await reader.recordOf(entry)));
-    if (names.includes(what) || (isSha256(what) && reader.hasHash(entry, what))) entries.push(entry);
+    const isContent = isSha256(what) && reader.index.contentOf(entry.row) === contentOf(what, entry.size);
+    if (isContent || names.includes(what)) entries.push(entry);
   }
   return entries;
 }
