@@ -101,7 +101,7 @@ export const outcomeHeadings = ['file', 'status', 'id', 'pixels', 'size', 'url o
 /** The row of an outcome among several inputs: file, status, id, pixels, size and URL, or the error code. */
 export function outcomeRow(outcome: Outcome): string[] {
   const start = [printable(outcome.name), outcome.status];
-  if (!('received' in outcome)) return [...start, '', '', sizeText(outcome), codeOf(outcome)];
+  if (!('received' in outcome)) return [...start, '', '', String(outcome.size ?? ''), codeOf(outcome)];
   const {record} = outcome.received;
   const {width, height} = record;
   const pixels = width == null || height == null ? '' : `${fieldText(width, '')}x${fieldText(height, '')}`;
@@ -118,13 +118,9 @@ export const checkHeadings = ['file', 'status', 'type', 'size', 'note'];
 
 /** The row of an outcome of a dry run. */
 export function checkRow(outcome: Outcome): string[] {
-  const {name, status, contentType = ''} = outcome;
+  const {name, status, contentType = '', size = ''} = outcome;
   const note = codeOf(outcome) || (outcome.geotags === 'stripped' ? 'without its location' : '');
-  return [printable(name), status, printable(contentType), sizeText(outcome), note];
-}
-
-function sizeText({size}: Outcome): string {
-  return size === undefined ? '' : String(size);
+  return [printable(name), status, printable(contentType), String(size), note];
 }
 
 function codeOf(outcome: Outcome): string {
