@@ -58,7 +58,7 @@ export function describeServiceError(error: unknown, options: ServiceOptions): u
 function noListening(
   code: string,
   port: number | undefined,
-  {host, faults}: ServiceOptions,
+  {host = '127.0.0.1', faults}: ServiceOptions,
 ): [message: string, hint: string] {
   const option = faults?.control?.port === port ? '--fault-port' : '--port';
   const another = `Choose another with ${option}, or any free one with ${option} 0.`;
@@ -75,7 +75,7 @@ const notADirectory = ['EEXIST', 'ENOTDIR'];
 /** Why the service cannot store anything, and what to do. */
 function noStoring(code: string, directory: string, isFull: boolean): [message: string, hint: string] {
   const why = notADirectory.includes(code) ? 'it is not a directory' : code;
-  const another = 'another directory with XDG_DATA_HOME (for serve, also with --data-dir).';
+  const another = 'another directory with XDG_DATA_HOME (for serve, --data-dir, or TMPDIR if --ephemeral).';
   return [
     `The embedded service cannot keep its data in ${directory}: ${why}.`,
     isFull ? `Free some space there, or choose ${another}` : `Choose ${another}`,

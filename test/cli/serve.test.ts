@@ -1,9 +1,10 @@
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {eventually} from '../support/eventually.ts';
 import {freePort} from '../support/free-ports.ts';
-import {fixture, sandbox} from '../support/media.ts';
+import {fixture, mediaCommand, sandbox} from '../support/media.ts';
 import {serve} from '../support/served.ts';
 
 const photo = fixture('photo.png');
@@ -131,6 +132,20 @@ describe('media serve', () => {
       child.kill(signal);
       expect(await child).toMatchObject({signal, stderr: ''});
       expect(await readdir(box.directory)).toEqual([]);
+    },
+  );
+
+  it.skipIf(process.platform === 'win32')(
+    '--ephemeral where nothing can be written: the variable that names another directory, exit 1',
+    async () => {
+      const {directory, env} = await sandbox();
+      const command = ['-c', 'ulimit -f 0; exec "$0" "$@" serve --port 0 --ephemeral', ...mediaCommand];
+      const options = {cwd: directory, env, extendEnv: false, reject: false} as const;
+      const {stdout, stderr, exitCode} = await execa('sh', command, options);
+      expect(stderr).toMatch(
+        / cannot keep its data in .*: EFBIG\.\n {2}Choose another .* TMPDIR if --ephemeral\)\.$/,
+      );
+      expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     },
   );
 
