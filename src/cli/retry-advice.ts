@@ -43,7 +43,7 @@ export function retryAdvice(
       if (isSame) return [`To retry ${files} that may succeed now, run the same command again.`];
       return [
         `One command cannot name ${files} that may succeed now.`,
-        'With --journal FILE, the same command sends only what is missing.',
+        'List them for --files-from. Only a run that had --journal FILE from its start can be repeated as it is.',
       ];
     },
     /** The suggestion to continue with a journal after a signal. */

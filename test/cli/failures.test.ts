@@ -346,7 +346,9 @@ describe('what failed, uploaded again by the command that is printed', () => {
     });
     expect(commandIn(stderr)).toBe('');
     expect(stderr).toMatch(/One command cannot name the (file|59 files) that may succeed now\.\n/);
-    expect(stderr).toContain('--journal');
+    expect(stderr).toContain(
+      '\nList them for --files-from. Only a run that had --journal FILE from its start',
+    );
     expect((await readdir(box.directory)).filter(name => !name.endsWith('.png'))).toEqual([]);
   });
 

@@ -216,7 +216,7 @@ describe('Ctrl-C while several files are sent', () => {
   it('without a journal: names --journal', async () => {
     const output = await stopped([]);
     expect(output).toContain(
-      'With --journal FILE, you can stop a run and continue it with the same command.',
+      'A run that has --journal FILE from its start can be continued with the same command.',
     );
     expect(output).toMatch(/1 uploaded, 0 skipped, 0 failed, 0 unknown\r\n$/);
   });

@@ -213,7 +213,7 @@ export class UploadRun {
     if (this.#options.dryRun || !several) return [];
     if (this.#signal === undefined) return this.#retryAdvice.advice(this.#isRemembered);
     if (this.#isRemembered) return this.#retryAdvice.continuation();
-    return ['With --journal FILE, you can stop a run and continue it with the same command.'];
+    return ['A run that has --journal FILE from its start can be continued with the same command.'];
   }
 
   #exitStatus(): ExitStatus {
