@@ -1,9 +1,9 @@
-import {rename, rm, writeFile} from 'node:fs/promises';
+import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
-import {makeDirectory} from '../../lib/files/durable.ts';
+import {makeDirectory, replaceDurably} from '../../lib/files/durable.ts';
 import {isString, type Shaped} from '../../lib/json.ts';
-import {ignoreDamage, readKept} from './kept-file.ts';
+import {readKept} from './kept-file.ts';
 
 /** When a key was last used (ISO 8601, UTC; to the minute), and by which program. */
 const useShape = {lastUsedAt: isString, userAgent: isString};
@@ -22,9 +22,7 @@ export function keyUses(dataDirectory: string, clock: Clock) {
   const pathOf = (id: string) => join(directory, `${id}.json`);
   const write = async (id: string, use: KeyUse) => {
     await makeDirectory(directory, 0o700);
-    const draft = `${pathOf(id)}.new`;
-    await writeFile(draft, `${JSON.stringify(use)}\n`, {mode: 0o600});
-    await rename(draft, pathOf(id));
+    await replaceDurably(pathOf(id), `${JSON.stringify(use)}\n`, `${pathOf(id)}.new`);
   };
   return {
     note(id: string, agent: string): void {
@@ -38,10 +36,10 @@ export function keyUses(dataDirectory: string, clock: Clock) {
       writing = writing.then(() => write(id, use)).catch(() => {});
     },
 
-    /** The last use of a key; undefined if it was never used, or its use cannot be read. Rejects if no file can be opened. */
+    /** The last use of a key; undefined if it was never used. Rejects if its use cannot be read. */
     async find(id: string): Promise<KeyUse | undefined> {
       await writing;
-      return readKept({path: pathOf(id)}, useShape).catch(ignoreDamage);
+      return readKept({path: pathOf(id)}, useShape);
     },
 
     /** Deletes the recorded use of a revoked key. */

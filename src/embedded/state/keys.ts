@@ -5,7 +5,7 @@ import {replaceDurably} from '../../lib/files/durable.ts';
 import {withLock} from '../../lib/files/lock.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shaped} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
-import {checked, readKept} from './kept-file.ts';
+import {checked, ignoreDamage, readKept} from './kept-file.ts';
 import {keyUses} from './key-uses.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
@@ -117,11 +117,11 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
       return key;
     },
 
-    /** Revokes the keys with a label, or those of them that were never used. */
+    /** Revokes the keys with a label, or those of them that were never used: a use that cannot be read is one. */
     async revoke(label: string, which: 'all' | 'unused' = 'all'): Promise<void> {
       const used = new Set<string>();
       for (const key of which === 'all' ? [] : await list())
-        if ((await uses.find(keyId(key))) !== undefined) used.add(key.hash);
+        if ((await uses.find(keyId(key)).catch(() => 'unreadable')) !== undefined) used.add(key.hash);
       const stays = (key: StoredKey) => key.label !== label || used.has(key.hash);
       processKeys = processKeys.filter(stays);
       kept = kept.filter(stays);
@@ -147,7 +147,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
     },
 
     /** The last use of a key; undefined if it was never used, or its use cannot be read. Rejects if no file can be opened. */
-    lastUse: (key: StoredKey) => uses.find(keyId(key)),
+    lastUse: (key: StoredKey) => uses.find(keyId(key)).catch(ignoreDamage),
 
     /** Resolves when all uses are written. */
     settled: uses.settled,
