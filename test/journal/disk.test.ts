@@ -120,6 +120,19 @@ describe('what others rely on is on disk when it is told', () => {
     expect((await doneBy(disk, () => journal.close())).at(-1)).toBe('sync');
   });
 
+  it('a record for which there was no room, when the run ends', async () => {
+    const one = await bench();
+    const {journal, disk} = await watched(one);
+    const entry = await begin(journal, input);
+    await entry.commit(hash);
+    disk.onCall = call => {
+      if (call === 'write') throw systemError('ENOSPC');
+    };
+    await expect(entry.done('{"id":"a"}')).rejects.toMatchObject({code: 'journal_failed'});
+    disk.onCall = () => {};
+    expect(await doneBy(disk, () => journal.close())).toEqual(['write', 'sync']);
+  });
+
   it('a merged journal: all of it before it has its name, and then the name', async () => {
     const one = await bench();
     await one.run(journal => upload(journal, input, 'done'));
@@ -159,10 +172,13 @@ describe('a disk that fails at the n-th call', () => {
         failed = `${call} ${file}`;
         throw systemError(code);
       };
-      await action(one, hostIn(one.directory, {files: disk.files})).catch(() => {});
+      const host = hostIn(one.directory, {files: disk.files});
+      const error = await action(one, host).catch((cause: unknown) => cause);
       expect(disk.open, failed).toEqual([]);
       expect(await others(), failed).toEqual(there);
-      if (failed === '') return number - 1;
+      if (failed !== '') continue;
+      expect(error).toBeUndefined();
+      return number - 1;
     }
   }
 
@@ -192,8 +208,10 @@ describe('a disk that fails at the n-th call', () => {
       await writeMerged(join(one.directory, 'merged'), readers, host);
     };
     const prepare = async (one: Bench) => {
-      for (const other of ['first', 'second', 'merged'])
-        await one.run(journal => upload(journal, input, 'done'), join(one.directory, other));
+      const path = (other: string) => join(one.directory, other);
+      for (const other of ['first', 'second'])
+        await one.run(journal => upload(journal, input, 'done'), path(other));
+      await one.write(await one.text(path('first')), path('merged'));
     };
     expect(await eachCall('EIO', merge, prepare)).toBeGreaterThan(10);
   });
