@@ -524,6 +524,16 @@ describe('media journal merge', () => {
     },
   );
 
+  it('stored, then written over by as many bytes, which are refused: missing', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']}, 'first');
+    await journalOf(one, 'j', {a: ['failed']}, 'other');
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
+      exitCode: 1,
+      stdout: 'missing   a  the service refused it\n',
+    });
+  });
+
   it('of one size, and refused after all of it was sent: missing', async () => {
     const one = await bench();
     await one.run(
@@ -649,6 +659,16 @@ describe('media journal merge', () => {
       exitCode: 2,
       error: 'all records what the journals to be merged do not.',
     });
+  });
+
+  it('replaces a journal with an upload that was forgotten since, and made again', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'forget', 'j', 'med_1')).toMatchObject({exitCode: 0});
+    await journalOf(one, 'j', {a: ['done', 'med_2']});
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0, error: undefined});
+    expect(await media(one, 'list', 'all')).toMatchObject({stdout: 'uploaded  a  med_2\n'});
   });
 
   it('keeps a journal of another service', async () => {

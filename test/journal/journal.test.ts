@@ -150,6 +150,7 @@ describe('a record', () => {
   it.each([
     ['numbers past 2^53', '{"id":"a","size":9007199254740993123,"x":1.0}'],
     ['a member of that name within', '{"record":{"record":[1,{"record":"}"}]},"id":"a"}'],
+    ['a member of that name behind another', '{"id":"a","record":{"id":"b"}}'],
     ['quotes and braces in strings', String.raw`{"id":"\"},{\\","urls":["{","}\\"]}`],
     ['a quote and 1,100 brackets in a string', String.raw`{"id":"a","x":"\"${'['.repeat(1_100)}"}`],
     ['line breaks outside strings', '{"id":"a",\n"size":12345678901234567890}'],
