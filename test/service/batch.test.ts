@@ -48,12 +48,14 @@ describe('what becomes of the rest of the batch', () => {
     ['302', [302, 200], ['failed redirected', 'uploaded', 'uploaded']],
     ['500', [500, 200], ['unknown outcome_unknown', 'uploaded', 'uploaded']],
     ['503', [503, 200], ['failed service_unavailable', 'uploaded', 'uploaded']],
-  ])('%s', async (_, answers, expected) => {
-    const {url, requests} = await scriptedServer(...statuses(...answers));
-    const outcomes = await uploadEach(sources('a', 'b', 'c'), clientOf(url));
-    expect(codes(outcomes)).toEqual(expected);
-    const tried = expected.filter(code => code !== 'failed not_tried').length;
-    await eventually(() => requests.length === tried);
+  ])('%s, with a journal or without', async (_, answers, expected) => {
+    for (const journal of [undefined, await (await bench()).open()]) {
+      const {url, requests} = await scriptedServer(...statuses(...answers));
+      const outcomes = await uploadEach(sources('a', 'b', 'c'), clientOf(url), {journal});
+      expect(codes(outcomes)).toEqual(expected);
+      const tried = expected.filter(code => code !== 'failed not_tried').length;
+      await eventually(() => requests.length === tried);
+    }
   });
 
   test('404 after a file that could not be opened: it is the first answer, so the batch halts', async () => {

@@ -441,6 +441,24 @@ test('an outage that a gateway answers with a page: its words, which may hold id
   expect(errors.map(({messageToKeep}) => messageToKeep).join('\n')).not.toContain('id-4711');
 });
 
+test('an outage whose gateway asks for a longer wait than is allowed: once it is noticed, its end is waited for', async () => {
+  const clock = new ManualClock();
+  const away: Refused = {kind: 'refused', status: 503, retryAfter: '3600'};
+  const uploader = {
+    ...counting(async (request, number) => {
+      await send(request);
+      return number <= 4 ? away : stored();
+    }),
+    probeAvailability: async () => undefined,
+  };
+  const options = {clock, several: true, concurrency: 4, retries: 1, random: () => 0.5} as const;
+  const waits = {retryMaxWaitMs: 10_000, onUnknown: 'honoured'} as const;
+  const sources = Array.from({length: 4}, () => small());
+  const outcomes = await within(600_000, clock, uploadEach(sources, uploader, {...options, ...waits}));
+  // Of the first two, nobody could know yet.
+  expect(outcomes.filter(one => one === 'uploaded')).toHaveLength(2);
+});
+
 describe('the retries of a batch', () => {
   /** Names of files, each of which is refused so many times before it is stored. */
   async function outcomesOf(hiccups: readonly number[]): Promise<string[]> {
