@@ -62,6 +62,36 @@ describe('descriptors', () => {
     expect([...open]).toEqual([]);
   });
 
+  it('of a file whose disk hangs: a run that is stopped does not wait until it is closed', async () => {
+    const directory = await directoryWith({'a.png': 'content'});
+    const {asyncFs} = systemFiles;
+    const closing: number[] = [];
+    const close = (fd: number) => {
+      closing.push(fd);
+      return new Promise<void>(() => {});
+    };
+    const statfs = () => Promise.reject(new Error('not known'));
+    const {files} = counting({asyncFs: {...asyncFs, close}, statfs} as Partial<FileSystem>);
+    const fileNamed = filesIn(directory, new Disk(files));
+    const stop = new Stop<Error>();
+    const [before, after] = [await fileNamed('a.png').open(stop), await fileNamed('a.png').open(stop)];
+    const waiting = before.close();
+    stop.abort(new Error('stopped'));
+    await Promise.all([waiting, after.close()]);
+    expect(closing).toHaveLength(2);
+    for (const fd of closing) closeSync(fd);
+  });
+
+  it('of a file about which its disk tells nothing: closed', async () => {
+    const directory = await directoryWith({'a.png': 'content'});
+    const {asyncFs} = systemFiles;
+    const fstat = () => Promise.reject(Object.assign(new Error('i/o error'), {code: 'EIO'}));
+    const {files, open} = counting({asyncFs: {...asyncFs, fstat}});
+    const opening = filesIn(directory, new Disk(files))('a.png').open(signal);
+    await expect(opening).rejects.toMatchObject({code: 'file_unreadable'});
+    expect([...open]).toEqual([]);
+  });
+
   it('of a file that opens after the run was stopped: closed', async () => {
     const directory = await directoryWith({'a.png': 'content'});
     let goOn = () => {};
