@@ -1,5 +1,5 @@
 import {readdirSync, readlinkSync} from 'node:fs';
-import {readFile, writeFile} from 'node:fs/promises';
+import {type FileHandle, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {claimName, renameDurably, replaceDurably, writeDurably} from '../../../src/lib/files/durable.ts';
@@ -62,12 +62,18 @@ test.runIf(process.platform === 'linux').for(ways)(
   },
 );
 
-test('a disk that fails while a file is written: no part of it stays', async () => {
+test('a disk that fails while a file is written: no part of it stays, and nothing is open', async () => {
   const directory = await temporaryDirectory();
-  const open = async (...parameters: Parameters<FileSystem['open']>) =>
-    Object.assign(await systemFiles.open(...parameters), {sync: failing('EIO')});
+  const handles: FileHandle[] = [];
+  const open = async (...parameters: Parameters<FileSystem['open']>) => {
+    const handle = Object.assign(await systemFiles.open(...parameters), {sync: failing('EIO')});
+    handles.push(handle);
+    return handle;
+  };
   await expect(writeDurably(join(directory, 'a'), 'text', {...systemFiles, open})).rejects.toThrow('EIO');
   expect(readdirSync(directory)).toEqual([]);
+  // A closed file has no descriptor.
+  expect(handles.map(({fd}) => fd)).toEqual([-1]);
 });
 
 test('a name that is taken: is not claimed, with hard links', async () => {
