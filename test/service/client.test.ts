@@ -149,6 +149,23 @@ test('a service that takes 9 s to say which one it is: known', async () => {
   expect(await id).toBe('one');
 });
 
+test('a run that is stopped while it asks which service is there: rejects with its reason', async () => {
+  let isAsked = false;
+  const server = createServer(() => {
+    isAsked = true;
+  });
+  await listen(server);
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const stop = new Stop<Error>();
+  const id = clientOf(urlOf(server)).serviceId(stop);
+  await eventually(() => isAsked);
+  stop.abort(new Error('stopped'));
+  await expect(id).rejects.toThrow('stopped');
+});
+
 test('a connection is used again at once, but not after 700 ms, when the server may be closing it', async () => {
   let connections = 0;
   const server = createServer((request, response) => {
