@@ -46,6 +46,15 @@ test('a port that is in use: the directory is free again, and nothing listens fo
   await startedService({dataDirectory, exclusive: true});
 });
 
+test('keys that are damaged: refused, and the directory is free again', async () => {
+  const {service, dataDirectory} = await serviceWithKey();
+  await service.close();
+  await writeFile(join(dataDirectory, 'keys.json'), '{');
+  await expect(startedService({dataDirectory, exclusive: true})).rejects.toThrow(/keys\.json is damaged/);
+  await rm(join(dataDirectory, 'keys.json'));
+  await startedService({dataDirectory, exclusive: true});
+});
+
 /** A data directory with one upload, and what services that were killed may leave behind. */
 async function leftBehind() {
   const {service, key, dataDirectory} = await serviceWithKey();
