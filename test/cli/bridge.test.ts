@@ -41,7 +41,8 @@ async function send(
 ) {
   const {method = 'POST', headers = {}, body = ''} = options;
   const sent = request(url, {method, headers: {'Content-Length': Buffer.byteLength(body), ...headers}});
-  sent.end(body);
+  // With a text, Node would send the head as UTF-8, too.
+  sent.end(Buffer.from(body));
   const [response] = await once(sent, 'response');
   let text = '';
   for await (const chunk of response) text += chunk;
@@ -215,6 +216,21 @@ test('a secret with the signs of base64 and of a query: taken from the URL as it
       query,
       status,
     });
+});
+
+test('a secret that is not ASCII: taken from a header field as UTF-8, and from the URL', async () => {
+  const {box, path} = await machine();
+  box.env['MEDIA_BRIDGE_SECRET'] = 'Sésam';
+  await copyFile(fixture('photo.png'), path('in.png'));
+  const {url} = await bridge(box);
+  const bytes = Buffer.from('Sésam').toString('latin1');
+  for (const [query, headers, status] of [
+    ['', {Authorization: `Bearer ${bytes}`}, 200],
+    ['', {'X-PicGo-Secret': bytes}, 200],
+    ['?secret=S%C3%A9sam', {}, 200],
+    ['', {Authorization: 'Bearer Sesam'}, 401],
+  ] as const)
+    expect((await upload(`${url}${query}`, [path('in.png')], headers)).status).toBe(status);
 });
 
 test('--root and a secret: links that lead out and other secrets are refused', async () => {

@@ -37,7 +37,9 @@ export function refuseStrangers({headers, url = ''}: IncomingMessage, secret: st
     headers.authorization === undefined
       ? queries.map(text => headers['x-picgo-secret'] ?? new URLSearchParams(text).get('secret'))
       : [bearerOf(headers)];
-  if (!given.some(one => isSameSecret(String(one ?? ''), secret)))
+  // Node reads the bytes of a request's head as Latin-1.
+  const forms = [secret, Buffer.from(secret).toString('latin1')];
+  if (!given.some(one => forms.some(form => isSameSecret(String(one ?? ''), form))))
     throw new Refusal(
       401,
       'The secret is missing or wrong: send it as "Authorization: Bearer SECRET", or as ?secret=SECRET in the URL.',
