@@ -1,5 +1,5 @@
 import {MediaError} from '../errors.ts';
-import type {Host, StopSignal} from '../host.ts';
+import type {Clock, Host, StopSignal} from '../host.ts';
 import {contentHash, type Hashable} from '../lib/files/content-hash.ts';
 import type {FileStat} from '../sources/open/source.ts';
 import type {JournalEntry} from './entry.ts';
@@ -40,9 +40,11 @@ export type Known =
  */
 export class JournalMemory {
   readonly reader: JournalReader;
+  readonly #clock: Clock;
 
-  constructor(reader: JournalReader) {
+  constructor(reader: JournalReader, clock: Clock) {
     this.reader = reader;
+    this.#clock = clock;
   }
 
   /** What is known about an unchanged file, an unknown upload first; undefined if the file must be read. */
@@ -95,11 +97,16 @@ export class JournalMemory {
         resendSince !== Number.POSITIVE_INFINITY &&
         // Sent in another way, it would have another idempotency key, and be stored twice.
         sentAsKey(entry) === sentAsKey(sentAs) &&
-        // An unreadable time does not count as recent.
-        (await this.reader.timeOf(entry)) >= resendSince;
+        (await this.#isRecent(entry, resendSince));
       if (!mayRepeat) return {status: 'unknown', key: (await this.reader.lineOf(entry)).key};
     }
     return undefined;
+  }
+
+  /** Whether an upload was released since then: not at an unreadable time, nor at one of a clock that has been set back since. */
+  async #isRecent(entry: Entry, since: number): Promise<boolean> {
+    const released = await this.reader.timeOf(entry);
+    return released >= since && released <= this.#clock.now() + 60_000;
   }
 
   async #done(entry: Entry): Promise<Known> {
@@ -126,7 +133,7 @@ export function settledStateOf(input: JournalInput, now: number): FileState {
 /** Reads a journal for a dry run, without locking it; undefined if there is none. Rejects as openJournal() does. */
 export async function readMemory(
   path: string,
-  host: Pick<Host, 'cwd' | 'files'>,
+  host: Pick<Host, 'cwd' | 'files' | 'clock'>,
   asked: Scope | undefined,
   questions: Questions = {},
 ): Promise<JournalMemory | undefined> {
@@ -136,5 +143,5 @@ export async function readMemory(
   if (reader === undefined) return undefined;
   if (asked !== undefined && reader.scope !== undefined) refuseOtherScope(reader.scope, asked, path);
   await refuseOtherStore(reader.scope, questions, path);
-  return new JournalMemory(reader);
+  return new JournalMemory(reader, host.clock);
 }

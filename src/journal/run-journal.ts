@@ -16,7 +16,7 @@ export class Journal extends JournalMemory {
   readonly #active = new ActiveUploads();
 
   constructor(reader: JournalReader, log: JournalLog, host: Host) {
-    super(reader);
+    super(reader, host.clock);
     reader.index.serviceId ??= reader.scope?.serviceId;
     this.#log = log;
     this.#host = host;

@@ -83,6 +83,14 @@ describe('an upload of unknown outcome, to a service that honours Idempotency-Ke
     expect(requests).toHaveLength(1);
   });
 
+  it('committed while the clock was a year ahead: unknown like any other, since nobody knows how old it is', async () => {
+    const {run, age, requests} = await leftUnknown(502, 200);
+    await age(-365 * 24 * hour);
+    expect(await run('--dry-run')).toEqual({status: 'unknown', exitCode: 5});
+    expect(await run()).toEqual({status: 'unknown', exitCode: 5});
+    expect(requests).toHaveLength(1);
+  });
+
   it('sent again after 11 hours, and unknown again: held 12 hours after the first commit', async () => {
     const {run, age, requests} = await leftUnknown(502, 502, 200);
     await age(11 * hour);
