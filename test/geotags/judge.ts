@@ -73,8 +73,9 @@ function others(lines: readonly string[]): string[] {
     const {group, name, value} = parsed(line);
     // What a blanked pointer or box is instead.
     const isBlanked = /^(?:Exif_0x8826|Unknown_free)$/.test(name) && /^[0\s]*$/.test(value);
-    // What is in a blanked item of iTunes beside its place.
-    const isWithinBlanked = group === 'iTunes' && name.startsWith('Unknown_');
+    // What is in a blanked item of iTunes beside its place, or an attribute of a blanked place whose name was mutated.
+    const isWithinBlanked =
+      (group === 'iTunes' && name.startsWith('Unknown_')) || /^(?:DC|RatingRegion)ParseType$/.test(name);
     // Spaces between properties, in XMP that exiftool reads leniently.
     const isFilling = group.startsWith('XMP') && /^[\s.]*$/.test(value);
     // The MD5 of extended XMP, in a property whose name was mutated.
