@@ -103,7 +103,7 @@ export class JournalMemory {
     return undefined;
   }
 
-  /** Whether an upload was released since then: not at an unreadable time, nor at one of a clock that has been set back since. */
+  /** Whether an upload was released since then: not at an unreadable time, nor more than a minute ahead of the clock, which has been set back since. */
   async #isRecent(entry: Entry, since: number): Promise<boolean> {
     const released = await this.reader.timeOf(entry);
     return released >= since && released <= this.#clock.now() + 60_000;

@@ -8,6 +8,7 @@ import type {Refused, UploadAnswer, Uploader, UploadRequest} from '../../src/ser
 import type {OpenSource, Source} from '../../src/sources/open/source.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {mebibyte, memorySource, noObserver, uploadEach, zeroSource} from '../service/support.ts';
+import {CountedStop} from '../support/counted-stop.ts';
 import {type Bench, bench, changedHandle, inputOf, lookup, upload} from '../support/journal.ts';
 import {ManualClock, settled} from '../support/manual-clock.ts';
 
@@ -508,21 +509,6 @@ class InstantClock extends ManualClock {
   override async sleep(): Promise<void> {}
 }
 
-/** A stop that counts who listens to it. */
-class CountedStop extends Stop<MediaError> {
-  readonly listeners = new Set<() => void>();
-
-  override addEventListener(type: 'abort', listener: () => void): void {
-    this.listeners.add(listener);
-    super.addEventListener(type, listener);
-  }
-
-  override removeEventListener(type: 'abort', listener: () => void): void {
-    this.listeners.delete(listener);
-    super.removeEventListener(type, listener);
-  }
-}
-
 /** A clock that counts the timers that have neither run nor been cancelled. */
 class CountedClock extends InstantClock {
   readonly pending = new Set<symbol>();
@@ -554,7 +540,7 @@ describe('an attempt leaves no timer and no listener behind', () => {
     ['changed', large({verify: broken}), request => send(request).then(() => stored()), {}],
     ['unreadable', large({read: broken}), request => send(request).then(() => stored()), {}],
   ])('%s', async (_name, source, meet, options) => {
-    const stop = new CountedStop();
+    const stop = new CountedStop<MediaError>();
     const clock = new CountedClock();
     const counts = new Set<number>();
     const uploader: Uploader = {

@@ -1,28 +1,13 @@
 import {readdir} from 'node:fs/promises';
 import {Readable} from 'node:stream';
 import {expect, it} from 'vitest';
-import {Stop} from '../../../src/lib/stop.ts';
 import {spooledSource} from '../../../src/sources/open/spooled.ts';
+import {CountedStop} from '../../support/counted-stop.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 import {canListOpenFiles, openFiles} from '../../support/open-files.ts';
 
-/** Counts those that listen to it. */
-class CountedStop extends Stop<Error> {
-  readonly listeners = new Set<() => void>();
-
-  override addEventListener(type: 'abort', listener: () => void): void {
-    this.listeners.add(listener);
-    super.addEventListener(type, listener);
-  }
-
-  override removeEventListener(type: 'abort', listener: () => void): void {
-    this.listeners.delete(listener);
-    super.removeEventListener(type, listener);
-  }
-}
-
 /** What is known once a stream has been opened, or could not be. */
-async function spooled(stream: () => Readable, signal = new CountedStop()) {
+async function spooled(stream: () => Readable, signal = new CountedStop<Error>()) {
   const temporary = await temporaryDirectory();
   const source = spooledSource({what: 'The stream', name: 'a.png', stream, temporaryDirectory: temporary});
   const opened = await source.open(signal).catch((error: Error) => error);
@@ -64,7 +49,7 @@ it('a stream that is read to its end: nobody listens any more, and nothing is le
 });
 
 it('a run that was stopped: the stream, which may never come to an end, is not opened', async () => {
-  const stop = new CountedStop();
+  const stop = new CountedStop<Error>();
   stop.abort(new Error('stopped'));
   let isOpened = false;
   const stream = () => {
