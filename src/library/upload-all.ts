@@ -57,7 +57,7 @@ export interface UploadOptions {
    * has its result, `failed` with `not_tried` if it was not begun; then the iteration rejects with the signal's reason.
    */
   signal?: AbortSignal;
-  /** Receives what happens between results. */
+  /** Receives what happens between results. When a method throws, the batch ends as for `signal`, and the iteration rejects with that. */
   observer?: Partial<TransferObserver>;
   /** The base of relative paths; the working directory by default. */
   cwd?: string;
@@ -124,11 +124,11 @@ function stoppedBy(cause: unknown): MediaError {
   return new MediaError('interrupted', 'The caller stopped the upload.', {cause});
 }
 
-type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several'> & {stop: Stop<MediaError>};
+type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several' | 'observer'> & {stop: Stop<MediaError>};
 
 async function* run(
   inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
-  {signal, cwd, client, journal: journalPath}: UploadOptions,
+  {signal, cwd, client, journal: journalPath, observer}: UploadOptions,
   checked: Checked,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
@@ -138,6 +138,11 @@ async function* run(
   shareable(signal);
   signal?.addEventListener('abort', onAbort, {once: true});
   let journal: JournalMemory | undefined;
+  let thrown: {error: unknown} | undefined;
+  const onThrown = (error: unknown) => {
+    thrown ??= {error};
+    stop.abort(stoppedBy(error));
+  };
   try {
     if (journalPath !== undefined) {
       const path = cwd === undefined ? journalPath : resolve(cwd, journalPath);
@@ -152,10 +157,12 @@ async function* run(
     const outcomes = transferAll(sourcesFrom(items, cwd ?? host.cwd(), disk), {
       ...checked,
       several: !Array.isArray(inputs) || inputs.length > 1,
+      observer: wholeObserver(observer, onThrown),
       journal,
     });
     for await (const outcome of outcomes) if (outcome.status !== 'left out') yield resultOf(outcome);
     signal?.throwIfAborted();
+    if (thrown) throw thrown.error;
   } catch (error) {
     signal?.throwIfAborted();
     if (!stop.aborted || error !== stop.reason) throw inOptionNames(error);
@@ -206,20 +213,29 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
     dryRun: options.dryRun === true,
     ...(options.verify && {verify: {mode: options.verify, dimensions: certainSize}}),
     geotags: options.geotags === 'keep' ? undefined : options.geotags,
-    observer: wholeObserver(options.observer),
   };
 }
 
-/** The methods are called on the observer, which may be an instance of a class. */
-function wholeObserver(observer: Partial<TransferObserver> = {}): TransferObserver {
+/** The methods are called on the observer, which may be an instance of a class. What one throws ends the batch. */
+function wholeObserver(
+  observer: Partial<TransferObserver> = {},
+  onThrown: (error: unknown) => void,
+): TransferObserver {
+  const tell = (call: () => void) => {
+    try {
+      call();
+    } catch (error) {
+      onThrown(error);
+    }
+  };
   return {
-    started: (...facts) => observer.started?.(...facts),
-    progress: (...facts) => observer.progress?.(...facts),
+    started: (...facts) => tell(() => observer.started?.(...facts)),
+    progress: (...facts) => tell(() => observer.progress?.(...facts)),
     retrying: (position, name, error, waitMs) =>
-      observer.retrying?.(position, name, inOptionNames(error), waitMs),
-    unavailable: (...facts) => observer.unavailable?.(...facts),
-    finished: (...facts) => observer.finished?.(...facts),
-    warning: (name, message) => observer.warning?.(name, withOptionNames(message)),
+      tell(() => observer.retrying?.(position, name, inOptionNames(error), waitMs)),
+    unavailable: (...facts) => tell(() => observer.unavailable?.(...facts)),
+    finished: (...facts) => tell(() => observer.finished?.(...facts)),
+    warning: (name, message) => tell(() => observer.warning?.(name, withOptionNames(message))),
   };
 }
 

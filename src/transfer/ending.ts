@@ -126,7 +126,6 @@ export class Ending {
       unrecorded = unlessBug(error);
       this.#halt.abort(unrecorded);
     }
-    // An observer of the library may throw: the record must be in the journal by then.
     this.#options.observer.finished(outcome.position);
     if (unrecorded === undefined) return outcome;
     return {...outcome, unrecorded: this.#unrecorded(unrecorded, entry.idempotencyKey)};

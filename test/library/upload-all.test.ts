@@ -124,20 +124,31 @@ describe('uploadAll', () => {
     expect(await service.records()).toHaveLength(2);
   });
 
-  it('with a journal, and an observer that throws when a file is finished: what is stored is recorded', async () => {
-    const {service, client} = await connected();
-    const journal = join(await temporaryDirectory(), 'uploads.journal');
-    const bug = new Error('a bug');
-    const observer = {
-      finished() {
-        throw bug;
-      },
-    };
-    const {thrown} = await settled(uploadAll([photo], {client, journal, observer}));
-    expect(thrown).toBe(bug);
-    expect(await collect(uploadAll([photo], {client, journal}))).toMatchObject([{status: 'skipped'}]);
-    expect(await service.records()).toHaveLength(1);
-  });
+  it.each(['started', 'progress', 'warning', 'finished'])(
+    'an observer whose `%s` throws: whatever was taken has its result, the journal knows it, then it rejects',
+    async call => {
+      const {service, client} = await connected();
+      const journal = join(await temporaryDirectory(), 'uploads.journal');
+      const bug = new Error('a bug');
+      const observer = {
+        [call]() {
+          throw bug;
+        },
+      };
+      const picture = join(await temporaryDirectory(), 'photo.jpg');
+      await copyFile(photo, picture);
+      const inputs = counted([picture, clip]);
+      const {results, thrown} = await settled(uploadAll(inputs, {client, journal, observer}));
+      expect(thrown).toBe(bug);
+      expect(results).toHaveLength(inputs.taken);
+      for (const {status} of results) expect(status).not.toBe('unknown');
+      const uploaded = results.filter(({status}) => status === 'uploaded').map(({name}) => name);
+      const later = await collect(uploadAll([picture, clip], {client, journal}));
+      for (const {name, status} of later)
+        expect(status).toBe(uploaded.includes(name) ? 'skipped' : 'uploaded');
+      expect(await service.records()).toHaveLength(2);
+    },
+  );
 
   it('a dry run: checks, sends nothing, makes no journal', async () => {
     const {service, client} = await connected();
