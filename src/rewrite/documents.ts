@@ -1,6 +1,6 @@
 import {constants} from 'node:fs';
 import {open, readdir, realpath} from 'node:fs/promises';
-import {basename, join, relative} from 'node:path';
+import {basename, dirname, join, relative} from 'node:path';
 import {failed, MediaError} from '../errors.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
@@ -34,7 +34,7 @@ function kindOf(name: string): DocumentKind | undefined {
 }
 
 /**
- * The documents that files and directories stand for, in byte order; hidden names and node_modules in directories are
+ * The documents that files and directories stand for, in byte order, each once; hidden names and node_modules in directories are
  * left out, and so is the directory with the real path `except`. Rejects if one is missing, is no document, or if a directory has none.
  */
 export async function* findDocuments(
@@ -42,6 +42,9 @@ export async function* findDocuments(
   cwd: string,
   except?: string,
 ): AsyncGenerator<DocumentFile> {
+  const seen = new Set<string>();
+  const isNew = async ({path}: DocumentFile) =>
+    seen.size < seen.add(join(await realpath(dirname(path)), basename(path))).size;
   for (const input of inputs) {
     const path = typedPath(cwd, input);
     if ((await namedStat(input, path)).isDirectory()) {
@@ -49,7 +52,7 @@ export async function* findDocuments(
       const exceptPlace = except === undefined ? undefined : relative(await realpath(path), except);
       for await (const document of walk({name: input, path, place: ''}, exceptPlace)) {
         isEmpty = false;
-        yield document;
+        if (await isNew(document)) yield document;
       }
       if (isEmpty)
         throw new MediaError('nothing_matched', `${input} contains no document.`, {
@@ -62,7 +65,8 @@ export async function* findDocuments(
       throw new MediaError('usage', `${input} is not a Markdown, HTML or CSS file.`, {
         hint: whatDocumentsAre,
       });
-    yield {name: input, path, place: basename(input), kind};
+    const document = {name: input, path, place: basename(input), kind};
+    if (await isNew(document)) yield document;
   }
 }
 

@@ -219,6 +219,18 @@ describe('--write', () => {
   });
 });
 
+test('documents that several inputs lead to: written and counted once, to --out-dir too', async () => {
+  const {rewrite, bytes, at} = await machine({'a.md': document, 'b.md': document});
+  await symlink('.', at('here'));
+  const inputs = ['here/b.md', '.', './a.md', 'a.md'];
+  const mirrored = await rewrite('--out-dir', '../out', ...inputs);
+  expect(mirrored).toMatchObject({stdout: 'here/b.md: 1 URL\na.md: 1 URL\n', exitCode: 0});
+  expect(await bytes('../out/a.md')).toEqual(await bytes('../out/b.md'));
+  const written = await rewrite('--write', ...inputs);
+  expect(written).toMatchObject({stdout: 'here/b.md: 1 URL\na.md: 1 URL\n', exitCode: 0});
+  expect(written.stderr).toContain('2 local references in 2 documents');
+});
+
 test('names that may control a terminal: escaped wherever they are printed', async () => {
   const name = 'a\u001b[2J.md';
   const {rewrite} = await machine({[name]: '![a](<b\u001b[2J.png>) ![c](photo.png)\n'});

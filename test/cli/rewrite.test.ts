@@ -165,7 +165,7 @@ describe('the modes', () => {
     [['--write', '--check', 'a.md'], "Option '--write' cannot be used with option '--check'."],
     [['--stdout', 'a.md', 'b.md'], '--stdout prints one document, but 2 were given'],
     [['--out-dir', '.', 'a.md'], '--out-dir would overwrite a.md'],
-    [['--out-dir', 'o', 'a.md', './a.md'], 'would both be written to o/a.md'],
+    [['--out-dir', 'o', 'a.md', 'other/a.md'], 'would both be written to o/a.md'],
     [
       ['--ndjson', '--template', '{id}', 'a.md'],
       "Option '--ndjson' cannot be used with option '--template <text>'.",
@@ -176,6 +176,8 @@ describe('the modes', () => {
   ])('%j: a usage error', async (parameters, message) => {
     const {at, rewrite} = await machine({'a.md': document, 'b.md': ''});
     await mkdir(at('empty'));
+    await mkdir(at('other'));
+    await copyFile(at('a.md'), at('other/a.md'));
     expect(await rewrite(...parameters)).toMatchObject({
       stdout: '',
       exitCode: 2,
