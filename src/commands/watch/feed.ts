@@ -13,10 +13,11 @@ export type Finished = 'stays' | 'asked again' | 'left';
 
 /** What is done with a complete file. */
 export interface FileWork {
-  /** Uploads a file that has settled in a state; rejects if the service or the journal could not be opened. */
-  upload(path: string, settled: WatchedState): Promise<Outcome | LeftOut>;
-  /** Disposes of an uploaded file and prints its outcome. Rejects if it could not. */
-  finish(path: string, outcome: Outcome): Promise<Finished>;
+  /**
+   * Uploads a file that has settled in a state, disposes of it if it was uploaded, and prints its outcome. Rejects if the service or the
+   * journal could not be opened, or if it could not dispose of the file.
+   */
+  take(path: string, settled: WatchedState): Promise<Finished | FailedOutcome | LeftOut>;
   /** Called for a file that is not tried again as it is. */
   failed(path: string, outcome: FailedOutcome): Promise<void>;
   /** Called at most once a minute for each kind of error while files wait to be tried again. */
@@ -91,8 +92,7 @@ export class Feed {
     this.#active.set(path, false);
     this.#delayed.delete(path);
     try {
-      const outcome = await this.#work.upload(path, state);
-      await this.#end(path, outcome, state.key);
+      await this.#end(path, await this.#work.take(path, state), state.key);
     } catch (error) {
       this.#delay(path, asMediaError(error));
     } finally {
@@ -102,26 +102,25 @@ export class Feed {
     }
   }
 
-  /** Decides by the outcome whether a file is done with, or tried again. */
-  async #end(path: string, outcome: Outcome | LeftOut, key: string): Promise<void> {
-    if (outcome.status === 'left out') this.#done.set(path, key);
-    else if ('error' in outcome) {
-      const {error, status} = outcome;
-      if (error.code === 'file_missing' || error.code === 'interrupted') return;
-      if (error.code === 'source_changed') return this.touch(path);
-      if (status === 'failed' && !hasTrait(error.code, 'as it is')) return this.#delay(path, error);
-      this.#done.set(path, key);
-      // A network share may be back by then. Sooner, a large file on a damaged disk would be sent over and over, up to the damage.
-      if (error.code === 'file_unreadable' && !isDenied(error.cause)) this.#askAgain(path);
-      await this.#work.failed(path, outcome);
-    } else {
-      const finished = await this.#work.finish(path, outcome);
-      if (finished === 'asked again') this.#askAgain(path);
+  /** Decides by what became of a file whether it is done with, or tried again. */
+  async #end(path: string, result: Finished | FailedOutcome | LeftOut, key: string): Promise<void> {
+    if (typeof result === 'string') {
+      if (result === 'asked again') this.#askAgain(path);
       // What has disappeared, with its file system perhaps, may come back as it was.
-      if (finished === 'left') this.touch(path);
+      if (result === 'left') this.touch(path);
       else this.#done.set(path, key);
       this.#waitMs = shortestWaitMs;
+      return;
     }
+    if (result.status === 'left out') return void this.#done.set(path, key);
+    const {error, status} = result;
+    if (error.code === 'file_missing' || error.code === 'interrupted') return;
+    if (error.code === 'source_changed') return this.touch(path);
+    if (status === 'failed' && !hasTrait(error.code, 'as it is')) return this.#delay(path, error);
+    this.#done.set(path, key);
+    // A network share may be back by then. Sooner, a large file on a damaged disk would be sent over and over, up to the damage.
+    if (error.code === 'file_unreadable' && !isDenied(error.cause)) this.#askAgain(path);
+    await this.#work.failed(path, result);
   }
 
   /** Takes the file again later, as it is. */

@@ -4,11 +4,11 @@ import {MediaError, systemError} from '../../errors.ts';
 import {isNamedMedia} from '../../sources/media-type/decide.ts';
 import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
-import type {FileStat, Source} from '../../sources/open/source.ts';
+import type {FileStat} from '../../sources/open/source.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {type QueueOptions, UploadQueue} from '../upload/upload-queue.ts';
 import type {WatchedPlace} from './directory-watch.ts';
-import type {Disposals, Disposed} from './disposal/disposal.ts';
+import type {Disposals, Disposed, UploadedFile} from './disposal/disposal.ts';
 import type {FailedOutcome, FileWork, Finished} from './feed.ts';
 import type {WatchPrinter} from './printer.ts';
 import {stateKey, type WatchedState} from './settler.ts';
@@ -24,8 +24,6 @@ export class Uploads implements FileWork {
   readonly #disposals: Disposals;
   readonly #queue: UploadQueue;
   readonly #disk = new Disk();
-  /** The state in which each file had settled and was opened for its upload. */
-  readonly #opened = new Map<string, FileStat | undefined>();
   /** The media IDs that were printed for uploaded files that could not be recorded, moved or deleted. */
   readonly #unfinished = new Map<string, string | null | undefined>();
   /** Why files are kept that were to be moved or deleted. */
@@ -53,21 +51,29 @@ export class Uploads implements FileWork {
     });
   }
 
-  async upload(path: string, settled: WatchedState): Promise<Outcome | LeftOut> {
-    let isUploaded = false;
-    try {
-      const outcome = await this.#queue.add(this.#sourceOf(path, settled));
-      isUploaded = 'received' in outcome;
-      return outcome;
-    } finally {
-      if (!isUploaded) this.#opened.delete(path);
-    }
+  async take(path: string, settled: WatchedState): Promise<Finished | FailedOutcome | LeftOut> {
+    const {shown, below} = this.#namesOf(path);
+    const file = sourceAt(this.#disk, shown, path, false);
+    let stat: FileStat | undefined;
+    const outcome = await this.#queue.add({
+      ...file,
+      relativePath: below,
+      found: {isHidden: false, isNamedMedia: () => isNamedMedia(shown)},
+      open: async signal => {
+        const opened = await file.open(signal);
+        // One that was changed just now may be changed again within the unit of its times, which would not show.
+        const isSettled = opened.stat !== undefined && stateKey(opened.size, opened.stat) === settled.key;
+        stat = isSettled ? opened.stat : undefined;
+        return opened;
+      },
+    });
+    if (outcome.status === 'left out' || 'error' in outcome) return outcome;
+    return this.#finish({path, relative: below, stat, outcome});
   }
 
   /** Disposes of a file and prints its outcome. */
-  async finish(path: string, outcome: Outcome): Promise<Finished> {
-    const file = {path, relative: this.#namesOf(path).below, stat: this.#opened.get(path), outcome};
-    this.#opened.delete(path);
+  async #finish(file: UploadedFile): Promise<Finished> {
+    const {path, outcome} = file;
     let disposed: Disposed;
     try {
       const kept = 'A program has it open for writing.';
@@ -120,24 +126,6 @@ export class Uploads implements FileWork {
   async stop(why: MediaError): Promise<void> {
     this.#cancelReminder?.();
     await this.#queue.stop(why);
-  }
-
-  #sourceOf(path: string, settled: WatchedState): Source {
-    const {shown, below} = this.#namesOf(path);
-    const source = sourceAt(this.#disk, shown, path, false);
-    return {
-      ...source,
-      relativePath: below,
-      found: {isHidden: false, isNamedMedia: () => isNamedMedia(shown)},
-      open: async signal => {
-        const opened = await source.open(signal);
-        const {size, stat} = opened;
-        // One that was changed just now may be changed again within the unit of its times, which would not show.
-        const isSettled = stat !== undefined && stateKey(size, stat) === settled.key;
-        this.#opened.set(path, isSettled ? stat : undefined);
-        return opened;
-      },
-    };
   }
 
   /** The name of a file as the user would write it, and its path below the watched directory. */

@@ -28,11 +28,10 @@ function feed(
   const parts = new Feed(
     {clock, settleMs: 100, isUnfinished: async () => false, look},
     {
-      async upload(path) {
+      async take(path) {
         tries.set(path, (tries.get(path) ?? 0) + 1);
-        return answer(path, tries.get(path) ?? 0);
-      },
-      async finish(path) {
+        const outcome = await answer(path, tries.get(path) ?? 0);
+        if ('error' in outcome) return outcome;
         const stays = staysAfter(path, tries.get(path) ?? 0);
         log.push(`done ${path}`);
         return stays === 'asked again' ? stays : stays ? 'stays' : 'left';

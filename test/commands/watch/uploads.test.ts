@@ -11,7 +11,6 @@ import {MediaError} from '../../../src/errors.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {Report} from '../../../src/output/report.ts';
 import {Stdout} from '../../../src/output/stdout.ts';
-import type {Outcome} from '../../../src/transfer/outcome.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
 import {hostIn} from '../../support/journal.ts';
 import {fixture} from '../../support/media.ts';
@@ -37,14 +36,11 @@ test('a file that has changed since it settled: uploaded, but deleted only when 
   onTestFinished(() => uploads.stop(new MediaError('interrupted', 'The test is over.')));
   const state = (await watchedState(path)) ?? {key: '', size: 0};
 
-  const changed = await uploads.upload(path, {...state, key: `${state.key}0`});
-  expect(changed).toMatchObject({status: 'uploaded'});
-  expect(await uploads.finish(path, changed as Outcome)).toBe('left');
+  expect(await uploads.take(path, {...state, key: `${state.key}0`})).toBe('left');
   expect((await stat(path)).isFile()).toBe(true);
-  expect(lines.map(line => JSON.parse(line).event ?? 'outcome')).toEqual(['outcome', 'kept']);
+  expect(lines.map(line => JSON.parse(line).event ?? JSON.parse(line).status)).toEqual(['uploaded', 'kept']);
 
-  const settled = await uploads.upload(path, state);
-  expect(await uploads.finish(path, settled as Outcome)).toBe('left');
+  expect(await uploads.take(path, state)).toBe('left');
   expect(await stat(path).catch(() => 'gone')).toBe('gone');
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({file: 'in/photo.png', deleted: true});
 });
