@@ -8,6 +8,7 @@ import {printable} from '../lib/printable.ts';
 import {posixWord} from '../lib/shell.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {asMediaError} from '../output/report.ts';
+import type {Stdout} from '../output/stdout.ts';
 import {mediaUrlCommand} from '../package-file.ts';
 import {asRoot, type Written} from './program.ts';
 
@@ -47,45 +48,36 @@ export function buildMediaUrl(cli: Cli, written: Written): CliCommand {
 /** Uploads the files and prints a URL for each argument in order, or none if one of them fails. */
 async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation): Promise<ExitStatus> {
   const {launcher, files} = options;
+  const {host, stdout} = invocation;
   if (launcher !== undefined) return writeLauncher(launcher, invocation);
-  const cwd = invocation.host.cwd();
-  const isPicGo = files[0] === 'upload' && (await inodeOf(typedPath(cwd, 'upload'), 'file')) === undefined;
-  // Callers of PicGo read only standard output, and ignore the exit status.
-  const tell = (error: MediaError) =>
-    isPicGo ? invocation.stdout.write(`PicGo ERROR: ${printable(error.messageToKeep)}\n`) : undefined;
+  const isPicGo =
+    files[0] === 'upload' && (await inodeOf(typedPath(host.cwd(), 'upload'), 'file')) === undefined;
+  const given = isPicGo ? files.slice(1) : files;
+  const clipboard = options.clipboard ?? (isPicGo && given.length === 0);
   try {
-    const given = isPicGo ? files.slice(1) : files;
-    const clipboard = options.clipboard ?? (isPicGo && given.length === 0);
-    const {status, error} = await printUrls({...options, clipboard, files: given}, invocation);
-    if (error !== undefined) await tell(error);
-    return status;
+    const paths = pathsOf(given, clipboard);
+    const {uploadedUrl, uploadFiles} = await import('./upload/upload-files.ts');
+    const inputs = clipboard ? 'clipboard' : [...new Set(paths)];
+    const {status, outcomes} = await uploadFiles(inputs, options, invocation);
+    // Why a file failed has been reported on standard error.
+    const failure = outcomes.find(outcome => 'error' in outcome)?.error;
+    if (status !== 0 && isPicGo)
+      await tell(failure ?? new MediaError('interrupted', 'The run was stopped.'), stdout);
+    if (status !== 0) return status;
+    outcomes.sort((one, other) => one.position - other.position);
+    const byName = new Map(outcomes.map(outcome => [outcome.name, outcome]));
+    const names = clipboard ? outcomes.map(({name}) => name) : paths;
+    await stdout.write(names.map(name => `${printable(uploadedUrl(name, byName.get(name)))}\n`).join(''));
+    return 0;
   } catch (error) {
-    await tell(asMediaError(error));
+    if (isPicGo) await tell(asMediaError(error), stdout);
     throw error;
   }
 }
 
-/** `error`: why a file failed, which has been reported on standard error. */
-async function printUrls(
-  options: MediaUrlOptions,
-  invocation: Invocation,
-): Promise<{status: ExitStatus; error?: MediaError}> {
-  const {files, clipboard = false} = options;
-  const paths = pathsOf(files, clipboard);
-  const {uploadedUrl, uploadFiles} = await import('./upload/upload-files.ts');
-  const given = clipboard ? 'clipboard' : [...new Set(paths)];
-  const {status, outcomes} = await uploadFiles(given, options, invocation);
-  if (status !== 0) {
-    const failure = outcomes.find(outcome => 'error' in outcome);
-    return {status, error: failure?.error ?? new MediaError('interrupted', 'The run was stopped.')};
-  }
-  outcomes.sort((one, other) => one.position - other.position);
-  const byName = new Map(outcomes.map(outcome => [outcome.name, outcome]));
-  const names = clipboard ? outcomes.map(({name}) => name) : paths;
-  await invocation.stdout.write(
-    names.map(name => `${printable(uploadedUrl(name, byName.get(name)))}\n`).join(''),
-  );
-  return {status: 0};
+/** Callers of PicGo read only standard output, and ignore the exit status. */
+function tell(error: MediaError, stdout: Stdout): Promise<void> {
+  return stdout.write(`PicGo ERROR: ${printable(error.messageToKeep)}\n`);
 }
 
 /** The paths of the arguments, of which the clipboard takes the place. */
