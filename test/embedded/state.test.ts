@@ -78,22 +78,17 @@ async function leftBehind() {
   await writeFile(join(dataDirectory, 'thumbnails', `${otherId('2')}.webp`), image);
   await writeFile(join(dataDirectory, 'thumbnails', `${otherId('3')}.webp`), image);
   await writeFile(join(dataDirectory, 'files', '.DS_Store'), '');
-  await writeFile(join(dataDirectory, 'records', `${otherId('4')}.json`), '{}');
   return {dataDirectory, id, otherId, draft};
 }
 
-test('what killed services left behind: an exclusive one cleans up, and names records without a file', async () => {
+test('what killed services left behind: an exclusive one cleans up', async () => {
   const {dataDirectory, id, otherId, draft} = await leftBehind();
   const service = await startedService({dataDirectory, exclusive: true});
-  expect(service.leftBehind).toEqual({
-    temporary: 3,
-    lost: [otherId('2'), otherId('3')],
-    missing: [otherId('4')],
-  });
+  expect(service.leftBehind).toEqual({temporary: 3, lost: [otherId('2'), otherId('3')]});
   expect(await namesIn(dataDirectory, 'temporary')).toEqual([draft]);
   expect(await namesIn(dataDirectory, 'files')).toEqual(['.DS_Store', id, otherId('1')].sort());
   expect(await namesIn(dataDirectory, 'thumbnails')).toEqual([]);
-  expect(await namesIn(dataDirectory, 'records')).toHaveLength(2);
+  expect(await namesIn(dataDirectory, 'records')).toEqual([`${id}.json`]);
 });
 
 test('records that are not there at a start, twice: the files and streams stay whole, in lost/', async () => {
@@ -106,7 +101,7 @@ test('records that are not there at a start, twice: the files and streams stay w
     await mkdir(join(dataDirectory, 'streams', id));
     await writeFile(join(dataDirectory, 'streams', id, 'index.m3u8'), '#EXTM3U');
     const again = await startedService({dataDirectory, exclusive: true});
-    expect(again.leftBehind).toEqual({temporary: 0, lost: [id], missing: []});
+    expect(again.leftBehind).toEqual({temporary: 0, lost: [id]});
     await again.close();
     expect(await readFile(join(dataDirectory, 'lost/files', id))).toEqual(image);
     expect(await namesIn(dataDirectory, `lost/streams/${id}`)).toEqual(['index.m3u8']);
@@ -135,7 +130,7 @@ test('temporary files of another machine: removed after a day, and no sooner', a
 test('what killed services left behind: one that shares the directory removes temporary files alone', async () => {
   const {dataDirectory} = await leftBehind();
   const service = await startedService({dataDirectory});
-  expect(service.leftBehind).toEqual({temporary: 3, lost: [], missing: []});
+  expect(service.leftBehind).toEqual({temporary: 3, lost: []});
   expect(await readdir(join(dataDirectory, 'files'))).toHaveLength(4);
 });
 

@@ -81,7 +81,7 @@ function variablesText({url, faultControl}: EmbeddedService, key: string | undef
 
 /** Says what earlier services left unfinished. */
 function reportLeftBehind(
-  {temporary, lost, missing}: EmbeddedService['leftBehind'],
+  {temporary, lost}: EmbeddedService['leftBehind'],
   lostDirectory: string,
   report: Report,
 ): void {
@@ -90,12 +90,6 @@ function reportLeftBehind(
     report.warning(
       `${counted(lost.length, 'upload')} without a record, moved to ${lostDirectory}. Delete them, or restore their records from a backup and move them back.`,
     );
-  if (missing.length > 0) {
-    const some = missing.slice(0, 3).join(', ');
-    report.warning(
-      `${counted(missing.length, 'record')} without a file: ${some}${missing.length > 3 ? '...' : ''}. Delete them, or restore the files from a backup.`,
-    );
-  }
 }
 
 async function dataDirectoryFor({ephemeral, dataDir}: ServeSettings, host: Host): Promise<string> {

@@ -1,5 +1,4 @@
 import {randomBytes} from 'node:crypto';
-import {existsSync} from 'node:fs';
 import {readdir, rename, rm, stat} from 'node:fs/promises';
 import {dirname, extname, join} from 'node:path';
 import type {Clock, Host} from '../../host.ts';
@@ -13,8 +12,6 @@ export interface LeftBehind {
   readonly temporary: number;
   /** The IDs of uploads that were moved to `lost/`, since they have no record. */
   readonly lost: readonly string[];
-  /** The IDs of records whose file is missing; they stay. */
-  readonly missing: readonly string[];
 }
 
 const staleAfterMs = 24 * 60 * 60 * 1000;
@@ -38,9 +35,9 @@ export async function removeTemporary(
 /**
  * Moves files whose names begin with an ID that has no record to directories of the same names in `lost/`: their records may be what
  * is missing. What another process is about to commit stays: the draft of its record, which is named after it, exists by then. Returns
- * the IDs of what was moved, and of the records whose file is missing.
+ * the IDs of what was moved.
  */
-export async function moveOrphans(dataDirectory: string): Promise<Pick<LeftBehind, 'lost' | 'missing'>> {
+export async function moveOrphans(dataDirectory: string): Promise<string[]> {
   // Listed before the records: what is committed meanwhile has its record then.
   const listed = await Promise.all(
     ['files', 'thumbnails', 'streams'].map(async kind => ({
@@ -66,12 +63,7 @@ export async function moveOrphans(dataDirectory: string): Promise<Pick<LeftBehin
       lostIds.add(idOf(name));
     }
   }
-  const whole = new Set(listed[0]?.names.map(idOf));
-  // What was committed since the files were listed is not missing.
-  const missing = [...records].filter(
-    id => !whole.has(id) && isRecordId(id) && !existsSync(join(dataDirectory, 'files', id)),
-  );
-  return {lost: [...lostIds], missing};
+  return [...lostIds];
 }
 
 async function isRecent(path: string, clock: Clock): Promise<boolean> {

@@ -55,10 +55,10 @@ export class Store {
     for (const name of [...Object.keys(suffixes), 'temporary'])
       await makeDirectory(join(this.dataDirectory, name), 0o700);
     const temporary = await removeTemporary(this.#directory('temporary'), this.#names, this.#clock);
-    const orphans = only ? await moveOrphans(this.dataDirectory) : {lost: [], missing: []};
+    const lost = only ? await moveOrphans(this.dataDirectory) : [];
     await this.quota.prepare(this.#directory('files'));
     this.identity = await identityOf(this.dataDirectory, this.temporaryPath());
-    return {temporary, ...orphans};
+    return {temporary, lost};
   }
 
   #directory(name: keyof typeof suffixes | 'temporary'): string {
