@@ -153,7 +153,7 @@ test('a body that came whole, and a connection that is destroyed before the body
       await eventually(() => request.complete);
       request.socket.destroy();
       await new Promise(resolve => request.once('close', resolve));
-      const conditions = {clock: systemClock, pace: defaultPace, commonHeaders: {}, acceptBody: () => {}};
+      const conditions = {clock: systemClock, pace: defaultPace, commonHeaders: {}};
       receiveBody(exchangeOf(request, response, conditions), new PassThrough()).then(resolve, resolve);
     });
     server.listen(0, '127.0.0.1', () => {

@@ -4,7 +4,7 @@ import type {GeotagFlag} from '../../cli/values.ts';
 import {answersPreflight} from '../../embedded/exchange/cross-origin.ts';
 import {defaultPace, type Exchange} from '../../embedded/exchange/exchange.ts';
 import {createHttpServer} from '../../embedded/exchange/http-server.ts';
-import {Refusal} from '../../embedded/exchange/refusal.ts';
+import {Refusal, type Route, routeFor} from '../../embedded/exchange/refusal.ts';
 import {respondJson} from '../../embedded/exchange/respond.ts';
 import {MediaError} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
@@ -49,13 +49,16 @@ export async function runBridge(
   };
   try {
     const user = await comparableUser(host);
-    const server = await startServer(port, invocation, async exchange => {
-      if (isHeartbeat(exchange)) return 'alive';
+    const upload = async (exchange: Exchange) => {
       refuseStrangers(exchange.request, secret);
       if (secret === undefined && user !== undefined && !isForm(exchange.request.headers))
         await refuseOtherUsers(exchange.request.socket, user);
-      return upload(exchange, rules, queue, report);
-    });
+      return uploadFiles(exchange, rules, queue, report);
+    };
+    const server = await startServer(port, invocation, [
+      [/^\/heartbeat$/, ['GET', 'POST'], async () => 'alive'],
+      [/^\/upload$/, ['POST'], upload],
+    ]);
     await stdout.write(`${server.url}/upload\n`);
     if (secret === undefined && user === undefined)
       report.warning(
@@ -72,11 +75,11 @@ export async function runBridge(
   }
 }
 
-/** Serves the protocol of PicGo's server on 127.0.0.1; `resultOf` does what a request asks for. */
+/** Serves the protocol of PicGo's server on 127.0.0.1; the routes resolve to the result of a request. */
 async function startServer(
   wantedPort: number,
   {host: {clock}, report}: Invocation,
-  resultOf: (exchange: Exchange) => Promise<string | string[]>,
+  routes: readonly Route<(exchange: Exchange) => Promise<string | string[]>>[],
 ) {
   let port = wantedPort;
   const server = createHttpServer({
@@ -90,7 +93,8 @@ async function startServer(
         if (headers.origin === desktopOrigin)
           exchange.commonHeaders = {'Access-Control-Allow-Origin': desktopOrigin, Vary: 'Origin'};
         if (answersPreflight(exchange)) return;
-        respondJson(exchange, 200, {success: true, result: await resultOf(exchange)});
+        const {handle} = routeFor(routes, exchange, 'The only paths here are /upload and /heartbeat.');
+        respondJson(exchange, 200, {success: true, result: await handle(exchange)});
       } catch (error) {
         const {status, message} = reported(error, report);
         respondJson(exchange, status, {success: false, message});
@@ -102,15 +106,6 @@ async function startServer(
     throw unusablePort(port, cause);
   });
   return {url: `http://127.0.0.1:${port}`, close: server.close};
-}
-
-/** Whether a request only asks whether this program runs; throws a refusal unless it is that or an upload. */
-function isHeartbeat({method, path}: Exchange): boolean {
-  if (path === '/heartbeat' && ['GET', 'POST'].includes(method)) return true;
-  if (path !== '/upload' && path !== '/heartbeat')
-    throw new Refusal(404, 'The only paths here are /upload and /heartbeat.');
-  if (method !== 'POST') throw new Refusal(405, 'The method must be POST.');
-  return false;
 }
 
 /** The error for a port that the system does not let us listen on; any other error is a bug. */
@@ -126,7 +121,7 @@ function unusablePort(port: number, cause: unknown): unknown {
 }
 
 /** Uploads the files of a request, all or none; resolves to their URLs in its order. */
-async function upload(
+async function uploadFiles(
   exchange: Exchange,
   rules: ReadRules,
   queue: UploadQueue,

@@ -21,7 +21,7 @@ export async function readBody(exchange: Exchange, limit: number): Promise<strin
 
 /** Writes the body to a stream; rejects as soon as the connection fails, and keeps the socket open for the response. */
 export function receiveBody(exchange: Exchange, target: Writable): Promise<void> {
-  const {request, connection} = exchange;
+  const {request, response, connection} = exchange;
   return new Promise<void>((resolve, reject) => {
     const settle = (error?: unknown) => {
       stopWatching();
@@ -47,7 +47,8 @@ export function receiveBody(exchange: Exchange, target: Writable): Promise<void>
     if (request.destroyed && !request.readableEnded) return settle(clientGone());
     request.on('data', onData).on('close', onClose);
     request.pipe(target);
-    exchange.acceptBody();
+    // Only now, since a client need not send a body that is refused. HTTP/1.0 has no expectations.
+    if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
   });
 }
 

@@ -10,8 +10,6 @@ interface Conditions {
   readonly pace: BodyPace;
   /** Header fields of every response, and those that let a page of another origin read this one. */
   commonHeaders: Readonly<Record<string, string>>;
-  /** Sends 100 Continue if the client expects it; call it before reading the body. */
-  readonly acceptBody: () => void;
 }
 
 /** A request with everything that its response needs. */

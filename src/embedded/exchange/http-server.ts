@@ -48,9 +48,9 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
       respondRefusal(exchange, known ?? new Refusal(500, 'Internal error.'));
     }
   };
-  const take = (acceptBody: (response: ServerResponse) => void, refusal?: Refusal) => {
+  const take = (refusal?: Refusal) => {
     return (request: IncomingMessage, response: ServerResponse): void => {
-      const exchange = exchangeOf(request, response, {...conditions, acceptBody: () => acceptBody(response)});
+      const exchange = exchangeOf(request, response, conditions);
       if (exchange.connection.closing) {
         request.resume();
         return;
@@ -70,13 +70,12 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
     const request = new IncomingMessage(socket);
     const response = new ServerResponse(request);
     response.assignSocket(socket);
-    respondRefusal(exchangeOf(request, response, {...conditions, acceptBody: ignore}), refusal);
+    respondRefusal(exchangeOf(request, response, conditions), refusal);
   };
   const unexpected = new Refusal(417, 'The only supported expectation is 100-continue.');
-  const goOn = (response: ServerResponse) => response.writeContinue();
-  server.on('request', take(ignore));
-  server.on('checkContinue', take(goOn));
-  server.on('checkExpectation', take(ignore, unexpected));
+  // The 100 is sent by what reads the body.
+  server.on('request', take()).on('checkContinue', take());
+  server.on('checkExpectation', take(unexpected));
   server.on('connect', (_request, socket: Socket) => {
     // Node passes on this socket and does not close it.
     socket.on('error', ignore).once('finish', () => socket.destroy());
