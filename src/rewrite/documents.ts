@@ -94,7 +94,7 @@ async function* walk(
 const largestMiB = 4;
 
 /** The bytes of a document; rejects with `file_unreadable`, `not_a_file` or `document_too_complex`. */
-export async function readDocument({name, path}: DocumentFile): Promise<Buffer> {
+export async function readDocument({name, path}: Pick<DocumentFile, 'name' | 'path'>): Promise<Buffer> {
   const unreadable = failed('file_unreadable', `${name} could not be read`);
   // Without O_NONBLOCK, a FIFO would wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(unreadable);

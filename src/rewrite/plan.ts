@@ -15,6 +15,8 @@ import {Scanner} from './scanner.ts';
 
 /** A local reference in a document. */
 export interface FoundReference extends Reference {
+  /** The name of the document that it is in. */
+  document: string;
   line: number;
   column: number;
   /** The file that it stands for, as shown in messages; undefined if it cannot be uploaded. */
@@ -24,8 +26,7 @@ export interface FoundReference extends Reference {
 }
 
 /** A document, and what it refers to. */
-export interface DocumentPlan extends Scanned {
-  document: DocumentFile;
+export interface DocumentPlan extends DocumentFile, Scanned {
   references: FoundReference[];
   /** The bytes that they are in; absent if there are none. */
   read?: Buffer;
@@ -36,8 +37,8 @@ export interface DocumentPlan extends Scanned {
 /** What a run is going to upload, and where the URLs go. */
 export interface RewritePlan {
   documents: DocumentPlan[];
-  /** Documents that could not be read, or not their front matter, and why. */
-  failed: {document: DocumentFile; error: MediaError}[];
+  /** The names of documents that could not be read, or not their front matter, and why. */
+  failed: {name: string; error: MediaError}[];
   /** The files to upload, each once. */
   files: string[];
   /** For files with the content of another one, the name of that one. */
@@ -65,9 +66,9 @@ export async function planRewrite(
       try {
         const plan = await planner.plan(document);
         plans.push(plan);
-        if (plan.badFrontMatter !== undefined) failed.push({document, error: badFrontMatter(plan)});
+        if (plan.badFrontMatter !== undefined) failed.push({name: plan.name, error: badFrontMatter(plan)});
       } catch (error) {
-        failed.push({document, error: unlessBug(error)});
+        failed.push({name: document.name, error: unlessBug(error)});
       }
     }
   } finally {
@@ -77,7 +78,7 @@ export async function planRewrite(
   return {documents: plans, failed, files: planner.files.filter(file => !sameAs.has(file)), sameAs};
 }
 
-function badFrontMatter({document: {name}, badFrontMatter: reason}: DocumentPlan): MediaError {
+function badFrontMatter({name, badFrontMatter: reason}: DocumentPlan): MediaError {
   const sentence = `The front matter of ${name} could not be read, since it is ${reason}.`;
   return new MediaError('file_unreadable', sentence, {hint: 'Correct it, or leave out --front-matter.'});
 }
@@ -125,9 +126,10 @@ class Planner {
     const scanned = await this.scanner.scan(name, {kind, text, options: this.#options.scan});
     for (const reference of scanned.references) {
       if (reference.onlyMedia && !(await isNamedMedia(withoutQuery(reference.target)))) continue;
-      references.push(await this.#place({...reference, ...placeOf(reference.start)}, document));
+      const place = {...placeOf(reference.start), document: name};
+      references.push(await this.#place({...reference, ...place}, document));
     }
-    return {...scanned, document, references, projectFiles, ...(references.length > 0 && {read: bytes})};
+    return {...document, ...scanned, references, projectFiles, ...(references.length > 0 && {read: bytes})};
   }
 
   async #place(reference: FoundReference, document: DocumentFile): Promise<FoundReference> {

@@ -22,25 +22,25 @@ interface Rewritten {
  * the document is no longer what was read, unless another run has put the same URLs in place.
  */
 export async function rewriteDocument(
-  {document, read, references}: DocumentPlan,
+  {name, path, read, references}: DocumentPlan,
   urlOf: (file: string) => string | undefined,
 ): Promise<Rewritten> {
-  const now = await readDocument(document);
+  const now = await readDocument({name, path});
   const before = read ?? now;
   const edits = references.flatMap(reference => {
     const url = reference.file === undefined ? undefined : urlOf(reference.file);
     return url === undefined ? [] : [{...reference, text: replacementOf(reference, url)}];
   });
-  const decoded = decodeDocument(before, document.name);
+  const decoded = decodeDocument(before, name);
   const after = encodeDocument({...decoded, text: applyEdits(decoded.text, edits)});
   if (now.equals(before)) return {before, after, count: edits.length};
-  if (!now.equals(after)) throw changed(document.name);
+  if (!now.equals(after)) throw changed(name);
   return {before: now, after, count: 0};
 }
 
 /** Writes a document in place; rejects with `document_changed` if it is no longer what was read. */
 export async function writeInPlace(
-  {document: {name, path}}: DocumentPlan,
+  {name, path}: DocumentPlan,
   {before, after}: Rewritten,
   host: Host,
 ): Promise<void> {
@@ -54,7 +54,7 @@ export async function writeInPlace(
 /** Writes a document to its place in a mirror, with the mode of the original. */
 export async function writeToMirror(
   directory: string,
-  {document}: DocumentPlan,
+  document: DocumentPlan,
   {after}: Rewritten,
   host: Host,
 ): Promise<void> {

@@ -114,15 +114,15 @@ describe('planRewrite', () => {
     ] as const)
       await symlink(target, join(directory, 'docs', name));
     const {documents, failed} = await planOf(directory, 'docs');
-    expect([documents.map(({document}) => document.name), failed]).toEqual([['docs/a.md', 'docs/e.md'], []]);
+    expect([documents.map(({name}) => name), failed]).toEqual([['docs/a.md', 'docs/e.md'], []]);
   });
 
   it('a directory that cannot be read, as if its name is not UTF-8: it fails, the documents beside it do not', async () => {
     const directory = await directoryWith({'docs/a.md': 'Text.'});
     await mkdir(Buffer.concat([Buffer.from(join(directory, 'docs/n')), Buffer.from([0xe9])]));
     const {documents, failed} = await planOf(directory, 'docs');
-    expect(documents.map(({document}) => document.name)).toEqual(['docs/a.md']);
-    expect(failed).toMatchObject([{document: {name: 'docs/n\ufffd'}, error: {code: 'file_unreadable'}}]);
+    expect(documents.map(({name}) => name)).toEqual(['docs/a.md']);
+    expect(failed).toMatchObject([{name: 'docs/n\ufffd', error: {code: 'file_unreadable'}}]);
   });
 
   it('a link to a directory whose name is not UTF-8: what is in it is missing, other documents are read', async () => {
@@ -303,7 +303,7 @@ describe('withoutProblems', () => {
     const whole = await planOf(directory, '.');
     expect(whole.files).toEqual(['1.png', 'other.gif']);
     const {documents, files} = withoutProblems(whole);
-    expect([documents.map(({document}) => document.name), files]).toEqual([['b.md'], ['1.png']]);
+    expect([documents.map(({name}) => name), files]).toEqual([['b.md'], ['1.png']]);
   });
 });
 

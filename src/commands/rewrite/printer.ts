@@ -10,8 +10,7 @@ import type {DialectLine, ReferenceLine, UnchangedLine} from '../../output/json-
 import {asMediaError, errorFields} from '../../output/report.ts';
 import {parseTemplate, renderOutcome, type Template} from '../../output/results/template.ts';
 import {counted} from '../../output/units.ts';
-import type {DocumentFile} from '../../rewrite/documents.ts';
-import type {DocumentPlan, FoundReference, RewritePlan} from '../../rewrite/plan.ts';
+import type {FoundReference, RewritePlan} from '../../rewrite/plan.ts';
 import {publicUrl, type ReceivedRecord} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {uploadFiles} from '../upload/upload-files.ts';
@@ -75,23 +74,20 @@ export class ReferencePrinter {
 
   /** Prints every local reference; the exit status is 1 if there is one. */
   async localReferences(plan: RewritePlan): Promise<number> {
-    let count = 0;
+    const references = referencesOf(plan);
     const options = this.#invocation.given(new Set(['check', 'ci', 'ndjson', 'template']));
     const command = ['media rewrite --write', ...options.map(shellWord)].join(' ');
-    for (const [document, reference] of referencesOf(plan)) {
-      count += 1;
+    for (const reference of references) {
       const local = new MediaError('local_reference', `${reference.source} is a local file.`, {
-        hint: `To upload it, run: ${command} ${shellQuoted(document.document.name)}`,
+        hint: `To upload it, run: ${command} ${shellQuoted(reference.document)}`,
       });
       // What cannot be uploaded needs another remedy.
       const error = reference.problem ?? local;
-      await this.#line(document, reference, {status: 'local', error: reference.problem});
-      this.#annotate?.(error, document.document.name, reference);
+      await this.#line(reference, {status: 'local', error: reference.problem});
+      this.#annotate?.(error, reference.document, reference);
     }
-    const {report} = this.#invocation;
-    const documents = counted(plan.documents.length, 'document');
-    report.note(`${counted(count, 'local reference')} in ${documents}.`);
-    return count === 0 ? 0 : 1;
+    this.#invocation.report.note(`${counts(plan)}.`);
+    return references.length === 0 ? 0 : 1;
   }
 
   /** Annotates the error that ends a run before anything is found, and throws it. */
@@ -108,14 +104,14 @@ export class ReferencePrinter {
       const line = {dialect: {projectFile, documents: count}};
       if (count > 0) report.event(`${how}, since there is ${projectFile}.`, line);
     }
-    for (const {document, notMdx} of documents)
+    for (const {name, notMdx} of documents)
       if (notMdx !== undefined)
-        report.fileWarning(document.name, `It was read as Markdown, since it is not valid MDX: ${notMdx}.`);
-    for (const {document, error} of failed) await this.failedDocument(document, error);
+        report.fileWarning(name, `It was read as Markdown, since it is not valid MDX: ${notMdx}.`);
+    for (const {name, error} of failed) await this.failedDocument(name, error);
   }
 
   /** Reports a document that could not be read or written. */
-  async failedDocument({name: file}: DocumentFile, error: MediaError): Promise<void> {
+  async failedDocument(file: string, error: MediaError): Promise<void> {
     this.#invocation.report.failure(error);
     this.#annotate?.(error, file, {line: 1, column: 1});
     const line = {file, status: 'failed', error: errorFields(error)} as const;
@@ -127,10 +123,10 @@ export class ReferencePrinter {
     const {report} = this.#invocation;
     for (const [kind, one] of unchangedNames) {
       let sum = 0;
-      for (const {document, left} of documents) {
+      for (const {name, left} of documents) {
         const count = left?.[kind] ?? 0;
         sum += count;
-        if (count > 0 && report.isJson) report.event('', {unchanged: {file: document.name, kind, count}});
+        if (count > 0 && report.isJson) report.event('', {unchanged: {file: name, kind, count}});
       }
       if (sum > 0) report.note(`${counted(sum, one)} ${sum === 1 ? 'was' : 'were'} left unchanged.`);
     }
@@ -139,13 +135,13 @@ export class ReferencePrinter {
   /** Reports every reference that cannot be uploaded. */
   async problems(plan: RewritePlan): Promise<void> {
     const {report} = this.#invocation;
-    for (const [document, reference] of referencesOf(plan)) {
-      const {problem} = reference;
+    for (const reference of referencesOf(plan)) {
+      const {document, problem} = reference;
       if (problem === undefined) continue;
-      const sentence = `${placeOf(document, reference)}: ${problem.message}`;
+      const sentence = `${placeOf(reference)}: ${problem.message}`;
       report.failure(problem.reworded({message: sentence}));
-      this.#annotate?.(problem, document.document.name, reference);
-      if (this.#flags.ndjson) await this.#line(document, reference, {status: 'failed', error: problem});
+      this.#annotate?.(problem, document, reference);
+      if (this.#flags.ndjson) await this.#line(reference, {status: 'failed', error: problem});
     }
   }
 
@@ -167,9 +163,9 @@ export class ReferencePrinter {
       for (const outcome of plan.files.flatMap(file => outcomeOf(file) ?? []))
         await stdout.write(renderOutcome(this.#template, outcome, pathOf));
     } else if (ndjson || !(write || isPrinted || outDir !== undefined)) {
-      for (const [document, reference] of referencesOf(plan)) {
+      for (const reference of referencesOf(plan)) {
         const outcome = outcomeOf(reference.file ?? '');
-        if (outcome !== undefined) await this.#line(document, reference, outcome);
+        if (outcome !== undefined) await this.#line(reference, outcome);
       }
     }
   }
@@ -186,30 +182,27 @@ export class ReferencePrinter {
     return named.length > 0;
   }
 
-  async written({document}: DocumentPlan, count: number): Promise<void> {
+  async written(name: string, count: number): Promise<void> {
     if (this.#flags.ndjson || this.#template !== undefined) return;
-    await this.#invocation.stdout.write(`${printable(document.name)}: ${counted(count, 'URL')}\n`);
+    await this.#invocation.stdout.write(`${printable(name)}: ${counted(count, 'URL')}\n`);
   }
 
   /** Notes how many references and files there were. */
-  summary({documents}: RewritePlan, outcomes: ReadonlyMap<string, Outcome>): void {
-    const references = documents.reduce((sum, {references: found}) => sum + found.length, 0);
-    const counts = new Map<string, number>();
-    for (const {status} of outcomes.values()) counts.set(status, (counts.get(status) ?? 0) + 1);
+  summary(plan: RewritePlan, outcomes: ReadonlyMap<string, Outcome>): void {
+    const byStatus = new Map<string, number>();
+    for (const {status} of outcomes.values()) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     const files =
-      [...counts].map(([status, count]) => `${count} ${status}`).join(', ') || 'nothing to upload';
-    const where = `${counted(references, 'local reference')} in ${counted(documents.length, 'document')}`;
-    this.#invocation.report.note(`${where}; files: ${files}.`);
+      [...byStatus].map(([status, count]) => `${count} ${status}`).join(', ') || 'nothing to upload';
+    this.#invocation.report.note(`${counts(plan)}; files: ${files}.`);
   }
 
-  async #line(document: DocumentPlan, reference: FoundReference, result: FileResult): Promise<void> {
+  async #line(reference: FoundReference, result: FileResult): Promise<void> {
     const {stdout} = this.#invocation;
-    const {line, column, source, file: path} = reference;
+    const {document, line, column, source, file: path} = reference;
     const {status, geotags, error} = result;
-    if (!this.#flags.ndjson)
-      return stdout.write(`${placeOf(document, reference)}  ${printable(source)}  ${status}\n`);
+    if (!this.#flags.ndjson) return stdout.write(`${placeOf(reference)}  ${printable(source)}  ${status}\n`);
     const url = insertedUrl(result);
-    const fields = {file: document.document.name, line, column, source, path, url, status, geotags};
+    const fields = {file: document, line, column, source, path, url, status, geotags};
     await stdout.write(jsonLine<ReferenceLine>({...fields, error: error && errorFields(error)}));
   }
 }
@@ -219,10 +212,15 @@ export function insertedUrl(result: FileResult | undefined): string | undefined 
   return result?.received && safeUrl(publicUrl(result.received.record) ?? '');
 }
 
-function* referencesOf({documents}: RewritePlan): Generator<[DocumentPlan, FoundReference]> {
-  for (const document of documents) for (const reference of document.references) yield [document, reference];
+function referencesOf({documents}: RewritePlan): FoundReference[] {
+  return documents.flatMap(({references}) => references);
 }
 
-function placeOf({document}: DocumentPlan, {line, column}: FoundReference): string {
-  return `${printable(document.name)}:${line}:${column}`;
+function counts(plan: RewritePlan): string {
+  const references = counted(referencesOf(plan).length, 'local reference');
+  return `${references} in ${counted(plan.documents.length, 'document')}`;
+}
+
+function placeOf({document, line, column}: FoundReference): string {
+  return `${printable(document)}:${line}:${column}`;
 }

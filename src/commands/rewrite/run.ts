@@ -131,17 +131,16 @@ export class RewriteRun {
       ? plan.documents.filter(({references}) => references.length > 0)
       : plan.documents;
     for (let first = 0; first < toWrite.length && this.#stopped === undefined; first += writesAtOnce) {
-      const documents = toWrite.slice(first, first + writesAtOnce);
-      const results = await Promise.allSettled(documents.map(document => this.#writeOne(document, plan)));
-      for (const [index, document] of documents.entries()) {
-        const result = results[index];
-        if (result?.status === 'rejected') {
-          const failure = asMediaError(result.reason);
-          await printer.failedDocument(document.document, failure);
-          status = exitStatusOf[failure.code];
-        } else if (result?.value !== undefined) {
+      const writing = toWrite.slice(first, first + writesAtOnce).map(async document => {
+        return {name: document.name, result: await this.#writeOne(document, plan).catch(asMediaError)};
+      });
+      for (const {name, result} of await Promise.all(writing)) {
+        if (result instanceof MediaError) {
+          await printer.failedDocument(name, result);
+          status = exitStatusOf[result.code];
+        } else if (result !== undefined) {
           count += 1;
-          await printer.written(document, result.value);
+          await printer.written(name, result);
         }
       }
     }
