@@ -2,6 +2,7 @@ import type {StopSignal} from '../../host.ts';
 import {parseObject} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
 import {seeded} from '../../lib/seeded.ts';
+import {Stop} from '../../lib/stop.ts';
 import {
   type Disturbance,
   type Exchange,
@@ -11,7 +12,6 @@ import {
 } from '../exchange/exchange.ts';
 import {respond} from '../exchange/respond.ts';
 import {type Fault, parseFault} from './fault.ts';
-import {wait} from './wait.ts';
 
 /** The faults of a service. The same seed and the same order of requests give the same faults. */
 export class Faults {
@@ -148,4 +148,49 @@ function withWrongField(text: string, field: string): string {
   if (record === undefined) return text;
   const value = own(record, field);
   return JSON.stringify({...record, [field]: typeof value === 'number' ? value + 1 : 'wrong'});
+}
+
+/** Resolves after so many milliseconds; earlier when the client is gone, or the service ends. */
+async function wait(exchange: Exchange, ms: number, stop: StopSignal): Promise<void> {
+  const {clock, connection, response} = exchange;
+  const signals = [connection.failed, stop];
+  if (response.destroyed || signals.some(signal => signal.aborted)) return;
+  const over = new Stop<undefined>();
+  const end = () => over.abort(undefined);
+  response.once('close', end);
+  for (const signal of signals) signal.addEventListener('abort', end);
+  const stopAsking = askWhetherGone(exchange);
+  await clock.sleep(ms, over).catch(() => {});
+  stopAsking();
+  response.off('close', end);
+  for (const signal of signals) signal.removeEventListener('abort', end);
+}
+
+/** The first pause, which is doubled each time. */
+const firstPauseMs = 10;
+
+/**
+ * A client that has closed its side may still read, or be gone: only sending shows which. From then on, sends it interim responses
+ * (102; RFC 9110, 15.2), which break the connection if it is gone, at growing intervals. Returns a function that stops.
+ */
+function askWhetherGone({request, response, clock}: Exchange): () => void {
+  const {socket, httpVersion} = request;
+  // A client of HTTP/1.0 does not know interim responses.
+  if (httpVersion === '1.0') return () => {};
+  let cancel = () => {};
+  let pauseMs = firstPauseMs;
+  const askLater = () => {
+    cancel = clock.after(pauseMs, () => {
+      if (response.headersSent) return;
+      response.writeProcessing();
+      pauseMs *= 2;
+      askLater();
+    });
+  };
+  if (socket.readableEnded) askLater();
+  else socket.once('end', askLater);
+  return () => {
+    socket.off('end', askLater);
+    cancel();
+  };
 }
