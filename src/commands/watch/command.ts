@@ -147,6 +147,6 @@ function watchAll(
         },
       }),
   );
-  for (const watch of watches) void watch.check();
+  for (const watch of watches) void watch.run();
   return {failed, close: async () => void (await Promise.all(watches.map(watch => watch.close())))};
 }

@@ -6,6 +6,7 @@ import type {Clock} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
 import {isBelow, typedPath} from '../../lib/files/typed-path.ts';
+import {Stop} from '../../lib/stop.ts';
 import {isDenied, systemCode} from '../../lib/system-code.ts';
 import {namedStat} from '../../sources/open/file.ts';
 import {isPassedOver} from './settler.ts';
@@ -43,8 +44,8 @@ export class DirectoryWatch {
   /** The directories that were reported because they may not be read. */
   readonly #denied = new Set<string>();
   #begun = 0;
-  #isChecking = false;
-  #cancelCheck = () => {};
+  /** Ends the pause before the next check. */
+  #pause = new Stop();
   #isClosed = false;
 
   /** `path`: the absolute path of the directory, which may be a link. */
@@ -53,25 +54,19 @@ export class DirectoryWatch {
     this.#options = options;
   }
 
-  /** Begins to watch; everything that is there counts as new. */
-  async check(): Promise<void> {
-    if (this.#isChecking) return;
-    this.#isChecking = true;
-    this.#cancelCheck();
+  /** Watches until `close`; everything that is there counts as new. */
+  async run(): Promise<void> {
     const {clock, onError} = this.#options;
-    try {
-      do await this.#follow();
-      while (this.#isLost && !this.#isClosed);
-    } catch (error) {
-      onError(error);
+    while (!this.#isClosed) {
+      this.#pause = new Stop();
+      await this.#follow().catch(onError);
+      await clock.sleep(checkMs, this.#pause).catch(() => {});
     }
-    this.#isChecking = false;
-    if (!this.#isClosed) this.#cancelCheck = clock.after(checkMs, () => void this.check());
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelCheck();
+    this.#pause.abort(undefined);
     await this.#end();
   }
 
@@ -146,7 +141,7 @@ export class DirectoryWatch {
     watcher.on('unlink', path => onFileGone(named(path)));
     const lost = () => {
       this.#isLost = true;
-      void this.check();
+      this.#pause.abort(undefined);
     };
     watcher.on('unlinkDir', path => {
       directories.delete(path);

@@ -22,7 +22,7 @@ async function watching(
     onError: error => states.push(String(error)),
   });
   onTestFinished(() => watch.close());
-  await watch.check();
+  void watch.run();
   await eventually(() => states.length > 0);
   return states;
 }
