@@ -37,9 +37,8 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
   // Otherwise a client that closes its side after the body, as it may, would get no response.
   Object.assign(server, {httpAllowHalfOpen: true});
 
-  const work = async (exchange: Exchange, refusal?: Refusal) => {
+  const work = async (exchange: Exchange) => {
     try {
-      if (refusal !== undefined) throw refusal;
       await handle(exchange);
     } catch (error) {
       if (error instanceof ExchangeOver) return;
@@ -48,18 +47,16 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
       respondRefusal(exchange, known ?? new Refusal(500, 'Internal error.'));
     }
   };
-  const take = (refusal?: Refusal) => {
-    return (request: IncomingMessage, response: ServerResponse): void => {
-      const exchange = exchangeOf(request, response, conditions);
-      if (exchange.connection.closing) {
-        request.resume();
-        return;
-      }
-      const start = clock.monotonic();
-      const done = work(exchange, refusal).finally(() => running.delete(exchange));
-      running.set(exchange, done);
-      void ended(exchange, done).then(() => onEnd(exchange, clock.monotonic() - start));
-    };
+  const take = (request: IncomingMessage, response: ServerResponse): void => {
+    const exchange = exchangeOf(request, response, conditions);
+    if (exchange.connection.closing) {
+      request.resume();
+      return;
+    }
+    const start = clock.monotonic();
+    const done = work(exchange).finally(() => running.delete(exchange));
+    running.set(exchange, done);
+    void ended(exchange, done).then(() => onEnd(exchange, clock.monotonic() - start));
   };
   /** Refuses what has no request, and closes the connection. */
   const refuse = (socket: Socket, refusal: Refusal) => {
@@ -72,10 +69,8 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
     response.assignSocket(socket);
     respondRefusal(exchangeOf(request, response, conditions), refusal);
   };
-  const unexpected = new Refusal(417, 'The only supported expectation is 100-continue.');
-  // The 100 is sent by what reads the body.
-  server.on('request', take()).on('checkContinue', take());
-  server.on('checkExpectation', take(unexpected));
+  // What reads the body sends a 100, which is all that a client may expect; others are ignored (RFC 9110, 10.1.1).
+  server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
   server.on('connect', (_request, socket: Socket) => {
     // Node passes on this socket and does not close it.
     socket.on('error', ignore).once('finish', () => socket.destroy());

@@ -5,8 +5,8 @@ import type {ErrorRecord} from '../../service/record.ts';
 import {type Exchange, isBodyPending, type PlainResponse} from './exchange.ts';
 import type {Refusal} from './refusal.ts';
 
-/** How long, and how many bytes, a client may continue to send after the response. */
-const lingerLimit = {milliseconds: 30_000, bytes: 256 * 1024 * 1024};
+/** How long a client may continue to send after the response. */
+const longestLingerMs = 30_000;
 
 const jsonHeaders = {
   'Content-Type': 'application/json',
@@ -65,11 +65,6 @@ export function respond(exchange: Exchange, plain: PlainResponse): void {
   // Closing a socket with unread bytes resets the connection, and the client may see the reset before the response. So only
   // our side is closed, and what the client still sends is read and dropped for a while.
   response.write(body, () => request.socket.end());
-  let drained = 0;
-  request.on('data', (chunk: Buffer) => {
-    drained += chunk.length;
-    if (drained > lingerLimit.bytes) request.socket.destroy();
-  });
   request.resume();
 }
 
@@ -82,6 +77,6 @@ export function sendHalf(response: ServerResponse, bytes: Buffer): void {
 
 function limitLinger(socket: Duplex, clock: Clock): void {
   if (socket.destroyed) return;
-  const cancel = clock.after(lingerLimit.milliseconds, () => socket.destroy());
+  const cancel = clock.after(longestLingerMs, () => socket.destroy());
   socket.once('close', cancel);
 }
