@@ -19,7 +19,7 @@ export {
   type WebStream,
 } from './library/sources.ts';
 export {type OneUploadOptions, type OneUploadResult, upload} from './library/upload.ts';
-export {type UploadOptions, type UploadResult, uploadAll} from './library/upload-all.ts';
+export {type UploadOptions, uploadAll} from './library/upload-all.ts';
 export type {GraphqlRequest} from './service/client.ts';
 export {
   type ErrorRecord,
@@ -32,4 +32,4 @@ export type {Refused, Stored, Unreadable, UploadAnswer, Uploader, UploadRequest}
 export type {TypeRule} from './sources/media-type/decide.ts';
 export type {OpenSource, Source} from './sources/open/source.ts';
 export type {TransferObserver} from './transfer/batch.ts';
-export type {OutcomeFacts} from './transfer/outcome.ts';
+export type {Outcome as UploadResult, OutcomeFacts} from './transfer/outcome.ts';

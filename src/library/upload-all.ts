@@ -4,13 +4,12 @@ import {MediaError} from '../errors.ts';
 import {type Host, systemHost} from '../host.ts';
 import {type JournalMemory, openJournal, readMemory} from '../journal/journal.ts';
 import {Stop} from '../lib/stop.ts';
-import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
 import {Disk} from '../sources/open/disk.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
 import {transferDefaults} from '../transfer/options.ts';
-import type {Outcome, OutcomeFacts} from '../transfer/outcome.ts';
+import type {Outcome} from '../transfer/outcome.ts';
 import {type Checks, check, checkOptions, refuseSingle, required} from './checks.ts';
 import {itemsOf, shareable, sourcesFrom} from './inputs.ts';
 import {calling, inOptionNames, withOptionNames} from './option-names.ts';
@@ -63,26 +62,6 @@ export interface UploadOptions {
   cwd?: string;
 }
 
-/** The result of one file. */
-export type UploadResult = OutcomeFacts &
-  (
-    | {
-        /** `skipped`: an earlier call with the same journal has uploaded it. */
-        status: 'uploaded' | 'skipped';
-        record: MediaRecord;
-        /** The record as the service sent it; numbers keep every digit. */
-        json: string;
-        /** Set if the file is stored but the journal could not record it: the next call does not know about it. */
-        unrecorded?: MediaError;
-      }
-    /** With `verify: 'strict'`: it is stored, but its record differs from the file, as `error` says. */
-    | {status: 'mismatched'; record: MediaRecord; json: string; unrecorded?: MediaError; error: MediaError}
-    /** Passed the checks of a dry run. */
-    | {status: 'checked'}
-    /** `failed`: it is not stored. `unknown`: it was sent completely, and may or may not be stored. */
-    | {status: 'failed' | 'unknown'; error: MediaError}
-  );
-
 /**
  * Uploads files, given as paths or sources, and yields each result when it is known; a file that fails is a result, not an
  * exception. Throws a MediaError `usage` for an invalid option, and for inputs that are not iterable. The iteration rejects if
@@ -94,7 +73,7 @@ export type UploadResult = OutcomeFacts &
 export function uploadAll(
   inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
   options: UploadOptions,
-): AsyncGenerator<UploadResult, void> {
+): AsyncGenerator<Outcome, void> {
   return uploadOn(inputs, options, systemHost());
 }
 
@@ -103,7 +82,7 @@ export function uploadOn(
   inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
   options: UploadOptions,
   host: Host,
-): AsyncGenerator<UploadResult, void> {
+): AsyncGenerator<Outcome, void> {
   refuseSingle(inputs);
   const stop = new Stop<MediaError>();
   const results = run(inputs, options, {...calling(() => checkedOptions(options, host)), stop}, host);
@@ -131,7 +110,7 @@ async function* run(
   {signal, cwd, client, journal: journalPath, observer}: UploadOptions,
   checked: Checked,
   host: Host,
-): AsyncGenerator<UploadResult, void> {
+): AsyncGenerator<Outcome, void> {
   const {stop} = checked;
   signal?.throwIfAborted();
   const onAbort = () => stop.abort(stoppedBy(signal?.reason));
@@ -239,14 +218,12 @@ function wholeObserver(
   };
 }
 
-function resultOf(outcome: Outcome): UploadResult {
-  const worded = {
+/** The outcome in the words of the library. */
+function resultOf(outcome: Outcome): Outcome {
+  return {
     ...outcome,
     ...('error' in outcome && {error: inOptionNames(outcome.error)}),
     ...('unrecorded' in outcome && {unrecorded: inOptionNames(outcome.unrecorded)}),
     ...(outcome.warning !== undefined && {warning: withOptionNames(outcome.warning)}),
   } as Outcome;
-  if (!('received' in worded)) return worded;
-  const {received, ...rest} = worded;
-  return {...rest, record: received.record, json: received.json};
 }

@@ -1,10 +1,11 @@
 import {MediaError} from '../errors.ts';
+import type {Outcome} from '../transfer/outcome.ts';
 import {checkOptions} from './checks.ts';
 import type {UploadInput} from './sources.ts';
-import {type UploadOptions, type UploadResult, uploadAll, uploadChecks} from './upload-all.ts';
+import {type UploadOptions, uploadAll, uploadChecks} from './upload-all.ts';
 
 /** The result of `upload`: the file is stored, now or by an earlier call with the same journal. */
-export type OneUploadResult = Extract<UploadResult, {status: 'uploaded' | 'skipped'}>;
+export type OneUploadResult = Extract<Outcome, {status: 'uploaded' | 'skipped'}>;
 
 /** The options of `upload`: those of `uploadAll`, except for those that are for several files, and dry runs. */
 export type OneUploadOptions = Omit<UploadOptions, 'concurrency' | 'dryRun'>;
@@ -17,7 +18,7 @@ export type OneUploadOptions = Omit<UploadOptions, 'concurrency' | 'dryRun'>;
 export async function upload(input: UploadInput, options: OneUploadOptions): Promise<OneUploadResult> {
   const {concurrency, dryRun, ...ofOne} = uploadChecks;
   checkOptions(options, ofOne);
-  let result: UploadResult | undefined;
+  let result: Outcome | undefined;
   try {
     for await (const each of uploadAll([input], options)) result = each;
   } catch (error) {

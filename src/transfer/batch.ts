@@ -95,7 +95,7 @@ function compared(outcome: Outcome | LeftOut, {verify, observer}: TransferOption
   if (outcome.status === 'left out') return outcome;
   const {verified, error} = (verify && comparisonOf(outcome)) ?? {};
   const known = verified === undefined ? outcome : {...outcome, verified};
-  if (error !== undefined && verify?.mode === 'strict' && 'received' in known)
+  if (error !== undefined && verify?.mode === 'strict' && 'record' in known)
     return {...known, status: 'mismatched', error};
   const found = verify === undefined ? sizeWarning(outcome) : error?.message;
   if (found === undefined) return known;

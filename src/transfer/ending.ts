@@ -103,32 +103,32 @@ export class Ending {
     if (this.#options.geotags === 'strip')
       this.facts.geotags = known.entry.transform === undefined ? 'none' : 'stripped';
     const received = parseRecord(known.recordJson);
-    if (!('problem' in received)) return this.#ended({...this.#described(), status: 'skipped', received});
+    if (!('problem' in received)) return this.#ended({...this.#described(), status: 'skipped', ...received});
     const what = `holds a record that is ${received.problem}`;
     throw (await this.#options.journal?.reader.damage(known.entry, what)) ?? new Error(what);
   }
 
   /** The service stored the file; its `result` is known when the journal has recorded it. */
-  stored(received: ReceivedRecord, entry: JournalEntry | undefined): PendingResult<Outcome> {
-    const outcome = {...this.#described(), status: 'uploaded', received} as const;
+  stored({record, json, serviceId}: ReceivedRecord, entry: JournalEntry | undefined): PendingResult<Outcome> {
+    const outcome = {...this.#described(), status: 'uploaded', record, json} as const;
     if (entry === undefined) return this.#ended(outcome);
     this.#halt.learn(outcome, 'never');
-    return {result: this.#recorded(outcome, entry)};
+    const recording = entry.done(json, serviceId, error => this.#halt.abort(error));
+    return {result: this.#recorded(outcome, recording, entry.idempotencyKey)};
   }
 
   /** A stored file counts as uploaded even if the journal cannot record it, but then nothing more is sent. */
-  async #recorded(outcome: Outcome & {status: 'uploaded'}, entry: JournalEntry): Promise<Outcome> {
-    const {json, serviceId} = outcome.received;
+  async #recorded(outcome: Outcome & {status: 'uploaded'}, recording: Promise<void>, key: string) {
     let unrecorded: MediaError | undefined;
     try {
-      await entry.done(json, serviceId, error => this.#halt.abort(error));
+      await recording;
     } catch (error) {
       unrecorded = unlessBug(error);
       this.#halt.abort(unrecorded);
     }
     this.#options.observer.finished(outcome.position);
     if (unrecorded === undefined) return outcome;
-    return {...outcome, unrecorded: this.#unrecorded(unrecorded, entry.idempotencyKey)};
+    return {...outcome, unrecorded: this.#unrecorded(unrecorded, key)};
   }
 
   /** The error for a file that is stored although its journal could not record it. */

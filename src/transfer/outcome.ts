@@ -1,21 +1,29 @@
 import {hasTrait, MediaError, NotMediaError, OwnFileError} from '../errors.ts';
-import type {ReceivedRecord} from '../service/record.ts';
+import type {MediaRecord} from '../service/record.ts';
 import type {Source} from '../sources/open/source.ts';
 import type {Dimensions, TransferOptions} from './options.ts';
 
+/** What is known of a file that is stored. */
+interface StoredFacts {
+  record: MediaRecord;
+  /** The record as the service sent it; numbers keep every digit. */
+  json: string;
+  /** Set if the file is stored but the journal could not record it: the next run does not know about it. */
+  unrecorded?: MediaError;
+}
+
 /** The result of one input. */
 export type Outcome = OutcomeFacts &
-  /** `unrecorded`: why the journal could not record it; the next run does not know about it. */
   (
-    | {status: 'uploaded'; received: ReceivedRecord; unrecorded?: MediaError}
-    /** Uploaded by an earlier run of the same journal, with this record. */
-    | {status: 'skipped'; received: ReceivedRecord}
-    /** Stored, now or before, but the record differs from the file; `error` says how. */
-    | {status: 'mismatched'; received: ReceivedRecord; error: MediaError; unrecorded?: MediaError}
+    | ({status: 'uploaded'} & StoredFacts)
+    /** Uploaded by an earlier run with the same journal. */
+    | ({status: 'skipped'} & StoredFacts)
+    /** With `verify: 'strict'`: it is stored, now or before, but its record differs from the file, as `error` says. */
+    | ({status: 'mismatched'; error: MediaError} & StoredFacts)
     /** Passed the checks of a dry run; nothing was sent. */
     | {status: 'checked'}
-    | {status: 'failed'; error: MediaError}
-    | {status: 'unknown'; error: MediaError}
+    /** `failed`: it is not stored. `unknown`: it was sent completely, and may or may not be stored. */
+    | {status: 'failed' | 'unknown'; error: MediaError}
   );
 
 /** A file that a walk found and left out, and that was not named. */
@@ -63,7 +71,7 @@ export function unrecordedOf(outcome: Outcome): MediaError | undefined {
 /** A sentence about a size in the record that differs from the file's; undefined if they agree or the record has no size. */
 export function sizeWarning(outcome: Outcome): string | undefined {
   if (outcome.status !== 'uploaded') return undefined;
-  const {size} = outcome.received.record;
+  const {size} = outcome.record;
   if (typeof size !== 'number' || outcome.size === undefined || size === outcome.size) return undefined;
   return `The service stored ${size} bytes of the ${outcome.size} that were sent; a proxy may have changed them.`;
 }
@@ -76,8 +84,7 @@ export function comparisonOf(
   outcome: Outcome,
 ): {verified: string[]; error: MediaError | undefined} | undefined {
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return undefined;
-  const {name, size, contentType, dimensions: {width, height} = {}, received} = outcome;
-  const {record} = received;
+  const {name, size, contentType, dimensions: {width, height} = {}, record} = outcome;
   const verified: string[] = [];
   const found: string[] = [];
   const compare = (what: string, stored: unknown, here: number | string | null | undefined) => {

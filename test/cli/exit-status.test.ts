@@ -42,8 +42,7 @@ function answers(...statuses: number[]): Script[] {
 
 describe('exitStatus', () => {
   const outcome = (what: 'uploaded' | 'checked' | 'unknown' | ErrorCode): Outcome => {
-    if (what === 'uploaded')
-      return outcomeOf({status: 'uploaded', received: {record: {id: 'x'}, json: '{"id":"x"}'}});
+    if (what === 'uploaded') return outcomeOf({status: 'uploaded', record: {id: 'x'}, json: '{"id":"x"}'});
     if (what === 'checked') return outcomeOf({status: 'checked'});
     if (what === 'unknown')
       return outcomeOf({status: 'unknown', error: new MediaError('outcome_unknown', 'Unknown.')});

@@ -191,5 +191,5 @@ export class Machine {
 
 /** The id under which a file is stored. */
 export function idOf(outcome: Outcome): string | undefined {
-  return 'received' in outcome ? (outcome.received.record.id ?? undefined) : undefined;
+  return 'record' in outcome ? (outcome.record.id ?? undefined) : undefined;
 }

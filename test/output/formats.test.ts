@@ -18,7 +18,7 @@ import type {Outcome} from '../../src/transfer/outcome.ts';
 import {outcomeOf} from '../support/outcomes.ts';
 
 function uploaded(json: string, name = 'photo.png'): Outcome {
-  return outcomeOf({name, status: 'uploaded', received: parseRecord(json) as ReceivedRecord, elapsedMs: 5});
+  return outcomeOf({name, status: 'uploaded', ...(parseRecord(json) as ReceivedRecord), elapsedMs: 5});
 }
 
 const failed = outcomeOf({

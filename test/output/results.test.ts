@@ -21,7 +21,7 @@ async function tableOf(record: MediaRecord): Promise<string> {
   });
   const options = {format: 'table', several: false, dryRun: false, isBrief: false, color: false} as const;
   const results = new Results(new Stdout(stream), {...options, width: () => 100});
-  await results.add(outcomeOf({name: 'p0.png', status: 'uploaded', size: 1, received: {record, json: '{}'}}));
+  await results.add(outcomeOf({name: 'p0.png', status: 'uploaded', size: 1, record, json: '{}'}));
   await results.end();
   return text;
 }

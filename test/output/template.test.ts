@@ -17,7 +17,7 @@ const json =
 
 function rendered(template: string, of: Partial<Rendered> = {}): string {
   const received = parseRecord(json) as ReceivedRecord;
-  const photo = {name: 'a b/photo.png', path: '/home/a b/photo.png', status: 'uploaded', received};
+  const photo = {name: 'a b/photo.png', path: '/home/a b/photo.png', status: 'uploaded', ...received};
   return String(
     renderTemplate(parseTemplate(template), {...photo, contentType: 'image/png', size: 12, ...of}),
   );

@@ -162,7 +162,7 @@ describe('a connection', () => {
     });
     const sources = ['1', '2', '3'].map(name => memorySource(name, small));
     const outcomes = await uploadEach(sources, clientOf(url));
-    expect(outcomes.map(outcome => outcome.status === 'uploaded' && outcome.received.record.id)).toEqual([
+    expect(outcomes.map(outcome => outcome.status === 'uploaded' && outcome.record.id)).toEqual([
       'm_1',
       'm_2',
       'm_3',
@@ -209,9 +209,7 @@ describe('a connection', () => {
       clientOf(url),
       {retries: 1},
     );
-    const ids = outcomes.map(outcome =>
-      outcome.status === 'uploaded' ? outcome.received.record.id : outcome.status,
-    );
+    const ids = outcomes.map(outcome => (outcome.status === 'uploaded' ? outcome.record.id : outcome.status));
     expect(ids).toEqual(['m_1', 'm_2']);
   });
 

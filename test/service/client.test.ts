@@ -44,7 +44,7 @@ describe('the client and the embedded service', () => {
     const stored = await service.records();
     const bytes = await Promise.all(stored.map(({path}) => readFile(path)));
     expect(bytes).toEqual(await Promise.all(names.map(name => readFile(fixture(name)))));
-    expect(outcomes.map(outcome => outcome.status === 'uploaded' && outcome.received.record)).toEqual(
+    expect(outcomes.map(outcome => outcome.status === 'uploaded' && outcome.record)).toEqual(
       stored.map(({record}) => record),
     );
   });

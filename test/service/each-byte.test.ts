@@ -150,7 +150,7 @@ function complaint(outcome: Outcome | undefined, stored: readonly string[]): str
   if (stored.length > 1) return 'stored twice';
   if (outcome?.status === 'unknown') return undefined;
   if (outcome?.status !== 'uploaded') return `${outcome?.status}, after a retry that meets no trouble`;
-  return outcome.received.record.id === stored[0] ? undefined : 'uploaded, and not stored';
+  return outcome.record.id === stored[0] ? undefined : 'uploaded, and not stored';
 }
 
 test.each(ends)('a request that ends at each byte by a %s: stored once, or unknown', async how => {

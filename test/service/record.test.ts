@@ -18,7 +18,7 @@ function received(text: string): ReceivedRecord {
 /** What a user sees of a record in the two main formats. */
 function shown(text: string): {json: string; table: Record<string, string>} {
   const record = received(text);
-  const outcome = outcomeOf({status: 'uploaded', received: record});
+  const outcome = outcomeOf({status: 'uploaded', ...record});
   return {json: formatOutcome('json', outcome), table: Object.fromEntries(recordRows(record.record))};
 }
 

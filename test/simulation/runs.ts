@@ -32,8 +32,7 @@ export async function* libraryRun(
     },
     process.host,
   );
-  for await (const result of results)
-    yield 'record' in result ? {...result, received: {record: result.record, json: result.json}} : result;
+  yield* results;
 }
 
 /** Bytes that come once, as through a pipe, and are no file that anybody could open again. */

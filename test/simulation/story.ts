@@ -457,7 +457,7 @@ class Story {
     this.world.tell(`${outcome.name} is ${outcome.status}${why}`);
     this.#judgeStored();
     if (!isClear || (outcome.status !== 'uploaded' && outcome.status !== 'skipped')) return;
-    const {id} = JSON.parse(outcome.received.json) as {id: string};
+    const {id} = JSON.parse(outcome.json) as {id: string};
     const contents = this.#contents.get(nameOf(outcome.name)) ?? new Set();
     if (!this.#service.stored.some(one => one.id === id && contents.has(one.sha256)))
       this.broken.add(`${outcome.name} is ${outcome.status} as ${id}, which is not its content`);

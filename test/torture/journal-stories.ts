@@ -301,7 +301,7 @@ export class JournalStory {
     for (const {sha256: each} of this.#service.stored)
       if (this.#service.with(each).length > 1) this.broken.push('stored twice');
     if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return;
-    const id = (JSON.parse(outcome.received.json) as {id: string}).id;
+    const id = (JSON.parse(outcome.json) as {id: string}).id;
     if (!this.#service.with(content).some(one => one.id === id))
       this.broken.push(`${outcome.status} as ${id}, which is not its content`);
   }

@@ -78,7 +78,7 @@ async function printed(
   });
   const options = {format, several, dryRun: false, width: () => 80, isBrief: false, color: true};
   const results = new Results(new Stdout(stream), options);
-  await results.add(outcomeOf({status: 'uploaded', received: record, size: 1, contentType: 'image/png'}));
+  await results.add(outcomeOf({status: 'uploaded', ...record, size: 1, contentType: 'image/png'}));
   await results.end();
   return length;
 }

@@ -136,8 +136,8 @@ export function compare(
     else if (outcome.status === 'uploaded') {
       result.uploaded += 1;
       if (there.length !== 1) wrong('uploaded');
-      else if (idsCount && there[0]?.id !== outcome.received.record.id)
-        wrong(`under another ID (${outcome.received.record.id})`);
+      else if (idsCount && there[0]?.id !== outcome.record.id)
+        wrong(`under another ID (${outcome.record.id})`);
     } else if (outcome.status === 'unknown') {
       result.unknown += 1;
       if (there.length === 0) result.needless += 1;

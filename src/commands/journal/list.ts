@@ -45,11 +45,11 @@ async function listFormat({json, template}: ListOptions): Promise<ListFormat> {
   return async (reader, path, entry) => {
     if (entry.state !== 'done') return '';
     const {file, fileBase64} = fileFields(path);
-    const received = parseRecord(await reader.recordOf(entry));
+    const parsedRecord = parseRecord(await reader.recordOf(entry));
     return renderTemplate(parsed, {
       ...{name: file, path: file, status: statusOf(entry.state), size: entry.size},
       ...(fileBase64 !== undefined && {nameBytes: Buffer.from(fileBase64, 'base64')}),
-      ...(!('problem' in received) && {received}),
+      ...(!('problem' in parsedRecord) && parsedRecord),
     });
   };
 }

@@ -11,7 +11,7 @@ import {asMediaError, errorFields} from '../../output/report.ts';
 import {parseTemplate, renderOutcome, type Template} from '../../output/results/template.ts';
 import {counted} from '../../output/units.ts';
 import type {FoundReference, RewritePlan} from '../../rewrite/plan.ts';
-import {publicUrl, type ReceivedRecord} from '../../service/record.ts';
+import {type MediaRecord, publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {uploadFiles} from '../upload/upload-files.ts';
 
@@ -53,7 +53,7 @@ const unchangedNames: readonly (readonly [kind: UnchangedLine['unchanged']['kind
 interface FileResult extends Pick<Outcome, 'geotags'> {
   status: ReferenceLine['status'];
   error?: MediaError | undefined;
-  received?: ReceivedRecord;
+  record?: MediaRecord;
 }
 
 /** Prints what a run found and did. */
@@ -172,7 +172,7 @@ export class ReferencePrinter {
 
   /** Reports the files that were uploaded, but cannot be inserted; returns whether there are any. */
   withoutUrl(outcomes: ReadonlyMap<string, Outcome>): boolean {
-    const named = [...outcomes].filter(([, one]) => 'received' in one && insertedUrl(one) === undefined);
+    const named = [...outcomes].filter(([, one]) => 'record' in one && insertedUrl(one) === undefined);
     for (const [name] of named) {
       const sentence = `${name} was uploaded, but its record has no web URL.`;
       const error = new MediaError('unexpected_answer', sentence);
@@ -209,7 +209,7 @@ export class ReferencePrinter {
 
 /** The URL that takes the place of an uploaded file, if its record has a web URL. */
 export function insertedUrl(result: FileResult | undefined): string | undefined {
-  return result?.received && safeUrl(publicUrl(result.received.record) ?? '');
+  return result?.record && safeUrl(publicUrl(result.record) ?? '');
 }
 
 function referencesOf({documents}: RewritePlan): FoundReference[] {

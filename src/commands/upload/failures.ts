@@ -47,7 +47,7 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
       if (failure === undefined) return;
       // Most formats print nothing of a file that is stored, but not as it is here.
       const isMismatched = outcome.status === 'mismatched';
-      const hint = isMismatched ? `Its media ID is ${outcome.received.record.id}.` : failure.hint;
+      const hint = isMismatched ? `Its media ID is ${outcome.record.id}.` : failure.hint;
       const error = failure.reworded({hint});
       if (atOnce || !several) {
         report.failure(error, name, several);

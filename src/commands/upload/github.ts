@@ -40,8 +40,8 @@ export class GithubReport {
       const {code, messageToKeep} = outcome.error;
       this.#annotate(outcome.error, name);
       this.#failures.add(position, row(outcome, `\`${code}\` ${markdownText(messageToKeep)}`));
-    } else if ('received' in outcome) {
-      const {record, json} = outcome.received;
+    } else if ('record' in outcome) {
+      const {record, json} = outcome;
       const id = printable(String(record.id));
       const url = publicUrl(record);
       const target = url === undefined ? undefined : markdownUrl(url);

@@ -103,7 +103,7 @@ export class Uploads implements FileWork {
   }
 
   async #printOnce(path: string, outcome: Outcome): Promise<void> {
-    const id = 'received' in outcome ? outcome.received.record.id : undefined;
+    const id = 'record' in outcome ? outcome.record.id : undefined;
     if (this.#unfinished.has(path) && this.#unfinished.get(path) === id) return;
     this.#unfinished.set(path, id);
     await this.#printer.outcome(outcome, path);

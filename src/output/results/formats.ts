@@ -22,7 +22,7 @@ const recordFields = [
 export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Outcome): string {
   if (format === 'ndjson') return ndjsonLine(outcome);
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return '';
-  const {record, json} = outcome.received;
+  const {record, json} = outcome;
   const url = publicUrl(record);
   switch (format) {
     case 'json':
@@ -51,7 +51,7 @@ export function ndjsonLine(outcome: Outcome, more: DisposalFields = {}): string 
     elapsedMs: outcome.elapsedMs,
     ...more,
   };
-  return jsonLine<JsonOutputs['watch']>(fields, 'received' in outcome ? outcome.received.json : undefined);
+  return jsonLine<JsonOutputs['watch']>(fields, 'record' in outcome ? outcome.json : undefined);
 }
 
 /** A Markdown image, or a link for other files; only the name if the record has no web URL. */
@@ -101,8 +101,8 @@ export const outcomeHeadings = ['file', 'status', 'id', 'pixels', 'size', 'url o
 /** The row of an outcome among several inputs: file, status, id, pixels, size and URL, or the error code. */
 export function outcomeRow(outcome: Outcome): string[] {
   const start = [printable(outcome.name), outcome.status];
-  if (!('received' in outcome)) return [...start, '', '', String(outcome.size ?? ''), codeOf(outcome)];
-  const {record} = outcome.received;
+  if (!('record' in outcome)) return [...start, '', '', String(outcome.size ?? ''), codeOf(outcome)];
+  const {record} = outcome;
   const {width, height} = record;
   const pixels = width == null || height == null ? '' : `${fieldText(width, '')}x${fieldText(height, '')}`;
   return [

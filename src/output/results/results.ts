@@ -148,8 +148,8 @@ type Row = ReturnType<typeof rowOf>;
 function cellsFor(outcome: Outcome, several: boolean, dryRun: boolean): string[][] {
   if (dryRun) return [checkRow(outcome)];
   if (several) return [outcomeRow(outcome).map(clipped)];
-  if (!('received' in outcome)) return [];
-  const rows = recordRows(outcome.received.record);
+  if (!('record' in outcome)) return [];
+  const rows = recordRows(outcome.record);
   const shown = rows.slice(0, mostFields).map(row => row.map(clipped));
   if (rows.length > mostFields)
     shown.push(['...', `${rows.length - mostFields} more fields; --json shows all`]);

@@ -4,7 +4,7 @@ import {valueAt} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
 import {escapeUnit, printable, withoutCommands} from '../../lib/printable.ts';
 import {shellWord} from '../../lib/shell.ts';
-import {publicUrl, type ReceivedRecord} from '../../service/record.ts';
+import {type MediaRecord, publicUrl} from '../../service/record.ts';
 import type {Outcome, OutcomeFacts} from '../../transfer/outcome.ts';
 import {printableJson} from '../escape.ts';
 import {fieldText} from './formats.ts';
@@ -14,13 +14,13 @@ const fields = {
   file: ({name}: Rendered) => name,
   path: ({path}: Rendered) => path,
   name: ({name}: Rendered) => basename(name),
-  id: ({received}: Rendered) => received?.record.id,
-  url: ({received}: Rendered) => received && publicUrl(received.record),
-  type: ({received}: Rendered) => received?.record.type,
+  id: ({record}: Rendered) => record?.id,
+  url: ({record}: Rendered) => record && publicUrl(record),
+  type: ({record}: Rendered) => record?.type,
   contentType: ({contentType}: Rendered) => contentType,
   size: ({size}: Rendered) => size,
-  width: ({received}: Rendered) => received?.record.width,
-  height: ({received}: Rendered) => received?.record.height,
+  width: ({record}: Rendered) => record?.width,
+  height: ({record}: Rendered) => record?.height,
   status: ({status}: Rendered) => status,
 };
 
@@ -47,7 +47,9 @@ export interface Rendered extends Pick<OutcomeFacts, 'name' | 'nameBytes' | 'con
   /** The absolute path, if there is one; it ends with the name. */
   path: string;
   status: string;
-  received?: ReceivedRecord;
+  record?: MediaRecord;
+  /** The record as the service sent it. */
+  json?: string;
 }
 
 const token = /\{\{|\}\}|\\.|\{([^{}]*)\}|[{}\\]/gsu;
@@ -139,8 +141,8 @@ export function renderTemplate(template: Template, of: Rendered): string | Buffe
 
 function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boolean): string | Buffer {
   // The whole record is printed with every digit of its numbers.
-  const whole = field === 'record' && keys.length === 0 ? of.received?.json : undefined;
-  const value = field === 'record' ? valueAt(of.received?.record, keys) : fields[field](of);
+  const whole = field === 'record' && keys.length === 0 ? of.json : undefined;
+  const value = field === 'record' ? valueAt(of.record, keys) : fields[field](of);
   if (filter === 'json') return printableJson(whole ?? JSON.stringify(value ?? null));
   const text = whole ?? fieldText(value, '');
   if (filter === 'shell') return shellWord(bytesOf(field, of) ?? text);

@@ -47,7 +47,7 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
   const begin = async (disposal: Disposal = {moveTo}, unrecorded?: MediaError, name = 'a.png') => {
     const received = {record: {id: 'm'}, json: '{"id":"m"}'};
     const facts = {name: 'in/a.png', size: 7, ...(unrecorded && {unrecorded})};
-    const outcome = outcomeOf({...facts, status: 'uploaded', received});
+    const outcome = outcomeOf({...facts, status: 'uploaded', ...received});
     const file = {path, relative: join('sub', name), stat: await stat(path, {bigint: true}), outcome};
     const disposals = new Disposals(disposal, {host: {clock, files}, stdout, settleMs, stop});
     const dispose = () => disposals.dispose(file, () => void stays.push(path));

@@ -8,7 +8,7 @@ import {outcomeOf} from '../../support/outcomes.ts';
 const record = {record: {id: 'm'}, json: '{"id":"m"}'};
 
 function uploaded(name: string): Outcome {
-  return outcomeOf({name, status: 'uploaded', received: record});
+  return outcomeOf({name, status: 'uploaded', ...record});
 }
 
 function failed(name: string, code: ErrorCode, status: 'failed' | 'unknown' = 'failed'): Outcome {

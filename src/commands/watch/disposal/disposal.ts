@@ -61,10 +61,10 @@ export class Disposals {
   /** Asks the service, while the session is open, whether it still has a file whose record comes from memory; rejects if it does not say. */
   confirm(outcome: Outcome | LeftOut, session: Session | undefined): Promise<void> | undefined {
     if (!this.areWanted || session === undefined || outcome.status !== 'skipped') return undefined;
-    const {received, size = 0} = outcome;
+    const {record, size = 0} = outcome;
     const {client, embedded} = session;
     return this.#inTurn(async () => {
-      const isThere = await client.isStored(received.record, size, embedded, this.#options.stop);
+      const isThere = await client.isStored(record, size, embedded, this.#options.stop);
       if (isThere) this.#confirmed.add(outcome);
     });
   }
