@@ -8,7 +8,7 @@ import {Ending, Halt} from './ending.ts';
 import {type BatchState, FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
 import {comparisonOf, type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
-import {Gate, type WaitOptions, withRetryAfter} from './waiting/gate.ts';
+import {Gate} from './waiting/gate.ts';
 import {Outage} from './waiting/outage.ts';
 import {Descriptors, mapConcurrently, type PendingResult} from './workers.ts';
 
@@ -23,12 +23,11 @@ export function uploadBatch(
   sources: AsyncIterable<Source> | Iterable<Source>,
   given: TransferOptions,
 ): AsyncIterableIterator<Outcome | LeftOut> {
-  const {clock, random, retries, retryMaxWaitMs, stop} = given;
-  const waiting = {clock, random, gate: new Gate(clock), retryMaxWaitMs};
-  const batch = stateOf(given, waiting);
+  const {stop} = given;
+  const gate = new Gate(given);
+  const batch = stateOf(given, gate);
   const {concurrency, descriptors, halt, outage} = batch;
-  const uploader = untilHalted(withRetryAfter(given.uploader, {...waiting, retries}), halt);
-  const options = {...given, uploader};
+  const options = {...given, uploader: guarded(given, gate, halt)};
   const onStop = () => outage.abandon(stop.reason);
   stop.addEventListener('abort', onStop, {once: true});
   if (stop.aborted) onStop();
@@ -53,10 +52,8 @@ export function uploadBatch(
   );
 }
 
-function stateOf(
-  {clock, host, retries, several, limitRate, observer, uploader, concurrency: option}: TransferOptions,
-  waiting: WaitOptions,
-): BatchState {
+function stateOf(given: TransferOptions, gate: Gate): BatchState {
+  const {clock, retries, several, limitRate, observer, uploader, concurrency: option} = given;
   // Without retries, a file that is refused for being one too many is lost: no higher limit is tried.
   const mostOf = (most: number) => (retries === 0 ? Math.min(safeConcurrency, most) : most);
   const concurrency =
@@ -65,7 +62,7 @@ function stateOf(
       : new AdaptiveConcurrency(clock, mostOf(option.most));
   const halt = new Halt();
   const outage = new Outage({
-    ...{...waiting, host, concurrency},
+    ...{...given, gate, concurrency},
     // A single file relies on its retries.
     probe: several ? uploader.probeAvailability?.bind(uploader) : undefined,
     onChange: since => observer.unavailable(since),
@@ -78,12 +75,13 @@ function stateOf(
   };
 }
 
-/** An uploader that begins no attempt once the batch has ended: with a bad key, even one more would be too many. */
-function untilHalted(uploader: Uploader, halt: Halt): Uploader {
+/** An uploader whose responses the gate heeds. It begins no attempt once the batch has ended: with a bad key, even one is too many. */
+function guarded({uploader, clock}: TransferOptions, gate: Gate, halt: Halt): Uploader {
   return {
     upload: async request => {
       const why = halt.reason;
-      if (why === undefined) return uploader.upload(request);
+      const sentAt = clock.monotonic();
+      if (why === undefined) return gate.learn(await uploader.upload(request), sentAt);
       const sentence = `The file was not tried again: the run had ended (${why.code}).`;
       throw new MediaError('not_tried', sentence, {cause: why});
     },

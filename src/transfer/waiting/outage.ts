@@ -3,7 +3,7 @@ import {Stop} from '../../lib/stop.ts';
 import type {Uploader} from '../../service/uploader.ts';
 import {longTime} from '../attempt/explain.ts';
 import {backoffMs, type Sign} from '../attempt/retry.ts';
-import type {WaitOptions} from './gate.ts';
+import type {Gate, WaitOptions} from './gate.ts';
 
 /** How many files in a row must fail as in an outage before it counts as one; fewer if fewer are in progress. */
 const mostSuspects = 3;
@@ -12,6 +12,8 @@ const mostSuspects = 3;
 const afterProbeMs = 1_000;
 
 interface OutageOptions extends WaitOptions {
+  /** Closed while the service asks to wait. */
+  gate: Gate;
   /** The service's host and port, for messages. */
   host: string;
   /** How many files are uploaded at a time. */

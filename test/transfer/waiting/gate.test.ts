@@ -5,6 +5,10 @@ import {ManualClock, settled} from '../../support/manual-clock.ts';
 
 const never = new AbortController().signal;
 
+function gateOf(clock: ManualClock): Gate {
+  return new Gate({clock, random: () => 0.5, retries: 5, retryMaxWaitMs: 60_000});
+}
+
 /** Somebody at the gate: when it was let through, or why not. */
 function waiter(gate: Gate, clock: ManualClock, signal: AbortSignal = never) {
   const seen: {passedAt?: number; rejected?: unknown} = {};
@@ -22,7 +26,7 @@ function waiter(gate: Gate, clock: ManualClock, signal: AbortSignal = never) {
 describe('the gate', () => {
   it('is open at first, and open again once its time is over', async () => {
     const clock = new ManualClock();
-    const gate = new Gate(clock);
+    const gate = gateOf(clock);
     const first = waiter(gate, clock);
     await settled();
     expect(first.passedAt).toBe(0);
@@ -35,7 +39,7 @@ describe('the gate', () => {
 
   it('holds all until its time is over, whenever they came', async () => {
     const clock = new ManualClock();
-    const gate = new Gate(clock);
+    const gate = gateOf(clock);
     gate.closeFor(1_000);
     const waiters = [waiter(gate, clock)];
     await clock.advance(400);
@@ -48,7 +52,7 @@ describe('the gate', () => {
 
   it('closed for longer while some wait: they wait for longer; a shorter time takes nothing away', async () => {
     const clock = new ManualClock();
-    const gate = new Gate(clock);
+    const gate = gateOf(clock);
     gate.closeFor(1_000);
     const early = waiter(gate, clock);
     await clock.advance(500);
@@ -61,7 +65,7 @@ describe('the gate', () => {
 
   it('lets go at once of whoever is told to stop, with the reason, and of nobody else', async () => {
     const clock = new ManualClock();
-    const gate = new Gate(clock);
+    const gate = gateOf(clock);
     const stop = new AbortController();
     const reason = new MediaError('interrupted', 'The run was stopped by SIGINT.');
     gate.closeFor(1_000);

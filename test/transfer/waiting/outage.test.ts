@@ -9,7 +9,8 @@ const away = 'It returned 502.';
 /** Eight workers, a service that answers probes as told, and a log of who was let through. */
 function batch({concurrency = 8, retryMaxWaitMs = 60_000, several = true} = {}) {
   const clock = new ManualClock();
-  const gate = new Gate(clock);
+  const waiting = {clock, retryMaxWaitMs, random: () => 0.5};
+  const gate = new Gate({...waiting, retries: 5});
   const log: string[] = [];
   const state = {probe: away as string | undefined, probes: 0, ends: [] as MediaError[]};
   const probe = async () => {
@@ -17,14 +18,7 @@ function batch({concurrency = 8, retryMaxWaitMs = 60_000, several = true} = {}) 
     return state.probe;
   };
   const outage = new Outage({
-    ...{
-      clock,
-      gate,
-      host: 'media.example',
-      concurrency: {limit: concurrency},
-      retryMaxWaitMs,
-      random: () => 0.5,
-    },
+    ...{...waiting, gate, host: 'media.example', concurrency: {limit: concurrency}},
     probe: several ? probe : undefined,
     onChange: since => log.push(since === undefined ? 'back' : `away since ${since}`),
     onEnd: error => {

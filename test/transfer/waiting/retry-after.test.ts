@@ -1,15 +1,9 @@
 import {describe, expect, it} from 'vitest';
-import type {UploadAnswer, Uploader, UploadRequest} from '../../../src/service/uploader.ts';
-import {Gate, withRetryAfter} from '../../../src/transfer/waiting/gate.ts';
+import type {UploadAnswer} from '../../../src/service/uploader.ts';
+import {Gate} from '../../../src/transfer/waiting/gate.ts';
 import {ManualClock, settled} from '../../support/manual-clock.ts';
 
 const stop = new AbortController().signal;
-const request: UploadRequest = {
-  contentType: 'image/png',
-  idempotencyKey: 'k',
-  body: {length: 1, content: Buffer.from('a')},
-  signal: stop,
-};
 const tooMany: UploadAnswer = {kind: 'refused', status: 429};
 const stored: UploadAnswer = {kind: 'stored', received: {record: {id: 'm_1'}, json: '{"id":"m_1"}'}};
 const minute = 60_000;
@@ -17,20 +11,18 @@ const minute = 60_000;
 /** Has 8 workers upload one file after the other to a service, for a minute; returns what the service answered. */
 async function minuteOf(answer: (asked: number) => UploadAnswer, retries = 5) {
   const clock = new ManualClock();
-  const gate = new Gate(clock);
+  const gate = new Gate({clock, retryMaxWaitMs: minute, random: () => 0.5, retries});
   const answers: UploadAnswer[] = [];
-  const service: Uploader = {
-    upload: async () => {
-      answers.push(answer(answers.length));
-      await clock.sleep(1);
-      return answers.at(-1) ?? tooMany;
-    },
+  const upload = async () => {
+    answers.push(answer(answers.length));
+    await clock.sleep(1);
+    return answers.at(-1) ?? tooMany;
   };
-  const uploader = withRetryAfter(service, {clock, gate, retryMaxWaitMs: minute, random: () => 0.5, retries});
   const work = async () => {
     while (clock.monotonic() < minute && answers.length < 1_000) {
       await gate.pass(stop);
-      await uploader.upload(request);
+      const sentAt = clock.monotonic();
+      gate.learn(await upload(), sentAt);
     }
   };
   const workers = Array.from({length: 8}, work);
