@@ -1,10 +1,10 @@
-import {basename, isAbsolute} from 'node:path';
+import {basename} from 'node:path';
 import {announceTyping, type Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
-import type {InputContext, InputRequest} from '../../sources/find/expand.ts';
+import type {InputContext} from '../../sources/find/expand.ts';
 import type {Shard} from '../../sources/find/shard.ts';
 import {filesIn} from '../../sources/open/file.ts';
 import type {Source} from '../../sources/open/source.ts';
@@ -44,7 +44,6 @@ export async function openInputs(
   ]);
   const given = options.shard;
   const shard = given === undefined ? undefined : given === 'auto' ? autoShard(host.env) : parseShard(given);
-  await refuseGoneDirectory(options, host.cwd());
   const journals = options.journal === undefined ? [] : [options.journal];
   const writesFiles = journals.length > 0 || host.fileOf('stdout') !== undefined;
   const context = {
@@ -119,19 +118,6 @@ function knownInputs(names: readonly string[], source: (name: string) => Source)
     },
     async close() {},
   };
-}
-
-/** Rejects if the working directory was removed, since reading it would find no files. */
-async function refuseGoneDirectory({inputs, filesFrom = []}: InputRequest, directory: string): Promise<void> {
-  const isNeeded = [...inputs, ...filesFrom].some(input => input !== '-' && !isAbsolute(input));
-  if (directory !== '.' || !isNeeded) return;
-  const {realpath} = await import('node:fs/promises');
-  await realpath(directory, 'buffer').catch(cause => {
-    throw new MediaError('file_missing', 'The working directory no longer exists.', {
-      hint: 'Change to a directory that exists, as with cd ~, or name files by absolute paths.',
-      cause,
-    });
-  });
 }
 
 type DecideType = TransferOptions['contentType'];
