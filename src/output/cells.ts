@@ -18,17 +18,6 @@ export function cellsOf(text: string): number {
   return cells;
 }
 
-let segmenter: Intl.Segmenter | undefined;
-
-/** The characters as readers see them, such as several emoji joined to one; those wider than `cells` are split. */
-function charactersOf(text: string, cells: number): string[] {
-  if (/^[ -~]*$/.test(text)) return [...text];
-  segmenter ??= new Intl.Segmenter();
-  return [...segmenter.segment(text)].flatMap(({segment}) =>
-    cellsOf(segment) > cells ? [...segment] : [segment],
-  );
-}
-
 /** Wraps a text to lines of at most `cells` cells, at spaces if possible, but never within a URL. */
 export function wrap(text: string, cells: number): string[] {
   return text.split('\n').flatMap(line => wrapLine(line, cells));
@@ -53,7 +42,7 @@ function wrapLine(line: string, cells: number): string[] {
 
 /** A word in pieces of at most `cells` cells, but of one character at least. */
 function broken(word: string, cells: number): string[] {
-  const characters = charactersOf(word, cells);
+  const characters = [...word];
   const pieces: string[] = [];
   while (characters.length > 0)
     pieces.push(characters.splice(0, Math.max(1, countFitting(characters, cells))).join(''));
@@ -74,7 +63,7 @@ function countFitting(characters: readonly string[], cells: number): number {
 export function cutEnd(text: string, cells: number): string {
   if (cellsOf(text) <= cells) return text;
   if (cells < 1) return '';
-  const characters = charactersOf(text, cells);
+  const characters = [...text];
   return `${characters.slice(0, countFitting(characters, cells - 1)).join('')}…`;
 }
 
@@ -82,7 +71,7 @@ export function cutEnd(text: string, cells: number): string {
 export function cutMiddle(text: string, cells: number): string {
   if (cellsOf(text) <= cells) return text;
   if (cells < 1) return '';
-  const characters = charactersOf(text, cells);
+  const characters = [...text];
   const head = characters.slice(0, countFitting(characters, Math.ceil((cells - 1) / 2)));
   const backwards = characters.slice(head.length).reverse();
   const tail = backwards.slice(0, countFitting(backwards, cells - 1 - cellsOf(head.join(''))));

@@ -309,7 +309,7 @@ describe('cells', () => {
     [' lead', 3, ['lea', 'd']],
     ['', 5, ['']],
     ['in/👩‍👩‍👧.png', 12, ['in/👩‍👩‍👧.', 'png']],
-    ['in/👩‍👩‍👧.png', 8, ['in/', '👩‍👩‍👧', '.png']],
+    ['in/👩‍👩‍👧.png', 8, ['in/👩\u200d👩', '\u200d👧.png']],
     ['see https://c.example/1 there', 8, ['see', 'https://c.example/1', 'there']],
     ['https://c.example/1', 3, ['https://c.example/1']],
     ['abcdefhttps://c.example/1', 8, ['abcdefhttps://c.example/1']],
