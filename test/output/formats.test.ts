@@ -137,15 +137,8 @@ describe('Results', () => {
   /** What is on stdout after each outcome, added in this order, and after the end. */
   async function printed(format: FormatName, order: number[]): Promise<string[]> {
     const stream = new PassThrough();
-    const options = {
-      format,
-      several: true,
-      width: () => Number.POSITIVE_INFINITY,
-      dryRun: false,
-      isBrief: false,
-      color: false,
-    };
-    const results = new Results(new Stdout(stream), options);
+    const options = {format, several: true, dryRun: false, isVerbose: false};
+    const results = new Results(new Stdout(stream), {}, options);
     const steps: string[] = [];
     // Since Node 26 a read gives one chunk of several.
     const written = () => {
@@ -174,8 +167,8 @@ describe('Results', () => {
     {template: parseTemplate('{file}\\n'), pathOf: name => name},
   ])('%j: nothing of a file that was left out', async format => {
     const stream = new PassThrough();
-    const options = {format, several: true, width: () => 80, dryRun: false, isBrief: false, color: false};
-    const results = new Results(new Stdout(stream), options);
+    const options = {format, several: true, dryRun: false, isVerbose: false};
+    const results = new Results(new Stdout(stream), {}, options);
     await results.add({position: 0, status: 'left out', name: 'notes.txt', isHidden: false});
     await results.end();
     expect(stream.read()).toBeNull();

@@ -40,8 +40,8 @@ describe('a terminal that becomes narrower', () => {
       clearLine: () => write('\u001b[K'),
     });
     const meter = new Meter(systemClock);
-    const options = {clock: systemClock, color: false, ascii: true, wrapsAgain: true, several: true, meter};
-    const progress = new Progress({...options, stream: terminal, summary: () => '0 uploaded, 0 failed'});
+    const host = {stderr: terminal, env: {NO_COLOR: '1', LANG: 'C'}, clock: systemClock};
+    const progress = new Progress(host, {meter, several: true, summary: () => '0 uploaded, 0 failed'});
     const shown = () =>
       screen.rows.map(row =>
         row

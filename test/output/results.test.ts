@@ -14,13 +14,13 @@ function checked(position: number): Outcome {
 
 /** What is printed of one uploaded file with this record. */
 async function tableOf(record: MediaRecord): Promise<string> {
-  const stream = new PassThrough();
+  const stream = Object.assign(new PassThrough(), {isTTY: true, columns: 100});
   let text = '';
   stream.on('data', chunk => {
     text += chunk;
   });
-  const options = {format: 'table', several: false, dryRun: false, isBrief: false, color: false} as const;
-  const results = new Results(new Stdout(stream), {...options, width: () => 100});
+  const options = {format: 'table', several: false, dryRun: false, isVerbose: false} as const;
+  const results = new Results(new Stdout(stream), {NO_COLOR: '1'}, options);
   await results.add(outcomeOf({name: 'p0.png', status: 'uploaded', size: 1, record, json: '{}'}));
   await results.end();
   return text;
@@ -50,8 +50,8 @@ describe('Results', () => {
     stream.on('data', chunk => {
       text += chunk;
     });
-    const options = {format: 'table', several: true, dryRun: false, isBrief: true, color: false} as const;
-    const results = new Results(new Stdout(stream), {...options, width: () => 100});
+    const options = {format: 'table', several: true, dryRun: false, isVerbose: false} as const;
+    const results = new Results(new Stdout(stream), {}, options);
     const error = new MediaError('empty_file', 'It is empty.');
     for (let position = 0; position < 200; position += 1) {
       const isFailed = position >= firstFailure && position % 50 === 7;
@@ -71,8 +71,8 @@ describe('Results', () => {
     stream.on('data', chunk => {
       text += chunk;
     });
-    const options = {format: 'table', several: true, dryRun: false, isBrief: false, color: false} as const;
-    const results = new Results(new Stdout(stream), {...options, width: () => Number.POSITIVE_INFINITY});
+    const options = {format: 'table', several: true, dryRun: false, isVerbose: true} as const;
+    const results = new Results(new Stdout(stream), {}, options);
     for (let position = 0; position < 500; position += 1)
       await results.add({...checked(position), name: `p${position}.png`.padStart(10_000, 'x')});
     await results.end();
@@ -86,15 +86,8 @@ describe('Results', () => {
     stream.on('data', chunk => {
       text += chunk;
     });
-    const options = {
-      format: 'table',
-      several: true,
-      width: () => Number.POSITIVE_INFINITY,
-      dryRun: false,
-      isBrief: false,
-      color: false,
-    } as const;
-    const results = new Results(new Stdout(stream), options);
+    const options = {format: 'table', several: true, dryRun: false, isVerbose: true} as const;
+    const results = new Results(new Stdout(stream), {}, options);
     for (let position = 0; position < 1000; position += 1) await results.add(checked(position));
     expect(text).toContain('p999.png');
     for (let position = 1000; position < 2500; position += 1) await results.add(checked(position));

@@ -12,11 +12,11 @@ import {clientOf, memorySource, uploadEach} from './support.ts';
 
 /** What is printed of an outcome without colours. */
 async function printed(outcome: Outcome, format: FormatName): Promise<string> {
-  const stream = new PassThrough();
+  const stream = Object.assign(new PassThrough(), {isTTY: true, columns: 80});
   const chunks: Buffer[] = [];
   stream.on('data', chunk => chunks.push(chunk));
-  const options = {format, several: true, dryRun: false, width: () => 80, isBrief: false, color: false};
-  const results = new Results(new Stdout(stream), options);
+  const options = {format, several: true, dryRun: false, isVerbose: false};
+  const results = new Results(new Stdout(stream), {NO_COLOR: '1'}, options);
   await results.add(outcome);
   await results.end();
   return Buffer.concat(chunks).toString();

@@ -72,12 +72,12 @@ async function printed(
 ): Promise<number> {
   if ('problem' in record) return 0;
   let length = 0;
-  const stream = new PassThrough();
+  const stream = Object.assign(new PassThrough(), {isTTY: true, columns: 80});
   stream.on('data', chunk => {
     length += chunk.length;
   });
-  const options = {format, several, dryRun: false, width: () => 80, isBrief: false, color: true};
-  const results = new Results(new Stdout(stream), options);
+  const options = {format, several, dryRun: false, isVerbose: false};
+  const results = new Results(new Stdout(stream), {}, options);
   await results.add(outcomeOf({status: 'uploaded', ...record, size: 1, contentType: 'image/png'}));
   await results.end();
   return length;

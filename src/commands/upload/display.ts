@@ -7,9 +7,8 @@ import {
   standingText,
   unavailableText,
 } from '../../output/progress/meter.ts';
-import type {Progress} from '../../output/progress/progress.ts';
-import type {OutputFormat, ResultOptions, Results} from '../../output/results/results.ts';
-import {isAscii, mayAnimate, mayColor, widthOf, wrapsAgain} from '../../output/terminal.ts';
+import type {OutputFormat} from '../../output/results/results.ts';
+import {mayAnimate} from '../../output/terminal.ts';
 import type {TransferObserver} from '../../transfer/batch.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {Inputs} from './inputs.ts';
@@ -40,7 +39,9 @@ export async function watchUpload(
     report.event(text, {progress: {...tally.fields(), ...standingFields(standing, host.clock.now())}});
   };
   const isDrawn = mayDraw(invocation);
-  const progress = isDrawn ? await progressOf(invocation, inputs.several, meter, tally) : undefined;
+  const drawn = isDrawn ? await import('../../output/progress/progress.ts') : undefined;
+  const progress =
+    drawn && new drawn.Progress(host, {meter, several: inputs.several, summary: () => tally.summary()});
   report.drawing = progress;
   // Programs always get lines, since CI systems end silent jobs; people get them for several inputs, or instead of a drawing.
   const hasReader = inputs.several || report.isJson || mayAnimate(host.stderr, host.env);
@@ -108,35 +109,5 @@ function mayDraw({host, report, globals}: Invocation): boolean {
   );
 }
 
-async function progressOf(
-  {host: {clock, stderr: stream, env}}: Invocation,
-  several: boolean,
-  meter: Meter,
-  tally: Tally,
-): Promise<Progress> {
-  const drawn = await import('../../output/progress/progress.ts');
-  return new drawn.Progress({
-    ...{stream, clock, several, meter, summary: () => tally.summary()},
-    color: mayColor(stream, env),
-    ascii: isAscii(env),
-    wrapsAgain: wrapsAgain(env),
-  });
-}
-
 /** Where the outcomes go: they are printed, or added to those of a command that uploads files for its own purpose and prints its own summary. */
 export type RunOutput = {format: OutputFormat} | {outcomes: Outcome[]};
-
-/** Creates the printer of results on standard output, with the width and colours of that stream. */
-export async function openResults(
-  {host, stdout, report}: Invocation,
-  options: Pick<ResultOptions, 'format' | 'several' | 'dryRun'>,
-): Promise<Results> {
-  const {Results} = await import('../../output/results/results.ts');
-  return new Results(stdout, {
-    ...options,
-    width: () => widthOf(host.stdout),
-    isBrief: host.stdout.isTTY !== true && report.level !== 'verbose',
-    color: mayColor(host.stdout, host.env),
-    ascii: isAscii(host.env),
-  });
-}

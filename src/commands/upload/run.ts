@@ -7,7 +7,7 @@ import type {EndSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {Results} from '../../output/results/results.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import {openResults, type RunOutput, watchUpload} from './display.ts';
+import {type RunOutput, watchUpload} from './display.ts';
 import {failureReport} from './failures.ts';
 import type {UploadFlags} from './flags.ts';
 import type {GithubReport} from './github.ts';
@@ -138,8 +138,12 @@ export class UploadRun {
     }
     const {several, shard} = inputs;
     const {dryRun = false} = this.#options;
-    if ('format' in this.#output)
-      this.#results = await openResults(this.#invocation, {...this.#output, several, dryRun});
+    if ('format' in this.#output) {
+      const {host, stdout, report} = this.#invocation;
+      const {Results} = await import('../../output/results/results.ts');
+      const isVerbose = report.level === 'verbose';
+      this.#results = new Results(stdout, host.env, {...this.#output, several, dryRun, isVerbose});
+    }
     const resources = await openResources(this.#options, this.#invocation, shard, this.#stop).catch(
       async error => {
         await inputs.close();

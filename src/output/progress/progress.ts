@@ -1,8 +1,9 @@
 import ora, {type Ora} from 'ora';
-import type {Clock, TerminalOutput} from '../../host.ts';
+import type {Host} from '../../host.ts';
 import {printable} from '../../lib/printable.ts';
 import {cellsOf, cutEnd, cutMiddle} from '../cells.ts';
 import type {Drawing} from '../report.ts';
+import {isAscii, mayColor, wrapsAgain} from '../terminal.ts';
 import {formatBytes, formatDuration} from '../units.ts';
 import {
   type FileInFlight,
@@ -23,14 +24,7 @@ const composeMs = 100;
 /** Moves the cursor to the line above, and clears that. */
 const lineAbove = '\u001b[1A\u001b[2K';
 
-export interface ProgressOptions {
-  stream: TerminalOutput;
-  clock: Clock;
-  color: boolean;
-  /** Whether only ASCII can be drawn with. */
-  ascii: boolean;
-  /** Whether the terminal wraps its lines again when its width changes. */
-  wrapsAgain: boolean;
+interface Shown {
   meter: Meter;
   /** Whether to draw lines for the whole batch above those of its files. */
   several: boolean;
@@ -40,56 +34,57 @@ export interface ProgressOptions {
 
 /** Draws on a terminal what is being sent, how far it is and how fast. */
 export class Progress implements Drawing {
-  readonly #options: ProgressOptions;
+  readonly #host: Pick<Host, 'stderr' | 'env' | 'clock'>;
+  readonly #shown: Shown;
   readonly #spinner: Ora;
   readonly #stopComposing: () => void;
 
-  constructor(options: ProgressOptions) {
-    this.#options = options;
+  constructor(host: Pick<Host, 'stderr' | 'env' | 'clock'>, shown: Shown) {
+    this.#host = host;
+    this.#shown = shown;
+    const {stderr: stream, env, clock} = host;
     this.#spinner = ora({
-      stream: options.stream,
+      stream,
       // ora does not check for terminals without a width, and ignores NO_COLOR.
       isEnabled: true,
-      color: options.color ? 'cyan' : false,
-      ...(options.ascii && {spinner: 'line'}),
+      color: mayColor(stream, env) ? 'cyan' : false,
+      ...(isAscii(env) && {spinner: 'line'}),
       discardStdin: false,
       // If the run is killed, or ended by a second Ctrl-C, the terminal would be left without a cursor.
       hideCursor: false,
     });
-    options.stream.on('resize', this.#onResize);
-    this.#stopComposing = options.clock.every(composeMs, () => this.#compose());
+    stream.on('resize', this.#onResize);
+    this.#stopComposing = clock.every(composeMs, () => this.#compose());
   }
 
   /** Starts to draw. */
   start(): void {
-    if (this.#spinner.isSpinning || !this.#options.stream.columns) return;
+    if (this.#spinner.isSpinning || !this.#host.stderr.columns) return;
     this.#compose();
     this.#spinner.start();
   }
 
   #compose(): void {
-    const {several, stream, ascii} = this.#options;
     // Two cells are for the spinner, and one is left so that no line wraps.
-    const room = Math.max(0, (stream.columns ?? 80) - 3);
-    const lines = several ? this.#batchLines(room) : this.#fileLines(room, 1);
+    const room = Math.max(0, (this.#host.stderr.columns ?? 80) - 3);
+    const lines = this.#shown.several ? this.#batchLines(room) : this.#fileLines(room, 1);
     // Without a file in flight, the last lines stay.
     if (lines.length === 0) return;
     const text = lines.join('\n');
-    this.#spinner.text = ascii ? text.replaceAll('…', '~') : text;
+    this.#spinner.text = isAscii(this.#host.env) ? text.replaceAll('…', '~') : text;
   }
 
   /** The lines for a batch and its files, each of at most this many cells. */
   #batchLines(room: number): string[] {
-    const {meter, summary} = this.#options;
-    const standing = meter.standing();
+    const standing = this.#shown.meter.standing();
     const percent = standingPercent(standing);
     const unavailable = unavailableText(standing);
     // A drawing as high as the terminal could not be cleared.
-    const rows = (this.#options.stream as {rows?: number}).rows ?? 24;
+    const rows = (this.#host.stderr as {rows?: number}).rows ?? 24;
     const files = this.#fileLines(room - 2, Math.max(0, Math.min(mostFiles, rows - otherLines)));
-    const more = meter.inFlight.length - files.length;
+    const more = this.#shown.meter.inFlight.length - files.length;
     const below = [
-      `${filesText(standing)}: ${summary()}`,
+      `${filesText(standing)}: ${this.#shown.summary()}`,
       ...(unavailable === '' ? [] : [unavailable]),
       ...files,
       ...(more > 0 ? [`and ${more} more`] : []),
@@ -101,8 +96,8 @@ export class Progress implements Drawing {
   }
 
   #fileLines(room: number, most: number): string[] {
-    const now = this.#options.clock.monotonic();
-    const files = this.#options.meter.inFlight.slice(0, most);
+    const now = this.#host.clock.monotonic();
+    const files = this.#shown.meter.inFlight.slice(0, most);
     return files.map(file => fileLine(file, now, room));
   }
 
@@ -116,18 +111,18 @@ export class Progress implements Drawing {
 
   stop(): void {
     this.#stopComposing();
-    this.#options.stream.off('resize', this.#onResize);
+    this.#host.stderr.off('resize', this.#onResize);
     this.#spinner.stop();
   }
 
   /** On a terminal without a width, ora would try to clear infinitely many lines. */
   readonly #onResize = (): void => {
-    const {columns} = this.#options.stream;
+    const {columns} = this.#host.stderr;
     if (!columns) {
       this.#spinner.stop();
       return;
     }
-    if (this.#spinner.isSpinning && this.#options.wrapsAgain) this.#clearWrapped(columns);
+    if (this.#spinner.isSpinning && wrapsAgain(this.#host.env)) this.#clearWrapped(columns);
     this.#compose();
   };
 
@@ -136,7 +131,7 @@ export class Progress implements Drawing {
     const drawn = `- ${this.#spinner.text}`.split('\n');
     const more = drawn.reduce((sum, line) => sum + Math.max(0, Math.ceil(cellsOf(line) / columns) - 1), 0);
     this.#spinner.clear();
-    this.#options.stream.write(`${lineAbove.repeat(more)}\r`);
+    this.#host.stderr.write(`${lineAbove.repeat(more)}\r`);
   }
 }
 

@@ -1,7 +1,8 @@
+import type {Host} from '../../host.ts';
 import {own} from '../../lib/object.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {Stdout} from '../stdout.ts';
-import type {Style} from '../terminal.ts';
+import {isAscii, mayColor, type Style, widthOf} from '../terminal.ts';
 import {formatBytes} from '../units.ts';
 import {
   checkHeadings,
@@ -23,13 +24,8 @@ export interface ResultOptions {
   several: boolean;
   /** Whether it is a dry run, which has other columns. */
   dryRun: boolean;
-  /** The width of the terminal in cells, read when a table is printed. */
-  width: () => number;
-  /** Whether a table of many inputs shows only failures and totals. */
-  isBrief: boolean;
-  color: boolean;
-  /** Whether only ASCII can be drawn with. */
-  ascii?: boolean;
+  /** Whether a table of many inputs shows all of them off a terminal, too, instead of only failures and totals. */
+  isVerbose: boolean;
 }
 
 /** The most characters that are kept for one table. */
@@ -42,6 +38,7 @@ const mostBriefRows = 100;
 /** Prints outcomes: ndjson at once, other lines in the order of the inputs, tables at the end or when long enough. */
 export class Results {
   readonly #stdout: Stdout;
+  readonly #env: Host['env'];
   readonly #options: ResultOptions;
   #rows: Row[] = [];
   #rowLength = 0;
@@ -52,8 +49,9 @@ export class Results {
   /** The position whose turn it is. */
   #next = 0;
 
-  constructor(stdout: Stdout, options: ResultOptions) {
+  constructor(stdout: Stdout, env: Host['env'], options: ResultOptions) {
     this.#stdout = stdout;
+    this.#env = env;
     this.#options = options;
   }
 
@@ -105,7 +103,8 @@ export class Results {
   }
 
   get #leavesOutSuccesses(): boolean {
-    return this.#options.isBrief && this.#count > mostBriefRows;
+    const isBrief = this.#stdout.stream.isTTY !== true && !this.#options.isVerbose;
+    return isBrief && this.#count > mostBriefRows;
   }
 
   async #printTable(): Promise<void> {
@@ -129,7 +128,9 @@ export class Results {
 
   async #render(rows: string[][], headings: string[] | undefined): Promise<string> {
     const {renderTable} = await import('./table.ts');
-    return renderTable(rows, {...this.#options, headings, styleOf, width: this.#options.width()});
+    const {stream} = this.#stdout;
+    const looks = {width: widthOf(stream), color: mayColor(stream, this.#env), ascii: isAscii(this.#env)};
+    return renderTable(rows, {...looks, headings, styleOf});
   }
 }
 
