@@ -29,14 +29,20 @@ export function usageError(
     return noLoginArgument(argv, login, host);
   const isUpload =
     error.code === 'commander.unknownCommand' && command === program && isInput(word, host.cwd());
-  const hint = isUpload
-    ? `To upload: media upload ${shellWord(word)}`
-    : `For help, run: ${fullName(command)} --help`;
+  // What a shell makes of `*` may begin with a dash; after `--`, nothing is taken for an option.
+  const file = argv.find(argument => /^-./.test(argument) && existsSync(typedPath(host.cwd(), argument)));
+  const hint =
+    file !== undefined && !argv.includes('--')
+      ? `To name the file: ${fullName(command)} ${shellWord(`./${file}`)}`
+      : (suggestion ??
+        (isUpload
+          ? `To upload: media upload ${shellWord(word)}`
+          : `For help, run: ${fullName(command)} --help`));
   return new MediaError(
     'usage',
     `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, '.')}`,
     // No cause: --verbose would print it, and it quotes the command line.
-    {hint: suggestion ?? hint},
+    {hint},
   );
 }
 

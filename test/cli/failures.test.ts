@@ -228,7 +228,7 @@ describe('the failures of several inputs, on stderr', () => {
     const dashed = await box.run(['upload', '-dash.png', 'dangling.png']);
     expect(dashed).toMatchObject({
       exitCode: 2,
-      stderr: "media: Unknown option '-dash.png'.\n  For help, run: media upload --help\n",
+      stderr: "media: Unknown option '-dash.png'.\n  To name the file: media upload ./-dash.png\n",
     });
   });
 
