@@ -75,7 +75,6 @@ const owners: Record<string, string[]> = {
   ora: ['output/progress/progress.ts'],
   'cli-table3': ['output/results/table.ts'],
   '@napi-rs/keyring': ['settings/keychain-child.ts'],
-  picomatch: ['sources/find/walk/patterns.ts'],
   mediabunny: ['sources/media-type/sniff/audio.ts', 'embedded/media/'],
   'image-size': ['embedded/media/'],
   sharp: ['embedded/media/thumbnail.ts'],

@@ -95,7 +95,7 @@ async function planInputs(
   lists: Lists | undefined,
 ): Promise<Input[]> {
   const {recursive = false, all = false, exclude = [], name} = request;
-  const filters = await compileFilters(exclude);
+  const filters = compileFilters(exclude);
   const finder = new Finder({...context, recursive, all, filters, stdinName: name});
   const condition = exclude.length > 0 ? ' that passes --exclude' : '';
   const named = request.inputs.map(

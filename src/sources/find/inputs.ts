@@ -116,7 +116,7 @@ export class Finder {
 
   async *#matching(pattern: string): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, cwd, recursive, all} = this.#options;
-    const glob = await compileGlob(pattern, recursive);
+    const glob = compileGlob(pattern, recursive);
     const typed = (relative: ByteName) => joinNames(glob.base, relative);
     const rules: WalkRules = {
       takes: relative => glob.takes(relative) && filters.takes(normalizeName(typed(relative))),

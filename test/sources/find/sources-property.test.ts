@@ -147,36 +147,27 @@ describe('patterns', () => {
     'a path with every character escaped: matches itself and no other',
     [plainPaths, plainPaths],
     async (path, other) => {
-      const matches = await compilePattern(path.replace(/[^/]/g, '\\$&'), {dot: true});
+      const matches = compilePattern(path.replace(/[^/]/g, '\\$&'), {dot: true});
       expect(matches(path)).toBe(true);
       expect(matches(other)).toBe(path === other);
     },
   );
 
-  const pieces = fc.constantFrom(
-    '*',
-    '*',
-    '*',
-    'a',
-    'b',
-    '-',
-    '.',
-    '?',
-    '/',
-    '**',
-    '{a,b}',
-    '[ab]',
-    '@(a|b)',
-  );
+  const pieces = fc.constantFrom('*', '*', '*', 'a', 'b', '-', '.', '?', '/', '**', '{a,b}', '[ab]');
   holdsFor(
     'a pattern with many stars: matches what picomatch matches',
     [
       fc.array(pieces, {minLength: 1, maxLength: 9}).map(parts => parts.join('')),
       fc.array(fc.string({unit: fc.constantFrom(...'aab--./'), minLength: 1, maxLength: 9}), {minLength: 20}),
     ],
-    async (pattern, names) => {
-      const matches = await compilePattern(pattern, {dot: true});
-      const {source} = picomatch.makeRe(pattern, {dot: true, nonegate: true, windows: false});
+    async (parts, typed) => {
+      const names = typed.map(normalizeName).filter(name => !/^\/|^\.$|\.\./.test(name));
+      const pattern = normalizeName(parts).replace(/^\//, '');
+      // Unlike in a shell, its ** may be part of a name, and a/** matches a.
+      fc.pre(pattern !== '' && !/\*\*[*{.]/.test(pattern));
+      const matches = compilePattern(pattern, {dot: true});
+      const judged = pattern.replace(/\/\*\*$/, '/**/*');
+      const {source} = picomatch.makeRe(judged, {dot: true, nonegate: true, windows: false});
       const regExp = new RegExp(source, 's');
       expect(names.filter(matches)).toEqual(names.filter(name => name === pattern || regExp.test(name)));
     },
@@ -184,15 +175,15 @@ describe('patterns', () => {
 
   holdsFor('exclusion of **/*: takes nothing; of nothing: takes everything', [plainPaths], async path => {
     const name = fromText(path);
-    expect((await compileFilters(['**/*'])).takes(name)).toBe(false);
-    expect((await compileFilters([])).takes(name)).toBe(true);
+    expect(compileFilters(['**/*']).takes(name)).toBe(false);
+    expect(compileFilters([]).takes(name)).toBe(true);
   });
 
   holdsFor(
     'a glob: enters every directory above what it takes',
     [plainPaths, fc.constantFrom('**/*', '*/*', '**/a*', '*', '{a,b}*/**')],
     async (path, pattern) => {
-      const glob = await compileGlob(pattern, false);
+      const glob = compileGlob(pattern, false);
       if (!glob.takes(fromText(path))) return;
       const parts = path.split('/');
       for (let end = 1; end < parts.length; end += 1)

@@ -6,106 +6,115 @@ import type {WalkRules} from './walk.ts';
 /** Whether a path with `/` as separator matches. */
 export type Matcher = (path: string) => boolean;
 
+/** The most characters of a pattern, and of all patterns without choices that it means: far more than anybody writes. */
+const longestPattern = 4096;
+const mostSpelled = 200_000;
+
 /**
- * Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}`, and the groups `@(a|b)`, `+(a|b)`, `!(a|b)`; a backslash escapes the
- * character after it. An empty pattern is a usage error.
+ * Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}` and `{1..3}`; a backslash escapes the character after it. `dot`: whether stars,
+ * `?` and classes match a leading dot. A pattern that is empty or means nothing is a usage error.
  */
-export async function compilePattern(pattern: string, options: {dot: boolean}): Promise<Matcher> {
-  const {default: picomatch} = await import('picomatch');
-  const shown = pattern.slice(0, 60);
+export function compilePattern(pattern: string, {dot}: {dot: boolean}): Matcher {
+  const regExp = compile(pattern, segments => pathSource(segments, dot));
+  return path => path === pattern || regExp.test(path);
+}
+
+/** A regular expression for paths, from the source for each pattern without choices that a pattern means. */
+function compile(pattern: string, sourceOf: (segments: readonly string[]) => string): RegExp {
   try {
-    const glob = toPicomatch(pattern);
-    const syntax = {nonegate: true, windows: false, regex: false, expandRange: rangeOf};
-    const source = picomatch.makeRe(glob, {...options, ...syntax}, true);
-    const linear = source.replace(classBetweenStars, '$1').replace(starBeforeText, '(?:(?!$1)[^/])*$1');
-    if (isSlow(linear) || [...glob.matchAll(/\+\(([^)]*)\)/g)].some(([, body]) => isAmbiguous(body ?? '')))
-      throw new MediaError('usage', `"${shown}" would take too long to match with long names.`, {
-        hint: 'Use several patterns with fewer stars, and none in +(...).',
-      });
-    // Dots match line feeds, which names may contain, and `?` matches characters that are two in UTF-16.
-    const regExp = new RegExp(`^(?:${toUnicodeMode(linear)})$`, 'su');
-    const matches: Matcher = path => path === glob || regExp.test(path);
-    if (options.dot || spellsDots(pattern)) return matches;
-    // In picomatch, !(a) matches names with a leading dot.
-    return path => matches(path) && !/(?:^|\/)\./.test(path);
-  } catch (error) {
-    if (error instanceof MediaError) throw error;
-    throw new MediaError('usage', `"${shown}" is not a pattern that can match a file.`, {
-      cause: error,
+    if (pattern === '' || pattern.length > longestPattern) throw new RangeError('the length of the pattern');
+    const sources = withoutChoices(pattern).map(one => sourceOf(one.split('/').filter(isSegment)));
+    const regExp = new RegExp(`^(?:${sources.join('|')})$`, 'su');
+    // One that is too large is refused when it is used first.
+    regExp.test('');
+    return regExp;
+  } catch (cause) {
+    throw new MediaError('usage', `"${pattern.slice(0, 60)}" is not a pattern that can match a file.`, {
+      cause,
       hint: "Patterns look like '*.png', 'photos/**' or '*.{jpg,jpeg}'.",
     });
   }
 }
 
-/** A class between stars, as picomatch matches it: also by its text, which contains a character of the class. */
-const classBetweenStars = /(?<=\[\^\/\]\*\?)\(\?:\\\[[^\\()|]+\\\]\|(\[[^\\\]]+\])\)(?=\[\^\/\]\*\?)/g;
+function isSegment(part: string): boolean {
+  return part !== '' && part !== '.';
+}
+
+/** Braces within which there are no others, with a comma or a range. */
+const choice = /(?<!\\)\{(?=[^{}]*(?:,|\.\.))((?:\\.|[^{}\\])*)\}/s;
+
+/** The patterns without choices that a pattern means, added to those that were found. */
+function withoutChoices(pattern: string, found: string[] = []): string[] {
+  if (found.length * pattern.length > mostSpelled) throw new RangeError('the number of choices');
+  const [braces, body = ''] = choice.exec(pattern) ?? [];
+  const words = body.includes('..') ? rangeOf(body) : body.split(/(?<!\\),/);
+  const chosen = (word: string) => pattern.replace(choice, () => word);
+  if (braces === undefined) found.push(pattern);
+  else for (const word of words) withoutChoices(chosen(word), found);
+  return found;
+}
+
+/** The numbers of a range such as `9..11`; as in a shell, a leading zero means that all have as many digits. */
+function rangeOf(range: string): string[] {
+  const ends = range.split('..');
+  const first = Math.min(...ends.map(Number));
+  const length = Math.max(...ends.map(Number)) - first + 1;
+  if (!/^\d+\.\.\d+$/.test(range) || length > mostSpelled) throw new RangeError(`{${range}}`);
+  const width = ends.some(end => /^0\d/.test(end)) ? Math.max(...ends.map(end => end.length)) : 0;
+  return Array.from({length}, (_, index) => `${first + index}`.padStart(width, '0'));
+}
+
+/** What a name that stars match must not be: `.` and `..`, and one that begins with a dot unless that is spelled or allowed. */
+const notNamed = (mayBeHidden: boolean) => (mayBeHidden ? '(?!\\.\\.?(?:/|$))' : '(?!\\.)');
+
+/** The source of a regular expression for paths of these segments. */
+function pathSource(segments: readonly string[], dot: boolean): string {
+  const anyName = `${notNamed(dot)}[^/]+`;
+  const last = segments.length - 1;
+  const runs = [''];
+  for (const [index, segment] of segments.entries()) {
+    const isAny = segment === '**';
+    if (isAny) runs.push('');
+    // At the end, ** means what is in a directory, not the directory itself.
+    if (index === last) runs.push(`${runs.pop()}${isAny ? anyName : segmentSource(segment, dot)}`);
+    else if (!isAny) runs.push(`${runs.pop()}${segmentSource(segment, dot)}/`);
+  }
+  return withStars(runs, `${anyName}/`);
+}
+
+/** A star, an escaped character, a class, and any other character. */
+const segmentPart = /(\*+)|\\(.?)|\[([!^]?)((?:\\.|[^\\\]])+)\]|./gsu;
+
+function segmentSource(segment: string, dot: boolean): string {
+  const runs = [''];
+  for (const [text, stars, escaped, not, members] of segment.matchAll(segmentPart))
+    if (stars !== undefined) runs.push('');
+    else if (members !== undefined) runs.push(`${runs.pop()}(?!/)[${not && '^'}${classSource(members)}]`);
+    else runs.push(`${runs.pop()}${text === '?' ? '[^/]' : literal(escaped ?? text)}`);
+  const isSpelled = !/^[*?[]/.test(segment);
+  const guard = isSpelled && runs.length === 1 ? '' : notNamed(dot || isSpelled);
+  return `${guard}${withStars(runs, '[^/]')}`;
+}
+
+function classSource(members: string): string {
+  return members.replace(/\\(.)|[[\]^]/gsu, (text, escaped = text) =>
+    escaped === '-' ? '\\-' : literal(escaped),
+  );
+}
+
+function literal(character: string): string {
+  return character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&');
+}
 
 /**
- * A star of picomatch up to the next star, with only single characters, classes and `?` between. If it ends where they first match,
- * the next star takes the rest; trying every later place too would take time that grows with the power of the number of stars.
+ * Runs with any number of steps between them. Each matches a fixed number of steps, so that it may end where it first fits: what is
+ * left for the next star is most. Without that, the time would grow with the power of the number of stars.
  */
-const starBeforeText =
-  /\[\^\/\]\*\?((?:\[(?:\\.|[^\\\]])+\](?!\*)|\\[^\w/]|[^\\^$.*+?()[\]{}|/])+)(?=\[\^\/\]\*\?)/gs;
-
-/** Whether a part of a path is matched by five or more stars and repeated groups of which every combination may be tried. */
-function isSlow(source: string): boolean {
-  let stars = source.replaceAll('[^/]*?', '\0').replaceAll(')+', ')\0');
-  for (let before = ''; before !== stars; ) {
-    before = stars;
-    stars = stars.replace(/\([^()\0]*\)/g, '');
-  }
-  return /(?:\0[^/|\0]*){5}/.test(stars);
-}
-
-/** Whether the repeated choices of `+(a|b)` may match a text in several ways: these can double with each character. */
-function isAmbiguous(body: string): boolean {
-  const starts = body.split('|').map(choice => choice.charAt(0));
-  return /[*({\\]|[?[].*\||\|.*[?[]/s.test(body) || new Set(starts).size < starts.length;
-}
-
-/** Removes escapes that the flag `u` does not allow, and escapes brackets and braces that close nothing. */
-function toUnicodeMode(source: string): string {
-  return source
-    .replace(/\\([^\w^$\\.*+?()[\]{}|/])/gs, (_, character) => (character === '-' ? '\\x2d' : character))
-    .replace(/(\\.|\[(?:\\.|[^\\\]])*\]|\{\d,\d\})|[\]{}]/gs, (text, isKept) =>
-      isKept ? text : `\\${text}`,
-    );
-}
-
-/** The numbers or letters of a range such as `{9..11}`, `{01..10}` or `{a..e}` as a regular expression. */
-function rangeOf(...parts: unknown[]): string {
-  // Picomatch adds its options.
-  const ends = parts.slice(0, -1).map(String);
-  const isNumeric = /^\d+,\d+$/.test(ends.join());
-  const codes = ends.map(end => (isNumeric ? Number(end) : end.charCodeAt(0)));
-  const first = Math.min(...codes);
-  const count = Math.max(...codes) - first + 1;
-  if (!(isNumeric || /^([a-z],[a-z]|[A-Z],[A-Z])$/.test(ends.join())) || count > 10_000)
-    throw new RangeError(`{${ends.join('..')}}`);
-  // As in a shell, a leading zero means that all numbers have as many digits.
-  const width = ends.some(end => /^0\d/.test(end)) ? Math.max(...ends.map(end => end.length)) : 0;
-  const item = (code: number) => (isNumeric ? `${code}`.padStart(width, '0') : String.fromCharCode(code));
-  return `(?:${Array.from({length: count}, (_, index) => item(first + index)).join('|')})`;
-}
-
-/** Whether a pattern contains a leading dot, so that it may match hidden files. */
-export function spellsDots(pattern: string): boolean {
-  return /(?:^|[/{,(|[\\])\./.test(pattern);
-}
-
-/** Escapes `( ) | "` and converts `[!a]`, which picomatch reads differently from a shell; names like "photo (1).png" are common. */
-function toPicomatch(pattern: string): string {
-  /** The open parentheses: whether each one is a group. */
-  const groups: boolean[] = [];
-  return pattern.replace(/\\(.?)|\[.[^\]]*\]|[()|"{]/gs, (part, escaped: string | undefined, at: number) => {
-    // In a regular expression \b and others have a meaning.
-    if (escaped !== undefined) return /\w/.test(escaped) ? escaped : `\\${escaped || '\\'}`;
-    if (part.startsWith('[')) return part.replace('[!', '[^').replace(/\\(?=\w)/g, '');
-    if (part === '(') groups.push('@+!'.includes(pattern.charAt(at - 1) || ' '));
-    const isMeant = part === '{' ? pattern.includes('}', at) : part !== '"' && groups.at(-1) === true;
-    if (part === ')') groups.pop();
-    return isMeant ? part : `\\${part}`;
-  });
+function withStars([first = '', ...others]: readonly string[], step: string): string {
+  const last = others.pop();
+  if (last === undefined) return first;
+  const between = others.map(run => run && `(?:(?!${run})${step})*${run}`);
+  return `${first}${between.join('')}(?:${step})*${last}`;
 }
 
 /** Decides which files are wanted, and which directories may contain them. */
@@ -115,8 +124,8 @@ export type Filters = Omit<WalkRules, 'hides'>;
  * Compiles the patterns of --exclude. A pattern without a slash matches the last part of a path, one with a slash the whole
  * path, and one that ends in a slash a directory; with a directory, everything in it is excluded.
  */
-export async function compileFilters(exclude: readonly string[]): Promise<Filters> {
-  const rules = await Promise.all(exclude.map(compileRule));
+export function compileFilters(exclude: readonly string[]): Filters {
+  const rules = exclude.map(compileRule);
   if (rules.length === 0) return {takes: () => true, enters: () => true};
   const isExcluded = (directory: ByteName) => rules.some(rule => rule.matches(directory));
   const isBelowExcluded = (path: ByteName) => [...parentsOf(path)].some(isExcluded);
@@ -132,15 +141,15 @@ export async function compileFilters(exclude: readonly string[]): Promise<Filter
   };
 }
 
-async function compileRule(text: string) {
+function compileRule(text: string) {
   const typed = toText(fromTyped(text));
-  const pattern = typed.replace(/\/+$/, '').replace(/^(?:\.{0,2}\/)+|^\.$/, '');
-  const isMatch = await compilePattern(pattern, {dot: true});
-  const isPath = pattern.includes('/') || /^\.{0,2}\//.test(typed);
+  const pattern = typed.replace(/^(?:\.{0,2}\/)+|^\.$/, '');
+  const isMatch = compilePattern(pattern.replace(/(?:\/+\*\*)?\/*$/, ''), {dot: true});
+  const isPath = /\/[^/]/.test(pattern) || pattern !== typed;
   return {
     matches: (path: ByteName) => isMatch(toText(isPath ? path : baseName(path))),
     /** It matches directories and everything in them. */
-    ofDirectories: typed.endsWith('/'),
+    ofDirectories: /\/(?:\*\*)?$/.test(pattern),
   };
 }
 
@@ -155,21 +164,27 @@ export interface Glob extends WalkRules {
   base: ByteName;
 }
 
-/** Whether an argument contains a glob: `*`, `?`, a class `[a]`, a choice `{a,b}` or a group `@(a|b)`. */
+/** Whether an argument contains a glob: `*`, `?`, a class `[a]` or a choice `{a,b}`. */
 export function isPattern(argument: string): boolean {
-  return /[*?]|\[[^\]/]+\]|\{[^}]*(?:,|\.\.)[^}]*\}|[@+!]\([^)]*\)/.test(argument);
+  return /[*?]|\[[^\]/]+\]|\{[^}]*(?:,|\.\.)[^}]*\}/.test(argument);
 }
 
 /** Compiles a file pattern, whose stars skip hidden names as in a shell; `recursive` takes what is in directories, too. */
-export async function compileGlob(pattern: string, recursive: boolean): Promise<Glob> {
-  const {base, segments, ofDirectories} = split(pattern);
-  const matches = await compilePattern(segments.join('/'), {dot: false});
-  const mayLead = await compileLeading(segments);
+export function compileGlob(pattern: string, recursive: boolean): Glob {
+  const slashed = toText(fromTyped(pattern));
+  const segments = slashed.split('/').filter((segment, index) => index === 0 || isSegment(segment));
+  const first = segments.findIndex(segment => /[*?[{\\]/.test(segment));
+  const base = segments.slice(0, first).join('/');
+  const spelled = segments.slice(first).join('/');
+  const matches = compilePattern(spelled, {dot: false});
+  const leading = compile(spelled, leadingSource);
+  const mayLead = (directory: ByteName) => leading.test(`${toText(directory)}/`);
   const isWhole = (directory: ByteName) => recursive && matches(toText(directory));
   const isSpelled = (path: ByteName) => matches(toText(path)) || mayLead(path);
   const inWhole = (relative: ByteName) => recursive && [...parentsOf(relative)].some(isWhole);
+  const ofDirectories = slashed.endsWith('/');
   return {
-    base,
+    base: fromText(first === 1 && base === '' ? '/' : base || '.'),
     takes: file => (!ofDirectories && matches(toText(file))) || inWhole(file),
     enters: directory => mayLead(directory) || isWhole(directory) || inWhole(directory),
     // As in a shell, a leading dot must be written in the pattern.
@@ -177,40 +192,12 @@ export async function compileGlob(pattern: string, recursive: boolean): Promise<
   };
 }
 
-/** The directory before the first part of a pattern with a glob character, and the parts from that on. */
-function split(pattern: string): {base: ByteName; segments: string[]; ofDirectories: boolean} {
-  const slashed = toText(fromTyped(pattern));
-  const all = slashed
-    .split('/')
-    .filter((segment, index) => index === 0 || (segment !== '' && segment !== '.'));
-  const first = all.findIndex(
-    segment => isPattern(segment) || segment.includes('\\') || !isBalanced(segment),
-  );
-  const base = all.slice(0, first).join('/');
-  return {
-    base: fromText(first === 1 && base === '' ? '/' : base || '.'),
-    segments: all.slice(first),
-    ofDirectories: slashed.endsWith('/'),
-  };
-}
-
-/** Whether no brace, class or group extends over a slash. */
-function isBalanced(segment: string): boolean {
-  const count = (characters: string) =>
-    [...segment].filter(character => characters.includes(character)).length;
-  return count('{') === count('}') && count('(') === count(')');
-}
-
-/** Whether files below a directory could match, given that its parents could contain matches. */
-async function compileLeading(segments: readonly string[]): Promise<(directory: ByteName) => boolean> {
-  const open = segments.findIndex(segment => segment.includes('**') || !isBalanced(segment));
-  const leading = open === -1 ? segments.slice(0, -1) : segments.slice(0, open);
-  const matchers = await Promise.all(leading.map(segment => compilePattern(segment, {dot: false})));
-  const mayBeHidden = spellsDots(segments.join('/'));
-  return directory => {
-    const name = toText(baseName(directory));
-    const matches = matchers[[...parentsOf(directory)].length];
-    if (matches !== undefined) return matches(name);
-    return open !== -1 && (mayBeHidden || !name.startsWith('.'));
-  };
+/** The source of a regular expression for the directories, each with a slash at its end, that may lead to files of these segments. */
+function leadingSource(segments: readonly string[]): string {
+  const open = segments.indexOf('**');
+  const mayBeHidden = segments.some(segment => /^\\?\./.test(segment));
+  const below = open === -1 ? '' : `(?:${notNamed(mayBeHidden)}[^/]+/)*`;
+  return segments
+    .slice(0, open)
+    .reduceRight((rest, segment) => `(?:${segmentSource(segment, false)}/${rest})?`, below);
 }

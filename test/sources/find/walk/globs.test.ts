@@ -7,18 +7,10 @@ import {walk} from '../../../../src/sources/find/walk/walk.ts';
 import {bytePath, collect, makeTree} from '../../../support/trees.ts';
 
 describe('an argument', () => {
-  it.each([
-    '*.png',
-    'a?.png',
-    '[ab].png',
-    '{a,b}.png',
-    '{1..3}.png',
-    '**',
-    'a/*/b.png',
-    '@(a|b).png',
-    '!(a).png',
-    '+(a).png',
-  ])('%s is a pattern', argument => expect(isPattern(argument)).toBe(true));
+  it.each(['*.png', 'a?.png', '[ab].png', '{a,b}.png', '{1..3}.png', '**', 'a/*/b.png'])(
+    '%s is a pattern',
+    argument => expect(isPattern(argument)).toBe(true),
+  );
 
   it.each([
     'a.png',
@@ -30,6 +22,7 @@ describe('an argument', () => {
     '!a.png',
     'a@b.png',
     'a|b',
+    '@(a|b).png',
     '~/a',
     '',
   ])('%s is none', argument => expect(isPattern(argument)).toBe(false));
@@ -52,7 +45,7 @@ const files = [
 ];
 
 async function expand(root: string, pattern: string, recursive = false): Promise<string[]> {
-  const glob = await compileGlob(pattern, recursive);
+  const glob = compileGlob(pattern, recursive);
   const found = await collect(walk(glob.base, root, glob));
   return found.map(({kind, relative}) => (kind === 'file' ? '' : `${kind} `) + toText(relative));
 }
@@ -66,8 +59,6 @@ describe('a pattern matches', () => {
     ['*.{png,jpg}', ['a"b.png', 'a.png', 'a|b.png', 'b.jpg', 'photo (1).png']],
     ['[!b].*', ['a.png']],
     ['?.???', ['a.png', 'b.jpg']],
-    ['@(a|b).*', ['a.png', 'b.jpg']],
-    ['!(a*|b*).png', ['photo (1).png']],
     ['photo (?).png', ['photo (1).png']],
     ['a"*', ['a"b.png']],
     ['a|*', ['a|b.png']],
@@ -76,6 +67,7 @@ describe('a pattern matches', () => {
     ['*/*.png', ['sub/c.png', 'tub/c.png']],
     ['{sub,tub}/c.png', ['sub/c.png', 'tub/c.png']],
     ['{sub/deep/d,tub/c}.png', ['sub/deep/d.png', 'tub/c.png']],
+    ['{{sub,tub}/,.}/?.png', ['a.png', 'sub/c.png', 'tub/c.png']],
     ['**/c.png', ['sub/c.png', 'tub/c.png']],
     [
       '**/*.png',
@@ -93,6 +85,8 @@ describe('a pattern matches', () => {
     ['**/.dot/*.png', ['sub/deep/.dot/e.png']],
     ['.git/*', ['x.png']],
     ['sub/**', ['c.png', 'deep/d.png']],
+    ['t*/**', ['tub/c.png', 'tub/x.png/y.png']],
+    ['[at]*/**', ['tub/c.png', 'tub/x.png/y.png']],
     ['sub/*.png', ['c.png']],
     ['s*/**/d.png', ['sub/deep/d.png']],
     ['sub/*/d.png', ['deep/d.png']],
@@ -113,16 +107,15 @@ describe('a pattern matches', () => {
     ['n{9..11}.png', ['n9.png', 'n10.png', 'n11.png']],
     ['n{11..9}.{png,gif}', ['n9.png', 'n10.png', 'n11.png']],
     ['n{008..012}.png', ['n010.png']],
-    ['n{a..c}.png', ['nb.png', 'nc.png']],
     ['n{{1..2},A}.png', ['n1.png', 'n2.png', 'nA.png']],
   ])('%s, as a shell expands it', async (pattern, expected) => {
     expect(await expand(await makeTree(...numbered), pattern)).toEqual(expected.sort());
   });
 
-  it.each(['{1..99999999}', '{a..10}', '{1..3..2}', '{1..3,5}', '{..}', '{Z..b}'])(
+  it.each(['{1..99999999}', '{a..10}', '{a..c}', '{1..3..2}', '{1..3,5}', '{..}', '{Z..b}'])(
     'nothing with %s: it is not a range',
-    async pattern => {
-      await expect(compileGlob(`n${pattern}.png`, false)).rejects.toMatchObject({code: 'usage'});
+    pattern => {
+      expect(() => compileGlob(`n${pattern}.png`, false)).toThrow(expect.objectContaining({code: 'usage'}));
     },
   );
 
@@ -141,10 +134,10 @@ describe('a pattern matches', () => {
 
   it('from the root of the file system', async () => {
     const root = await makeTree('x/a.png', 'y/a.png');
-    const glob = await compileGlob(`${root}/*/a.png`, false);
+    const glob = compileGlob(`${root}/*/a.png`, false);
     expect(glob.base).toBe(root);
     expect(await expand('/', `${root}/*/a.png`)).toEqual(['x/a.png', 'y/a.png']);
-    expect((await compileGlob('/*', false)).base).toBe('/');
+    expect(compileGlob('/*', false).base).toBe('/');
   });
 
   it('names that are not UTF-8', async () => {
@@ -169,11 +162,12 @@ describe('a pattern reads', () => {
     ['*/*.png', ['sub', 'tub']],
     ['s*/*.png', ['sub']],
     ['s*/d*/*', ['sub', 'sub/deep']],
+    ['{sub/deep,tub}/*.png', ['sub', 'sub/deep', 'tub']],
     ['**/*.png', ['sub', 'sub/deep', 'tub', 'tub/x.png']],
     ['s*/**', ['sub', 'sub/deep']],
     ['**/.dot/*', ['.git', 'sub', 'sub/deep', 'sub/deep/.dot', 'tub', 'tub/x.png']],
   ])('%s no directory but %j', async (pattern, expected) => {
-    const glob = await compileGlob(pattern, false);
+    const glob = compileGlob(pattern, false);
     const directories = ['.git', 'sub', 'sub/deep', 'sub/deep/.dot', 'tub', 'tub/x.png'];
     // As a walk asks: of what is in a directory only once that is entered.
     const entered: string[] = [];

@@ -1,0 +1,11 @@
+declare module 'picomatch' {
+  interface Options {
+    /** Whether `*`, `?` and `**` match a leading dot. */
+    dot?: boolean;
+    /** Whether a leading `!` is an ordinary character. */
+    nonegate?: boolean;
+    windows?: boolean;
+  }
+  const picomatch: {makeRe(pattern: string, options: Options): RegExp};
+  export = picomatch;
+}
