@@ -1,9 +1,9 @@
 import {type ErrorCode, hasTrait, type MediaError} from '../../errors.ts';
-import type {Clock} from '../../host.ts';
+import {Stop} from '../../lib/stop.ts';
 import {isDenied} from '../../lib/system-code.ts';
 import {asMediaError} from '../../output/report.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
-import {Settler, type SettlerOptions, type WatchedState} from './settler.ts';
+import {type SettleOptions, settledState, type WatchedState} from './settler.ts';
 
 /** The outcome of a file that was not uploaded, or may not have been. */
 export type FailedOutcome = Extract<Outcome, {error: MediaError}>;
@@ -31,9 +31,10 @@ const askAgainMs = 3_600_000;
 
 /** Takes files from their appearance to their end: complete, uploaded, disposed of, or tried again later. */
 export class Feed {
-  readonly #clock: Clock;
   readonly #work: FileWork;
-  readonly #settler: Settler;
+  readonly #options: SettleOptions;
+  /** The files that are being waited for until they are complete. */
+  readonly #settling = new Set<string>();
   /** The files that are being uploaded, and whether each has settled again since. */
   readonly #active = new Map<string, boolean>();
   /** The state in which a file was done with, until it disappears. */
@@ -44,12 +45,11 @@ export class Feed {
   #cancelRetry: (() => void) | undefined;
   /** When each kind of error was last reported. */
   readonly #reported = new Map<ErrorCode, number>();
-  #isClosed = false;
+  readonly #stop = new Stop();
 
-  constructor(options: SettlerOptions & {clock: Clock}, work: FileWork) {
-    this.#clock = options.clock;
+  constructor(options: SettleOptions, work: FileWork) {
     this.#work = work;
-    this.#settler = new Settler(options);
+    this.#options = options;
   }
 
   /** How many files are being uploaded, wait for that, or wait to be tried again. */
@@ -71,8 +71,7 @@ export class Feed {
 
   /** Takes no more files. */
   close(): void {
-    this.#isClosed = true;
-    this.#settler.close();
+    this.#stop.abort(undefined);
     this.#cancelRetry?.();
   }
 
@@ -83,8 +82,11 @@ export class Feed {
 
   /** The way of one file: complete, not done with as it is, uploaded, disposed of; else tried again later. */
   async #take(path: string): Promise<void> {
-    const state = await this.#settler.settled(path);
-    if (state === undefined || this.#done.get(path) === state.key) return;
+    if (this.#settling.has(path)) return;
+    this.#settling.add(path);
+    const state = await settledState(path, this.#options, this.#stop);
+    this.#settling.delete(path);
+    if (state === undefined || this.#stop.aborted || this.#done.get(path) === state.key) return;
     if (this.#active.has(path)) {
       this.#active.set(path, true);
       return;
@@ -125,7 +127,7 @@ export class Feed {
 
   /** Takes the file again later, as it is. */
   #askAgain(path: string): void {
-    const cancel = this.#clock.every(askAgainMs, () => {
+    const cancel = this.#options.clock.every(askAgainMs, () => {
       cancel();
       this.#done.delete(path);
       this.touch(path);
@@ -134,14 +136,15 @@ export class Feed {
 
   /** Tries the file again later, with all others that wait. */
   #delay(path: string, error: MediaError): void {
-    if (this.#isClosed) return;
+    if (this.#stop.aborted) return;
+    const {clock} = this.#options;
     this.#delayed.add(path);
     const reported = this.#reported.get(error.code);
-    if (reported === undefined || this.#clock.monotonic() - reported >= silenceMs) {
-      this.#reported.set(error.code, this.#clock.monotonic());
+    if (reported === undefined || clock.monotonic() - reported >= silenceMs) {
+      this.#reported.set(error.code, clock.monotonic());
       this.#work.delayed(error, this.waiting);
     }
-    this.#cancelRetry ??= this.#clock.after(this.#waitMs, () => {
+    this.#cancelRetry ??= clock.after(this.#waitMs, () => {
       this.#cancelRetry = undefined;
       this.#waitMs = Math.min(longestWaitMs, 2 * this.#waitMs);
       for (const waiting of this.#delayed) this.touch(waiting);

@@ -1,6 +1,5 @@
 import {lstat} from 'node:fs/promises';
-import type {Clock} from '../../host.ts';
-import {Stop} from '../../lib/stop.ts';
+import type {Clock, StopSignal} from '../../host.ts';
 import type {FileStat} from '../../sources/open/source.ts';
 
 /** A regular file as it was at one moment; the key differs after every write. */
@@ -9,8 +8,8 @@ export interface WatchedState {
   size: number;
 }
 
-export interface SettlerOptions {
-  clock: Pick<Clock, 'sleep'>;
+export interface SettleOptions {
+  clock: Clock;
   /** How long a file must stay as it is, in milliseconds. */
   settleMs: number;
   /** The state of a file; undefined if there is none. */
@@ -20,45 +19,25 @@ export interface SettlerOptions {
 }
 
 /**
- * Waits until files are complete: size and time of change have been the same for a while. The size alone, which chokidar's
- * awaitWriteFinish compares, says nothing of a file whose space was reserved before it is written.
+ * The state of a file once it is complete: size and time of change have been the same for a while. Undefined if it is empty or gone, and
+ * after `stop`. The size alone, which chokidar's awaitWriteFinish compares, says nothing of a file whose space was reserved before it is
+ * written.
  */
-export class Settler {
-  readonly #options: SettlerOptions;
-  /** The files that are being waited for. */
-  readonly #files = new Set<string>();
-  readonly #stop = new Stop();
-
-  constructor(options: SettlerOptions) {
-    this.#options = options;
+export async function settledState(
+  path: string,
+  {clock, settleMs, look, isUnfinished}: SettleOptions,
+  stop: StopSignal,
+): Promise<WatchedState | undefined> {
+  let before: string | undefined;
+  while (!stop.aborted) {
+    const state = await look(path);
+    if (state === undefined || (state.key === before && !(await isUnfinished(path))))
+      return state?.size === 0 ? undefined : state;
+    before = state.key;
+    // Ends at once when nothing is waited for any more.
+    await clock.sleep(settleMs, stop).catch(() => {});
   }
-
-  /** Resolves to the state of a complete file; undefined if it is empty, gone, or waited for already, and after `close`. */
-  async settled(path: string): Promise<WatchedState | undefined> {
-    if (this.#files.has(path)) return undefined;
-    this.#files.add(path);
-    const state = await this.#unchanged(path);
-    this.#files.delete(path);
-    return this.#stop.aborted || state?.size === 0 ? undefined : state;
-  }
-
-  /** Waits for no file any more. */
-  close(): void {
-    this.#stop.abort(undefined);
-  }
-
-  async #unchanged(path: string): Promise<WatchedState | undefined> {
-    const {clock, settleMs, look, isUnfinished} = this.#options;
-    let before: string | undefined;
-    while (!this.#stop.aborted) {
-      const state = await look(path);
-      if (state === undefined || (state.key === before && !(await isUnfinished(path)))) return state;
-      before = state.key;
-      // Ends at once when nothing is waited for any more.
-      await clock.sleep(settleMs, this.#stop).catch(() => {});
-    }
-    return undefined;
-  }
+  return undefined;
 }
 
 /** The state of a file. Links are passed over, since what they lead to would stay when they are moved or deleted. */

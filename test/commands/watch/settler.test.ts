@@ -1,10 +1,10 @@
 import {rename, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
+import {Feed} from '../../../src/commands/watch/feed.ts';
 import {
   hasCompanion,
   isPassedOver,
-  Settler,
   type WatchedState,
   watchedState,
 } from '../../../src/commands/watch/settler.ts';
@@ -22,18 +22,24 @@ function disk() {
     const found = files.get(path);
     return found && {key: `${found.size} ${found.version}`, size: found.size};
   };
-  const settler = new Settler({
-    ...{clock, settleMs: 2_000, look, isUnfinished: async path => unfinished.has(path)},
-  });
-  const touch = (path: string) =>
-    void settler.settled(path).then(state => state && settled.push([path, clock.now()]));
+  const feed = new Feed(
+    {clock, settleMs: 2_000, look, isUnfinished: async path => unfinished.has(path)},
+    {
+      async take(path) {
+        settled.push([path, clock.now()]);
+        return 'stays';
+      },
+      failed: async () => {},
+      delayed() {},
+    },
+  );
   let version = 0;
   const write = (path: string, size: number) => {
     version += 1;
     files.set(path, {size, version});
-    touch(path);
+    feed.touch(path);
   };
-  return {clock, files, unfinished, settled, settler, touch, write};
+  return {clock, files, unfinished, settled, feed, write};
 }
 
 test('a writer that takes 20 s: taken once, 2 s after its last byte', async () => {
@@ -60,7 +66,7 @@ test('a file that is renamed a thousand times: taken once, under its last name',
 });
 
 test('an empty file, one with a companion, one that is closed upon: not taken', async () => {
-  const {clock, unfinished, settled, settler, write} = disk();
+  const {clock, unfinished, settled, feed, write} = disk();
   write('empty.png', 0);
   write('half.mp4', 9);
   unfinished.add('half.mp4');
@@ -70,7 +76,7 @@ test('an empty file, one with a companion, one that is closed upon: not taken', 
   await clock.advance(2_000);
   expect(settled.map(([path]) => path)).toEqual(['half.mp4']);
   write('empty.png', 3);
-  settler.close();
+  feed.close();
   await clock.advance(60_000);
   expect(settled).toHaveLength(1);
 });
