@@ -32,6 +32,7 @@ export class Stop<Reason = unknown> implements StopSignal<Reason> {
 export function unlessStopped<Result>(call: Promise<Result>, signal: StopSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const onStop = () => reject(signal.reason);
+    if (signal.aborted) onStop();
     signal.addEventListener('abort', onStop);
     call.then(resolve, reject).finally(() => signal.removeEventListener('abort', onStop));
   });
@@ -46,6 +47,8 @@ export async function* itemsUnlessStopped<Item>(
   let isWaiting = true;
   try {
     for (;;) {
+      // What is taken from now on would be lost.
+      signal.throwIfAborted();
       const {done, value} = await unlessStopped(Promise.resolve(iterator.next()), signal);
       if (done) return;
       isWaiting = false;
