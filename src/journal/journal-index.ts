@@ -83,8 +83,7 @@ export class JournalIndex {
 
   /** The uploads of a path, latest first; none without `paths`. */
   entriesOf(path: PathKey): Entry[] {
-    const rows = new Set(this.history?.of(path).map(({row}) => row));
-    return [...rows].map(row => this.entry(row));
+    return [...(this.history?.rowsOf(path) ?? [])].map(row => this.entry(row));
   }
 
   /** The content of an upload that was released; undefined if nobody has hashed it. */

@@ -1,6 +1,5 @@
 /** The only entry to this folder: other folders open, read and check journals through it. */
 export type {JournalEntry} from './entry.ts';
-export {contentOf} from './identity.ts';
 export type {Entry} from './journal-index.ts';
 export {type PathKey, pathFields, pathKey, type Scope} from './line.ts';
 export {JournalMemory, type Known, readMemory, type SentInput} from './memory.ts';

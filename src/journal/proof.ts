@@ -50,8 +50,8 @@ export class JournalSet {
   async *proveAll(): AsyncGenerator<Verdict> {
     for (const [number, reader] of this.#readers.entries()) {
       const earlier = this.#readers.slice(0, number);
-      for await (const {path, isFirst} of reader.sightings()) {
-        const isNew = isFirst && earlier.every(({index}) => index.entriesOf(path).length === 0);
+      for await (const path of reader.paths()) {
+        const isNew = earlier.every(({index}) => index.entriesOf(path).length === 0);
         if (isNew) yield await this.#provePath(path);
       }
     }

@@ -33,7 +33,7 @@ export class JournalReader {
     return recordIn(await this.#textAt(entry.offset)) ?? this.#changed();
   }
 
-  /** The line of an entry or a sighting, without its record. */
+  /** The line of an entry, without its record. */
   async lineOf({offset}: Pick<Entry, 'offset'>): Promise<UploadLine> {
     const line = parseLine(await this.#textAt(offset));
     return line !== undefined && 'key' in line ? line : this.#changed();
@@ -57,11 +57,11 @@ export class JournalReader {
     return {code: String(error?.code ?? ''), message: String(error?.message ?? '')};
   }
 
-  /** All paths with their contents, in the order of their lines. Needs `paths`. */
-  async *sightings(): AsyncGenerator<{number: number; isFirst: boolean; path: PathKey; entry: Entry}> {
-    for (const {row, offset, ...sighting} of this.index.history ?? []) {
+  /** All paths, in the order of their first lines. Needs `paths`. */
+  async *paths(): AsyncGenerator<PathKey> {
+    for (const offset of this.index.history?.firsts ?? []) {
       const {path} = await this.lineOf({offset});
-      yield {...sighting, path: path ?? this.#changed(), entry: this.index.entry(row)};
+      yield path ?? this.#changed();
     }
   }
 
@@ -70,13 +70,14 @@ export class JournalReader {
     return this.index.entriesOf(path).filter(entry => entry.state === state);
   }
 
-  /** All entries in a state, in the order in which they were begun, each with its first path. */
+  /** All entries in a state, each with one of its paths. Needs `paths`. */
   async *entriesIn(state: EntryState): AsyncGenerator<{path: PathKey; entry: Entry}> {
     const seen = new Set<number>();
-    for await (const {path, entry} of this.sightings()) {
-      if (entry.state !== state || seen.has(entry.row)) continue;
-      seen.add(entry.row);
-      yield {path, entry};
+    for await (const path of this.paths()) {
+      for (const entry of this.entriesOf(path, state)) {
+        if (!seen.has(entry.row)) yield {path, entry};
+        seen.add(entry.row);
+      }
     }
   }
 
@@ -136,7 +137,7 @@ export async function readJournal(
   return new JournalReader(path, recovery, reopening(files, absolute, path));
 }
 
-/** Reads journals of one service; rejects if they are of several. What one has forgotten is forgotten in its copies, too, with `paths`. */
+/** Reads journals of one service; rejects if they are of several. What one has forgotten is forgotten in its copies, too. */
 export async function readJournals(
   paths: readonly string[],
   host: Pick<Host, 'cwd' | 'files'>,
@@ -146,7 +147,7 @@ export async function readJournals(
   for (const path of paths) readers.push(await readJournal(path, host, options));
   commonScope(readers);
   for (const reader of readers) {
-    for (const {row} of reader.index.history ?? []) {
+    for (let row = 0; row < reader.index.size; row += 1) {
       if (reader.index.stateOf(row) !== 'forgotten') continue;
       const {key} = await reader.lineOf(reader.index.entry(row));
       for (const {index} of readers) index.forget(key);

@@ -572,7 +572,7 @@ describe('media journal merge', () => {
     await journalOf(one, 'j2', {c: ['done', 'med_4']});
     expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2', 'j1')).toMatchObject({exitCode: 0, stdout: ''});
     expect((await media(one, 'list', 'all')).stdout).toBe(
-      'uploaded  a  med_1\nuploaded  b  med_2\nuploaded  a  med_3\nuploaded  c  med_4\n',
+      'uploaded  a  med_1\nuploaded  a  med_3\nuploaded  b  med_2\nuploaded  c  med_4\n',
     );
   });
 
@@ -696,9 +696,9 @@ describe('media journal resolve', () => {
   });
 
   it.each([
-    ['a.png', ['--resend'], 'a.png is not unknown: it is uploaded.'],
-    ['b.png', ['--uploaded', 'x'], 'b.png is not unknown: it is failed.'],
-    ['z.png', ['--resend'], 'z.png is not in the journal j.'],
+    ['a.png', ['--resend'], 'The journal j contains no unknown upload a.png.'],
+    ['b.png', ['--uploaded', 'x'], 'The journal j contains no unknown upload b.png.'],
+    ['z.png', ['--resend'], 'The journal j contains no unknown upload z.png.'],
     ['c.png', [], 'Add either --uploaded with the media ID, or --resend.'],
     ['c.png', ['--uploaded', ''], 'Add either --uploaded with the media ID, or --resend.'],
     ['c.png', ['--uploaded', 'x', '--resend'], 'Add either --uploaded with the media ID, or --resend.'],
@@ -856,7 +856,7 @@ describe('media journal resolve, of many', () => {
     [['j', 'a.png', '--all', '--resend'], 'Give the path of the upload to settle, or --all.'],
     [['j', '--all', '--uploaded', 'x'], '--all needs a media ID for each upload, not one for all of them.'],
     [['j', '--all', '--uploaded-from', 'bad'], 'Line 1 of bad is not a path followed by a media ID.'],
-    [['settled', '--all', '--resend'], 'The journal settled contains no unknown uploads.'],
+    [['settled', '--all', '--resend'], 'The journal settled contains no unknown upload.'],
   ])('%j: exit status 2, and nothing is written', async (parameters, error) => {
     const one = await bench();
     await journalOf(one, 'j', {...unknowns});
@@ -926,7 +926,7 @@ describe('media journal forget', () => {
     await journalOf(one, 'j', {'a.png': ['failed']});
     expect(await media(one, 'forget', 'j', 'a.png')).toMatchObject({
       exitCode: 2,
-      error: 'a.png is not in the journal j.',
+      error: 'The journal j contains no stored upload a.png.',
     });
   });
 });

@@ -505,8 +505,7 @@ class Story {
 
   async #settleAll(process: Process): Promise<void> {
     const journal = await openJournal(journalPath, process.host, {isGone: true, paths: true, scope});
-    for await (const {entry} of journal.reader.sightings()) {
-      if (journal.reader.index.stateOf(entry.row) !== 'unknown') continue;
+    for await (const {entry} of journal.reader.entriesIn('unknown')) {
       const line = await journal.reader.lineOf(entry);
       if (!this.#isCutShort && !this.#service.releasedKeys.has(line.key))
         this.broken.add(`${line.key} is unknown, and its last bytes have never left`);

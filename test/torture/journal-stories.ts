@@ -333,8 +333,7 @@ export class JournalStory {
       paths: true,
       scope: {service: 'https://a.example'},
     });
-    for await (const {entry} of journal.reader.sightings()) {
-      if (journal.reader.index.stateOf(entry.row) !== 'unknown') continue;
+    for await (const {entry} of journal.reader.entriesIn('unknown')) {
       const line = await journal.reader.lineOf(entry);
       const [found] = 'sha256' in line ? this.#service.with(line.sha256) : [];
       await journal.settle(entry, found === undefined ? 'resend' : {uploaded: found.id});

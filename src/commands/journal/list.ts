@@ -19,19 +19,15 @@ interface ListOptions {
   template?: string;
 }
 
-/** Prints the result of each input, one per line, in the order in which they were started. */
+/** Prints the result of each input, one per line, in the order in which their paths were started. */
 export async function listJournals(options: ListOptions, {host, stdout}: Invocation): Promise<void> {
   const listed = await listFormat(options);
   const lines = linesTo(stdout);
   const files = options.files.length > 0 ? options.files : await ownJournals(host);
   for (const file of files) {
     const reader = await readJournal(file, host, {paths: true});
-    const shown = new Set<number>();
-    for await (const {number, isFirst, path, entry} of reader.sightings()) {
-      if (isFirst) for (const each of shownOf(reader.index, path)) shown.add(each.number);
-      if (!shown.delete(number)) continue;
-      await lines.add(await listed(reader, path, entry));
-    }
+    for await (const path of reader.paths())
+      for (const entry of shownOf(reader, path)) await lines.add(await listed(reader, path, entry));
   }
   await lines.end();
 }
@@ -54,18 +50,14 @@ async function listFormat({json, template}: ListOptions): Promise<ListFormat> {
   };
 }
 
-/** The sightings of a path that are shown: the latest of stored and unknown content, any other result only if nothing newer is known. */
-function shownOf(index: JournalReader['index'], path: PathKey) {
-  const rows = new Set<number>();
-  return (index.history?.of(path) ?? []).filter(({row}, place) => {
-    if (rows.has(row)) return false;
-    rows.add(row);
-    return place === 0 || ['done', 'unknown'].includes(index.stateOf(row));
-  });
+/** The entries of a path that are shown: what is stored or unknown, any other result only if nothing newer is known. */
+function shownOf({index}: JournalReader, path: PathKey): Entry[] {
+  const entries = index.entriesOf(path);
+  return entries.filter((entry, place) => place === 0 || ['done', 'unknown'].includes(entry.state)).reverse();
 }
 
 /** The name of a state in the output. */
-export function statusOf(state: Entry['state']): JournalEntryLine['status'] {
+function statusOf(state: Entry['state']): JournalEntryLine['status'] {
   return state === 'done' ? 'uploaded' : state;
 }
 

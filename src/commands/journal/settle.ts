@@ -2,12 +2,10 @@ import type {Invocation} from '../../cli/invocation.ts';
 import {failed, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {
-  contentOf,
   type Entry,
   type Journal,
   type JournalReader,
   openJournal,
-  type PathKey,
   pathFields,
   pathKey,
   readJournal,
@@ -18,7 +16,6 @@ import {isSha256} from '../../lib/json.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {mediaIdIn} from '../../service/record.ts';
 import {normalizeName} from '../../sources/find/walk/names.ts';
-import {statusOf} from './list.ts';
 
 /** How `media journal resolve` settles unknown uploads. */
 export interface ResolveOptions {
@@ -47,8 +44,13 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
   const {file, what, uploaded, uploadedFrom} = options;
   const {host, report} = invocation;
   const listed = uploadedFrom === undefined ? undefined : await mediaIdsIn(uploadedFrom, host);
-  const choose = (reader: JournalReader) =>
-    what === undefined ? chooseAll(reader, listed) : chooseOne(reader, what, uploaded);
+  const ids = what === undefined ? listed : new Map([[what, uploaded]]);
+  const choose = async (reader: JournalReader) => {
+    const decisions = ids === undefined ? await all(reader) : await decide(reader, ids);
+    if (decisions.length > 0) return decisions;
+    const which = listed === undefined ? what : 'that the list names';
+    throw notThere(reader, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
+  };
   await change(file, invocation, choose, async (journal, decisions) => {
     for (const {entry, id} of decisions)
       await journal.settle(entry, id === undefined ? 'resend' : {uploaded: id});
@@ -94,69 +96,48 @@ function refuseUnclear({what, all, uploaded, uploadedFrom, resend}: ResolveOptio
     throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
 }
 
-/** All unknown uploads, or those that the list has media IDs for. */
-async function chooseAll(
-  reader: JournalReader,
-  listed: ReadonlyMap<string, string> | undefined,
-): Promise<Decision[]> {
+/** Sends all unknown uploads again. */
+async function all(reader: JournalReader): Promise<Decision[]> {
   const decisions: Decision[] = [];
-  const used = new Set<string>();
-  for await (const {path, entry} of reader.entriesIn('unknown')) {
-    const names = await namesOf(reader, path, entry);
-    const found = names.find(name => listed?.has(name));
-    if (listed !== undefined && found === undefined) continue;
-    const isPath = found !== undefined && found === names.at(-1);
-    // Paths that are not UTF-8 may be shown alike.
-    if (isPath && (used.has(found) || reader.entriesOf(path, 'unknown').length > 1))
-      throw ambiguous(reader, found);
-    if (isPath) used.add(found);
-    decisions.push({
-      name: pathFields(path).path,
-      entry,
-      id: found === undefined ? undefined : listed?.get(found),
-    });
+  for await (const {path, entry} of reader.entriesIn('unknown'))
+    decisions.push({name: pathFields(path).path, entry});
+  return decisions;
+}
+
+/** Gives unknown uploads the media IDs of their names. */
+async function decide(
+  reader: JournalReader,
+  ids: ReadonlyMap<string, string | undefined>,
+): Promise<Decision[]> {
+  const decisions = new Map<number, Decision>();
+  for (const [name, entries] of await named(reader, [...ids.keys()], 'unknown')) {
+    if (entries.length > 1) throw ambiguous(reader, name);
+    for (const entry of entries) decisions.set(entry.row, {name, entry, id: ids.get(name)});
   }
-  if (decisions.length > 0) return decisions;
-  const which = listed === undefined ? '' : ' that the list names';
-  throw new MediaError('usage', `The journal ${reader.shown} contains no unknown uploads${which}.`, {
-    hint: `To see all uploads: media journal list ${shellQuoted(reader.shown)}`,
-  });
+  return [...decisions.values()];
 }
 
-/** The names of an upload: its idempotency key, the hash of its content and, last, its path, which others may have too. */
-async function namesOf(reader: JournalReader, path: PathKey, entry: Entry): Promise<string[]> {
-  const {key, sha256} = await reader.lineOf(entry);
-  return [key, ...(sha256 === undefined ? [] : [sha256]), pathFields(path).path];
-}
-
-async function chooseOne(reader: JournalReader, what: string, id: string | undefined): Promise<Decision[]> {
-  const [entry, ...others] = await named(reader, what, 'unknown');
-  if (others.length > 0) throw ambiguous(reader, what);
-  if (entry !== undefined) return [{name: what, entry, id}];
-  const [latest] = reader.index.entriesOf(normalizeName(pathKey(what)));
-  throw latest === undefined
-    ? notThere(reader, what)
-    : new MediaError('usage', `${what} is not unknown: it is ${statusOf(latest.state)}.`, {
-        hint: 'Only unknown uploads can be settled.',
-      });
-}
-
-/** The uploads with this path; if there are none, those with this idempotency key, SHA-256 or media ID. */
-async function named(reader: JournalReader, what: string, state: 'unknown' | 'done'): Promise<Entry[]> {
-  const entries = reader.entriesOf(normalizeName(pathKey(what)), state);
-  if (entries.length > 0) return entries;
+/** The uploads of each name: those with this path; if there are none, those with this idempotency key, SHA-256 or media ID. */
+async function named(reader: JournalReader, names: readonly string[], state: 'unknown' | 'done') {
+  const found = new Map(names.map(name => [name, reader.entriesOf(normalizeName(pathKey(name)), state)]));
+  const others = new Map<string | undefined, Entry[]>();
+  for (const [name, entries] of found) {
+    // The index has the first half of each hash.
+    if (entries.length === 0) others.set(isSha256(name) ? name.slice(0, 32) : name, entries);
+  }
+  if (others.size === 0) return found;
   for await (const {path, entry} of reader.entriesIn(state)) {
-    const names = await namesOf(reader, path, entry);
-    if (state === 'done') names.push(mediaIdIn(await reader.recordOf(entry)));
-    const isContent = isSha256(what) && reader.index.contentOf(entry.row) === contentOf(what, entry.size);
-    if (isContent || names.includes(what)) entries.push(entry);
+    const {key} = await reader.lineOf(entry);
+    const hash = reader.index.contentOf(entry.row)?.slice(0, 32);
+    const id = state === 'done' ? mediaIdIn(await reader.recordOf(entry)) : undefined;
+    for (const alias of [key, hash, pathFields(path).path, id]) others.get(alias)?.push(entry);
   }
-  return entries;
+  return found;
 }
 
 function notThere({shown}: JournalReader, what: string): MediaError {
-  return new MediaError('usage', `${what} is not in the journal ${shown}.`, {
-    hint: `Use a path as this command prints it: media journal list ${shellQuoted(shown)}`,
+  return new MediaError('usage', `The journal ${shown} contains ${what}.`, {
+    hint: `To see its uploads and their paths: media journal list ${shellQuoted(shown)}`,
   });
 }
 
@@ -174,9 +155,9 @@ export async function forgetUpload(
 ): Promise<void> {
   const choose = async (reader: JournalReader) => {
     const {index} = reader;
-    const entries = await named(reader, what, 'done');
+    const entries = (await named(reader, [what], 'done')).get(what) ?? [];
     const [content, ...others] = new Set(entries.map(({row}) => index.contentOf(row)));
-    if (content === undefined) throw notThere(reader, what);
+    if (content === undefined) throw notThere(reader, `no stored upload ${what}`);
     if (others.length > 0) throw ambiguous(reader, what);
     // It may have been sent in several ways and, in merged journals, by several runs.
     return index.entriesWith(content).filter(({state}) => state === 'done');
