@@ -1,6 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Clock, Host, StopSignal} from '../host.ts';
 import {contentHash, type Hashable} from '../lib/files/content-hash.ts';
+import type {ReceivedRecord} from '../service/record.ts';
 import type {FileStat} from '../sources/open/source.ts';
 import type {JournalEntry} from './entry.ts';
 import {contentOf, type SentAs, sentAsKey} from './identity.ts';
@@ -29,8 +30,8 @@ export interface SentInput extends JournalInput, SentAs {
 
 /** What a journal knows about an input. */
 export type Known =
-  /** Uploaded before, with the same content; the record's JSON is as the service sent it. */
-  | {status: 'done'; recordJson: string; entry: Entry}
+  /** Uploaded before, with the same content. */
+  | {status: 'done'; received: ReceivedRecord; entry: Entry}
   /** Released before under this idempotency key, without a recorded result. */
   | {status: 'unknown'; key: string};
 
@@ -110,7 +111,7 @@ export class JournalMemory {
   }
 
   async #done(entry: Entry): Promise<Known> {
-    return {status: 'done', recordJson: await this.reader.recordOf(entry), entry};
+    return {status: 'done', received: await this.reader.recordOf(entry), entry};
   }
 }
 

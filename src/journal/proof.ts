@@ -1,4 +1,3 @@
-import {mediaIdIn} from '../service/record.ts';
 import {type Content, contentOf, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
 import {type PathKey, pathKey} from './line.ts';
@@ -179,5 +178,5 @@ export async function entryReason(reader: JournalReader, entry: Entry): Promise<
 /** The same record in two journals, as in a copy, counts once. */
 async function idsOf(found: readonly Found[]): Promise<string[]> {
   const records = await Promise.all(found.map(({reader, entry}) => reader.recordOf(entry)));
-  return [...new Set(records.map(mediaIdIn))];
+  return [...new Set(records.map(({record}) => record.id))];
 }

@@ -1,8 +1,8 @@
-import type {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
+import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import {journalFailed, unusable} from './errors.ts';
-import {blocksOf, damagedLine, openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
+import {blocksOf, openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
 import type {Entry, EntryState, JournalIndex} from './journal-index.ts';
 import {type PathKey, parseLine, recordIn, type Scope, type UploadLine} from './line.ts';
 import {type Recovery, recover} from './recovery.ts';
@@ -28,9 +28,10 @@ export class JournalReader {
     this.#handle = handle;
   }
 
-  /** The record of an entry that is done; its JSON is as the service sent it. */
-  async recordOf(entry: Entry): Promise<string> {
-    return recordIn(await this.#textAt(entry.offset)) ?? this.#changed();
+  /** The record of an entry that is done, as the service sent it. */
+  async recordOf(entry: Entry): Promise<ReceivedRecord> {
+    const received = parseRecord(recordIn(await this.#textAt(entry.offset)) ?? '');
+    return 'problem' in received ? this.#changed() : received;
   }
 
   /** The line of an entry, without its record. */
@@ -79,18 +80,6 @@ export class JournalReader {
         seen.add(entry.row);
       }
     }
-  }
-
-  /** The error for an entry with an unusable line; `what` completes the sentence "Line N ...". */
-  async damage({offset}: Entry, what: string): Promise<MediaError> {
-    let number = 0;
-    for await (const lines of blocksOf(this.#handle, this.shown, 0)) {
-      for (const line of lines) {
-        number += 1;
-        if (line.offset === offset) return damagedLine(this.shown, number, what);
-      }
-    }
-    return this.#changed();
   }
 
   /** All lines about uploads, each with its text. */

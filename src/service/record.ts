@@ -40,7 +40,7 @@ export interface ErrorRecord {
 
 /** A media record with the JSON that it was read from. */
 export interface ReceivedRecord {
-  record: MediaRecord;
+  record: MediaRecord & {id: string};
   /** The service's JSON without white space between tokens and otherwise unchanged: numbers keep every digit. */
   json: string;
   /** Which service has sent it, if it said so. */
@@ -67,13 +67,7 @@ export function parseRecord(text: string): ReceivedRecord | {problem: RecordProb
   if (!isObject(value)) return {problem: 'not a JSON object'};
   if (typeof value['id'] === 'number') value['id'] = String(value['id']);
   if (typeof value['id'] !== 'string' || value['id'] === '') return {problem: 'without an id'};
-  return {record: value as MediaRecord, json: compactJson(text)};
-}
-
-/** The media ID in a record's JSON, every digit kept; empty when it has none. */
-export function mediaIdIn(recordJson: string): string {
-  const parsed = parseRecord(recordJson);
-  return 'problem' in parsed ? '' : (parsed.record.id ?? '');
+  return {record: value as ReceivedRecord['record'], json: compactJson(text)};
 }
 
 /** The JSON text on one line, without white space between tokens and otherwise unchanged. */

@@ -2,7 +2,7 @@ import {hasTrait, MediaError, unlessBug} from '../errors.ts';
 import type {JournalEntry, Known} from '../journal/journal.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 import {Stop} from '../lib/stop.ts';
-import {parseRecord, type ReceivedRecord} from '../service/record.ts';
+import type {ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {checkFirst} from './attempt/explain.ts';
 import type {Reach} from './attempt/retry.ts';
@@ -97,15 +97,12 @@ export class Ending {
     return this.#ended({...this.#described(), status: 'checked'});
   }
 
-  /** The journal knows the file. Rejects if its record in the journal is damaged: sending the file again would store it twice. */
-  async fromJournal(known: Known): Promise<PendingResult<Outcome>> {
+  /** The journal knows the file. */
+  fromJournal(known: Known): PendingResult<Outcome> {
     if (known.status === 'unknown') return this.failed('unknown', this.unknownSince(known.key));
     if (this.#options.geotags === 'strip')
       this.facts.geotags = known.entry.transform === undefined ? 'none' : 'stripped';
-    const received = parseRecord(known.recordJson);
-    if (!('problem' in received)) return this.#ended({...this.#described(), status: 'skipped', ...received});
-    const what = `holds a record that is ${received.problem}`;
-    throw (await this.#options.journal?.reader.damage(known.entry, what)) ?? new Error(what);
+    return this.#ended({...this.#described(), status: 'skipped', ...known.received});
   }
 
   /** The service stored the file; its `result` is known when the journal has recorded it. */

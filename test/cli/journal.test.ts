@@ -449,7 +449,7 @@ describe('media journal merge', () => {
     await one.run(
       async journal => {
         expect(await lookup(journal, inputOf('b', 'changed', 9n))).toMatchObject({
-          recordJson: '{"id":"med_3"}',
+          received: {json: '{"id":"med_3"}'},
         });
         await upload(journal, inputOf('c'), 'done');
       },

@@ -229,7 +229,7 @@ describe('hundreds of journals', () => {
     const readers = await readJournals(paths, host, {paths: true});
     for (const reader of readers) {
       const [entry] = reader.index.entriesOf(pathKey('a.png'));
-      expect(entry && (await reader.recordOf(entry))).toBe('{"id":"med_1"}');
+      expect(entry && (await reader.recordOf(entry)).json).toBe('{"id":"med_1"}');
     }
     await writeMerged(join(one.directory, 'merged'), readers, host);
     expect(disk.mostOpen).toBeLessThan(4);

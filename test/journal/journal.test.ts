@@ -167,11 +167,11 @@ describe('a record', () => {
       entry.end();
       expect(await lookup(journal, input)).toMatchObject({
         status: 'done',
-        recordJson: json.replace('\n', ' '),
+        received: {json: json.replace('\n', '')},
       });
     });
     await one.run(async journal => {
-      expect(await journal.recall(input)).toMatchObject({recordJson: json.replace('\n', ' ')});
+      expect(await journal.recall(input)).toMatchObject({received: {json: json.replace('\n', '')}});
     });
   });
 });
@@ -201,7 +201,7 @@ describe('what is known of a file', () => {
       const found = lookup(journal, input);
       await entry.done('{"id":"a"}');
       entry.end();
-      expect(await found).toMatchObject({status: 'done', recordJson: '{"id":"a"}'});
+      expect(await found).toMatchObject({status: 'done', received: {json: '{"id":"a"}'}});
     });
   });
 
@@ -219,7 +219,7 @@ describe('what is known of a file', () => {
     const input = {...inputOf('a.png'), size};
     await one.run(journal => upload(journal, input, 'done', 'med_7'));
     await one.run(async journal => {
-      expect(await journal.recall(input)).toMatchObject({status: 'done', recordJson: '{"id":"med_7"}'});
+      expect(await journal.recall(input)).toMatchObject({status: 'done', received: {json: '{"id":"med_7"}'}});
       expect(await journal.recall(inputOf('a.png', 'other content!'))).toBeUndefined();
     });
   });
@@ -343,7 +343,7 @@ describe('what is known of a file', () => {
       }
       expect(await lookup(journal, inputOf('b.png', 'content'), true)).toMatchObject({
         status: 'done',
-        recordJson: '{"id":"med_1"}',
+        received: {json: '{"id":"med_1"}'},
       });
     });
   });
@@ -366,7 +366,7 @@ describe('what is known of a file', () => {
     await one.run(journal => upload(journal, inputOf('a.png', 'other', 2n), 'done', 'med_2'));
     await one.run(async journal => {
       expect(await lookup(journal, inputOf('a.png', 'first', 3n))).toMatchObject({
-        recordJson: '{"id":"med_1"}',
+        received: {json: '{"id":"med_1"}'},
       });
     });
   });
@@ -516,7 +516,7 @@ describe('settling an unknown', () => {
     await one.run(async journal => {
       expect(await lookup(journal, inputOf('a.png', 'content', 1n))).toMatchObject({
         status: 'done',
-        recordJson: String.raw`{"id":"med \"5\""}`,
+        received: {json: String.raw`{"id":"med \"5\""}`},
       });
       expect(await lookup(journal, inputOf('a.png', 'CONTENT', 2n))).toEqual({status: 'new'});
     });

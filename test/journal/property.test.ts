@@ -75,7 +75,7 @@ class Trial {
     const unknown = uploads.find(({state}) => state === 'unknown');
     if (unknown !== undefined) return {status: 'unknown', key: unknown.key};
     const done = uploads.find(({state}) => state === 'done');
-    return done === undefined ? {status: 'new'} : {status: 'done', recordJson: JSON.stringify({id: done.id})};
+    return done === undefined ? {status: 'new'} : {status: 'done', received: {record: {id: done.id}}};
   }
 
   async #step(journal: Journal): Promise<void> {

@@ -65,7 +65,7 @@ describe('a journal of 40,000 inputs', () => {
         const times = BigInt(index);
         const stat = {mtimeNs: times, ctimeNs: times, dev: 1n, ino: 2n};
         expect(await journal.recall({...inputOf(pathOf(index), 'content'), stat})).toMatchObject({
-          recordJson: expect.stringContaining(`"id":"med_${index}"`),
+          received: {json: expect.stringContaining(`"id":"med_${index}"`)},
         });
       }
     });

@@ -81,7 +81,9 @@ describe('a writer that another one has followed', () => {
     await expect(begin(first, inputOf('b.png'))).rejects.toMatchObject({code: 'journal_in_use'});
     expect(await one.text()).toBe(before);
     await second.close();
-    await one.run(async next => expect(await lookup(next, input)).toMatchObject({recordJson: '{"id":"a"}'}));
+    await one.run(async next =>
+      expect(await lookup(next, input)).toMatchObject({received: {json: '{"id":"a"}'}}),
+    );
   });
   let finish = async () => {};
 
@@ -128,7 +130,7 @@ describe('a writer that another one has followed', () => {
     }
     for (let count = 0; count < 3; count += 1)
       expect(await lookup(second, inputOf(`${count}.png`))).toMatchObject({
-        recordJson: `{"id":"med_${count}"}`,
+        received: {json: `{"id":"med_${count}"}`},
       });
   });
 

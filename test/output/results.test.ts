@@ -3,7 +3,7 @@ import {describe, expect, it} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {Results} from '../../src/output/results/results.ts';
 import {Stdout} from '../../src/output/stdout.ts';
-import type {MediaRecord} from '../../src/service/record.ts';
+import type {ReceivedRecord} from '../../src/service/record.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {outcomeOf} from '../support/outcomes.ts';
 
@@ -13,7 +13,7 @@ function checked(position: number): Outcome {
 }
 
 /** What is printed of one uploaded file with this record. */
-async function tableOf(record: MediaRecord): Promise<string> {
+async function tableOf(record: ReceivedRecord['record']): Promise<string> {
   const stream = Object.assign(new PassThrough(), {isTTY: true, columns: 100});
   let text = '';
   stream.on('data', chunk => {
@@ -27,7 +27,7 @@ async function tableOf(record: MediaRecord): Promise<string> {
 }
 
 describe('Results', () => {
-  it.each<[string, MediaRecord, string]>([
+  it.each<[string, ReceivedRecord['record'], string]>([
     [
       '90,000 fields',
       {id: 'm_1', ...Object.fromEntries(Array.from({length: 90_000}, (_, index) => [`a${index}`, 0]))},

@@ -142,7 +142,7 @@ const allowed: Record<string, string[]> = {
 /** Imports between rooms that may bring code along; every other import below a wall is of types only. */
 const codeAllowed: Record<string, string[]> = {
   journal: ['errors.ts', 'lib', 'service/record.ts'],
-  transfer: ['errors.ts', 'geotags', 'lib', 'service/record.ts', 'service/uploader.ts'],
+  transfer: ['errors.ts', 'geotags', 'lib', 'service/uploader.ts'],
   output: ['errors.ts', 'lib', 'service/record.ts'],
   embedded: ['host.ts', 'lib', 'package-file.ts'],
   service: ['errors.ts', 'lib', 'http'],

@@ -10,7 +10,6 @@ import {
 } from '../../journal/journal.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {JournalEntryLine} from '../../output/json-output.ts';
-import {mediaIdIn, parseRecord} from '../../service/record.ts';
 import {fileFields, linesTo, textLine} from './output.ts';
 
 interface ListOptions {
@@ -41,11 +40,10 @@ async function listFormat({json, template}: ListOptions): Promise<ListFormat> {
   return async (reader, path, entry) => {
     if (entry.state !== 'done') return '';
     const {file, fileBase64} = fileFields(path);
-    const parsedRecord = parseRecord(await reader.recordOf(entry));
     return renderTemplate(parsed, {
       ...{name: file, path: file, status: statusOf(entry.state), size: entry.size},
       ...(fileBase64 !== undefined && {nameBytes: Buffer.from(fileBase64, 'base64')}),
-      ...(!('problem' in parsedRecord) && parsedRecord),
+      ...(await reader.recordOf(entry)),
     });
   };
 }
@@ -63,7 +61,7 @@ function statusOf(state: Entry['state']): JournalEntryLine['status'] {
 
 async function entryText(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
   const id =
-    entry.state === 'done' ? mediaIdIn(await reader.recordOf(entry)) : await entryReason(reader, entry);
+    entry.state === 'done' ? (await reader.recordOf(entry)).record.id : await entryReason(reader, entry);
   return textLine(statusOf(entry.state), path, id);
 }
 
@@ -84,7 +82,10 @@ async function entryJson(reader: JournalReader, path: PathKey, entry: Entry): Pr
     idempotencyKey: key,
     journal: reader.shown,
   };
-  return jsonLine<JournalEntryLine>(fields, state === 'done' ? await reader.recordOf(entry) : undefined);
+  return jsonLine<JournalEntryLine>(
+    fields,
+    state === 'done' ? (await reader.recordOf(entry)).json : undefined,
+  );
 }
 
 /** The journals that `--once` keeps on this machine. */

@@ -14,7 +14,6 @@ import {readText} from '../../lib/files/read-text.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {isSha256} from '../../lib/json.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {mediaIdIn} from '../../service/record.ts';
 import {normalizeName} from '../../sources/find/walk/names.ts';
 
 /** How `media journal resolve` settles unknown uploads. */
@@ -129,7 +128,7 @@ async function named(reader: JournalReader, names: readonly string[], state: 'un
   for await (const {path, entry} of reader.entriesIn(state)) {
     const {key} = await reader.lineOf(entry);
     const hash = reader.index.contentOf(entry.row)?.slice(0, 32);
-    const id = state === 'done' ? mediaIdIn(await reader.recordOf(entry)) : undefined;
+    const id = state === 'done' ? (await reader.recordOf(entry)).record.id : undefined;
     for (const alias of [key, hash, pathFields(path).path, id]) others.get(alias)?.push(entry);
   }
   return found;
