@@ -63,7 +63,11 @@ async function refuseToOverwrite(
 
 async function writeAll(file: FileHandle, readers: readonly JournalReader[]): Promise<void> {
   const scope = commonScope(readers);
-  if (scope !== undefined) await appendAll(file, Buffer.from(formatHeader(scope)));
+  if (scope !== undefined) {
+    // A run without --shard continues it.
+    const {shard: _, ...whole} = scope;
+    await appendAll(file, Buffer.from(formatHeader(whole)));
+  }
   for (const [number, reader] of readers.entries()) {
     // They may be copies of this one.
     const earlier = readers.slice(0, number);

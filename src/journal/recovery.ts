@@ -2,7 +2,7 @@ import {isUtf8} from 'node:buffer';
 import {blocksOf, damagedLine, longestLine, type RawLine, type ReadHandle} from './file.ts';
 import {JournalIndex} from './journal-index.ts';
 import {isWriterLine, mayBeHeader, type ParsedLine, parseLine, type Scope, type WriterLine} from './line.ts';
-import {joinedScope, scopeOf} from './scope.ts';
+import {commonScope, scopeOf} from './scope.ts';
 
 const belongsNowhere = 'belongs to an upload that no earlier line starts';
 
@@ -94,7 +94,7 @@ export class Recovery {
   #fits(parsed: ParsedLine, line: RawLine): boolean {
     if (parsed.event === 'header') {
       // Journals that were concatenated have headers in the middle.
-      this.scope = joinedScope(this.scope, scopeOf(parsed, this.#shown), this.#shown);
+      this.#join(scopeOf(parsed, this.#shown));
       // Each of them says itself which service it belongs to.
       this.index.serviceId = parsed.serviceId;
       return true;
@@ -103,8 +103,16 @@ export class Recovery {
     else if (!this.index.apply(parsed, line.offset)) return false;
     const {serviceId} = this.index;
     if (serviceId !== undefined && this.scope !== undefined && serviceId !== this.scope.serviceId)
-      this.scope = joinedScope(this.scope, {...this.scope, serviceId}, this.#shown);
+      this.#join({...this.scope, serviceId});
     return true;
+  }
+
+  #join(next: Scope): void {
+    const shown = this.#shown;
+    this.scope = commonScope([
+      {shown, scope: this.scope},
+      {shown, scope: next},
+    ]);
   }
 
   #follow(line: WriterLine): void {

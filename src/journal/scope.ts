@@ -31,27 +31,18 @@ export function scopeOf(parsed: ParsedLine | undefined, shown: string): Scope {
   );
 }
 
-/** The scope of several journals in one file: they must be of the same service; with several shards, it has none. */
-export function joinedScope(before: Scope | undefined, next: Scope, shown: string): Scope {
-  if (before === undefined) return next;
-  if (!isOfOne(before, next))
-    throw ofServices(`The journal ${shown} was merged from journals of`, before, 'and of', next);
-  const {shard, ...both} = {...next, ...before};
-  return {...both, ...defined({shard: next.shard === shard ? shard : undefined})};
-}
-
-/** The common scope of journals; throws unless all belong to the same service. */
+/** The common scope of journals, or of parts of one; throws unless all belong to the same service. It has a shard if all have that one. */
 export function commonScope(
   journals: readonly {shown: string; scope: Scope | undefined}[],
 ): Scope | undefined {
   let common: Scope | undefined;
-  for (const [number, {shown, scope}] of journals.entries()) {
+  for (const {shown, scope} of journals) {
     if (scope === undefined) continue;
-    for (const other of journals.slice(0, number))
-      if (other.scope !== undefined && !isOfOne(other.scope, scope))
-        throw ofServices(`${other.shown} is a journal of`, other.scope, `${shown} one of`, scope);
-    const {shard: _, ...whole} = scope;
-    common = {...whole, ...common};
+    const other = journals.find(one => one.scope !== undefined && !isOfOne(one.scope, scope));
+    if (other?.scope !== undefined) throw ofServices(shown, scope, other.shown, other.scope);
+    const {shard, ...whole} = {...scope, ...common};
+    const hasOneShard = common === undefined || common.shard === scope.shard;
+    common = {...whole, ...defined({shard: hasOneShard ? shard : undefined})};
   }
   return common;
 }
@@ -122,10 +113,11 @@ function isOfOne(one: Scope, other: Scope): boolean {
   return one.service === other.service && isOwnerOne;
 }
 
-function ofServices(begin: string, one: Scope, then: string, other: Scope): MediaError {
+function ofServices(shown: string, one: Scope, otherShown: string, other: Scope): MediaError {
   const isOneName = ownerOf(one) === ownerOf(other);
   const nameIn = (scope: Scope) => `${ownerOf(scope)}${isOneName ? ` (ID ${scope.serviceId})` : ''}`;
-  return new MediaError('journal_of_other_service', `${begin} ${nameIn(one)}, ${then} ${nameIn(other)}.`, {
+  const sentence = `${shown} is a journal of ${nameIn(one)}, and ${otherShown} of ${nameIn(other)}.`;
+  return new MediaError('journal_of_other_service', sentence, {
     hint: 'A journal is valid for one service and account only: keep one for each.',
   });
 }

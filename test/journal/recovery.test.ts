@@ -255,11 +255,11 @@ describe('journals joined end to end, of which some name an account or tell whic
     }
   });
 
-  it('of two shards: they belong to none, and no shard goes on with them', async () => {
-    const {open} = await joined(await partOf({shard: '1/2'}), await partOf({shard: '2/2'}));
-    for (const shard of ['1/2', '2/2'])
-      await expect(open({shard})).rejects.toThrow(/was written for no shard/);
-    expect(await open({})).toBe(2);
+  it.each([2, 3])('of %i shards: they belong to none, and no shard goes on with them', async count => {
+    const shards = Array.from({length: count}, (_, index) => `${index + 1}/${count}`);
+    const {open} = await joined(...(await Promise.all(shards.map(shard => partOf({shard})))));
+    for (const shard of shards) await expect(open({shard})).rejects.toThrow(/was written for no shard/);
+    expect(await open({})).toBe(count);
   });
 
   it('only one names an account, first or last: merged, they belong to it', async () => {
@@ -286,7 +286,7 @@ describe('journals joined end to end, of which some name an account or tell whic
   it('each tells another service: refused, and left as they are', async () => {
     const {open, text} = await joined(await partOf({}, 'one'), await partOf({}, 'two'));
     const before = await text();
-    await expect(open({}, 'one')).rejects.toThrow(/\(ID one\), and of .*\(ID two\)\.$/);
+    await expect(open({}, 'one')).rejects.toThrow(/\(ID one\), and .*\(ID two\)\.$/);
     expect(await text()).toBe(before);
   });
 });
