@@ -56,7 +56,7 @@ export type Identity = {[field in (typeof wantedFields)[number]]?: string};
 
 const viewerNames = ['viewer', 'me', 'currentUser'];
 
-const introspection = `{__schema{queryType{fields{name args{type{kind}} type{kind ofType{kind fields{name args{type{kind}} type{kind ofType{kind}}}} fields{name args{type{kind}} type{kind ofType{kind}}}}}}}}`;
+const introspection = `{__schema{queryType{fields{name args{type{kind}} type{kind ofType{kind fields{name type{kind ofType{kind}}}} fields{name type{kind ofType{kind}}}}}}}}`;
 
 interface TypeReference {
   kind?: string;
@@ -92,23 +92,17 @@ export async function accountOfKey(client: ServiceClient, signal: AbortSignal): 
 
 function viewerQuery(fields: FieldDescription[]): {text: string; field: string} | undefined {
   for (const field of viewerNames) {
-    const description = fields.find(({name}) => name === field);
-    if (description === undefined || !takesNoArguments(description)) continue;
-    const type = description.type?.kind === 'NON_NULL' ? description.type.ofType : description.type;
-    const known = (type?.fields ?? []).filter(child => takesNoArguments(child) && isScalar(child.type));
-    const wanted = wantedFields.filter(name => known.some(child => child.name === name));
+    const {args = [], type} = fields.find(({name}) => name === field) ?? {};
+    if (args.some(argument => argument.type?.kind === 'NON_NULL')) continue;
+    const scalars = (nullable(type)?.fields ?? []).filter(child => nullable(child.type)?.kind === 'SCALAR');
+    const wanted = wantedFields.filter(name => scalars.some(child => child.name === name));
     if (wanted.length > 0) return {field, text: `{${field}{${wanted.join(' ')}}}`};
   }
   return undefined;
 }
 
-function takesNoArguments(field: FieldDescription): boolean {
-  return (field.args ?? []).every(argument => argument.type?.kind !== 'NON_NULL');
-}
-
-function isScalar(type: TypeReference | undefined): boolean {
-  const named = type?.kind === 'NON_NULL' ? type.ofType : type;
-  return named?.kind === 'SCALAR' || named?.kind === 'ENUM';
+function nullable(type: TypeReference | undefined): TypeReference | undefined | null {
+  return type?.kind === 'NON_NULL' ? type.ofType : type;
 }
 
 function pickIdentity(viewer: unknown): Identity | undefined {

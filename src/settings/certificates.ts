@@ -25,11 +25,7 @@ export async function readClientCertificate(
 ): Promise<ClientCertificate> {
   const text = await readPem(host, certificatePath);
   const certificates = parseCertificates(text, certificatePath);
-  const key = parseKey(
-    keyPath === certificatePath ? text : await readPem(host, keyPath),
-    keyPath,
-    host.env['MEDIA_CLIENT_KEY_PASSPHRASE'] ?? '',
-  );
+  const key = parseKey(host, keyPath === certificatePath ? text : await readPem(host, keyPath), keyPath);
   if (!certificates.first.checkPrivateKey(key)) {
     throw new MediaError(
       'usage',
@@ -44,9 +40,8 @@ export async function readClientCertificate(
 
 /** Checks that a PEM file contains a private key; without its passphrase, an encrypted one is only looked for. */
 export async function checkPrivateKey(host: Host, path: string): Promise<void> {
-  const passphrase = host.env['MEDIA_CLIENT_KEY_PASSPHRASE'] ?? '';
   const text = await readPem(host, path);
-  if (passphrase !== '' || !/ENCRYPTED/.test(text)) parseKey(text, path, passphrase);
+  if (host.env['MEDIA_CLIENT_KEY_PASSPHRASE'] || !/ENCRYPTED/.test(text)) parseKey(host, text, path);
 }
 
 function readPem(host: Host, path: string): Promise<string> {
@@ -63,21 +58,16 @@ function parseCertificates(text: string, path: string): {text: string; first: X5
       hint: 'Convert it with: openssl x509 -inform der -in FILE -out FILE.pem',
     });
   }
-  const parsed = blocks.map((block, index) => {
-    try {
-      return new X509Certificate(block);
-    } catch (error) {
-      const which = blocks.length === 1 ? 'The certificate' : `Certificate ${index + 1} of ${blocks.length}`;
-      throw new MediaError('usage', `${which} in ${path} is damaged.`, {
-        hint: 'Copy the complete file again, as text.',
-        cause: error,
-      });
-    }
-  });
-  return {text: blocks.map(block => `${block}\n`).join(''), first: parsed[0] as X509Certificate};
+  try {
+    const [first] = blocks.map(block => new X509Certificate(block));
+    return {text: blocks.map(block => `${block}\n`).join(''), first: first as X509Certificate};
+  } catch (cause) {
+    const hint = 'Copy the complete file again, as text.';
+    throw new MediaError('usage', `${path} contains a damaged certificate.`, {hint, cause});
+  }
 }
 
-function parseKey(text: string, path: string, passphrase: string): KeyObject {
+function parseKey(host: Host, text: string, path: string): KeyObject {
   const [block] = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?-----END \1PRIVATE KEY-----/s.exec(text) ?? [];
   if (block === undefined) {
     throw new MediaError('usage', `${path} contains no private key in PEM format.`, {
@@ -85,20 +75,11 @@ function parseKey(text: string, path: string, passphrase: string): KeyObject {
     });
   }
   try {
-    return createPrivateKey({key: `${block}\n`, passphrase});
-  } catch (error) {
-    if (!block.includes('ENCRYPTED')) {
-      throw new MediaError('usage', `The private key in ${path} could not be read.`, {
-        hint: 'Check it with: openssl pkey -noout -in FILE',
-        cause: error,
-      });
-    }
-    throw new MediaError(
-      'usage',
-      passphrase === ''
-        ? `The private key in ${path} is encrypted.`
-        : `MEDIA_CLIENT_KEY_PASSPHRASE does not open the private key in ${path}.`,
-      {hint: 'Set MEDIA_CLIENT_KEY_PASSPHRASE to its passphrase.', cause: error},
-    );
+    return createPrivateKey({key: `${block}\n`, passphrase: host.env['MEDIA_CLIENT_KEY_PASSPHRASE'] ?? ''});
+  } catch (cause) {
+    throw new MediaError('usage', `The private key in ${path} could not be read.`, {
+      hint: 'If it is encrypted, set MEDIA_CLIENT_KEY_PASSPHRASE to its passphrase. To check it: openssl pkey -noout -in FILE',
+      cause,
+    });
   }
 }

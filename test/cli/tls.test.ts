@@ -109,7 +109,7 @@ describe('--cacert', () => {
     [
       'whose certificate is damaged',
       '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
-      /^media: The certificate in ca\.pem is damaged\.\n/,
+      /^media: ca\.pem contains a damaged certificate\.\n/,
     ],
   ])('a file %s: exit 2, nothing is sent', async (_, content, message) => {
     const {port, uploads} = await tlsService();
