@@ -146,9 +146,7 @@ export class FileTransfer {
       stop,
       timeoutMs,
       rateLimit,
-      sha256: entry?.sha256,
-      isHashed: entry !== undefined,
-      commit: entry === undefined ? undefined : sha256 => entry.commit(sha256),
+      entry,
       onProgress: bytes => observer.progress(this.#position, bytes),
     };
     outage.begin(this.#position);

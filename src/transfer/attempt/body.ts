@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto';
 import type {Clock, StopSignal} from '../../host.ts';
 import type {Body, Wire} from '../../http/http.ts';
+import type {JournalEntry} from '../../journal/journal.ts';
 import {unlessStopped} from '../../lib/stop.ts';
 import type {OpenSource, SmallContent} from '../../sources/open/source.ts';
 import {chunksOf, cutShort, Pace, smallestChunk} from './chunks.ts';
@@ -13,12 +14,10 @@ export interface BodyOptions {
   clock: Clock;
   /** Shared by all uploads, if there is a limit. */
   rateLimit?: RateLimit | undefined;
-  /** Resolves when the journal records that the last chunk is about to be sent; `sha256` is of the source, in hex. */
-  commit?: ((sha256: string) => Promise<void>) | undefined;
-  /** The SHA-256 of the whole source, if it is known beforehand. */
-  sha256?: string | undefined;
-  /** Whether the source is hashed while it is sent, if `sha256` is not given: for `commit`, or to verify the source. */
-  isHashed: boolean;
+  /** Where the journal records that the last chunk is about to be sent, which needs the hash of the source. */
+  entry?: JournalEntry | undefined;
+  /** Whether the source is hashed while it is sent even without an entry, since only that can show whether it has changed. */
+  isHashed?: boolean;
 }
 
 /** Receives the progress of a body. */
@@ -57,10 +56,11 @@ export async function openBody(options: BodyOptions, watcher: BodyWatcher): Prom
 
 /** The body of one attempt. Its last chunk waits until no refusal came, the source is unchanged and the journal knows. */
 function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent | undefined): Body {
-  const {source, commit, sha256, transformed} = options;
+  const {source, entry, transformed} = options;
+  const sha256 = entry?.sha256;
   const bytes = small && (transformed?.(small.bytes, 0) ?? small.bytes);
   /** Whether all of it is sent with the head, as if it waits for nothing. */
-  let isWhole = bytes !== undefined && commit === undefined;
+  let isWhole = bytes !== undefined && entry === undefined;
   const failed = (error: unknown): never => {
     watcher.failed(error);
     throw error;
@@ -77,8 +77,8 @@ function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent 
     content: bytes !== undefined && isWhole ? bytes : wire => chunksIn(options, watcher, small, wire),
     // One that waits for its commit only is sent like that too, unless the connection could still fail to open.
     whole:
-      bytes !== undefined && commit !== undefined && sha256 !== undefined
-        ? {bytes, ready: () => commitWhole(() => commit(sha256)).catch(failed)}
+      bytes !== undefined && entry !== undefined && sha256 !== undefined
+        ? {bytes, ready: () => commitWhole(() => entry.commit(sha256)).catch(failed)}
         : undefined,
     release() {
       try {
@@ -98,9 +98,9 @@ async function* chunksIn(
   small: SmallContent | undefined,
   wire: Wire,
 ): AsyncGenerator<Uint8Array> {
-  const {source, clock, rateLimit, sha256, isHashed, transformed} = options;
+  const {source, clock, rateLimit, entry, isHashed = entry !== undefined, transformed} = options;
   const pace = new Pace(rateLimit?.chunkBytes);
-  const digest = !isHashed || sha256 !== undefined ? undefined : createHash('sha256');
+  const digest = !isHashed || entry?.sha256 !== undefined ? undefined : createHash('sha256');
   let sent = 0;
   watcher.began('reading');
   try {
@@ -113,7 +113,7 @@ async function* chunksIn(
       }
       digest?.update(chunk);
       if (sent + chunk.length === source.size)
-        await hold(options, watcher, wire, sha256 ?? digest?.digest('hex'));
+        await hold(options, watcher, wire, entry?.sha256 ?? digest?.digest('hex'));
       const start = clock.monotonic();
       watcher.began('sending');
       yield transformed?.(chunk, sent) ?? chunk;
@@ -129,7 +129,7 @@ async function* chunksIn(
 
 /** Resolves when the last chunk may be sent. */
 async function hold(
-  {source, clock, commit}: BodyOptions,
+  {source, clock, entry}: BodyOptions,
   watcher: BodyWatcher,
   wire: Wire,
   sha256: string | undefined,
@@ -141,7 +141,7 @@ async function hold(
   if (verdict === 'only its hash can tell') throw unsure;
   // Nothing is released any more, so the journal must not say that it may have been.
   signal.throwIfAborted();
-  if (sha256 !== undefined) await commit?.(sha256);
+  if (sha256 !== undefined) await entry?.commit(sha256);
   signal.throwIfAborted();
 }
 
