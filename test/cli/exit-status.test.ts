@@ -4,7 +4,7 @@ import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {exitStatus} from '../../src/commands/upload/tally.ts';
+import {Tally} from '../../src/commands/upload/tally.ts';
 import {type ErrorCode, exitStatusOf, MediaError} from '../../src/errors.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {sandboxFor} from '../service/program.ts';
@@ -69,8 +69,11 @@ describe('exitStatus', () => {
     [['uploaded', 'unknown', 'connection_refused', 'rejected'], 5],
     [['internal', 'unknown', 'unauthorized', 'uploaded'], 7],
   ])('%j: %i', (outcomes, status) => {
-    expect(exitStatus(outcomes.map(outcome))).toBe(status);
-    expect(exitStatus(outcomes.toReversed().map(outcome))).toBe(status);
+    for (const ordered of [outcomes, outcomes.toReversed()]) {
+      const tally = new Tally();
+      for (const what of ordered) tally.add(outcome(what));
+      expect(tally.exitStatus()).toBe(status);
+    }
   });
 
   test('every code leads to a status of the contract', () => {

@@ -1,4 +1,4 @@
-import {exitStatusOf, firstStatus, MediaError} from '../../errors.ts';
+import {type ErrorCode, exitStatusOf, firstStatus, MediaError} from '../../errors.ts';
 import {counted, formatBytes} from '../../output/units.ts';
 import {type LeftOut, type Outcome, type OutcomeFacts, unrecordedOf} from '../../transfer/outcome.ts';
 import type {InputFlags} from './flags.ts';
@@ -6,10 +6,10 @@ import type {InputFlags} from './flags.ts';
 const none = {files: 0, bytes: 0};
 type Sum = typeof none;
 
-/** Counts the results of the inputs; keeps only one outcome of each kind. */
+/** Counts the results of the inputs. */
 export class Tally {
   readonly #counts = {uploaded: 0, skipped: 0, checked: 0, mismatched: 0, failed: 0, unknown: 0};
-  readonly #kinds = new Map<string, Outcome>();
+  readonly #codes = new Set<ErrorCode>();
   readonly #dryRun: boolean;
   /** What passed the checks of a dry run: all files, those of each content type, and those without their location. */
   readonly #sums = new Map<string, Sum>();
@@ -31,7 +31,7 @@ export class Tally {
     this.#counts[outcome.status] += 1;
     if (unrecordedOf(outcome) !== undefined) this.#unrecorded += 1;
     if (outcome.status === 'checked') this.#addUp(outcome);
-    this.#kinds.set(`${outcome.status} ${'error' in outcome ? outcome.error.code : ''}`, outcome);
+    if ('error' in outcome) this.#codes.add(outcome.error.code);
   }
 
   #addUp({contentType = '', size = 0, geotags}: OutcomeFacts): void {
@@ -91,19 +91,15 @@ export class Tally {
     return {...this.#counts};
   }
 
+  /** The exit status of a batch (cli-contract, "Exit status"): the first that applies of 7, 5, 4, 3, 6, 1, otherwise 0. */
   exitStatus(): number {
-    const status = exitStatus([...this.#kinds.values()]);
+    const {uploaded, skipped, checked, unknown} = this.#counts;
+    const statuses = new Set<number>([...this.#codes].map(code => exitStatusOf[code]));
+    if (unknown > 0) statuses.add(5);
+    if (statuses.size > 0 && uploaded + skipped + checked > 0) statuses.add(3);
+    const status = firstStatus(statuses);
     return status === 0 && this.#unrecorded > 0 ? 1 : status;
   }
-}
-
-/** The exit status of a batch (cli-contract, "Exit status"): the first that applies of 7, 5, 4, 3, 6, 1, otherwise 0. */
-export function exitStatus(outcomes: readonly Outcome[]): number {
-  const failed = outcomes.flatMap(outcome => ('error' in outcome ? exitStatusOf[outcome.error.code] : []));
-  const statuses = new Set<number>(failed);
-  if (outcomes.some(outcome => outcome.status === 'unknown')) statuses.add(5);
-  if (failed.length > 0 && failed.length < outcomes.length) statuses.add(3);
-  return firstStatus(statuses);
 }
 
 function sumText({files, bytes}: Sum): string {
