@@ -5,7 +5,8 @@ import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {Tally} from '../../src/commands/upload/tally.ts';
-import {standingFields} from '../../src/output/progress/meter.ts';
+import {systemClock} from '../../src/host.ts';
+import {Meter} from '../../src/output/progress/meter.ts';
 import {environment, files, signals} from '../../tools/reference.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {markdown} from '../support/examples.ts';
@@ -80,11 +81,16 @@ function fieldsOf(heading: string, path = 'docs/output.md'): string[] {
 
 describe('the table of progress lines', () => {
   it('has the fields of a line whose inputs are all counted, and no others', () => {
-    const total = {files: 2, bytes: 2, isComplete: true};
-    const known = {files: 1, sent: 1, done: 1, rate: 1, total, secondsLeft: 1, unavailableSince: 1};
-    const standing = standingFields(known, 2);
+    let now = 0;
+    const meter = new Meter({...systemClock, now: () => now, monotonic: () => now});
+    meter.counted(2);
+    meter.allCounted();
+    meter.started(0, 'a.png', 2);
+    meter.progress(0, 1);
+    meter.unavailable(0);
+    now = 1_000;
     expect(fieldsOf('field of `progress`')).toEqual(
-      Object.keys({...new Tally().fields(), ...standing}).sort(),
+      Object.keys({...new Tally().fields(), ...meter.standing()}).sort(),
     );
   });
 });

@@ -1,11 +1,12 @@
 import {describe, expect, it} from 'vitest';
 import type {Clock} from '../../src/host.ts';
+import type {ProgressFields} from '../../src/output/json-output.ts';
 import {
   filesText,
   Meter,
-  type Standing,
-  standingFields,
+  standingPercent,
   standingText,
+  unavailableText,
 } from '../../src/output/progress/meter.ts';
 
 const MiB = 1024 * 1024;
@@ -17,7 +18,7 @@ function manualClock(): Clock & {pass(ms: number): void} {
     throw new Error('a meter only looks at the clock');
   };
   return {
-    now: unused,
+    now: () => 1_000 + now,
     monotonic: () => now,
     idle: unused,
     after: unused,
@@ -43,7 +44,7 @@ describe('Meter', () => {
     m.progress(1, 2 * MiB);
     m.finished(0);
     clock.pass(2000);
-    expect(m.standing()).toEqual({files: 1, sent: 12 * MiB, done: 12 * MiB, rate: 6 * MiB});
+    expect(m.standing()).toEqual({files: 1, bytes: 12 * MiB, bytesPerSecond: 6 * MiB});
     expect([...m.inFlight].map(({name}) => name)).toEqual(['b']);
   });
 
@@ -52,13 +53,13 @@ describe('Meter', () => {
     m.started(0, 'a', 10 * MiB);
     m.finished(0);
     clock.pass(1000);
-    expect(m.standing()).toMatchObject({files: 1, sent: 0, done: 10 * MiB, rate: 0});
+    expect(m.standing()).toMatchObject({files: 1, bytes: 10 * MiB, bytesPerSecond: 0});
   });
 
   it('a file that could not be opened is done, with no bytes', () => {
     const {meter: m} = meter();
     m.finished(0);
-    expect(m.standing()).toMatchObject({files: 1, sent: 0, done: 0});
+    expect(m.standing()).toMatchObject({files: 1, bytes: 0, bytesPerSecond: 0});
   });
 
   it('an attempt that begins anew takes back what the last one sent', () => {
@@ -69,7 +70,7 @@ describe('Meter', () => {
     expect([...m.inFlight][0]?.waiting).toEqual({until: 1000, why: 'It broke.'});
     m.progress(0, MiB);
     expect([...m.inFlight][0]?.waiting).toBeUndefined();
-    expect(m.standing().sent).toBe(MiB);
+    expect(m.standing().bytes).toBe(MiB);
   });
 
   it('a response is awaited for a file that was sent whole, unless it waits for another try', () => {
@@ -95,23 +96,22 @@ describe('Meter', () => {
     m.counted(40 * MiB);
     m.allCounted();
     const standing = m.standing();
-    expect(standing.rate).toBe(4 * MiB);
-    expect(standing.total).toEqual({files: 2, bytes: 100 * MiB, isComplete: true});
-    expect(standing.secondsLeft).toBe(12.5);
+    expect(standing).toMatchObject({bytesPerSecond: 4 * MiB, totalFiles: 2, totalBytes: 100 * MiB});
+    expect(standing.secondsLeft).toBe(13);
   });
 
-  it('a count that lags behind is no total; when it is complete, the total is no less than what is done', () => {
+  it('a count that goes on is no total; when it is complete, the total is no less than what is done', () => {
     const {meter: m} = meter();
     m.counted(MiB);
     m.started(0, 'a', 2 * MiB);
     m.progress(0, 2 * MiB);
-    expect(m.standing().total).toBeUndefined();
+    expect(Object.keys(m.standing())).toEqual(['files', 'bytes', 'bytesPerSecond']);
     m.allCounted();
-    expect(m.standing().total).toEqual({files: 1, bytes: 2 * MiB, isComplete: true});
+    expect(m.standing()).toMatchObject({totalFiles: 1, totalBytes: 2 * MiB});
     m.finished(0);
     m.started(1, 'media by its bytes only', MiB);
     m.finished(1);
-    expect(m.standing().total).toEqual({files: 2, bytes: 3 * MiB, isComplete: true});
+    expect(m.standing()).toMatchObject({totalFiles: 2, totalBytes: 3 * MiB});
   });
 
   it('in the first second: no time left is told', () => {
@@ -135,36 +135,27 @@ describe('Meter', () => {
   });
 });
 
-const half: Standing = {
-  files: 5,
-  sent: 4 * MiB,
-  done: 5 * MiB,
-  rate: MiB,
-  total: {files: 10, bytes: 10 * MiB, isComplete: true},
-  secondsLeft: 5,
-};
-const counting: Standing = {...half, total: {files: 10, bytes: 10 * MiB, isComplete: false}};
-const {total: _total, ...uncounted} = half;
+const uncounted: ProgressFields = {files: 5, bytes: 5 * MiB, bytesPerSecond: MiB};
+const half: ProgressFields = {...uncounted, totalFiles: 10, totalBytes: 10 * MiB, secondsLeft: 5};
 
-describe('standingFields', () => {
-  it('the total, once it is one; how long the service has been away, in seconds', () => {
-    const known = {files: 5, bytes: 5 * MiB, bytesPerSecond: MiB, secondsLeft: 5};
-    expect(standingFields(half, 0)).toEqual({...known, totalFiles: 10, totalBytes: 10 * MiB});
-    expect(standingFields({...counting, unavailableSince: 1_000}, 63_400)).toEqual({
-      ...known,
-      unavailableSeconds: 62,
-    });
+describe('standingText, filesText and standingPercent', () => {
+  it.each([
+    ['all counted', half, '5.0 MiB of 10.0 MiB, 1.0 MiB/s, 5s left', '5 of 10 files', 50],
+    ['not counted', uncounted, '5.0 MiB, 1.0 MiB/s', '5 files', undefined],
+    ['one', {...uncounted, files: 1}, '5.0 MiB, 1.0 MiB/s', '1 file', undefined],
+  ])('%s', (_name, standing, text, files, percent) => {
+    expect(standingText(standing)).toBe(text);
+    expect(filesText(standing)).toBe(files);
+    expect(standingPercent(standing)).toBe(percent);
   });
 });
 
-describe('standingText and filesText', () => {
-  it.each([
-    ['all counted', half, '5.0 MiB of 10.0 MiB, 1.0 MiB/s, 5s left', '5 of 10 files'],
-    ['counting', counting, '5.0 MiB of 10.0 MiB or more, 1.0 MiB/s, 5s left', '5 of 10+ files'],
-    ['not counted', uncounted, '5.0 MiB, 1.0 MiB/s, 5s left', '5 files'],
-    ['one', {...uncounted, files: 1}, '5.0 MiB, 1.0 MiB/s, 5s left', '1 file'],
-  ])('%s', (_name, standing, text, files) => {
-    expect(standingText(standing)).toBe(text);
-    expect(filesText(standing)).toBe(files);
-  });
+it('an outage: for how long the service has been away, until it is back', () => {
+  const {clock, meter: m} = meter();
+  m.unavailable(1_000);
+  clock.pass(62_400);
+  expect(m.standing().unavailableSeconds).toBe(62);
+  expect(unavailableText(m.standing())).toBe('the service has been unavailable for 1m02s');
+  m.unavailable(undefined);
+  expect(unavailableText(m.standing())).toBe('');
 });

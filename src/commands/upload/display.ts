@@ -1,12 +1,6 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import type {MediaError} from '../../errors.ts';
-import {
-  filesText,
-  Meter,
-  standingFields,
-  standingText,
-  unavailableText,
-} from '../../output/progress/meter.ts';
+import {filesText, Meter, standingText, unavailableText} from '../../output/progress/meter.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import {mayAnimate} from '../../output/terminal.ts';
 import type {TransferObserver} from '../../transfer/batch.ts';
@@ -36,7 +30,7 @@ export async function watchUpload(
     const standing = meter.standing();
     const parts = [`${filesText(standing)}, ${standingText(standing)}`, unavailableText(standing)];
     const text = [tally.summary(), ...parts.filter(part => part !== '')].join('; ');
-    report.event(text, {progress: {...tally.fields(), ...standingFields(standing, host.clock.now())}});
+    report.event(text, {progress: {...tally.fields(), ...standing}});
   };
   const isDrawn = mayDraw(invocation);
   const drawn = isDrawn ? await import('../../output/progress/progress.ts') : undefined;

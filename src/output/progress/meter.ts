@@ -1,7 +1,7 @@
 import type {Clock} from '../../host.ts';
 import {defined} from '../../lib/object.ts';
 import type {ProgressFields} from '../json-output.ts';
-import {formatBytes, formatDuration} from '../units.ts';
+import {counted, formatBytes, formatDuration} from '../units.ts';
 
 /** A file that is being uploaded. */
 export interface FileInFlight {
@@ -16,24 +16,6 @@ export interface FileInFlight {
   waiting?: {until: number | undefined; why: string};
 }
 
-/** The progress of a run. */
-export interface Standing {
-  /** Finished files, whatever their results. */
-  files: number;
-  /** Bytes sent. */
-  sent: number;
-  /** Bytes of finished files, plus the bytes sent of the others. */
-  done: number;
-  /** The recent rate in bytes per second. */
-  rate: number;
-  /** The total, as far as it has been counted. */
-  total?: {files: number; bytes: number; isComplete: boolean};
-  /** At the recent rate; absent if the rate or the total is unknown, and in the first second. */
-  secondsLeft?: number;
-  /** In milliseconds since the Unix epoch; absent while the service is there. */
-  unavailableSince?: number;
-}
-
 interface Sample {
   at: number;
   sent: number;
@@ -44,7 +26,7 @@ interface Sample {
 const windowMs = 10_000;
 const sampleMs = 1000;
 
-/** Adds up the progress of a run, and the total while it is being counted. */
+/** Adds up the progress of a run, and its total. */
 export class Meter {
   readonly #clock: Clock;
   readonly #inFlight = new Map<number, FileInFlight>();
@@ -53,7 +35,8 @@ export class Meter {
   /** Bytes of finished files: sent, and their sizes. */
   #sent = 0;
   #done = 0;
-  #total: {files: number; bytes: number; isComplete: boolean} | undefined;
+  readonly #counted = {files: 0, bytes: 0};
+  #isCounted = false;
   #unavailableSince: number | undefined;
 
   constructor(clock: Clock) {
@@ -91,15 +74,14 @@ export class Meter {
     this.#done += file?.size ?? 0;
   }
 
-  /** Adds a file of this size to the total. */
+  /** Adds a file of this size to the total, which is known once all are counted. */
   counted(bytes: number): void {
-    this.#total ??= {files: 0, bytes: 0, isComplete: false};
-    this.#total.files += 1;
-    this.#total.bytes += bytes;
+    this.#counted.files += 1;
+    this.#counted.bytes += bytes;
   }
 
   allCounted(): void {
-    if (this.#total !== undefined) this.#total.isComplete = true;
+    this.#isCounted = this.#counted.files > 0;
   }
 
   /** Whether files were sent completely that have no response yet. */
@@ -112,28 +94,28 @@ export class Meter {
     return [...this.#inFlight.values()];
   }
 
-  standing(): Standing {
-    let [sent, done] = [this.#sent, this.#done];
+  /** The progress of the run; rounded, as programs get it. No time left is known in the first second. */
+  standing(): ProgressFields {
+    let [sent, bytes] = [this.#sent, this.#done];
     for (const file of this.#inFlight.values()) {
       sent += file.sent;
-      done += file.sent;
+      bytes += file.sent;
     }
-    const rates = this.#sample({at: this.#clock.monotonic(), sent, done});
-    const total = this.#totalOf(done);
-    const left = total?.isComplete ? Math.max(0, total.bytes - done) : undefined;
-    const isKnown = left !== undefined && rates.done > 0 && rates.overMs >= sampleMs;
-    const secondsLeft = isKnown ? left / rates.done : undefined;
-    const unavailableSince = this.#unavailableSince;
-    const known = defined({total, secondsLeft, unavailableSince});
-    return {files: this.#files, sent, done, rate: rates.sent, ...known};
-  }
-
-  /** A total that lags behind the finished part is not shown; files that only their bytes call media are not counted. */
-  #totalOf(done: number): Standing['total'] {
-    if (this.#total === undefined) return undefined;
-    const {files, bytes, isComplete} = this.#total;
-    if (!isComplete) return files < this.#files || bytes < done ? undefined : {files, bytes, isComplete};
-    return {files: Math.max(files, this.#files), bytes: Math.max(bytes, done), isComplete};
+    const rates = this.#sample({at: this.#clock.monotonic(), sent, done: bytes});
+    // Files that only their bytes call media are not counted.
+    const totalFiles = this.#isCounted ? Math.max(this.#counted.files, this.#files) : undefined;
+    const totalBytes = this.#isCounted ? Math.max(this.#counted.bytes, bytes) : undefined;
+    const isKnown = totalBytes !== undefined && rates.done > 0 && rates.overMs >= sampleMs;
+    const since = this.#unavailableSince;
+    return defined({
+      files: this.#files,
+      totalFiles,
+      bytes,
+      totalBytes,
+      bytesPerSecond: Math.round(rates.sent),
+      secondsLeft: isKnown ? Math.ceil((totalBytes - bytes) / rates.done) : undefined,
+      unavailableSeconds: since === undefined ? undefined : Math.round((this.#clock.now() - since) / 1000),
+    });
   }
 
   /** Bytes sent and finished per second, from the oldest sample of the window until now. */
@@ -152,42 +134,23 @@ export class Meter {
 }
 
 /** The bytes, rate and time left of a run: `1.1 GiB of 2.6 GiB, 34.5 MiB/s, 44s left`. */
-export function standingText({done, rate, total, secondsLeft}: Standing): string {
-  const all =
-    total === undefined ? '' : ` of ${formatBytes(total.bytes)}${total.isComplete ? '' : ' or more'}`;
+export function standingText({bytes, totalBytes, bytesPerSecond, secondsLeft}: ProgressFields): string {
+  const all = totalBytes === undefined ? '' : ` of ${formatBytes(totalBytes)}`;
   const left = secondsLeft === undefined ? '' : `, ${formatDuration(secondsLeft)} left`;
-  return `${formatBytes(done)}${all}, ${formatBytes(rate)}/s${left}`;
+  return `${formatBytes(bytes)}${all}, ${formatBytes(bytesPerSecond)}/s${left}`;
 }
 
 /** The number of finished files: `4200 of 10000 files`. */
-export function filesText({files, total}: Standing): string {
-  const all = total === undefined ? '' : ` of ${total.files}${total.isComplete ? '' : '+'}`;
-  return `${files}${all} ${(total?.files ?? files) === 1 ? 'file' : 'files'}`;
+export function filesText({files, totalFiles}: ProgressFields): string {
+  return totalFiles === undefined ? counted(files, 'file') : `${files} of ${counted(totalFiles, 'file')}`;
 }
 
-/** Says that the service is away, and since when; empty while it is there. */
-export function unavailableText({unavailableSince: since}: Standing): string {
-  if (since === undefined) return '';
-  return `the service has been unavailable since ${new Date(since).toTimeString().slice(0, 8)}`;
+/** Says that the service is away, and for how long; empty while it is there. */
+export function unavailableText({unavailableSeconds: seconds}: ProgressFields): string {
+  return seconds === undefined ? '' : `the service has been unavailable for ${formatDuration(seconds)}`;
 }
 
 /** The progress of a run in percent of its bytes; undefined while the total is unknown. */
-export function standingPercent({done, total}: Standing): number | undefined {
-  if (!total?.isComplete || total.bytes === 0) return undefined;
-  return Math.floor(100 * Math.min(1, done / total.bytes));
-}
-
-/** The progress for programs. */
-export function standingFields(standing: Standing, now: number): ProgressFields {
-  const {files, done, rate, total, secondsLeft, unavailableSince: since} = standing;
-  const whole = total?.isComplete ? total : undefined;
-  return defined({
-    files,
-    totalFiles: whole?.files,
-    bytes: done,
-    totalBytes: whole?.bytes,
-    bytesPerSecond: Math.round(rate),
-    secondsLeft: secondsLeft === undefined ? undefined : Math.ceil(secondsLeft),
-    unavailableSeconds: since === undefined ? undefined : Math.round((now - since) / 1000),
-  });
+export function standingPercent({bytes, totalBytes = 0}: ProgressFields): number | undefined {
+  return totalBytes === 0 ? undefined : Math.floor((100 * bytes) / totalBytes);
 }
