@@ -11,7 +11,7 @@ export function createRoutedServer(service: Service) {
   return createHttpServer({
     ...{clock, pace, onError: observer.onError},
     commonHeaders: {
-      'Media-Service-Id': service.identity,
+      'Media-Service-Id': service.store.identity,
       ...(service.idempotency && {'Accept-Idempotency-Key': '?1'}),
     },
     handle: exchange => handle(exchange, service),

@@ -128,7 +128,7 @@ async function serve(
     /** `http://127.0.0.1:PORT` */
     url,
     /** Identifies its data directory, wherever it listens. */
-    identity: state.identity,
+    identity: state.store.identity,
     /** What was found at the start that earlier services had left behind. */
     leftBehind: state.leftBehind,
     /** A URL that signs a browser in to the service's pages; it works once. */

@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import {temporaryNames} from '../../src/embedded/state/clean-up.ts';
 import {Store} from '../../src/embedded/state/store.ts';
 import type {StoredRecord} from '../../src/embedded/state/stored-record.ts';
-import {systemClock, systemHost} from '../../src/host.ts';
+import {systemClock} from '../../src/host.ts';
 import {eventually} from '../support/eventually.ts';
 import {
   namesIn,
@@ -63,7 +63,7 @@ async function leftBehind() {
   const id = stored?.record.id ?? '';
   await service.close();
   const otherId = (last: string) => `${id.slice(0, -1)}${id.endsWith(last) ? 'z' : last}`;
-  const names = temporaryNames(systemHost());
+  const names = temporaryNames();
   const own = names.next();
   const dead = own.replace(`-${process.pid}-`, '-4194304999-');
   await writeFile(join(dataDirectory, 'temporary', dead), 'half of a body');
@@ -116,7 +116,7 @@ test('temporary files of another machine: removed after a day, and no sooner', a
   const {service, dataDirectory} = await serviceWithKey();
   await service.close();
   const [recent, old] = ['0', '1'].map(last =>
-    temporaryNames(systemHost())
+    temporaryNames()
       .next()
       .replace(/^.{8}(.*).$/, `ffffffff$1${last}`),
   ) as [string, string];
@@ -255,7 +255,7 @@ test('a commit that fails when another process has committed the same ID: the by
   await upload(service, key, image);
   const [stored] = await service.records();
   const id = stored?.record.id ?? '';
-  const other = new Store(dataDirectory, systemClock, temporaryNames(systemHost()));
+  const other = new Store(dataDirectory, systemClock);
   const commit = async (mine: string) => {
     const record = await other.find(id);
     const file = other.temporaryPath();
@@ -275,7 +275,7 @@ test('an upload right after its commit, before the end of its request: counts on
   await upload(service, key, image);
   const [stored] = await service.records();
   const quota = 3 * image.length;
-  const store = new Store(dataDirectory, systemClock, temporaryNames(systemHost()), quota);
+  const store = new Store(dataDirectory, systemClock, quota);
   await store.prepare(false);
   const file = store.temporaryPath();
   store.quota.reserve(file, image.length);
@@ -287,7 +287,7 @@ test('an upload right after its commit, before the end of its request: counts on
 });
 
 test('temporary names: of this process, of one that has ended, of another machine', async () => {
-  const names = temporaryNames(systemHost());
+  const names = temporaryNames();
   const own = names.next();
   expect(names.isAlive(own)).toBe(true);
   expect(names.isAlive(own.replace(`-${process.pid}-`, '-4194304999-'))).toBe(false);

@@ -4,10 +4,9 @@ import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {storeReceived, writeReceived} from '../../src/embedded/api/upload.ts';
 import {makeStream} from '../../src/embedded/media/media.ts';
-import {temporaryNames} from '../../src/embedded/state/clean-up.ts';
 import {Resets} from '../../src/embedded/state/resets.ts';
 import {Store} from '../../src/embedded/state/store.ts';
-import {systemClock, systemHost} from '../../src/host.ts';
+import {systemClock} from '../../src/host.ts';
 import type {MediaRecord} from '../../src/service/record.ts';
 import {needPrograms} from '../support/installed.ts';
 import {slowTest} from '../support/patience.ts';
@@ -154,7 +153,7 @@ describe('the playlist of a video', () => {
 
   it('of an upload that is not stored in the end: nothing is left of it, nor of its thumbnail', async () => {
     const dataDirectory = await temporaryDirectory();
-    const store = new Store(dataDirectory, systemClock, temporaryNames(systemHost()));
+    const store = new Store(dataDirectory, systemClock);
     await store.prepare(false);
     const received = async (name: string, contentType: string) => {
       const bytes = await fixture(name);

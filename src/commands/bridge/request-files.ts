@@ -122,11 +122,9 @@ export async function readablePath(named: string, roots: readonly string[]): Pro
       throw new Refusal(400, `${named} is not the absolute path of a file.`);
     });
   const real = await realpath(path).catch(cause => {
-    // The message must not tell whether a file outside the roots exists.
-    const where = roots.length === 0 ? systemReason(cause) : 'it does not exist, or it is outside --root';
-    throw new Refusal(400, `${named} could not be read: ${where}.`);
+    if (roots.length === 0) throw new Refusal(400, `${named} could not be read: ${systemReason(cause)}.`);
   });
-  if (roots.length > 0 && !roots.some(root => isBelow(real, root)))
-    throw new Refusal(400, `${named} could not be read: it does not exist, or it is outside --root.`);
-  return real;
+  if (real !== undefined && (roots.length === 0 || roots.some(root => isBelow(real, root)))) return real;
+  // The message must not tell whether a file outside the roots exists.
+  throw new Refusal(400, `${named} could not be read: it does not exist, or it is outside --root.`);
 }

@@ -1,6 +1,4 @@
 import type {ServerResponse} from 'node:http';
-import type {Duplex} from 'node:stream';
-import type {Clock} from '../../host.ts';
 import type {ErrorRecord} from '../../service/record.ts';
 import {type Exchange, isBodyPending, type PlainResponse} from './exchange.ts';
 import type {Refusal} from './refusal.ts';
@@ -14,25 +12,21 @@ const jsonHeaders = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-export function respondJson(
-  exchange: Exchange,
-  status: number,
-  value: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  respond(exchange, {status, text: JSON.stringify(value), headers});
+export function respondJson(exchange: Exchange, status: number, value: unknown): void {
+  respond(exchange, {status, text: JSON.stringify(value), headers: {}});
 }
 
 /** Responds with an error record (service interface, part 7). */
 export function respondRefusal(exchange: Exchange, refusal: Refusal): void {
   const {status, message, headers} = refusal;
   const record: ErrorRecord = {code: status, message};
-  respondJson(exchange, status, record, headers);
+  respond(exchange, {status, text: JSON.stringify(record), headers});
 }
 
 /** Responds with text, by default JSON; the connection stays open only if the whole request was read. */
 export function respond(exchange: Exchange, plain: PlainResponse): void {
-  const {request, response, connection, disturbance} = exchange;
+  const {request, response, connection, disturbance, clock} = exchange;
+  const {socket} = request;
   if (response.headersSent) {
     response.destroy();
     return;
@@ -60,11 +54,14 @@ export function respond(exchange: Exchange, plain: PlainResponse): void {
     response.end(body);
     return;
   }
-  if (!connection.closing) limitLinger(request.socket, exchange.clock);
-  connection.closing = true;
   // Closing a socket with unread bytes resets the connection, and the client may see the reset before the response. So only
   // our side is closed, and what the client still sends is read and dropped for a while.
-  response.write(body, () => request.socket.end());
+  if (!connection.closing && !socket.destroyed) {
+    const cancel = clock.after(longestLingerMs, () => socket.destroy());
+    socket.once('close', cancel);
+  }
+  connection.closing = true;
+  response.write(body, () => socket.end());
   request.resume();
 }
 
@@ -73,10 +70,4 @@ export function sendHalf(response: ServerResponse, bytes: Buffer): void {
   response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.socket?.destroy());
   // What else is piped into it must not follow.
   Object.assign(response, {write: () => true, end: () => response});
-}
-
-function limitLinger(socket: Duplex, clock: Clock): void {
-  if (socket.destroyed) return;
-  const cancel = clock.after(longestLingerMs, () => socket.destroy());
-  socket.once('close', cancel);
 }

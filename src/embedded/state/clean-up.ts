@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {readdir, rename, rm, stat} from 'node:fs/promises';
 import {dirname, extname, join} from 'node:path';
-import type {Clock, Host} from '../../host.ts';
+import {type Clock, systemHost} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {hashOf} from './keys.ts';
 import {isRecordId} from './stored-record.ts';
@@ -19,7 +19,7 @@ const staleAfterMs = 24 * 60 * 60 * 1000;
 /** Removes the temporary files of processes that have ended; returns how many. */
 export async function removeTemporary(
   directory: string,
-  names: TemporaryNames,
+  names: ReturnType<typeof temporaryNames>,
   clock: Clock,
 ): Promise<number> {
   let removed = 0;
@@ -79,10 +79,9 @@ function idOf(name: string): string {
 /** The parts of the name of a temporary file: which machine, which start of it, which process; a draft ends with the ID of its record. */
 const pattern = /^([0-9a-f]{8})-([0-9a-f]{8})-(\d+)-(\w*)-[0-9a-f]{32}(?:\.\w+)?$/;
 
-export type TemporaryNames = ReturnType<typeof temporaryNames>;
-
 /** Names for temporary files, which say which process they belong to. */
-export function temporaryNames(host: Host) {
+export function temporaryNames() {
+  const host = systemHost();
   const machine = hashOf(host.hostName()).slice(0, 8);
   const start = hashOf(`${host.bootId()} ${host.pidNamespace()}`).slice(0, 8);
   /** When a process began, as part of a name. */

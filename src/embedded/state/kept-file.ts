@@ -3,18 +3,6 @@ import {hasShape, isObject, parseObject, type Shape, type Shaped, wrongField} fr
 import {limited} from '../../lib/limited.ts';
 import {isOutOfDescriptors, systemCode, systemReason} from '../../lib/system-code.ts';
 
-/** A file in the data directory was changed from outside, or cannot be read; it is left unchanged. */
-class DamagedFile extends Error {
-  override readonly name = 'DamagedFile';
-  /** What to do about it. */
-  readonly hint: string;
-
-  constructor({path, hint = ''}: KeptFile, how: string) {
-    super(`${path} is damaged: ${how}.`);
-    this.hint = hint;
-  }
-}
-
 /** A file in the data directory with a JSON object, and what to do if it is damaged. */
 interface KeptFile {
   readonly path: string;
@@ -34,16 +22,21 @@ export async function readKept<S extends Shape>(file: KeptFile, shape: S): Promi
     if (systemCode(error) === 'ENOENT') return undefined;
     // Then no file can be read, and soon all of them can again.
     if (isOutOfDescriptors(error)) throw error;
-    throw new DamagedFile(file, `it cannot be read (${systemReason(error)})`);
+    throw damaged(file, `it cannot be read (${systemReason(error)})`);
   }
   const value = parseObject(text);
-  if (value === undefined) throw new DamagedFile(file, 'it is not a JSON object');
+  if (value === undefined) throw damaged(file, 'it is not a JSON object');
   return checked(file, value, shape);
+}
+
+/** A DamagedFile: it was changed from outside, or cannot be read, and is left unchanged. */
+function damaged({path, hint}: KeptFile, how: string): Error {
+  return Object.assign(new Error(`${path} is damaged: ${how}.`), {name: 'DamagedFile', hint});
 }
 
 /** Takes a damaged file for none; throws any other error. */
 export function ignoreDamage(error: unknown): undefined {
-  if (!(error instanceof DamagedFile)) throw error;
+  if (!(error instanceof Error) || error.name !== 'DamagedFile') throw error;
 }
 
 /** Checks a value from a file; throws a DamagedFile if it does not match the shape. `at`: its place in the file. */
@@ -51,5 +44,5 @@ export function checked<S extends Shape>(file: KeptFile, value: unknown, shape: 
   if (isObject(value) && hasShape(value, shape)) return value;
   const field = isObject(value) ? wrongField(value, shape) : undefined;
   const place = [at, field].filter(part => part !== undefined).join('.');
-  throw new DamagedFile(file, `its field "${place}" is wrong`);
+  throw damaged(file, `its field "${place}" is wrong`);
 }

@@ -1,7 +1,6 @@
 import {resolve} from 'node:path';
 import {type Clock, type StopSignal, systemClock, systemHost} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
-import {temporaryNames} from './clean-up.ts';
 import {idempotencyEntries} from './idempotency.ts';
 import {userProfile} from './identity.ts';
 import {keyRing} from './keys.ts';
@@ -33,17 +32,15 @@ export interface StateOptions {
 export async function openState(options: StateOptions) {
   const {clock = systemClock, exclusive = false, quota, signal, onWait = () => {}} = options;
   const dataDirectory = resolve(options.dataDirectory);
-  const host = systemHost();
   await makeDirectory(dataDirectory, 0o700);
-  const leave = exclusive ? await occupy(dataDirectory, host, onWait, signal) : undefined;
+  const leave = exclusive ? await occupy(dataDirectory, systemHost(), onWait, signal) : undefined;
   try {
-    const store = new Store(dataDirectory, clock, temporaryNames(host), quota);
+    const store = new Store(dataDirectory, clock, quota);
     const leftBehind = await store.prepare(exclusive);
     const newDraft = () => store.temporaryPath();
     const keys = await keyRing(dataDirectory, newDraft, clock);
     return {
       clock,
-      identity: store.identity,
       leftBehind,
       store,
       keys,

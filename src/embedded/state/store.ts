@@ -11,7 +11,7 @@ import {
 import {oneOf} from '../../lib/json.ts';
 import {ignoreMissing} from '../../lib/system-code.ts';
 import {Refusal} from '../exchange/refusal.ts';
-import {type LeftBehind, moveOrphans, removeTemporary, type TemporaryNames} from './clean-up.ts';
+import {type LeftBehind, moveOrphans, removeTemporary, temporaryNames} from './clean-up.ts';
 import {identityIn, identityOf} from './identity.ts';
 import {ignoreDamage, readKept, readsAtOnce} from './kept-file.ts';
 import {isRecordId, recordIds, recordShape, type StoredRecord} from './stored-record.ts';
@@ -32,7 +32,7 @@ const suffixes = {files: '', thumbnails: '.webp', streams: '', records: '.json',
 export class Store {
   readonly dataDirectory: string;
   readonly #clock: Clock;
-  readonly #names: TemporaryNames;
+  readonly #names = temporaryNames();
   readonly newId: () => string;
   readonly quota: ReturnType<typeof quotaOf>;
   /** Identifies this data directory; known when it is prepared. */
@@ -42,10 +42,9 @@ export class Store {
   #listed: {ids: readonly string[]; changedAt: bigint} | undefined;
 
   /** `quota`: how many bytes all uploads together may have. */
-  constructor(dataDirectory: string, clock: Clock, names: TemporaryNames, quota = Number.POSITIVE_INFINITY) {
+  constructor(dataDirectory: string, clock: Clock, quota = Number.POSITIVE_INFINITY) {
     this.dataDirectory = dataDirectory;
     this.#clock = clock;
-    this.#names = names;
     this.newId = recordIds(clock);
     this.quota = quotaOf(quota);
   }
