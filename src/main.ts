@@ -2,7 +2,7 @@ import {CommanderError} from 'commander';
 import {type Cli, type ExitStatus, noteOptions, reportFor} from './cli/invocation.ts';
 import {usageError} from './cli/usage-error.ts';
 import {buildMediaUrl} from './commands/media-url.ts';
-import {buildProgram, type Written} from './commands/program.ts';
+import {buildProgram} from './commands/program.ts';
 import {exitStatusOf} from './errors.ts';
 import type {Host} from './host.ts';
 import {asMediaError} from './output/report.ts';
@@ -33,8 +33,8 @@ async function runProgram(build: Build, argv: readonly string[], host: Host): Pr
       resolve(status);
     };
     const abandon = (status: ExitStatus) => void end(status, 0);
-    const cli: Cli = {host, stdout, argv, typed: [], status: 0, abandon};
-    execute(build, argv, cli)
+    const cli: Cli = {host, stdout, argv, typed: [], written: '', status: 0, abandon};
+    execute(build, cli)
       .catch(error => fail(error, argv, host))
       .then(status => end(status, 2_000));
   });
@@ -52,17 +52,16 @@ async function drained({stderr, clock}: Host, ms: number): Promise<void> {
   });
 }
 
-async function execute(build: Build, argv: readonly string[], cli: Cli): Promise<ExitStatus> {
-  const written: Written = {out: '', err: ''};
-  const program = build(cli, written, argv);
+async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
+  const program = build(cli);
   noteOptions(program, cli.typed);
   try {
-    await program.parseAsync(argv, {from: 'user'});
+    await program.parseAsync(cli.argv, {from: 'user'});
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0 && error.code !== 'commander.help')
-      throw usageError(error, argv, program, cli.host);
-    await cli.stdout.write(written.out || written.err);
+      throw usageError(error, cli.argv, program, cli.host);
+    await cli.stdout.write(cli.written);
   }
   if (cli.stdout.failure !== undefined && cli.status === 0) throw cli.stdout.failure;
   return cli.status;

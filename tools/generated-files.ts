@@ -48,8 +48,16 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
 
 async function completionData(): Promise<CompletionData> {
   const host = systemHost();
-  const cli = {host, stdout: new Stdout(host.stdout), argv: [], typed: [], status: 0, abandon: () => {}};
-  return describeProgram(buildProgram(cli, {out: '', err: ''}), mediaNames());
+  const cli = {
+    host,
+    stdout: new Stdout(host.stdout),
+    argv: [],
+    typed: [],
+    written: '',
+    status: 0,
+    abandon: () => {},
+  };
+  return describeProgram(buildProgram(cli), mediaNames());
 }
 
 /** The extensions (lower case, without a dot) and the media types of images and videos, each sorted. */

@@ -29,6 +29,8 @@ interface Run {
 export interface Cli extends Run {
   /** The options in `argv`, in the order in which they were read. */
   typed: TypedOption[];
+  /** What commander printed: help or the version, or errors, which are reworded. */
+  written: string;
   /** Set by the command that ran. */
   status: ExitStatus;
 }
@@ -53,7 +55,7 @@ export function noteOptions(command: Command, typed: TypedOption[]): void {
 }
 
 /** Reads the global options from the command that was found. */
-export function invocationOf({typed, status, ...run}: Cli, command: Command): Invocation {
+export function invocationOf({typed, written, status, ...run}: Cli, command: Command): Invocation {
   const options = command.optsWithGlobals<
     GlobalOptions & {json?: boolean; ndjson?: boolean; format?: string}
   >();

@@ -10,7 +10,7 @@ import {systemCode} from '../lib/system-code.ts';
 import {asMediaError} from '../output/report.ts';
 import type {Stdout} from '../output/stdout.ts';
 import {mediaUrlCommand} from '../package-file.ts';
-import {asRoot, type Written} from './program.ts';
+import {asRoot} from './program.ts';
 
 interface MediaUrlOptions {
   files: string[];
@@ -21,9 +21,8 @@ interface MediaUrlOptions {
 }
 
 /** Builds the command line of `media-url`, the program that editors run. */
-export function buildMediaUrl(cli: Cli, written: Written): CliCommand {
-  const command = asRoot(new CliCommand('media-url', cli), cli, written);
-  return command
+export function buildMediaUrl(cli: Cli): CliCommand {
+  return asRoot(new CliCommand('media-url', cli), cli)
     .description('Upload files and print their URLs, for editors that run a command.')
     .usage('[options] <file...>')
     .argument('[file...]', 'images and videos, as paths or file:// URLs')

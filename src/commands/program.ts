@@ -22,12 +22,6 @@ import {watchCommand} from './watch/command.ts';
 
 const helpDescription = 'Print help for a command.';
 
-/** The text that commander printed: help and the version for standard output, and errors, which are reworded. */
-export interface Written {
-  out: string;
-  err: string;
-}
-
 const commands: Record<string, (cli: Cli) => Command> = {
   upload: uploadCommand,
   rewrite: rewriteCommand,
@@ -45,8 +39,9 @@ const commands: Record<string, (cli: Cli) => Command> = {
 };
 
 /** Builds the command tree, or the part that a command line needs; heavy modules are loaded when a command runs. */
-export function buildProgram(cli: Cli, written: Written, [first = '']: readonly string[] = []): Command {
-  const program = asRoot(new CliCommand('media', cli), cli, written)
+export function buildProgram(cli: Cli): Command {
+  const [first = ''] = cli.argv;
+  const program = asRoot(new CliCommand('media', cli), cli)
     .description('Upload images and videos: none is stored twice or lost without notice.')
     .usage('<command> [options]')
     .helpCommand('help [command]', helpDescription)
@@ -98,7 +93,10 @@ function helpCommand(program: Command, cli: Cli): Command {
 }
 
 /** Makes a command the root of a program: with the global options, and all its output in `written`. */
-export function asRoot(program: CliCommand, cli: Cli, written: Written): CliCommand {
+export function asRoot(program: CliCommand, cli: Cli): CliCommand {
+  const write = (text: string) => {
+    cli.written += text;
+  };
   return program
     .addOption(
       new Option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE)').default(
@@ -116,12 +114,8 @@ export function asRoot(program: CliCommand, cli: Cli, written: Written): CliComm
     .helpOption('-h, --help', 'print help, with examples')
     .configureHelp(cli.argv.includes('-h') ? briefHelpFormat : helpFormat)
     .configureOutput({
-      writeOut: text => {
-        written.out += text;
-      },
-      writeErr: text => {
-        written.err += text;
-      },
+      writeOut: write,
+      writeErr: write,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
       getOutHelpWidth: () => cli.host.stdout.columns || 100,

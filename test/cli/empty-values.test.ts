@@ -3,7 +3,6 @@ import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import type {Command} from 'commander';
 import {expect, test} from 'vitest';
-import type {Cli} from '../../src/cli/invocation.ts';
 import {buildProgram} from '../../src/commands/program.ts';
 import {systemHost} from '../../src/host.ts';
 import {run} from '../../src/main.ts';
@@ -23,8 +22,8 @@ function collecting() {
 
 function tree(): Command {
   const host = {...systemHost(), ...collecting().streams};
-  const cli: Cli = {host, stdout: new Stdout(host.stdout), argv: [], typed: [], status: 0, abandon: () => {}};
-  return buildProgram(cli, {out: '', err: ''});
+  const stdout = new Stdout(host.stdout);
+  return buildProgram({host, stdout, argv: [], typed: [], written: '', status: 0, abandon: () => {}});
 }
 
 /** Every command that does something, with the words that lead to it and the arguments it cannot do without. */

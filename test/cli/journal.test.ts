@@ -41,6 +41,7 @@ async function media(one: Bench, ...parameters: string[]) {
     stdout: new Stdout(streams.stdout),
     argv: ['journal', ...parameters],
     typed: [],
+    written: '',
     status: 0,
     abandon: () => {},
   };

@@ -19,11 +19,10 @@ const stdout = new Stdout(host.stdout);
 
 /** The command tree of a program with nothing to do in it, and what it writes. */
 function inertProgram(build: typeof buildProgram = buildProgram) {
-  const written = {out: '', err: ''};
-  const cli = {host, stdout, argv: [], typed: [], status: 0, abandon: () => {}};
-  const program = build(cli, written);
+  const cli = {host, stdout, argv: [], typed: [], written: '', status: 0, abandon: () => {}};
+  const program = build(cli);
   for (const command of commandsBelow(program)) if (command.commands.length === 0) command.action(() => {});
-  return {program, written};
+  return {program, cli};
 }
 
 function commandsBelow(command: Command): Command[] {
@@ -83,11 +82,11 @@ describe('--help', () => {
   });
 
   it.each(everyCommand.map(fullName))('%s: examples of it that commander takes', async name => {
-    const {program, written} = inertProgram();
+    const {program, cli} = inertProgram();
     commandsBelow(program)
       .find(command => fullName(command) === name)
       ?.outputHelp();
-    const [, text = ''] = written.out.split('\nExamples:\n');
+    const [, text = ''] = cli.written.split('\nExamples:\n');
     const lines = text.split('\n').filter(line => line !== '');
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.filter(line => !line.startsWith('  $ '))).toEqual([]);
