@@ -96,17 +96,17 @@ test.each([
 );
 
 test.each([
-  ['a file', ['photo.png'], 'file_missing', 1],
-  ['a walk', ['-r', '.'], 'nothing_matched', 2],
-  ['a list', ['--files-from', 'list'], 'usage', 2],
-])('%s in a working directory that was removed: one sentence', async (_, inputs, code, status) => {
+  ['upload photo.png --json', 'file_missing', 1],
+  ['upload -r . --json', 'nothing_matched', 2],
+  ['upload --files-from list --json', 'usage', 2],
+  ['watch . --ndjson', 'file_missing', 1],
+])('%s in a working directory that was removed: one sentence', async (command, code, status) => {
   const {sandbox, at} = await machine();
   await mkdir(at('gone'));
   const script = 'cd "$1" && rmdir "$1" && shift && exec "$@"';
-  const words = ['upload', ...inputs, '--json'];
   const {stdout, stderr, exitCode} = await execa(
     'sh',
-    ['-c', script, 'sh', at('gone'), ...mediaCommand, ...words],
+    ['-c', script, 'sh', at('gone'), ...mediaCommand, ...command.split(' ')],
     {env: sandbox.env, extendEnv: false, reject: false},
   );
   expect([stdout, exitCode]).toEqual(['', status]);

@@ -190,8 +190,9 @@ export async function watchedPlaces(typed: readonly string[], cwd: string): Prom
       throw new MediaError('usage', `${name} is not a directory.`, {
         hint: 'Name directories to watch. To upload files: media upload',
       });
+    const real = await realpath(path).catch(failed('file_missing', `${name} could not be found`));
     // chokidar would watch another one.
-    if (sep === '/' && (await realpath(path)).includes('\\'))
+    if (sep === '/' && real.includes('\\'))
       throw new MediaError('usage', `${name} cannot be watched: its path has a backslash.`, {
         hint: 'Rename the directory, or watch the one that contains it.',
       });
