@@ -1,6 +1,4 @@
-import {basename, dirname, join} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
-import {shellQuoted} from '../../lib/shell.ts';
 import {wordsFor} from './plain-words.ts';
 import {appleDouble, type Finding, type MediaFinding, type OtherFinding} from './sniff/sniff.ts';
 import {lfsPointer} from './sniff/text.ts';
@@ -84,16 +82,12 @@ function hintFor(claim: Claim, finding: Finding): string {
 }
 
 /** What to do about a file that is something else; undefined if it is called an image or a video and nothing is known. */
-function remedyFor({name, type, isAmbiguous}: Claim, {what, container}: OtherFinding): string | undefined {
+function remedyFor({type, isAmbiguous}: Claim, {what, container}: OtherFinding): string | undefined {
   if (what === lfsPointer) return 'Run git lfs pull to get the file itself.';
   if (container !== undefined)
     return `It contains no picture; --content-type ${type ?? container} sends it anyway.`;
-  if (what === appleDouble) {
-    const isShowable = name !== '-' && showable(name) === name;
-    const [, other] = isShowable ? (/^\._(.+)$/.exec(basename(name)) ?? []) : [];
-    const file = other === undefined ? undefined : shellQuoted(join(dirname(name), other));
-    return `It contains metadata that macOS keeps about another file: upload ${file ?? 'that one'} instead.`;
-  }
+  if (what === appleDouble)
+    return 'It contains metadata that macOS keeps about another file, whose name has no ._: upload that one.';
   if (/archive$/.test(wordsFor(what))) return 'Unpack it, and upload the images and videos in it.';
   const isCalledMedia = type !== undefined && !isAmbiguous;
   return isCalledMedia ? undefined : 'Leave it out: only images and videos can be uploaded.';

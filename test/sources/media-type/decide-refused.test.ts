@@ -86,14 +86,10 @@ describe('what is no media, whatever its name', () => {
     Buffer.alloc(4000),
   ]);
 
-  test.each([
-    ['._photo.jpg', 'upload photo.jpg instead.'],
-    ['holiday/._a b.jpg', "upload 'holiday/a b.jpg' instead."],
-    ['photo.jpg', 'upload that one instead.'],
-  ])('%s as an AppleDouble file: %s', async (name, hint) => {
+  test.each(['._photo.jpg', 'photo.jpg'])('%s as an AppleDouble file', async name => {
     const error = await refusal(name, appleDouble);
     expect(error.message).toMatch(/and the bytes are an AppleDouble file\.$/);
-    expect(error.hint).toContain(hint);
+    expect(error.hint).toContain('upload that one.');
   });
 
   test.each([['a tag of MP3 and little else', latin1('ID3\x03\0\0\0\0\0\x05TIT2\0\xff')]])(
@@ -122,7 +118,7 @@ describe('plain words', () => {
   test.each([...supportedMimeTypes].map(canonicalType).filter(type => !isMediaType(type)))(
     '%s has some, or is named itself',
     type => {
-      expect(wordsFor(type)).toMatch(/^(?:an?|JSON|MP3|encrypted) [\w -]+$|^a file of type [\w/.+-]+$/i);
+      expect(wordsFor(type)).toMatch(/^(?:an?|JSON|MP3) [\w -]+$|^a file of type [\w/.+-]+$/i);
     },
   );
 
