@@ -75,17 +75,32 @@ export class ServiceClient implements Uploader {
     return isStillStored(record, size, {baseUrl: this.#address.baseUrl, isEmbedded, signal}, this.#options);
   }
 
-  /** Checks, without a file, whether the service accepts requests. */
-  probeAvailability(signal: StopSignal): Promise<string | undefined> {
-    return probeAvailability((method, waitMs) => this.askUploadPath(method, waitMs, signal));
+  /** Why the service accepts no requests, asked without a file; undefined if it does. */
+  async probeAvailability(signal: StopSignal): Promise<string | undefined> {
+    try {
+      const answer = await this.#answerToProbe(signal);
+      if (answer === undefined) return 'It did not respond.';
+      const {status} = answer;
+      return status >= 502 && status <= 504 ? `It returned ${status}.` : undefined;
+    } catch (cause) {
+      const error = unlessBug(cause);
+      return isUnreachable(error) ? error.message : undefined;
+    }
   }
 
   /** Asks, without a file, which service is behind the URL; undefined if it does not say so. */
   async serviceId(signal: StopSignal): Promise<string | undefined> {
     signal.throwIfAborted();
-    const answer = await answerToProbe((method, waitMs) => this.askUploadPath(method, waitMs, signal));
+    const answer = await this.#answerToProbe(signal);
     signal.throwIfAborted();
     return answer && serviceIdIn(answer);
+  }
+
+  /** The response to the head of a POST or, since some services wait for its body, to a GET. */
+  async #answerToProbe(signal: StopSignal): Promise<HttpAnswer | undefined> {
+    const answer = await this.askUploadPath('POST', 1_000, signal);
+    // A gateway may try for several seconds to reach a service before it gives up.
+    return answer ?? this.askUploadPath('GET', 10_000, signal);
   }
 
   /** Sends the upload path what stores nothing: a GET, or the head of a POST; undefined without a response in time. */
@@ -184,29 +199,4 @@ function interpretUpload(answer: HttpAnswer): UploadAnswer {
   if ('problem' in received) return {kind: 'unreadable', status, problem: received.problem};
   const serviceId = serviceIdIn(answer);
   return {kind: 'stored', received: serviceId === undefined ? received : {...received, serviceId}};
-}
-
-/** Sends a request without a body to the upload path; resolves to undefined if there is no response in time. */
-type Ask = (method: 'GET' | 'POST', waitMs: number) => Promise<HttpAnswer | undefined>;
-
-const postWaitMs = 1_000;
-/** A gateway may try for several seconds to reach a service before it gives up. */
-const getWaitMs = 10_000;
-
-/** Why a service accepts no requests, if so: asked by the head of a POST, and by a GET, since some wait for the body. */
-export async function probeAvailability(ask: Ask): Promise<string | undefined> {
-  try {
-    const answer = await answerToProbe(ask);
-    if (answer === undefined) return 'It did not respond.';
-    const {status} = answer;
-    return status >= 502 && status <= 504 ? `It returned ${status}.` : undefined;
-  } catch (cause) {
-    const error = unlessBug(cause);
-    return isUnreachable(error) ? error.message : undefined;
-  }
-}
-
-/** The response to the first of the two requests that gets one. */
-async function answerToProbe(ask: Ask): Promise<HttpAnswer | undefined> {
-  return (await ask('POST', postWaitMs)) ?? ask('GET', getWaitMs);
 }

@@ -1,6 +1,9 @@
 import {expect, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
-import {probeAvailability} from '../../src/service/client.ts';
+import {systemHost} from '../../src/host.ts';
+import {Secret} from '../../src/lib/secrets/secret.ts';
+import {Stop} from '../../src/lib/stop.ts';
+import {ServiceClient} from '../../src/service/client.ts';
 
 /** A status, an error that connecting ends with, or undefined for silence. */
 type Reply = number | MediaError | undefined;
@@ -28,5 +31,9 @@ test.each<[post: Reply, get: Reply, expected: string | undefined]>([
   [noTunnel, noTunnel, 'The proxy refused (503).'],
   [needsLogin, needsLogin, undefined],
 ])('POST: %s, GET: %s: %s', async (post, get, expected) => {
-  expect(await probeAvailability(method => reply(method === 'GET' ? get : post))).toBe(expected);
+  const address = {baseUrl: new URL('https://media.example')};
+  const options = {clock: systemHost().clock, env: {}, userAgent: 'test'};
+  const client = new ServiceClient(address, new Secret('key'), options);
+  client.askUploadPath = async method => reply(method === 'GET' ? get : post);
+  expect(await client.probeAvailability(new Stop())).toBe(expected);
 });
