@@ -114,7 +114,7 @@ complete -c media -e
 complete -c media -f
 
 complete -c media -l profile -x -a '(__media_profiles)' -d 'use the settings of this profile (MEDIA_PROFILE)'
-complete -c media -n 'not __media_is "serve"' -l base-url -x -a 'embedded' -d 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)'
+complete -c media -l base-url -x -a 'embedded' -d 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)'
 complete -c media -s q -l quiet -d 'print only failures'
 complete -c media -s v -l verbose -d 'print each step'
 complete -c media -l no-progress -d 'show no progress'

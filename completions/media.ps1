@@ -14,8 +14,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
         @{ Name = '--cacert'; Takes = 'file'; Tip = 'trust the certificate authorities in this PEM file' }
         @{ Name = '--allow-http'; Takes = ''; Tip = 'allow http:// for services on other machines' }
     )
-    # What each command takes: its subcommands, its options (Takes is empty for those without a value), the global
-    # options that it does not take, its arguments, and what every further argument is.
+    # What each command takes: its subcommands, its options (Takes is empty for those without a value), its
+    # arguments, and what every further argument is.
     $commands = @{
         '' = @{
             Commands = [ordered]@{
@@ -39,7 +39,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -79,7 +78,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'media'
         }
@@ -108,7 +106,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'file'
         }
@@ -123,7 +120,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -135,7 +131,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -148,7 +143,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -160,7 +154,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -178,7 +171,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -191,7 +183,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'file'
         }
@@ -207,7 +198,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'file'
         }
@@ -225,7 +215,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'file'
         }
@@ -240,7 +229,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @('file', 'file')
             Rest = 'none'
         }
@@ -251,7 +239,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @('file', 'file')
             Rest = 'none'
         }
@@ -262,7 +249,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @('file')
             Rest = 'none'
         }
@@ -272,7 +258,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
 
             )
-            NotTaken = @()
             Arguments = @('words list check merge resolve forget unlock help')
             Rest = 'none'
         }
@@ -291,7 +276,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @('none')
             Rest = 'none'
         }
@@ -310,7 +294,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'directory'
         }
@@ -324,7 +307,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -351,7 +333,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @('--base-url')
             Arguments = @()
             Rest = 'none'
         }
@@ -369,7 +350,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -381,7 +361,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -392,7 +371,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait')
             Rest = 'none'
         }
@@ -403,7 +381,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait', 'file')
             Rest = 'none'
         }
@@ -414,7 +391,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait')
             Rest = 'none'
         }
@@ -425,7 +401,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -436,7 +411,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'none'
         }
@@ -446,7 +420,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
 
             )
-            NotTaken = @()
             Arguments = @('words list get set unset profiles path help')
             Rest = 'none'
         }
@@ -457,7 +430,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @('words bash zsh fish powershell')
             Rest = 'none'
         }
@@ -471,7 +443,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
-            NotTaken = @()
             Arguments = @()
             Rest = 'words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns'
         }
@@ -480,7 +451,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
     function Get-Options([string]$path) {
         $command = $commands[$path]
         $command.Options
-        $globalOptions | Where-Object { $command.NotTaken -cnotcontains $_.Name }
+        $globalOptions
     }
 
     # Returns what the option takes: nothing for one that takes nothing, and for none.

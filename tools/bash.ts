@@ -9,14 +9,14 @@ export function bashCompletion(
 ): string {
   const commands = allCommands(program);
   return fillIn(template, {
-    COMMANDS: commands.map(commandCase).join('\n'),
+    COMMANDS: commands.map(command => commandCase(command, globalOptions)).join('\n'),
     OPTIONS: optionCases(commands, globalOptions).join('\n'),
     EXTENSIONS: mediaExtensions.join('|'),
   });
 }
 
-function commandCase(command: CommandNode): string {
-  const options = [...command.options, ...command.globals].flatMap(({names}) => names);
+function commandCase(command: CommandNode, globalOptions: readonly OptionNode[]): string {
+  const options = [...command.options, ...globalOptions].flatMap(({names}) => names);
   const fixed = command.arguments.filter(({variadic}) => !variadic).map(({values}) => kindOf(values));
   const rest = command.arguments.find(({variadic}) => variadic);
   const settings = [

@@ -1,6 +1,6 @@
 import type {EventEmitter} from 'node:events';
 import type {Argument, Command, Help, Option} from 'commander';
-import {isWithout, optionFacts} from '../src/cli/help-format.ts';
+import {optionFacts} from '../src/cli/help-format.ts';
 import {helpTopics} from '../src/cli/help-topics.ts';
 import type {ValueParser} from '../src/cli/values.ts';
 import {defined} from '../src/lib/object.ts';
@@ -20,10 +20,6 @@ export interface CommandNode {
   usage: string;
   /** Its own options. */
   options: readonly OptionNode[];
-  /** The options of every command that it takes, too. */
-  globals: readonly OptionNode[];
-  /** The long names of those that it does not take. */
-  notTaken: readonly string[];
   arguments: readonly ArgumentNode[];
   commands: readonly CommandNode[];
   /** Command lines as the help shows them, without the prompt. */
@@ -64,7 +60,7 @@ export interface ArgumentNode {
 /** The data that completions are generated from. */
 export interface CompletionData {
   program: CommandNode;
-  /** Options that commands take before their names or after: all but those in a command's `notTaken`. */
+  /** Options that commands take before their names or after. */
   globalOptions: readonly OptionNode[];
   /** Extensions of images and videos: lower case, without the dot. */
   mediaExtensions: readonly string[];
@@ -128,18 +124,15 @@ class TreeReader {
   command(command: Command, path: readonly string[]): CommandNode {
     const children = this.#help.visibleCommands(command);
     const names = children.map(child => child.name());
-    const isTaken = ({names: all}: OptionNode) => !all.some(name => isWithout(command, name));
     return {
       path,
       description: command.description(),
       usage: ['media', ...path, command.usage()].join(' '),
       options: this.#options(command).filter(option => path.length > 0 || isOfEach(option)),
-      globals: this.globals.filter(isTaken),
-      notTaken: this.globals.filter(option => !isTaken(option)).flatMap(option => option.names),
       arguments: command.registeredArguments.map(argument => this.#argument(argument, path)),
       commands: children.map(child =>
         child.name() === 'help' && path.length > 0
-          ? helpNode(child, path, names, this.globals)
+          ? helpNode(child, path, names)
           : this.command(child, [...path, child.name()]),
       ),
       examples: examplesOf(command),
@@ -205,20 +198,13 @@ function conflictsOf(option: Option, command: Command): string[] {
 }
 
 /** `help`, which commander adds to a command with subcommands. */
-function helpNode(
-  help: Command,
-  path: readonly string[],
-  commands: readonly string[],
-  globals: readonly OptionNode[],
-): CommandNode {
+function helpNode(help: Command, path: readonly string[], commands: readonly string[]): CommandNode {
   const values = {kind: 'words', words: commands} as const;
   return {
     path: [...path, help.name()],
     description: help.description(),
     usage: ['media', ...path, help.name(), help.usage()].join(' '),
     options: [],
-    globals,
-    notTaken: [],
     arguments: [{name: 'command', description: '', required: false, variadic: false, values}],
     commands: [],
     examples: [],

@@ -14,7 +14,7 @@ export function fishCompletion(
       .map(parentCase)
       .join('\n'),
     VALUES: valueCases(commands, globalOptions).join('\n'),
-    GLOBALS: globalOptions.map(option => globalLine(option, commands)).join('\n'),
+    GLOBALS: globalOptions.map(option => `complete -c media${optionFlags(option)}`).join('\n'),
     COMMANDS: commands.flatMap(commandLines).join('\n'),
     EXTENSIONS: mediaExtensions.join('|'),
   });
@@ -40,15 +40,6 @@ function valueCases(commands: readonly CommandNode[], globalOptions: readonly Op
     ),
     "        case '*'\n            return 1\n    end",
   ];
-}
-
-/** An option of every command but those that do not take it. */
-function globalLine(option: OptionNode, commands: readonly CommandNode[]): string {
-  const others = commands.filter(({globals}) => !globals.includes(option));
-  const where = others
-    .map(({path}) => ` -n ${quoted(`not __media_is ${quotedInside(path.join(' '))}`)}`)
-    .join('');
-  return `complete -c media${where}${optionFlags(option)}`;
 }
 
 function commandLines(command: CommandNode): string[] {

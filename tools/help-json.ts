@@ -27,12 +27,11 @@ export function helpJson(data: CompletionData): object {
 }
 
 function commandJson(command: CommandNode): object {
-  const {description, usage, options, notTaken, commands, examples} = command;
+  const {description, usage, options, commands, examples} = command;
   return {
     name: nameOf(command),
     description,
     usage,
-    ...(notTaken.length > 0 && {notTaken}),
     arguments: command.arguments.map(({name, description: about, required, variadic, choices}) =>
       defined({name, description: about, required, variadic, choices}),
     ),

@@ -26,7 +26,7 @@ ${commands
   .map(section)
   .join('')}.SH GLOBAL OPTIONS
 Commands take these before their names or after.
-${globalOptions.map(each => option(withExceptions(each, commands))).join('')}.TP
+${globalOptions.map(option).join('')}.TP
 ${bold('-h, --help')}
 Print help, with examples.
 .TP
@@ -35,14 +35,6 @@ Print the version.
 ${(['settings', 'environment'] as const).map(name => topicSection(topics[name])).join('')}.SH FILES
 ${files.map(([what, ...places]) => term(places[0] ?? '', `${what} (Linux). On macOS ${places[1]}, on Windows ${places[2]}`)).join('')}${(['formats', 'patterns', 'journal', 'exit-codes', 'errors'] as const).map(name => topicSection(topics[name])).join('')}.SH EXAMPLES
 ${exampleLines(program.examples)}`;
-}
-
-/** A global option whose description names the commands that do not take it. */
-function withExceptions(global: OptionNode, commands: readonly CommandNode[]): OptionNode {
-  const others = commands.filter(({globals}) => !globals.includes(global));
-  if (others.length === 0) return global;
-  const exceptions = others.map(({path}) => `media ${path.join(' ')}`).join(' and ');
-  return {...global, fullDescription: `${global.fullDescription}. Not for ${exceptions}`};
 }
 
 function section(command: CommandNode): string {

@@ -26,7 +26,6 @@ ${children.join('')}            }
             Options = @(
 ${optionTable(command.options, '                ')}
             )
-            NotTaken = @(${command.notTaken.map(quoted).join(', ')})
             Arguments = @(${fixed.join(', ')})
             Rest = ${quoted(rest === undefined ? 'none' : kindOf(rest.values))}
         }`;

@@ -22,15 +22,10 @@ function commandFunction(command: CommandNode): string {
     .map(spec => ` \\\n    ${spec}`)
     .join('');
   const head = `${functionName(command)}() {\n`;
-  // In zsh, this leaves the elements out that match.
-  const globals = command.notTaken.reduce(
-    (list, name) => `\${${list.replace(/^\$/, '')}:#*${name}*}`,
-    '$_media_globals',
-  );
-  if (command.commands.length === 0) return `${head}  _arguments -s -S ${globals}${specs}\n}`;
+  if (command.commands.length === 0) return `${head}  _arguments -s -S $_media_globals${specs}\n}`;
   return `${head}  local curcontext=$curcontext state
   local -a line
-  _arguments -C -s -S ${globals}${specs} \\
+  _arguments -C -s -S $_media_globals${specs} \\
     '(-): :->command' \\
     '(-)*:: :->arguments'
   case $state in

@@ -1,4 +1,4 @@
-import {type Command, Help, type Option} from 'commander';
+import type {Command, Help, Option} from 'commander';
 import {defined} from '../lib/object.ts';
 import {collect} from './values.ts';
 
@@ -15,16 +15,7 @@ export const helpFormat: HelpFormat = {
   optionDescription: describeOption,
   argumentDescription: ({description, argChoices}) =>
     argChoices === undefined ? description : `${description} (${argChoices.join(', ')})`,
-  visibleGlobalOptions: command =>
-    Object.assign(new Help(), {showGlobalOptions: true})
-      .visibleGlobalOptions(command)
-      .filter(({long = ''}) => !isWithout(command, long)),
 };
-
-/** Whether a command does not take this global option. */
-export function isWithout(command: Command & {notTaken?: readonly string[]}, long: string): boolean {
-  return command.notTaken?.includes(long) === true;
-}
 
 export const briefHelpFormat: HelpFormat = {...helpFormat, isBrief: true, formatHelp: briefHelp};
 

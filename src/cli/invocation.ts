@@ -102,8 +102,6 @@ export function announceTyping(what: string, {host, report}: Pick<Invocation, 'h
 /** A command of this program: with examples at the end of its help, and an action that gets an Invocation. */
 export class CliCommand extends Command {
   readonly #cli: Cli;
-  /** The long names of the global options that it does not take. */
-  readonly notTaken: string[] = [];
 
   constructor(name: string, cli: Cli) {
     super(name);
@@ -130,12 +128,6 @@ export class CliCommand extends Command {
   /** Ends the help with examples; brief help has two, after the options in `common`, or all of the command's own. */
   examples(lines: readonly string[], common?: readonly string[]): this {
     return this.addHelpText('after', () => exampleText(this, lines, common));
-  }
-
-  /** Leaves a global option, which the command refuses, out of help, completions and the manual page. */
-  without(long: string): this {
-    this.notTaken.push(long);
-    return this;
   }
 
   /** What the command does with its options and its words. It succeeds unless it resolves to another exit status. */

@@ -102,7 +102,7 @@ const offers: [line: string, offered: string[], others: string[]][] = [
   ['media graphql -', ['-F', '-f', '--field', '--raw-field'], ['--types']],
   ['media upload -c ', [], ['photo', 'notes']],
   ['media upload -- --', [], ['--types']],
-  ['media serve --', ['--port', '--quiet'], ['--base-url']],
+  ['media serve --', ['--port', '--quiet'], ['--types']],
   ['media serve --data-dir ', ['my pictures'], ['notes.txt', 'photo']],
   ['media config get ', ['base-url', 'cacert'], ['notes']],
   ['media journal ', ['list', 'check', 'merge', 'resolve'], ['login']],

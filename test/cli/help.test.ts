@@ -163,7 +163,6 @@ describe('help', () => {
     expect(text).toContain('0 for any free port (MEDIA_SERVE_PORT; default: 4010)');
     expect(text).toContain('(MEDIA_SERVE_ALLOW_HOST; repeatable)');
     expect(text).toContain('Global Options: --profile <name>');
-    expect(text).not.toContain('--base-url');
     const refused = await box.run(['serve', '--base-url', 'https://api.example.com']);
     expect(refused).toMatchObject({exitCode: 2, stdout: ''});
     expect(refused.stderr).toMatch(
@@ -219,7 +218,6 @@ describe('help', () => {
     expect(option('upload', '--timeout')).toMatchObject({type: 'duration'});
     expect(option('upload', '--once')).toMatchObject({type: 'flag', setting: 'once'});
     expect(option('serve', '--fault')).toMatchObject({repeatable: true, variable: 'MEDIA_SERVE_FAULT'});
-    expect(command('serve').notTaken).toEqual(['--base-url']);
     expect(command('rewrite').arguments).toMatchObject([{name: 'input', required: true, variadic: true}]);
     expect(help.options[1]).toMatchObject({names: ['--base-url'], variable: 'MEDIA_BASE_URL'});
     expect(help.errorCodes.map(({code}: {code: string}) => code)).toEqual(Object.keys(exitStatusOf));

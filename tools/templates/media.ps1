@@ -6,8 +6,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
     $globalOptions = @(
 @GLOBALS@
     )
-    # What each command takes: its subcommands, its options (Takes is empty for those without a value), the global
-    # options that it does not take, its arguments, and what every further argument is.
+    # What each command takes: its subcommands, its options (Takes is empty for those without a value), its
+    # arguments, and what every further argument is.
     $commands = @{
 @COMMANDS@
     }
@@ -15,7 +15,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
     function Get-Options([string]$path) {
         $command = $commands[$path]
         $command.Options
-        $globalOptions | Where-Object { $command.NotTaken -cnotcontains $_.Name }
+        $globalOptions
     }
 
     # Returns what the option takes: nothing for one that takes nothing, and for none.

@@ -7,7 +7,6 @@ import {runServe} from './run.ts';
 export function serveCommand(cli: Cli): CliCommand {
   return new CliCommand('serve', cli)
     .description('Run the embedded service on this machine until you stop it.')
-    .without('--base-url')
     .optionsGroup('Address:')
     .addOption(
       new Option('--port <n>', 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)')
