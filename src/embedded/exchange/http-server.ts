@@ -58,31 +58,21 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
     running.set(exchange, done);
     void ended(exchange, done).then(() => onEnd(exchange, clock.monotonic() - start));
   };
-  /** Refuses what has no request, and closes the connection. */
-  const refuse = (socket: Socket, refusal: Refusal) => {
-    const connection = connectionOf(socket);
-    connection.failed.abort(refusal);
-    // If a request is pending, its response is the last on this connection, and closes it.
-    if (connection.closing || connection.pending > 0) return;
-    const request = new IncomingMessage(socket);
-    const response = new ServerResponse(request);
-    response.assignSocket(socket);
-    respondRefusal(exchangeOf(request, response, conditions), refusal);
-  };
   // What reads the body sends a 100, which is all that a client may expect; others are ignored (RFC 9110, 10.1.1).
   server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
-  server.on('connect', (_request, socket: Socket) => {
-    // Node passes on this socket and does not close it.
-    socket.on('error', ignore).once('finish', () => socket.destroy());
-    refuse(socket, new Refusal(405, 'This is not a proxy.', {Allow: 'GET, HEAD, POST'}));
-  });
   // Errors of the parser and the socket, which may come in the middle of a request.
   server.on('clientError', (error, socket: Socket) => {
-    const {closing, failed} = connectionOf(socket);
+    const {closing, failed, pending} = connectionOf(socket);
     if (closing) return;
     failed.abort(error);
     if (systemCode(error) === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else refuse(socket, refusalOfMalformed(error));
+    // If a request is pending, its response is the last on this connection, and closes it.
+    else if (pending === 0) {
+      const request = new IncomingMessage(socket);
+      const response = new ServerResponse(request);
+      response.assignSocket(socket);
+      respondRefusal(exchangeOf(request, response, conditions), refusalOfMalformed(error));
+    }
   });
   return {
     /** Listens on a port of an address; resolves to the port. Rejects with the system's error. */

@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {readdir, rename, rm, stat} from 'node:fs/promises';
-import {dirname, extname, join} from 'node:path';
+import {basename, dirname, extname, join} from 'node:path';
 import {type Clock, systemHost} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {hashOf} from './keys.ts';
@@ -39,29 +39,25 @@ export async function removeTemporary(
  */
 export async function moveOrphans(dataDirectory: string): Promise<string[]> {
   // Listed before the records: what is committed meanwhile has its record then.
-  const listed = await Promise.all(
-    ['files', 'thumbnails', 'streams'].map(async kind => ({
-      kind,
-      names: await readdir(join(dataDirectory, kind)).catch(() => []),
-    })),
+  const paths = await Promise.all(
+    ['files', 'thumbnails', 'streams'].map(async kind => {
+      const names = await readdir(join(dataDirectory, kind)).catch(() => []);
+      return names.map(name => join(kind, name));
+    }),
   );
   const temporary = await readdir(join(dataDirectory, 'temporary'));
   const drafts = new Set(temporary.map(name => extname(name).slice(1)));
   const records = new Set((await readdir(join(dataDirectory, 'records'))).map(idOf));
-  const isOrphan = (name: string) => {
-    const id = idOf(name);
-    return !records.has(id) && !drafts.has(id) && isRecordId(id);
-  };
   const lostIds = new Set<string>();
-  for (const {kind, names} of listed) {
-    for (const name of names.filter(isOrphan)) {
-      const target = join(dataDirectory, 'lost', kind, name);
-      await makeDirectory(dirname(target), 0o700);
-      // A directory replaces none that has entries.
-      await rm(target, {recursive: true, force: true});
-      await rename(join(dataDirectory, kind, name), target);
-      lostIds.add(idOf(name));
-    }
+  for (const path of paths.flat()) {
+    const id = idOf(path);
+    if (records.has(id) || drafts.has(id) || !isRecordId(id)) continue;
+    const target = join(dataDirectory, 'lost', path);
+    await makeDirectory(dirname(target), 0o700);
+    // A directory replaces none that has entries.
+    await rm(target, {recursive: true, force: true});
+    await rename(join(dataDirectory, path), target);
+    lostIds.add(id);
   }
   return [...lostIds];
 }
@@ -71,9 +67,9 @@ async function isRecent(path: string, clock: Clock): Promise<boolean> {
   return found === undefined || clock.now() - found.mtimeMs <= staleAfterMs;
 }
 
-/** The ID in the name of a file, a thumbnail or a record. */
-function idOf(name: string): string {
-  return name.replace(/\..*$/s, '');
+/** The ID in the path of a file, a thumbnail or a record. */
+function idOf(path: string): string {
+  return basename(path).replace(/\..*$/s, '');
 }
 
 /** The parts of the name of a temporary file: which machine, which start of it, which process; a draft ends with the ID of its record. */
