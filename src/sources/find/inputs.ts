@@ -93,7 +93,7 @@ export class Finder {
       const refusal = new MediaError('not_a_file', `${names.name} is a directory, not a file.`, {
         hint: `To upload what is in it: media upload -r ${shellQuoted(names.name)}`,
       });
-      return {file, source: {...failingSource(refusal, names), everyShard: true}};
+      return {file, source: failingSource(refusal, names)};
     }
     // A missing name may be a directory on another machine, with files of this shard.
     const isAnyones = kind === 'missing' && recursive;
@@ -137,8 +137,7 @@ export class Finder {
     const names = namesOf(name, relative);
     if (found.kind === 'unreadable') {
       const error = unreadableDirectory(names.name, found.error);
-      // Its content is unknown, and may belong to any shard.
-      return {file: {name, isPlain: false}, source: {...failingSource(error, names), everyShard: true}};
+      return {file: {name, isPlain: false}, source: failingSource(error, names)};
     }
     const {kind, isLink, isRegular, target} = found;
     const file: NamedFile = {name, isPlain: !isLink, ...(target && {target: toText(target)})};
@@ -160,8 +159,9 @@ function namesOf(name: ByteName, relative: ByteName): Names {
   return isText(name) ? names : {...names, nameBytes: toBytes(name)};
 }
 
+/** A directory as a source that cannot be opened; what is in it may belong to any shard. */
 function failingSource(error: MediaError, names: Names): Source {
-  return {...names, open: () => Promise.reject(error)};
+  return {...names, everyShard: true, open: () => Promise.reject(error)};
 }
 
 function unreadableDirectory(name: string, cause: unknown): MediaError {

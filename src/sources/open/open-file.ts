@@ -86,8 +86,7 @@ export class OpenFile implements OpenSource {
       for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {
         const there = file.statPathHere();
         const now = this.#isOpened(there) ? there : file.statHere();
-        this.#check(there, now);
-        if (this.#isSettled(now, ctimeNs)) return;
+        if (this.#isUntouched(there, now, ctimeNs)) return;
         if (tries === 0 || !isEqual(this.#content, file.readHere(this.size))) throw this.#rewritten();
         ctimeNs = now.ctimeNs;
       }
@@ -101,8 +100,7 @@ export class OpenFile implements OpenSource {
       for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {
         const there = await this.#file.statPath();
         const now = this.#isOpened(there) ? there : await this.#file.stat();
-        this.#check(there, now);
-        if (this.#isSettled(now, ctimeNs)) return 'unchanged';
+        if (this.#isUntouched(there, now, ctimeNs)) return 'unchanged';
         if (tries === 0 || !(await this.#isAsRead())) throw this.#rewritten();
         if (this.#content === undefined) {
           if (sent.sha256 === undefined) return 'only its hash can tell';
@@ -121,23 +119,17 @@ export class OpenFile implements OpenSource {
   }
 
   /**
-   * Throws if the file has changed, judging by its path (`there`) and the open file (`now`). A removed path does not change
-   * the content; another file in its place does. Symbolic links are followed.
+   * Whether the file has not been touched since `ctimeNs`, when its content was as it was read. Writing changes ctime, which cannot be set
+   * back as mtime can; so do chmod, link and unlink, which do not change the content. Throws if the file has changed, judging by its path
+   * (`there`) and the open file (`now`). A removed path does not change the content; another file in its place does.
    */
-  #check(there: BigIntStats | undefined, now: BigIntStats): void {
+  #isUntouched(there: BigIntStats | undefined, now: BigIntStats, ctimeNs: bigint): boolean {
     const then = this.#file.opened;
     if (now.size !== then.size)
       throw sourceChanged(this.#name, now.size > then.size ? 'it grew' : 'it shrank');
     if (now.mtimeNs !== then.mtimeNs) throw this.#rewritten();
     if (there !== undefined && !this.#isOpened(there))
       throw sourceChanged(this.#name, 'it was replaced by another file');
-  }
-
-  /**
-   * Whether the file has not been touched since `ctimeNs`, when its content was as it was read. Writing changes ctime,
-   * which cannot be set back as mtime can; so do chmod, link and unlink, which do not change the content.
-   */
-  #isSettled(now: BigIntStats, ctimeNs: bigint): boolean {
     if (now.ctimeNs !== ctimeNs) return false;
     this.#ctimeNs = ctimeNs;
     return true;

@@ -3,7 +3,7 @@ import {supportedMimeTypes} from 'file-type';
 import {describe, expect, test} from 'vitest';
 import {NotMediaError} from '../../../src/errors.ts';
 import {decideContentType, parseContentType} from '../../../src/sources/media-type/decide.ts';
-import {wordsFor} from '../../../src/sources/media-type/plain-words.ts';
+import {wordsFor} from '../../../src/sources/media-type/sentences.ts';
 import {canonicalType, isMediaType} from '../../../src/sources/media-type/types/tables.ts';
 import {box, latin1, mp3Frame} from '../../support/formats.ts';
 
