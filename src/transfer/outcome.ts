@@ -101,7 +101,11 @@ export function comparisonOf(
   compare('width', record.width, isTurned ? height : width);
   compare('height', record.height, isTurned ? width : height);
   const sentence = `${name} is stored, but its record differs from the file: ${found.join(', ')}.`;
-  return {verified, error: found.length === 0 ? undefined : new MediaError('record_mismatch', sentence)};
+  const hint = `Its media ID is ${record.id}.`;
+  return {
+    verified,
+    error: found.length === 0 ? undefined : new MediaError('record_mismatch', sentence, {hint}),
+  };
 }
 
 /** Whether a walk leaves out a source that failed so: neither its name nor its bytes say that it is media. */

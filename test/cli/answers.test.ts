@@ -114,9 +114,10 @@ test.each([
     expect([strict.exitCode, again.exitCode]).toEqual(isSame ? [0, 0] : [1, 1]);
     expect(lines[0].record.id).toBe(truthful.id);
     const message = `${photo} is stored, but its record differs from the file: ${difference}.`;
-    expect(lines[0].error).toEqual(isSame ? undefined : {code: 'record_mismatch', message});
+    const hint = `Its media ID is ${truthful.id}.`;
+    expect(lines[0].error).toEqual(isSame ? undefined : {code: 'record_mismatch', message, hint});
     const {stderr} = await box.run(['upload', photo, '--verify', 'strict', ...journal.slice(0, 2), '--json']);
-    expect(stderr.includes(`Its media ID is ${truthful.id}.`)).toBe(!isSame);
+    expect(stderr.includes(hint)).toBe(!isSame);
     const warned = await box.run(['upload', photo, '--verify', 'warn', '--ndjson']);
     expect(JSON.parse(warned.stdout)).toMatchObject({status: 'uploaded'});
     expect(JSON.parse(warned.stdout).warning).toBe(isSame ? undefined : message);

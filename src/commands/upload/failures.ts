@@ -43,12 +43,8 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
     },
     add(outcome: Outcome, several: boolean): void {
       const {name} = outcome;
-      const failure = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
-      if (failure === undefined) return;
-      // Most formats print nothing of a file that is stored, but not as it is here.
-      const isMismatched = outcome.status === 'mismatched';
-      const hint = isMismatched ? `Its media ID is ${outcome.record.id}.` : failure.hint;
-      const error = failure.reworded({hint});
+      const error = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
+      if (error === undefined) return;
       if (atOnce || !several) {
         report.failure(error, name, several);
         return;
