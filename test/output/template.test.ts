@@ -120,8 +120,8 @@ describe('parseTemplate', () => {
     ['{toString}', /unknown field/],
     ['{file|html}', /unknown filter: \{file\|html\}/],
     ['{file|json|shell}', /unknown filter/],
-    ['{file', /a single \{/],
-    ['file}', /a single \}/],
+    ['{file', /has \{, which is not an escape/],
+    ['file}', /has \}, which is not an escape/],
     ['\\x', /\\x, which is not an escape/],
     ['a\\', /\\, which is not an escape/],
   ])('%s: a usage error', (template, message) => {

@@ -70,7 +70,10 @@ export function parseTemplate(text: string): Template {
   for (const match of text.matchAll(token)) {
     const [found, placeholder] = match;
     const plain = placeholder === undefined ? own(escapes, found) : undefined;
-    if (placeholder === undefined && plain === undefined) throw badEscape(found);
+    if (placeholder === undefined && plain === undefined)
+      throw new MediaError('usage', `The template has ${found}, which is not an escape.`, {
+        hint: 'Write {{ and }} for braces. The escapes are \\t, \\n, \\r, \\0 and \\\\.',
+      });
     parts.push(text.slice(end, match.index), plain ?? parsePlaceholder(placeholder ?? ''));
     end = match.index + found.length;
   }
@@ -82,16 +85,6 @@ export function parseTemplate(text: string): Template {
 /** Escapes what CI runners would interpret as a command in any line. */
 function harmless(text: string): string {
   return text.replace(/[^\r\n]+/g, line => withoutCommands(line));
-}
-
-function badEscape(found: string): MediaError {
-  const isBrace = found === '{' || found === '}';
-  const what = isBrace ? `a single ${found}` : `${found}, which is not an escape`;
-  return new MediaError('usage', `The template has ${what}.`, {
-    hint: isBrace
-      ? `Write ${found}${found} for the character itself.`
-      : 'The escapes are \\t, \\n, \\r, \\0 and \\\\.',
-  });
 }
 
 function parsePlaceholder(text: string): Placeholder {
