@@ -24,17 +24,11 @@ export function refuseTwoJournals({journal, once}: MemoryFlags): void {
   });
 }
 
-/** What a run's journal must belong to. */
-type JournalOwner = Pick<Session, 'identity' | 'identifyAccount'> & {
-  settings: Pick<Settings, 'profileName' | 'profile' | 'account'>;
-  client: Pick<Session['client'], 'serviceId'>;
-};
-
 /** Opens the journal of a run for its service and its part of the inputs; undefined without a journal. */
 export async function openRunJournal(
   flags: MemoryFlags,
   {host, report}: {host: Host; report: Pick<Report, 'note'>},
-  {session, shard, stop}: {session: JournalOwner; shard: Shard | undefined; stop: StopSignal},
+  {session, shard, stop}: {session: Session; shard: Shard | undefined; stop: StopSignal},
 ): Promise<Journal | undefined> {
   const {journal} = flags;
   const {identity, settings} = session;

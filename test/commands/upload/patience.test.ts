@@ -1,4 +1,5 @@
 import {expect, onTestFinished, test} from 'vitest';
+import type {Session} from '../../../src/cli/session.ts';
 import {openRunJournal} from '../../../src/commands/upload/memory.ts';
 import {systemHost} from '../../../src/host.ts';
 import {hostIn} from '../../support/journal.ts';
@@ -8,7 +9,7 @@ const session = {
   ...{identity: 'https://media.example', account: undefined},
   settings: {profileName: 'default', profile: {once: 'true'}},
   client: {serviceId: async () => undefined},
-};
+} as unknown as Session;
 
 /** Opens the journal of a run with --once, on a clock whose waits end at once and take 500 ms each. */
 async function openOnce(directory: string, onWait: (elapsedMs: number) => Promise<void> = async () => {}) {
