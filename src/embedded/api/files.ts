@@ -1,4 +1,5 @@
 import {existsSync} from 'node:fs';
+import {STATUS_CODES} from 'node:http';
 import {basename, dirname, join} from 'node:path';
 import type {Readable} from 'node:stream';
 import send from 'send';
@@ -18,12 +19,6 @@ const inertHeaders: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
   // The bytes of an ID never change.
   'Cache-Control': 'public, max-age=31536000, immutable',
-};
-
-const messages: Readonly<Record<number, string>> = {
-  404: 'There is no such file.',
-  412: 'The file does not meet the precondition.',
-  416: 'The file has no such range.',
 };
 
 /** GET and HEAD of /files/<id>: the stored bytes, with ranges and validators (RFC 9110), without authentication. */
@@ -96,10 +91,10 @@ async function sendStored(
         });
       })
       .on('error', (error: {status?: number; headers?: Record<string, string>}) => {
-        const status = error.status ?? 500;
-        const message = messages[status];
-        if (message === undefined) return reject(error);
-        respondRefusal(exchange, new Refusal(status, message, error.headers));
+        const {status = 500, headers} = error;
+        if (status >= 500) return reject(error);
+        // Its message would contain the path.
+        respondRefusal(exchange, new Refusal(status, `${STATUS_CODES[status]}.`, headers));
       })
       .pipe(response);
   });

@@ -55,7 +55,6 @@ export function refusalOf(error: unknown): Refusal | undefined {
 
 const parserRefusals: Readonly<Record<string, [status: number, message: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request head did not arrive in time.'],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The chunk extensions are too long.'],
   HPE_HEADER_OVERFLOW: [431, 'The header fields are too long.'],
 };
 
