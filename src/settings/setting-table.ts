@@ -1,3 +1,4 @@
+import {isAbsolute} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
@@ -139,7 +140,10 @@ async function parsePath(
 ): Promise<string> {
   const path = typedPath(host.cwd(), value);
   await check(host, path);
-  return path;
+  if (isAbsolute(path)) return path;
+  throw new MediaError('usage', 'The working directory has no path that could be stored.', {
+    hint: 'Give the absolute path of the file.',
+  });
 }
 
 /** A URL for a browser: with any query and fragment, but no credentials. */

@@ -2,6 +2,7 @@ import {copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:https';
 import {join} from 'node:path';
 import {rootCertificates} from 'node:tls';
+import {pathToFileURL} from 'node:url';
 import {execa} from 'execa';
 import {generate} from 'selfsigned';
 import {describe, expect, it, onTestFinished} from 'vitest';
@@ -44,6 +45,17 @@ describe('a command line that was meant as an upload', () => {
     expect(await readFile(stored?.path ?? '')).toEqual(await readFile(photo));
   });
 
+  it('the file URL of a name with a blank: its path, which uploads', async () => {
+    const {service, sandbox: box} = await connectedSandbox();
+    const path = join(box.directory, 'my photo.png');
+    await copyFile(photo, path);
+    const {stderr, exitCode} = await box.run(['upload', pathToFileURL(path).href]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('Use the path of the file instead of its URL: ');
+    expect(await paste(box, `media upload --format url ${commandIn(stderr)}`)).toMatchObject({exitCode: 0});
+    expect(await service.records()).toHaveLength(1);
+  });
+
   it('a directory, with --profile and --base-url: -r for that profile and service', async () => {
     const {service, key, sandbox: box} = await connectedSandbox();
     await mkdir(join(box.directory, 'my photos'));
@@ -68,12 +80,6 @@ describe('a command line that was meant as an upload', () => {
       'If its name is not UTF-8, upload its directory with -r, or name it in a list (--files-from).';
     expect(stderr).toBe(`media: caf\ufffd.png does not exist.\n  ${hint}`);
     expect(exitCode).toBe(1);
-  });
-
-  it('a file URL: no hint', async () => {
-    const {sandbox: box} = await connectedSandbox();
-    const {stderr} = await box.run(['upload', 'file:///nowhere/a%20b.png']);
-    expect(stderr).toBe('media: file:///nowhere/a%20b.png does not exist.\n');
   });
 });
 

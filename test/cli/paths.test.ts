@@ -1,5 +1,6 @@
 import {mkdir, readFile, rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {rootCertificates} from 'node:tls';
 import {execa} from 'execa';
 import {expect, test} from 'vitest';
 import {connectedSandbox} from '../support/embedded.ts';
@@ -94,6 +95,19 @@ test.each([
     await expect(readFile(at('d\ufffd/sent'))).rejects.toThrow('ENOENT');
   },
 );
+
+test('a setting with the path of a file in a working directory whose name is not UTF-8: a usage error, not a path that leads elsewhere', async () => {
+  const {sandbox, at} = await machine();
+  const directory = Buffer.concat([Buffer.from(at('d')), Buffer.of(0xff)]);
+  await mkdir(directory);
+  await writeFile(Buffer.concat([directory, Buffer.from('/ca.pem')]), rootCertificates[0] ?? '');
+  const words = ['config', 'set', 'cacert', 'ca.pem'];
+  const {stderr, exitCode} = await inDirectory(directory, sandbox, words);
+  expect([stderr.split('\n', 1)[0], exitCode]).toEqual([
+    'media: The working directory has no path that could be stored.',
+    2,
+  ]);
+});
 
 test.each([
   ['upload photo.png --json', 'file_missing', 1],

@@ -2,9 +2,10 @@ import type {Stats} from 'node:fs';
 import {MediaError, systemError, tooManyOpen} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
-import {type FilePath, typedPath} from '../../lib/files/typed-path.ts';
+import {type FilePath, pathOfFileUrl, typedPath} from '../../lib/files/typed-path.ts';
+import {shellQuoted} from '../../lib/shell.ts';
 import {unlessStopped} from '../../lib/stop.ts';
-import {isMissing, isOutOfDescriptors, systemCode} from '../../lib/system-code.ts';
+import {isMissing, isOutOfDescriptors, orNothing, systemCode} from '../../lib/system-code.ts';
 import {Disk} from './disk.ts';
 import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
@@ -75,12 +76,7 @@ async function describeOpenError(
   if (isMissing(cause)) {
     const link = await files.lstat(path).catch(() => undefined);
     const what = link?.isSymbolicLink() ? 'links to a file that does not exist' : 'does not exist';
-    // In an argument, Node replaces what is not UTF-8 by U+FFFD.
-    const hint =
-      typeof path === 'string' && name.includes('\ufffd')
-        ? 'If its name is not UTF-8, upload its directory with -r, or name it in a list (--files-from).'
-        : undefined;
-    return new MediaError('file_missing', `${name} ${what}.`, {cause, hint});
+    return new MediaError('file_missing', `${name} ${what}.`, {cause, hint: missingHint(name, path)});
   }
   if (isOutOfDescriptors(cause)) return tooManyOpen(`${name} could not be opened`, cause);
   const code = systemCode(cause);
@@ -96,4 +92,13 @@ export async function namedStat(name: string, path: string): Promise<Stats> {
   return systemFiles.stat(path).catch(async error => {
     throw await describeOpenError(systemFiles, {name, path}, error);
   });
+}
+
+function missingHint(name: string, path: FilePath): string | undefined {
+  // In an argument, Node replaces what is not UTF-8 by U+FFFD.
+  if (typeof path === 'string' && name.includes('\ufffd'))
+    return 'If its name is not UTF-8, upload its directory with -r, or name it in a list (--files-from).';
+  // Dragging a file onto a terminal may type a URL.
+  const target = orNothing(() => pathOfFileUrl(name)) ?? name;
+  return target === name ? undefined : `Use the path of the file instead of its URL: ${shellQuoted(target)}`;
 }
