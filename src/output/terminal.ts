@@ -38,12 +38,3 @@ export type Style = 'bold' | 'red' | 'green' | 'magenta';
 export function paint(style: Style | undefined, text: string, color: boolean): string {
   return color && style !== undefined ? styleText(style, text, {validateStream: false}) : text;
 }
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that set a style begin with one
-const styleSequence = /\u001b\[[\d;]*m/g;
-
-/** Removes colours and other styles from what a package writes to a terminal. */
-export function withoutColor(stream: TerminalOutput): TerminalOutput {
-  const write = (text: string, ...rest: never[]) => stream.write(text.replace(styleSequence, ''), ...rest);
-  return new Proxy(stream, {get: (target, name) => (name === 'write' ? write : Reflect.get(target, name))});
-}

@@ -3,7 +3,7 @@ import {describe, expect, it} from 'vitest';
 import {systemClock, type TerminalOutput} from '../../src/host.ts';
 import {Meter} from '../../src/output/progress/meter.ts';
 import {Progress, progressText} from '../../src/output/progress/progress.ts';
-import {mayAnimate, mayColor, widthOf, withoutColor} from '../../src/output/terminal.ts';
+import {mayAnimate, mayColor, widthOf} from '../../src/output/terminal.ts';
 import {formatBytes} from '../../src/output/units.ts';
 import {TerminalScreen} from '../docs/terminal-screen.js';
 
@@ -115,17 +115,5 @@ describe('mayColor', () => {
     ['NO_COLOR over FORCE_COLOR', true, {NO_COLOR: '1', FORCE_COLOR: '1'}, false],
   ])('%s', (_name, isTTY, env, expected) => {
     expect(mayColor(stream(isTTY, 80), env)).toBe(expected);
-  });
-});
-
-describe('withoutColor', () => {
-  it('styles are left out, all else passes, the stream is still one', async () => {
-    const output = stream(true, 80);
-    const plain = withoutColor(output);
-    plain.write('\u001b[31ma\u001b[39m\u001b[1;90mb\u001b[0m\u001b[2K\u001b[G');
-    plain.end();
-    expect(String(output.read())).toBe('ab\u001b[2K\u001b[G');
-    expect(plain.columns).toBe(80);
-    expect(plain.isTTY).toBe(true);
   });
 });

@@ -1,9 +1,7 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {failed, MediaError} from '../../errors.ts';
-import type {TerminalOutput} from '../../host.ts';
 import {textOf} from '../../lib/files/read-text.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
-import {mayColor, withoutColor} from '../../output/terminal.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import {parseKey, parseServiceUrl} from '../../settings/parse.ts';
 
@@ -55,10 +53,8 @@ async function ask(
   check: (value: string) => void,
 ): Promise<string> {
   const prompts = await import('@clack/prompts');
-  // Node.js 20 styles the prompts whatever NO_COLOR says.
-  const output: TerminalOutput = mayColor(host.stderr, host.env) ? host.stderr : withoutColor(host.stderr);
   const validate = (value: string | undefined) => complaint(value, check);
-  const answer = await prompts[kind]({message, validate, input: host.stdin, output});
+  const answer = await prompts[kind]({message, validate, input: host.stdin, output: host.stderr});
   // A symbol means that the prompt was cancelled.
   if (typeof answer !== 'string') throw new MediaError('interrupted', 'Nothing was stored.');
   return answer;
