@@ -16,7 +16,7 @@ export async function runKeyCommand(
   host: Host,
   command: string,
   globals: GlobalOptions,
-  {timeoutMs = timeLimitMs, stop}: {timeoutMs?: number; stop?: StopSignal | undefined} = {},
+  stop: StopSignal | undefined,
 ): Promise<string> {
   const unavailable = (how: string) =>
     new MediaError('key_unavailable', `The key-command of the profile ${how}.`, {
@@ -26,12 +26,12 @@ export async function runKeyCommand(
     command,
     stderr: 'inherit',
     cwd: configDirectory(host),
-    timeoutMs,
+    timeoutMs: timeLimitMs,
     stop,
     firstLineOnly: true,
   });
   stop?.throwIfAborted();
-  if (end.kind === 'timeout') throw unavailable(`did not end within ${timeoutMs / 1000} s`);
+  if (end.kind === 'timeout') throw unavailable(`did not end within ${timeLimitMs / 1000} s`);
   if (end.kind === 'failed') throw unavailable(`could not be used: ${end.reason}`);
   if (end.status !== 0) {
     throw unavailable(end.status === null ? 'was ended by a signal' : `ended with status ${end.status}`);

@@ -102,7 +102,7 @@ export async function readStoredKey(
   const {host, globals, profileName, profile} = run;
   if (profile['key-command'] !== undefined) {
     const {runKeyCommand} = await import('./key-command.ts');
-    return runKeyCommand(host, profile['key-command'], globals, {stop});
+    return runKeyCommand(host, profile['key-command'], globals, stop);
   }
   if (profile['key-store'] !== 'keychain') return profile.key;
   const {askKeychain} = await import('./keychain.ts');
