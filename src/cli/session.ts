@@ -17,8 +17,6 @@ export interface Session {
   client: ServiceClient;
   /** The service's host and port, for messages. */
   hostName: string;
-  /** Whether the service runs inside this process. */
-  embedded: boolean;
   /** How a journal identifies the service: its base URL, or the identity of the embedded service. */
   identity: string;
   /** Asks the service whose key is used; undefined if it does not say. */
@@ -49,7 +47,6 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
       return unlessStopped(answer, stop);
     },
     settings,
-    embedded: false,
     close: () => client.close(),
   };
 }
@@ -105,13 +102,13 @@ async function openEmbedded(invocation: Invocation, settings: Settings): Promise
     onError: error => invocation.report.failure(asMediaError(describeServiceError(error, options))),
   };
   const {service, key} = await startEmbedded(options, {label: 'embedded', persist: false});
-  const client = newClient(invocation, {baseUrl: new URL(service.url)}, new Secret(key), {});
+  const address = {baseUrl: new URL(service.url), isEmbedded: true};
+  const client = newClient(invocation, address, new Secret(key), {});
   return {
     client,
     hostName: 'the embedded service',
     identity: `embedded:${service.identity}`,
     settings,
-    embedded: true,
     async close() {
       await client.close();
       await service.close();

@@ -11,6 +11,8 @@ export interface ServiceAddress {
   baseUrl: URL;
   /** The GraphQL URL; by default /graphql at the root of the base URL's host. */
   graphqlUrl?: URL | undefined;
+  /** Whether the service runs inside this process; the URLs in its records lead to where `media serve` would be. */
+  isEmbedded?: boolean;
 }
 
 export interface GraphqlRequest {
@@ -65,14 +67,9 @@ export class ServiceClient implements Uploader {
   }
 
   /** Whether the file of a record is still there, with its size in bytes. */
-  async isStored(
-    record: MediaRecord,
-    size: number,
-    isEmbedded: boolean,
-    signal: StopSignal,
-  ): Promise<boolean> {
+  async isStored(record: MediaRecord, size: number, signal: StopSignal): Promise<boolean> {
     const {isStillStored} = await import('./stored.ts');
-    return isStillStored(record, size, {baseUrl: this.#address.baseUrl, isEmbedded, signal}, this.#options);
+    return isStillStored(record, size, {...this.#address, signal}, this.#options);
   }
 
   /** Why the service accepts no requests, asked without a file; undefined if it does. */

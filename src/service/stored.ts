@@ -36,12 +36,11 @@ const publicLookup: LookupFunction = (name, options, callback) =>
 export async function isStillStored(
   record: MediaRecord,
   size: number,
-  {baseUrl, isEmbedded, signal}: {baseUrl: URL; isEmbedded: boolean; signal: StopSignal},
+  {baseUrl, isEmbedded, signal}: {baseUrl: URL; isEmbedded?: boolean; signal: StopSignal},
   options: ConnectionOptions,
 ): Promise<boolean> {
   const text = record.fileUrl ?? publicUrl(record);
   if (typeof text !== 'string' || !URL.canParse(text)) return false;
-  // The URLs of a service in this process lead to where `media serve` would be.
   const url = isEmbedded ? new URL(new URL(text).pathname, baseUrl) : new URL(text);
   const isOwn = url.origin === baseUrl.origin;
   // A proxy would hide the address that is connected to.

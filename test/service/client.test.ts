@@ -203,6 +203,6 @@ test('whether a file is still stored is asked without the client certificate', a
   const source = memorySource('a.png', Buffer.from('a'));
   expect(await uploadEach([source], client)).toMatchObject([{status: 'uploaded'}]);
   const {signal} = new AbortController();
-  await client.isStored({id: 'm_1', fileUrl: `${url}/m_1`}, 1, false, signal).catch(() => false);
+  await client.isStored({id: 'm_1', fileUrl: `${url}/m_1`}, 1, signal).catch(() => false);
   expect(uploads).toEqual(['POST /v1/media/upload']);
 });

@@ -21,7 +21,7 @@ export class Disposing {
     this.#disposals = new Disposals(disposal, {host, stdout: {hasEnded: false}, settleMs: 0, stop});
     const isStored = ({id}: {id: string}) => process.step(() => service.stored.some(one => one.id === id));
     // Of a session, it only asks this.
-    this.#session = {client: {isStored}, embedded: false} as unknown as Session;
+    this.#session = {client: {isStored}} as unknown as Session;
   }
 
   /** The same source, whose state is remembered as it is opened. */

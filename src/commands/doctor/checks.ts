@@ -85,9 +85,9 @@ async function checkService(invocation: Invocation, settings: Settings): Promise
   if (settings.baseUrl?.kind !== 'embedded' && settings.key === undefined)
     return [failed('key', missingSettings(settings)), ...skipped('there is no key', 'upload-path')];
   const session = await openSessionFor(settings, invocation);
-  return withSession(session, async ({embedded, hostName, client}) => {
+  return withSession(session, async ({hostName, client}) => {
     const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
-    const hint = embedded ? undefined : refusedKeyHint(settings);
+    const hint = settings.baseUrl?.kind === 'embedded' ? undefined : refusedKeyHint(settings);
     const problem = verdictError(verdict, hostName, hint);
     if (verdict.status === 'rejected' && problem !== undefined)
       return [failed('key', problem), ...skipped('the key is not accepted', 'upload-path')];

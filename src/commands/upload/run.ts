@@ -202,7 +202,7 @@ export class UploadRun {
 
   async #conclude(session: Session | undefined, {several}: Inputs): Promise<void> {
     const {report} = this.#invocation;
-    if (session?.embedded && this.tally.fields().uploaded > 0) {
+    if (session?.settings.baseUrl?.kind === 'embedded' && this.tally.fields().uploaded > 0) {
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
     }
     if (several && this.#options.dryRun) for (const line of this.tally.sums()) report.note(line);

@@ -62,9 +62,8 @@ export class Disposals {
   confirm(outcome: Outcome | LeftOut, session: Session | undefined): Promise<void> | undefined {
     if (!this.areWanted || session === undefined || outcome.status !== 'skipped') return undefined;
     const {record, size = 0} = outcome;
-    const {client, embedded} = session;
     return this.#inTurn(async () => {
-      const isThere = await client.isStored(record, size, embedded, this.#options.stop);
+      const isThere = await session.client.isStored(record, size, this.#options.stop);
       if (isThere) this.#confirmed.add(outcome);
     });
   }
