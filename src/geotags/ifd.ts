@@ -1,5 +1,5 @@
 import type {Part} from './part.ts';
-import {UnstrippableError, wrongLengths} from './unstrippable.ts';
+import {UnstrippableError} from './unstrippable.ts';
 
 export interface IfdEntry {
   readonly tag: number;
@@ -16,36 +16,31 @@ export interface IfdEntry {
 /** Real directories have less than a hundred entries. */
 const mostEntries = 1_000;
 
-/** The bytes of a value by its type (TIFF 6.0, 2; BigTIFF has 16 to 18). */
-const typeSizes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8];
+/** The bytes of a value by its type (TIFF 6.0, 2). */
+const typeSizes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
 
-/** A TIFF structure: its offsets are relative to the part, and in BigTIFF they have 8 bytes. */
+/** A TIFF structure: its offsets are relative to the part. */
 export class Tiff {
   readonly part: Part;
   readonly isLittle: boolean;
-  readonly word: 4 | 8;
 
-  constructor(part: Part, isLittle: boolean, word: 4 | 8) {
+  constructor(part: Part, isLittle: boolean) {
     this.part = part;
     this.isLittle = isLittle;
-    this.word = word;
   }
 
-  /** An unsigned number of 2, 4 or 8 bytes. */
+  /** An unsigned number of 2 or 4 bytes. */
   number(at: number, size: number): number {
     return this.#numberIn(this.part.read(at, size), 0, size);
   }
 
   #numberIn(bytes: Buffer, at: number, size: number): number {
-    if (size < 8) return this.isLittle ? bytes.readUIntLE(at, size) : bytes.readUIntBE(at, size);
-    const number = Number(this.isLittle ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
-    if (!Number.isSafeInteger(number)) throw wrongLengths();
-    return number;
+    return this.isLittle ? bytes.readUIntLE(at, size) : bytes.readUIntBE(at, size);
   }
 
   /** The values of an entry of whole numbers, such as offsets. */
   numbers({type, count, valueAt, valueSize}: IfdEntry): number[] {
-    if (![3, 4, 13, 16, 18].includes(type)) throw new UnstrippableError('an offset of an unknown type');
+    if (![3, 4, 13].includes(type)) throw new UnstrippableError('an offset of an unknown type');
     const size = typeSizes[type] ?? 0;
     const bytes = this.part.read(valueAt, valueSize);
     return Array.from({length: count}, (_, index) => this.#numberIn(bytes, index * size, size));
@@ -53,23 +48,20 @@ export class Tiff {
 
   /** The entries of a directory, and its bytes without the offset of the next one. */
   directory(at: number): {entries: IfdEntry[]; size: number} {
-    const {part, word} = this;
-    const countSize = word === 8 ? 8 : 2;
-    const count = this.number(at, countSize);
+    const {part} = this;
+    const count = this.number(at, 2);
     if (count > mostEntries) throw new UnstrippableError('a directory of very many tags');
-    const entrySize = 4 + 2 * word;
-    const size = countSize + count * entrySize;
+    const size = 2 + 12 * count;
     const bytes = part.read(at, size);
     const entries = Array.from({length: count}, (_, index): IfdEntry => {
-      const start = countSize + index * entrySize;
+      const start = 2 + 12 * index;
       const tag = this.#numberIn(bytes, start, 2);
       const type = this.#numberIn(bytes, start + 2, 2);
-      const values = this.#numberIn(bytes, start + 4, word);
+      const values = this.#numberIn(bytes, start + 4, 4);
       const valueSize = values * (typeSizes[type] ?? 0);
       if ((typeSizes[type] ?? 0) === 0) throw new UnstrippableError('a tag of an unknown type');
-      const isOutside = valueSize > word;
-      const inside = start + 4 + word;
-      const valueAt = isOutside ? this.#numberIn(bytes, inside, word) : at + inside;
+      const isOutside = valueSize > 4;
+      const valueAt = isOutside ? this.#numberIn(bytes, start + 8, 4) : at + start + 8;
       if (valueAt + valueSize > part.size) throw new UnstrippableError('a tag whose value is missing');
       return {tag, type, count: values, at: at + start, valueAt, valueSize, isOutside};
     });

@@ -21,7 +21,7 @@ export function walkMakerNote(note: Part, tiff: Tiff, noteAt: number, make: stri
   if (tags === undefined) return;
   // Nikon's have a TIFF header of their own, from which their offsets count.
   const base = head.startsWith('Nikon\0\x02') && head.length === 18 ? noteAt + 10 : 0;
-  const own = base === 0 ? tiff : new Tiff(tiff.part.slice(base), head[10] === 'I', 4);
+  const own = base === 0 ? tiff : new Tiff(tiff.part.slice(base), head[10] === 'I');
   const at =
     base === 0 ? noteAt + (headers.find(one => head.startsWith(one)) ?? '').length : own.number(4, 4);
   for (const {tag, valueAt, valueSize} of own.directory(at).entries) {

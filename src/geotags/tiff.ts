@@ -60,12 +60,12 @@ function walkOf(part: Part): Walk {
   const head = part.read(0, 8);
   const isLittle = head[0] === 0x49;
   const magic = isLittle ? head.readUInt16LE(2) : head.readUInt16BE(2);
-  if (!/^(?:II|MM)$/.test(head.toString('latin1', 0, 2)) || (magic !== 42 && magic !== 43))
-    throw new UnstrippableError('Exif metadata without a TIFF header');
-  const tiff = new Tiff(part, isLittle, magic === 43 ? 8 : 4);
-  part.claim(0, 2 * tiff.word);
+  if (!/^(?:II|MM)$/.test(head.toString('latin1', 0, 2)) || magic !== 42)
+    throw new UnstrippableError(magic === 43 ? 'a BigTIFF' : 'Exif metadata without a TIFF header');
+  const tiff = new Tiff(part, isLittle);
+  part.claim(0, 8);
   const walk = {tiff, directories: new Set<number>(), make: '', isDng: false, isRaw: false};
-  follow(walk, [tiff.number(tiff.word, tiff.word)]);
+  follow(walk, [tiff.number(4, 4)]);
   return walk;
 }
 
@@ -79,9 +79,9 @@ function follow({directories}: Walk, found: readonly number[]): void {
 
 /** Blanks the location in one directory, and returns the offsets of those that follow. */
 function walkIfd(walk: Walk, at: number): number[] {
-  const {part, word} = walk.tiff;
+  const {part} = walk.tiff;
   const {entries, size} = walk.tiff.directory(at);
-  part.claim(at, size + word);
+  part.claim(at, size + 4);
   const following: number[][] = [];
   for (const entry of entries) {
     const {tag, valueAt, valueSize, isOutside} = entry;
@@ -96,7 +96,7 @@ function walkIfd(walk: Walk, at: number): number[] {
     else if (isOutside && !walkValue(walk, entry)) part.claim(valueAt, valueSize);
   }
   claimPictures(walk.tiff, entries);
-  return [...following.flat(), walk.tiff.number(at + size, word)];
+  return [...following.flat(), walk.tiff.number(at + size, 4)];
 }
 
 /** Walks a value that has a structure of its own; returns whether it has. */

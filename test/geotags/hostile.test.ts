@@ -90,23 +90,9 @@ test('refused: extended XMP of which pieces come twice, before and after a scan'
   expect(await stripped(twice)).toBe('extended XMP with missing pieces');
 });
 
-test('BigTIFF', async () => {
-  const bytes = Buffer.alloc(120);
-  bytes.write('II+\0\x08\0\0\0', 'latin1');
-  bytes.writeBigUInt64LE(16n, 8);
-  const directory = (at: number, tag: number, type: number, count: number, value: number) => {
-    bytes.writeBigUInt64LE(1n, at);
-    bytes.writeUInt16LE(tag, at + 8);
-    bytes.writeUInt16LE(type, at + 10);
-    bytes.writeBigUInt64LE(BigInt(count), at + 12);
-    bytes.writeBigUInt64LE(BigInt(value), at + 20);
-  };
-  directory(16, 0x8825, 18, 1, 60);
-  directory(60, 4, 2, secret.length, 104);
-  bytes.write(secret, 104);
-  const clean = (await stripped(bytes)) as Buffer;
-  expect(clean.subarray(60)).toEqual(Buffer.alloc(60));
-  expect(clean.readUInt16LE(24)).toBe(0x8826);
+test('refused: a BigTIFF', async () => {
+  const bytes = Buffer.concat([Buffer.from('II+\0\x08\0\0\0\x10', 'latin1'), Buffer.alloc(120)]);
+  expect(await stripped(bytes)).toBe('a BigTIFF');
 });
 
 test('a WebP picture: of another length refused, else the EXIF chunk is blanked', async () => {
