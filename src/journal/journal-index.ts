@@ -178,7 +178,9 @@ export class JournalIndex {
     if (row !== -1) this.#state.set(row, states.indexOf('forgotten'));
   }
 
+  /** What is forgotten gets no other state: a line that says so is of an older copy in the same file. */
   #set(row: number, state: EntryState, offset: number): void {
+    if (this.stateOf(row) === 'forgotten') return;
     this.#state.set(row, states.indexOf(state));
     this.#offset.set(row, offset);
   }
@@ -223,7 +225,7 @@ export class JournalIndex {
     // A replaced writer may write this late: its failure must not settle what its successor has released.
     if (state !== 'unknown') this.#writer.set(row, this.#numberOf(by));
     // If it was released, its current line contains the hash.
-    if (state === 'failed' || state === 'forgotten' || (state === 'pending' && this.#released.at(row) === 0))
+    if (state === 'failed' || (state === 'pending' && this.#released.at(row) === 0))
       this.#set(row, 'pending', offset);
   }
 

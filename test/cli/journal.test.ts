@@ -596,6 +596,21 @@ describe('media journal merge', () => {
     expect(await media(one, 'list', 'all')).toMatchObject({stdout: 'uploaded  a  med_2\n'});
   });
 
+  it.each([
+    ['j1', 'j2'],
+    ['j2', 'j1'],
+  ])('%s and %s in one file, one of which has forgotten an upload: forgotten', async (...names) => {
+    const one = await bench();
+    await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['done', 'med_2']});
+    await one.write(await one.text(join(one.directory, 'j1')), join(one.directory, 'j2'));
+    expect(await media(one, 'forget', 'j2', 'a')).toMatchObject({exitCode: 0});
+    const texts = await Promise.all(names.map(name => one.text(join(one.directory, name))));
+    await one.write(texts.join(''), join(one.directory, 'both'));
+    expect((await media(one, 'list', 'both')).stdout).toBe(
+      'forgotten  a  forgotten; the next run sends it\nuploaded  b  med_2\n',
+    );
+  });
+
   it('100 shards, more than are kept open', async () => {
     const one = await bench();
     const names = Array.from({length: 100}, (_, index) => `j${index}`);
