@@ -56,7 +56,7 @@ export type Identity = {[field in (typeof wantedFields)[number]]?: string};
 
 const viewerNames = ['viewer', 'me', 'currentUser'];
 
-const introspection = `{__schema{queryType{fields{name args{type{kind}} type{kind ofType{kind fields{name type{kind ofType{kind}}}} fields{name type{kind ofType{kind}}}}}}}}`;
+const introspection = `{__schema{queryType{fields{name args{type{kind}} type{kind ofType{kind fields{name args{type{kind}} type{kind ofType{kind}}}} fields{name args{type{kind}} type{kind ofType{kind}}}}}}}}`;
 
 interface TypeReference {
   kind?: string;
@@ -92,13 +92,18 @@ export async function accountOfKey(client: ServiceClient, signal: AbortSignal): 
 
 function viewerQuery(fields: FieldDescription[]): {text: string; field: string} | undefined {
   for (const field of viewerNames) {
-    const {args = [], type} = fields.find(({name}) => name === field) ?? {};
-    if (args.some(argument => argument.type?.kind === 'NON_NULL')) continue;
-    const scalars = (nullable(type)?.fields ?? []).filter(child => nullable(child.type)?.kind === 'SCALAR');
+    const [description] = withoutArguments(fields).filter(({name}) => name === field);
+    const children = withoutArguments(nullable(description?.type)?.fields ?? []);
+    const scalars = children.filter(child => nullable(child.type)?.kind === 'SCALAR');
     const wanted = wantedFields.filter(name => scalars.some(child => child.name === name));
     if (wanted.length > 0) return {field, text: `{${field}{${wanted.join(' ')}}}`};
   }
   return undefined;
+}
+
+/** The fields that need no arguments: with another one, the service would refuse the whole query. */
+function withoutArguments(fields: FieldDescription[]): FieldDescription[] {
+  return fields.filter(({args = []}) => args.every(({type}) => type?.kind !== 'NON_NULL'));
 }
 
 function nullable(type: TypeReference | undefined): TypeReference | undefined | null {

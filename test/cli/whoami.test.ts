@@ -208,6 +208,17 @@ describe('whom the key belongs to', () => {
     expect(exitCode).toBe(0);
   });
 
+  it('a name that needs an argument: the other fields', async () => {
+    const name = {...scalar('name'), args: [{type: {kind: 'NON_NULL'}}]};
+    const type = {kind: 'OBJECT', fields: [scalar('id'), name]};
+    const {url} = await graphqlServer(query => {
+      if (query.includes('__schema')) return schemaWith([{name: 'viewer', args: [], type}]);
+      return query.includes('name}') ? {errors: [{message: 'no format'}]} : {data: {viewer: {id: 17}}};
+    });
+    const {stdout} = await (await sandboxFor(url)).run(['whoami', '--json']);
+    expect(JSON.parse(stdout).identity).toEqual({id: '17'});
+  });
+
   it.each([
     ['introspection that is off', {errors: [{message: 'off'}]}],
     ['no such field', schemaWith([{name: 'media', args: [], type: viewerType('id')}])],
