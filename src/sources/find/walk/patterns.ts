@@ -1,5 +1,6 @@
 import {MediaError} from '../../../errors.ts';
 import {type ByteName, fromText, toText} from '../../../lib/files/typed-path.ts';
+import {own} from '../../../lib/object.ts';
 import {baseName, fromTyped, isHiddenName, parentsOf} from './names.ts';
 import type {WalkRules} from './walk.ts';
 
@@ -23,7 +24,7 @@ export function compilePattern(pattern: string, {dot}: {dot: boolean}): Matcher 
 function compile(pattern: string, sourceOf: (segments: readonly string[]) => string): RegExp {
   try {
     if (pattern === '' || pattern.length > longestPattern) throw new RangeError('the length of the pattern');
-    const sources = withoutChoices(pattern).map(one => sourceOf(one.split('/').filter(isSegment)));
+    const sources = withoutChoices(pattern).map(one => sourceOf(one.split(/\\?\//).filter(isSegment)));
     const regExp = new RegExp(`^(?:${sources.join('|')})$`, 'su');
     // One that is too large is refused when it is used first.
     regExp.test('');
@@ -40,28 +41,43 @@ function isSegment(part: string): boolean {
   return part !== '' && part !== '.';
 }
 
-/** Braces within which there are no others, with a comma or a range. */
-const choice = /(?<!\\)\{(?=[^{}]*(?:,|\.\.))((?:\\.|[^{}\\])*)\}/s;
-
 /** The patterns without choices that a pattern means, added to those that were found. */
 function withoutChoices(pattern: string, found: string[] = []): string[] {
-  if (found.length * pattern.length > mostSpelled) throw new RangeError('the number of choices');
-  const [braces, body = ''] = choice.exec(pattern) ?? [];
-  const words = body.includes('..') ? rangeOf(body) : body.split(/(?<!\\),/);
-  const chosen = (word: string) => pattern.replace(choice, () => word);
-  if (braces === undefined) found.push(pattern);
-  else for (const word of words) withoutChoices(chosen(word), found);
+  const {start, words, end} = choiceIn(pattern) ?? {words: []};
+  if ((found.length + words.length) * pattern.length > mostSpelled)
+    throw new RangeError('the number of choices');
+  if (words.length === 0) found.push(pattern);
+  for (const word of words) withoutChoices(`${pattern.slice(0, start)}${word}${pattern.slice(end)}`, found);
   return found;
 }
 
-/** The numbers of a range such as `9..11`; as in a shell, a leading zero means that all have as many digits. */
+/** The braces of a pattern that close first of those with a comma or a range, and the words that they mean. */
+function choiceIn(pattern: string): {start: number; words: string[]; end: number} | undefined {
+  /** For each open brace, its place and those of its commas. */
+  const open: number[][] = [];
+  for (const {0: part, index: at} of pattern.matchAll(/\\.|[{},]/gs)) {
+    if (part === '{') open.push([at]);
+    if (part === ',') open.at(-1)?.push(at);
+    const places = (part === '}' && open.pop()) || [];
+    const words = places.map((place, index) => pattern.slice(place + 1, places[index + 1] ?? at));
+    const range = words.join().includes('..') ? rangeOf(words.join()) : undefined;
+    if (range || words.length > 1) return {start: places[0] ?? 0, words: range ?? words, end: at + 1};
+  }
+  return undefined;
+}
+
+/** The numbers of a range such as `9..11`, or the letters of `a..c`; as in a shell, a leading zero means that all have as many digits. */
 function rangeOf(range: string): string[] {
   const ends = range.split('..');
-  const first = Math.min(...ends.map(Number));
-  const length = Math.max(...ends.map(Number)) - first + 1;
-  if (!/^\d+\.\.\d+$/.test(range) || length > mostSpelled) throw new RangeError(`{${range}}`);
+  const isNumeric = /^\d+\.\.\d+$/.test(range);
+  const codes = ends.map(end => (isNumeric ? Number(end) : end.charCodeAt(0)));
+  const first = Math.min(...codes);
+  const length = Math.max(...codes) - first + 1;
+  if (!(isNumeric || /^(?:[a-z]\.\.[a-z]|[A-Z]\.\.[A-Z])$/.test(range)) || length > mostSpelled)
+    throw new RangeError(`{${range}}`);
   const width = ends.some(end => /^0\d/.test(end)) ? Math.max(...ends.map(end => end.length)) : 0;
-  return Array.from({length}, (_, index) => `${first + index}`.padStart(width, '0'));
+  const item = (code: number) => (isNumeric ? `${code}`.padStart(width, '0') : String.fromCharCode(code));
+  return Array.from({length}, (_, index) => item(first + index));
 }
 
 /** What a name that stars match must not be: `.` and `..`, and one that begins with a dot unless that is spelled or allowed. */
@@ -83,7 +99,7 @@ function pathSource(segments: readonly string[], dot: boolean): string {
 }
 
 /** A star, an escaped character, a class, and any other character. */
-const segmentPart = /(\*+)|\\(.?)|\[([!^]?)((?:\\.|[^\\\]])+)\]|./gsu;
+const segmentPart = /(\*+)|\\(.)|\[([!^]?)((?:\[:\w+:\]|\\.|[^\\])(?:\[:\w+:\]|\\.|[^\\\]])*)\]|./gsu;
 
 function segmentSource(segment: string, dot: boolean): string {
   const runs = [''];
@@ -96,10 +112,28 @@ function segmentSource(segment: string, dot: boolean): string {
   return `${guard}${withStars(runs, '[^/]')}`;
 }
 
+/** The characters of the classes that have names. */
+const namedClasses: Readonly<Record<string, string>> = {
+  alnum: '\\p{Alpha}\\p{Nd}',
+  alpha: '\\p{Alpha}',
+  blank: ' \\t',
+  cntrl: '\\p{Cc}',
+  digit: '0-9',
+  lower: '\\p{Lower}',
+  punct: '\\p{P}\\p{S}',
+  space: '\\s',
+  upper: '\\p{Upper}',
+  word: '\\w',
+  xdigit: '0-9A-Fa-f',
+};
+
 function classSource(members: string): string {
-  return members.replace(/\\(.)|[[\]^]/gsu, (text, escaped = text) =>
-    escaped === '-' ? '\\-' : literal(escaped),
-  );
+  return members.replace(/\[:(\w+):\]|\\(.)|[[\]^]/gsu, (text, name, escaped = text) => {
+    if (name === undefined) return escaped === '-' ? '\\-' : literal(escaped);
+    const named = own(namedClasses, name);
+    if (named === undefined) throw new RangeError(text);
+    return named;
+  });
 }
 
 function literal(character: string): string {

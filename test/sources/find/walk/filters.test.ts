@@ -126,8 +126,26 @@ describe('patterns', () => {
     ['[\\]^[]b*', '^b.png'],
     ['@(a|b)*', '@(a|b).png'],
     ['$$*', '$$.png'],
+    ['{{a},c}b*', '{a}b.png'],
+    ['{a\\,b}*', '{a,b}.png'],
+    ['{c\\},d}b*', 'c}b.png'],
+    ['{\\{a,c}b*', '{ab.png'],
+    ['\\\\{a,c}b*', '\\ab.png'],
+    ['aab.png\\', 'aab.png\\'],
   ])('%s match characters that close or repeat nothing as they are', async (pattern, name) => {
     expect(await leftOut([pattern], [fromText(name), 'aab.png'])).toEqual([fromText(name)]);
+  });
+
+  it.each([
+    ['[[:digit:]_]*', ['1.png', '_.png']],
+    ['[![:alpha:]]*', ['1.png', '_.png', '].png']],
+    ['[[:upper:]é]*', ['É.png', 'é.png']],
+    ['[]_]*', ['_.png', '].png']],
+    ['[!]_[:alnum:]]*', []],
+    ['{a..c}*', ['b.png']],
+  ])('%s match classes as a shell does', async (pattern, names) => {
+    const from = ['1.png', 'b.png', 'É.png', 'é.png', '_.png', '].png'];
+    expect(await leftOut([pattern], from.map(fromText))).toEqual(names.map(fromText));
   });
 
   it('with many stars are soon done with a name that nearly matches in many ways', async () => {
@@ -146,7 +164,7 @@ describe('patterns', () => {
     ]);
   });
 
-  it.each(['', '/', './', '//'])('%j is a usage error', pattern => {
+  it.each(['', '/', './', '//', '[[:words:]]'])('%j is a usage error', pattern => {
     expect(() => compileFilters([pattern])).toThrow(expect.objectContaining({code: 'usage'}));
   });
 
@@ -154,6 +172,7 @@ describe('patterns', () => {
     ['characters', '*'.repeat(70_000)],
     ['choices', '{a,b}'.repeat(800)],
     ['numbers', '{1..9999}'.repeat(2)],
+    ['ranges', '{1..199999}'.repeat(300)],
   ])('of very many %s is a usage error', (_what, pattern) => {
     expect(() => compileFilters([pattern])).toThrow(expect.objectContaining({code: 'usage'}));
   });

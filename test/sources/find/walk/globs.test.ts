@@ -107,12 +107,13 @@ describe('a pattern matches', () => {
     ['n{9..11}.png', ['n9.png', 'n10.png', 'n11.png']],
     ['n{11..9}.{png,gif}', ['n9.png', 'n10.png', 'n11.png']],
     ['n{008..012}.png', ['n010.png']],
+    ['n{a..c}.png', ['nb.png', 'nc.png']],
     ['n{{1..2},A}.png', ['n1.png', 'n2.png', 'nA.png']],
   ])('%s, as a shell expands it', async (pattern, expected) => {
     expect(await expand(await makeTree(...numbered), pattern)).toEqual(expected.sort());
   });
 
-  it.each(['{1..99999999}', '{a..10}', '{a..c}', '{1..3..2}', '{1..3,5}', '{..}', '{Z..b}'])(
+  it.each(['{1..99999999}', '{a..10}', '{1..3..2}', '{1..3,5}', '{..}', '{Z..b}'])(
     'nothing with %s: it is not a range',
     pattern => {
       expect(() => compileGlob(`n${pattern}.png`, false)).toThrow(expect.objectContaining({code: 'usage'}));
