@@ -141,7 +141,6 @@ async function* run(
     });
     for await (const outcome of outcomes) if (outcome.status !== 'left out') yield resultOf(outcome);
     signal?.throwIfAborted();
-    if (thrown) throw thrown.error;
   } catch (error) {
     signal?.throwIfAborted();
     if (!stop.aborted || error !== stop.reason) throw inOptionNames(error);
@@ -149,6 +148,7 @@ async function* run(
     signal?.removeEventListener('abort', onAbort);
     await journal?.close();
   }
+  if (thrown) throw thrown.error;
 }
 
 /** What each option of `uploadAll` may be. */

@@ -150,6 +150,23 @@ describe('uploadAll', () => {
     },
   );
 
+  it('an observer that throws while the next input is awaited: rejects with that, and does not wait', async () => {
+    const {client} = await connected();
+    const bug = new Error('a bug');
+    async function* inputs() {
+      yield photo;
+      await new Promise(() => {});
+    }
+    const observer = {
+      finished() {
+        throw bug;
+      },
+    };
+    const {results, thrown} = await settled(uploadAll(inputs(), {client, observer}));
+    expect(results).toMatchObject([{status: 'uploaded'}]);
+    expect(thrown).toBe(bug);
+  });
+
   it('a dry run: checks, sends nothing, makes no journal', async () => {
     const {service, client} = await connected();
     const journal = join(await temporaryDirectory(), 'uploads.journal');
