@@ -1,4 +1,4 @@
-import {expect, test} from 'vitest';
+import {expect, test, vi} from 'vitest';
 import {Feed} from '../../../src/commands/watch/feed.ts';
 import {type ErrorCode, MediaError} from '../../../src/errors.ts';
 import type {Outcome} from '../../../src/transfer/outcome.ts';
@@ -24,7 +24,7 @@ function feed(
   const versions = new Map<string, number>();
   const tries = new Map<string, number>();
   const log: string[] = [];
-  const look = async (path: string) => ({key: String(versions.get(path) ?? 0), size: 1});
+  const look = vi.fn(async (path: string) => ({key: String(versions.get(path) ?? 0), size: 1}));
   const parts = new Feed(
     {clock, settleMs: 100, isUnfinished: async () => false, look},
     {
@@ -42,7 +42,7 @@ function feed(
       delayed: (error, files) => void log.push(`${clock.now()} ${files} wait: ${error.code}`),
     },
   );
-  return {clock, versions, tries, log, feed: parts};
+  return {clock, versions, tries, log, look, feed: parts};
 }
 
 const away = new MediaError('connection_refused', 'The service is away.');
@@ -118,6 +118,41 @@ test('a file that is gone when it is to be uploaded: nothing is said of it', asy
   it.touch('a.png');
   await clock.advance(600_000);
   expect({log, tries: tries.get('a.png'), waiting: it.waiting}).toEqual({log: [], tries: 1, waiting: 0});
+});
+
+test('a second outage: tries that begin as often as in the first one', async () => {
+  let isAway = true;
+  const {clock, tries, feed: it} = feed(path => (isAway ? failed(path, away.code) : uploaded(path)));
+  it.touch('a.png');
+  await clock.advance(600_000);
+  isAway = false;
+  await clock.advance(61_000);
+  isAway = true;
+  it.touch('b.png');
+  await clock.advance(10_000);
+  expect(tries.get('b.png')).toBeGreaterThan(2);
+});
+
+test('a file that is told of again and again while it grows: looked at as if told of once', async () => {
+  const {clock, versions, look, feed: it} = feed(uploaded);
+  for (let told = 0; told < 100; told += 1) {
+    versions.set('a.png', told);
+    it.touch('a.png');
+    await clock.advance(10);
+  }
+  expect(look.mock.calls.length).toBeLessThan(20);
+});
+
+test('closed while a file is looked at: it is not taken', async () => {
+  const {clock, tries, look, feed: it} = feed(uploaded);
+  it.touch('a.png');
+  await clock.advance(50);
+  look.mockImplementation(async () => {
+    it.close();
+    return {key: '0', size: 1};
+  });
+  await clock.advance(1_000);
+  expect(tries.size).toBe(0);
 });
 
 test('a file that waits to be tried again, and is removed meanwhile: no longer counted, nor tried', async () => {
