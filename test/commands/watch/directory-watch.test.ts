@@ -1,4 +1,4 @@
-import {mkdir, writeFile} from 'node:fs/promises';
+import {mkdir, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {FSWatcher} from 'chokidar';
 import {expect, onTestFinished, test, vi} from 'vitest';
@@ -21,8 +21,12 @@ async function watching(
     onState: state => states.push(state),
     onError: error => states.push(String(error)),
   });
-  onTestFinished(() => watch.close());
-  void watch.run();
+  const running = watch.run();
+  onTestFinished(async () => {
+    await watch.close();
+    // With a clock that stands still, a pause that goes on would never end.
+    await running;
+  });
   await eventually(() => states.length > 0);
   return states;
 }
@@ -86,6 +90,18 @@ test('every 10 minutes: all files are looked at again, since the system may have
     return seen.includes(join(root, 'a.png'));
   });
   expect(states).toEqual(['watching']);
+});
+
+test('removed: said at once, and then looked for no more often than before', async () => {
+  const root = join(await temporaryDirectory(), 'in');
+  await mkdir(root);
+  const clock = new ManualClock();
+  const states = await watching(root, clock, () => {});
+  const pauses = vi.spyOn(clock, 'sleep');
+  await rm(root, {recursive: true});
+  await eventually(() => states.includes('gone'));
+  await new Promise(resolve => setTimeout(resolve, 50));
+  expect(pauses.mock.calls.length).toBeLessThan(10);
 });
 
 test.each([
