@@ -37,6 +37,7 @@ export class Meter {
   #done = 0;
   readonly #counted = {files: 0, bytes: 0};
   #isCounted = false;
+  /** On the monotonic clock. */
   #unavailableSince: number | undefined;
 
   constructor(clock: Clock) {
@@ -63,7 +64,9 @@ export class Meter {
 
   /** The service has been unavailable since this time, or is back. */
   unavailable(since: number | undefined): void {
-    this.#unavailableSince = since;
+    const clock = this.#clock;
+    // The time of day may be set meanwhile.
+    this.#unavailableSince = since === undefined ? undefined : clock.monotonic() - (clock.now() - since);
   }
 
   finished(position: number): void {
@@ -101,7 +104,8 @@ export class Meter {
       sent += file.sent;
       bytes += file.sent;
     }
-    const rates = this.#sample({at: this.#clock.monotonic(), sent, done: bytes});
+    const at = this.#clock.monotonic();
+    const rates = this.#sample({at, sent, done: bytes});
     // Files that only their bytes call media are not counted.
     const totalFiles = this.#isCounted ? Math.max(this.#counted.files, this.#files) : undefined;
     const totalBytes = this.#isCounted ? Math.max(this.#counted.bytes, bytes) : undefined;
@@ -114,7 +118,7 @@ export class Meter {
       totalBytes,
       bytesPerSecond: Math.round(rates.sent),
       secondsLeft: isKnown ? Math.ceil((totalBytes - bytes) / rates.done) : undefined,
-      unavailableSeconds: since === undefined ? undefined : Math.round((this.#clock.now() - since) / 1000),
+      unavailableSeconds: since === undefined ? undefined : Math.round((at - since) / 1000),
     });
   }
 
