@@ -43,13 +43,16 @@ export async function* findDocuments(
   except?: string,
 ): AsyncGenerator<DocumentFile> {
   const seen = new Set<string>();
+  // What is in a directory that was removed fails when it is read.
+  const real = (directory: string) => realpath(directory).catch(() => undefined);
   const isNew = async ({path}: DocumentFile) =>
-    seen.size < seen.add(join(await realpath(dirname(path)), basename(path))).size;
+    seen.size < seen.add(join((await real(dirname(path))) ?? dirname(path), basename(path))).size;
   for (const input of inputs) {
     const path = typedPath(cwd, input);
     if ((await namedStat(input, path)).isDirectory()) {
       let isEmpty = true;
-      const exceptPlace = except === undefined ? undefined : relative(await realpath(path), except);
+      const place = except && (await real(path));
+      const exceptPlace = place && relative(place, except);
       for await (const document of walk({name: input, path, place: ''}, exceptPlace)) {
         isEmpty = false;
         if (await isNew(document)) yield document;

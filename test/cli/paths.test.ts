@@ -114,6 +114,7 @@ test.each([
   ['upload -r . --json', 'nothing_matched', 2],
   ['upload --files-from list --json', 'usage', 2],
   ['watch . --ndjson', 'file_missing', 1],
+  ['rewrite . --ndjson --out-dir /', 'nothing_matched', 2],
 ])('%s in a working directory that was removed: one sentence', async (command, code, status) => {
   const {sandbox, at} = await machine();
   await mkdir(at('gone'));

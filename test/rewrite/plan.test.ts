@@ -1,4 +1,4 @@
-import {copyFile, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, readdir, readFile, rm, symlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {systemHost} from '../../src/host.ts';
@@ -33,6 +33,23 @@ async function planOf(directory: string, input: string, root?: string, ...public
 }
 
 describe('planRewrite', () => {
+  it('a directory that is removed while its documents are found: each fails, and the others are read', async () => {
+    const directory = await directoryWith({'docs/a.md': 'a', 'docs/b.md': 'b', 'c.md': 'c'});
+    async function* documents() {
+      for await (const document of findDocuments(['docs', 'c.md'], directory)) {
+        yield document;
+        await rm(join(directory, 'docs'), {recursive: true, force: true});
+      }
+    }
+    const places = {root: undefined, publicDirectories: []};
+    const options = {cwd: directory, places, scan: usualScan, comparesContent: true};
+    const plan = await planRewrite(documents(), options);
+    expect(plan.failed.map(({name, error}) => [name, error.code])).toEqual([
+      ['docs/b.md', 'file_unreadable'],
+    ]);
+    expect(plan.documents.map(({name}) => name)).toEqual(['docs/a.md', 'c.md']);
+  });
+
   it('--root docs: nothing of docs-secret or docs.png, and what is in docs', async () => {
     const directory = await directoryWith({
       'docs/a.md': '![a](../docs-secret/x.png) ![b](../docs.png) ![c](x.png) ![d](/x.png)',
