@@ -397,6 +397,15 @@ describe('media login on a terminal', () => {
     expect(await terminal.end).toMatchObject({exitCode: 0});
   });
 
+  it('a terminal that does not say how wide it is: each question in one line', async () => {
+    const box = await sandbox();
+    const shell = 'stty columns 0; exec "$@"';
+    const terminal = onTerminal(box, ['login', '--no-verify', '--base-url', 'https://one.example'], {shell});
+    await terminal.shows('API key for https://one.example');
+    terminal.write('mk_key-for-tests\r');
+    expect(await terminal.end).toMatchObject({exitCode: 0});
+  });
+
   it('NO_COLOR=1: questions without colour', async () => {
     const box = await sandbox();
     const terminal = onTerminal(box, ['login', '--no-verify'], {env: {NO_COLOR: '1'}});

@@ -1,5 +1,6 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {failed, MediaError} from '../../errors.ts';
+import type {TerminalOutput} from '../../host.ts';
 import {textOf} from '../../lib/files/read-text.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
@@ -54,10 +55,16 @@ async function ask(
 ): Promise<string> {
   const prompts = await import('@clack/prompts');
   const validate = (value: string | undefined) => complaint(value, check);
-  const answer = await prompts[kind]({message, validate, input: host.stdin, output: host.stderr});
+  const answer = await prompts[kind]({message, validate, input: host.stdin, output: withWidth(host.stderr)});
   // A symbol means that the prompt was cancelled.
   if (typeof answer !== 'string') throw new MediaError('interrupted', 'Nothing was stored.');
   return answer;
+}
+
+/** The terminal, with a usual width if it reports none: each character of a prompt would be on a line of its own. */
+function withWidth(terminal: TerminalOutput): TerminalOutput {
+  if (terminal.columns !== 0) return terminal;
+  return new Proxy(terminal, {get: (target, name) => (name === 'columns' ? 80 : Reflect.get(target, name))});
 }
 
 function complaint(value: string | undefined, check: (value: string) => void): string | undefined {
