@@ -120,6 +120,17 @@ test('a file that is gone when it is to be uploaded: nothing is said of it', asy
   expect({log, tries: tries.get('a.png'), waiting: it.waiting}).toEqual({log: [], tries: 1, waiting: 0});
 });
 
+test('a file that changes while it is sent: taken again at once, and nothing is said of it', async () => {
+  const {
+    clock,
+    log,
+    feed: it,
+  } = feed((path, count) => (count === 1 ? failed(path, 'source_changed') : uploaded(path)));
+  it.touch('a.png');
+  await clock.advance(500);
+  expect(log).toEqual(['done a.png']);
+});
+
 test('a second outage: tries that begin as often as in the first one', async () => {
   let isAway = true;
   const {clock, tries, feed: it} = feed(path => (isAway ? failed(path, away.code) : uploaded(path)));

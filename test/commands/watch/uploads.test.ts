@@ -43,4 +43,7 @@ test('a file that has changed since it settled: uploaded, but deleted only when 
   expect(await uploads.take(path, state)).toBe('left');
   expect(await stat(path).catch(() => 'gone')).toBe('gone');
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({file: 'in/photo.png', deleted: true});
+  // As `media upload -r in` names it there, too.
+  const {stdout: listed} = await sandbox.run(['journal', 'list'], {env: {XDG_STATE_HOME: sandbox.directory}});
+  expect(listed).toMatch(/^uploaded {2}photo\.png /);
 });
