@@ -82,4 +82,18 @@ describe('the gate', () => {
     expect(other).toEqual({passedAt: 1_000});
     expect(stopped).toEqual({rejected: reason});
   });
+
+  it('lets files through after refusals of several that were sent together, and not after refusals in a row', async () => {
+    const clock = new ManualClock();
+    const gate = gateOf(clock);
+    await clock.advance(10);
+    for (let file = 0; file < 8; file += 1) gate.learn({kind: 'refused', status: 429}, 0);
+    const together = waiter(gate, clock);
+    await settled();
+    expect(together.passedAt).toBe(10);
+    gate.learn({kind: 'refused', status: 429}, 10);
+    const inARow = waiter(gate, clock);
+    await settled();
+    expect(inARow.passedAt).toBeUndefined();
+  });
 });
