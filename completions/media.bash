@@ -293,20 +293,23 @@ _media_files() {
   if [[ $text == '~/'* ]]; then home=$HOME; fi
   plain=$home${plain#"${home:+~}"}
   compopt -o filenames 2>/dev/null
-  for path in "$plain"*; do
+  while IFS= read -r -d '' path; do
     if [[ -d $path || ( -e $path && ${path,,} =~ $1 ) ]]; then COMPREPLY+=("${home:+~}${path#"$home"}"); fi
-  done
+  done < <(set +f; shopt -u failglob; printf '%s\0' "$plain"*)
 }
 
 # Sets plain to text as the shell would read it.
 _media_unquote() {
-  local quote='' index character
+  local quote='' index character variable='^\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?'
   for ((index = 0; index < ${#text}; index++)); do
     character=${text:index:1}
     if [[ -n $quote && $character == "$quote" ]]; then
       quote=''
     elif [[ -z $quote && $character == [\"\'] ]]; then
       quote=$character
+    elif [[ $quote != \' && ${text:index} =~ $variable ]]; then
+      plain+=${!BASH_REMATCH[1]-}
+      index=$((index + ${#BASH_REMATCH} - 1))
     elif [[ $quote != \' && $character == \\ ]]; then
       index=$((index + 1))
       plain+=${text:index:1}

@@ -168,6 +168,19 @@ describe('bash', () => {
     }
   });
 
+  it('names below a variable, whatever the shell does with patterns', async () => {
+    const box = await shellSandbox();
+    const script = join(completions, files.bash);
+    const bash = await interactiveShell('bash', box, `source ${script}; set -f; shopt -s failglob`);
+    const photo = `${box.directory}/my\\ photo.png `;
+    expect((await bash.complete('media upload $HOME/my\\ ph')).line).toBe(`media upload ${photo}`);
+    expect((await bash.complete('media upload "$HOME/my ph')).line).toBe(
+      `media upload "${box.directory}/my photo.png" `,
+    );
+    expect((await bash.complete('media upload nothing')).shown).not.toContain('no match');
+    expect((await bash.complete("media upload '$HOME/my ph")).line).toBe("media upload '$HOME/my ph");
+  });
+
   it('takes names with a colon, which readline breaks words at', async () => {
     const box = await shellSandbox();
     await writeFile(join(box.directory, 'frame:12.png'), '');
