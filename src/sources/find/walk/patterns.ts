@@ -203,11 +203,18 @@ export function isPattern(argument: string): boolean {
   return /[*?]|\[[^\]/]+\]|\{[^}]*(?:,|\.\.)[^}]*\}/.test(argument);
 }
 
+/** Whether a brace of a part of a pattern may close in another part. */
+function isOpen(segment: string): boolean {
+  return segment.split('{').length !== segment.split('}').length;
+}
+
 /** Compiles a file pattern, whose stars skip hidden names as in a shell; `recursive` takes what is in directories, too. */
 export function compileGlob(pattern: string, recursive: boolean): Glob {
   const slashed = toText(fromTyped(pattern));
   const segments = slashed.split('/').filter((segment, index) => index === 0 || isSegment(segment));
-  const first = segments.findIndex(segment => /[*?[{\\]/.test(segment));
+  const first = segments.findIndex(
+    segment => isPattern(segment) || segment.includes('\\') || isOpen(segment),
+  );
   const base = segments.slice(0, first).join('/');
   const spelled = segments.slice(first).join('/');
   const matches = compilePattern(spelled, {dot: false});

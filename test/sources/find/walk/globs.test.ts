@@ -141,6 +141,19 @@ describe('a pattern matches', () => {
     expect(compileGlob('/*', false).base).toBe('/');
   });
 
+  it.each([
+    ['a/{b}/*.png', 'a/{b}'],
+    ['a [b/*.png', 'a [b'],
+    ['a/{b/c,d}/e.png', 'a'],
+    ['a/{{b}/c,d}/e.png', 'a'],
+    ['a/b\\*/c', 'a'],
+  ])(
+    '%s: the directory before the first part that may be several is as typed, also a link',
+    (pattern, base) => {
+      expect(compileGlob(pattern, false).base).toBe(base);
+    },
+  );
+
   it('names that are not UTF-8', async () => {
     const root = await makeTree('plain.png');
     await mkdir(bytePath(root, 'd\xff'));
