@@ -162,6 +162,7 @@ export function interruptible<Item>(
     const {reason} = signal;
     if (reason instanceof MediaError && reason.code === 'interrupted') interruption.abort(reason);
   };
+  if (signal.aborted) onStop();
   signal.addEventListener('abort', onStop, {once: true});
   return itemsUnlessStopped(items, interruption);
 }

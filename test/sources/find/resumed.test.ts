@@ -50,6 +50,12 @@ describe('an iterator of a run that is stopped', () => {
     expect(await collect(resumed([await first], items))).toEqual([0, 1, 2, 3]);
   });
 
+  test('by a signal that came before its first item is asked for: rejects with that', async () => {
+    const stop = new Stop<MediaError>();
+    stop.abort(new MediaError('interrupted', 'The run was stopped by SIGINT.'));
+    await expect(interruptible(numbers(4).items, stop).next()).rejects.toThrow('SIGINT');
+  });
+
   test('by a signal, while a disk hangs: rejects with that, and can be left', async () => {
     const stop = new Stop<MediaError>();
     async function* hanging(): AsyncGenerator<number> {
