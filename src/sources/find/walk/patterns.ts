@@ -223,7 +223,8 @@ export function compileGlob(pattern: string, recursive: boolean): Glob {
   const isWhole = (directory: ByteName) => recursive && matches(toText(directory));
   const isSpelled = (path: ByteName) => matches(toText(path)) || mayLead(path);
   const inWhole = (relative: ByteName) => recursive && [...parentsOf(relative)].some(isWhole);
-  const ofDirectories = slashed.endsWith('/');
+  // As in a shell, x/**/ means x and the directories in it.
+  const ofDirectories = slashed.endsWith('/') && !(recursive && /\/\*\*\/+$/.test(slashed));
   return {
     base: fromText(first === 1 && base === '' ? '/' : base || '.'),
     takes: file => (!ofDirectories && matches(toText(file))) || inWhole(file),
@@ -236,7 +237,7 @@ export function compileGlob(pattern: string, recursive: boolean): Glob {
 /** The source of a regular expression for the directories, each with a slash at its end, that may lead to files of these segments. */
 function leadingSource(segments: readonly string[]): string {
   const open = segments.indexOf('**');
-  const mayBeHidden = segments.some(segment => /^\\?\./.test(segment));
+  const mayBeHidden = segments.slice(open).some(segment => /^\\?\./.test(segment));
   const below = open === -1 ? '' : `(?:${notNamed(mayBeHidden)}[^/]+/)*`;
   return segments
     .slice(0, open)

@@ -123,6 +123,8 @@ describe('a pattern matches', () => {
   it('with -r directories too, and all in them', async () => {
     const root = await makeTree(...files);
     expect(await expand(root, 't*', true)).toEqual(['tub/c.png', 'tub/x.png/y.png']);
+    expect(await expand(root, 'sub/**/', true)).toEqual(['c.png', 'hidden deep/.dot', 'deep/d.png']);
+    expect(await expand(root, 'sub/**/')).toEqual([]);
     expect(await expand(root, 's*/', true)).toEqual([
       'hidden sub/.hidden.png',
       'sub/c.png',
@@ -131,6 +133,11 @@ describe('a pattern matches', () => {
     ]);
     expect(await expand(root, '*/x.png', true)).toEqual(['tub/x.png/y.png']);
     expect(await expand(root, '*.jpg', true)).toEqual(['b.jpg']);
+  });
+
+  it('what is hidden in a directory with a dot only if it is spelled too', async () => {
+    const root = await makeTree('.a/b.png', '.a/.c.png', '.a/.d/e.png', '.a/f/.g.png');
+    expect(await expand(root, '{.a,x}/**', true)).toEqual(['.a/b.png', 'hidden .a/f/.g.png']);
   });
 
   it('from the root of the file system', async () => {
