@@ -235,6 +235,16 @@ describe('hundreds of journals', () => {
     expect(disk.mostOpen).toBeLessThan(4);
     expect(disk.open).toEqual([]);
   });
+
+  it('one that is overwritten while it is read: an error says so, and no record is made up', async () => {
+    const one = await bench();
+    await one.run(journal => upload(journal, input, 'done'));
+    const text = await one.text();
+    const [reader] = await readJournals([one.path], hostIn(one.directory), {paths: true});
+    const [entry] = reader?.index.entriesOf(pathKey('a.png')) ?? [];
+    await one.write(text.replace('{"id":"med_1"}', '{"id":       }'));
+    await expect(entry && reader?.recordOf(entry)).rejects.toThrow('was changed while it was being read');
+  });
 });
 
 describe('a journal that another one has replaced, and a disk that reads little by little', () => {
