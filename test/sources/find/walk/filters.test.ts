@@ -56,8 +56,14 @@ describe('--exclude', () => {
       ['a.jpg', 'photos/raw/c.png'],
     ],
     [['!a.png'], []],
+    [['photos/raw[!x]c.png'], []],
   ])('%j leaves out', async (exclude, expected) => {
     expect(await leftOut(exclude)).toEqual(expected);
+  });
+
+  it('a name that is also a pattern: leaves out that file, too', async () => {
+    const names = ['photo[1].png', 'photo1.png'];
+    expect(await leftOut(['photo[1].png'], names)).toEqual(names);
   });
 
   it('keeps a walk out of what it names, and of nothing else', async () => {

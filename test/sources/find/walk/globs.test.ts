@@ -83,6 +83,7 @@ describe('a pattern matches', () => {
       ],
     ],
     ['**/.dot/*.png', ['sub/deep/.dot/e.png']],
+    ['**/\\.dot/*.png', ['sub/deep/.dot/e.png']],
     ['.git/*', ['x.png']],
     ['sub/**', ['c.png', 'deep/d.png']],
     ['t*/**', ['tub/c.png', 'tub/x.png/y.png']],
