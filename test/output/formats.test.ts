@@ -54,6 +54,12 @@ describe('formatOutcome', () => {
     },
   );
 
+  it.each(['uploaded', 'skipped', 'mismatched'] as const)('ndjson, %s: with the record', status => {
+    const error = status === 'mismatched' && new MediaError('record_mismatch', 'It has another size.');
+    const outcome = {...uploaded('{"id":"m","size":1.50}'), status, ...(error && {error})} as Outcome;
+    expect(formatOutcome('ndjson', outcome)).toContain(',"record":{"id":"m","size":1.50}');
+  });
+
   it('ndjson, a failure: all its fields in the order of the contract', () => {
     expect(formatOutcome('ndjson', failed)).toBe(
       '{"file":"gone.png","status":"failed","error":{"code":"rejected","message":"No.","status":418,"serviceCode":7,' +

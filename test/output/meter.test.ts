@@ -118,6 +118,14 @@ describe('Meter', () => {
     expect(m.standing()).toMatchObject({totalFiles: 2, totalBytes: 3 * MiB});
   });
 
+  it('nothing could be counted, since only the bytes of each file call it media: no total', () => {
+    const {meter: m} = meter();
+    m.allCounted();
+    m.started(0, 'a', MiB);
+    m.finished(0);
+    expect(Object.keys(m.standing())).toEqual(['files', 'bytes', 'bytesPerSecond']);
+  });
+
   it('in the first second: no time left is told', () => {
     const {clock, meter: m} = meter();
     m.counted(2 * MiB);

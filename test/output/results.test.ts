@@ -80,6 +80,19 @@ describe('Results', () => {
     expect(text.match(/p\d+\.png/g)).toHaveLength(500);
   });
 
+  it('on a terminal, 101 rows and more: all of them', async () => {
+    const stream = Object.assign(new PassThrough(), {isTTY: true, columns: 100});
+    let text = '';
+    stream.on('data', chunk => {
+      text += chunk;
+    });
+    const options = {format: 'table', several: true, dryRun: false, isVerbose: false} as const;
+    const results = new Results(new Stdout(stream), {}, options);
+    for (let position = 0; position < 150; position += 1) await results.add(checked(position));
+    await results.end();
+    expect(text.match(/p\d+\.png/g)).toHaveLength(150);
+  });
+
   it('2,500 rows: tables of up to 1,000, the first before the last outcome has come', async () => {
     const stream = new PassThrough();
     let text = '';
