@@ -200,7 +200,7 @@ export interface Glob extends WalkRules {
 
 /** Whether an argument contains a glob: `*`, `?`, a class `[a]` or a choice `{a,b}`. */
 export function isPattern(argument: string): boolean {
-  return /[*?]|\[[^\]/]+\]|\{[^}]*(?:,|\.\.)[^}]*\}/.test(argument);
+  return /[*?]|\[\]?[^\]/]+\]|^[^{]*\{.*?(?:,|\.\.).*\}/s.test(argument);
 }
 
 /** Whether a brace of a part of a pattern may close in another part. */
@@ -237,8 +237,9 @@ export function compileGlob(pattern: string, recursive: boolean): Glob {
 /** The source of a regular expression for the directories, each with a slash at its end, that may lead to files of these segments. */
 function leadingSource(segments: readonly string[]): string {
   const open = segments.indexOf('**');
-  const mayBeHidden = segments.slice(open).some(segment => /^\\?\./.test(segment));
-  const below = open === -1 ? '' : `(?:${notNamed(mayBeHidden)}[^/]+/)*`;
+  const dotted = segments.slice(open, -1).filter(segment => /^\\?\./.test(segment));
+  const names = [`${notNamed(false)}[^/]+`, ...dotted.map(segment => segmentSource(segment, false))];
+  const below = open === -1 ? '' : `(?:(?=(?:${names.join('|')})/)[^/]+/)*`;
   return segments
     .slice(0, open)
     .reduceRight((rest, segment) => `(?:${segmentSource(segment, false)}/${rest})?`, below);

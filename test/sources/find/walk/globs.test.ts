@@ -7,10 +7,17 @@ import {walk} from '../../../../src/sources/find/walk/walk.ts';
 import {bytePath, collect, makeTree} from '../../../support/trees.ts';
 
 describe('an argument', () => {
-  it.each(['*.png', 'a?.png', '[ab].png', '{a,b}.png', '{1..3}.png', '**', 'a/*/b.png'])(
-    '%s is a pattern',
-    argument => expect(isPattern(argument)).toBe(true),
-  );
+  it.each([
+    '*.png',
+    'a?.png',
+    '[ab].png',
+    '{a,b}.png',
+    '{1..3}.png',
+    '{{a},b}.png',
+    '[]a].png',
+    '**',
+    'a/*/b.png',
+  ])('%s is a pattern', argument => expect(isPattern(argument)).toBe(true));
 
   it.each([
     'a.png',
@@ -139,6 +146,7 @@ describe('a pattern matches', () => {
   it('what is hidden in a directory with a dot only if it is spelled too', async () => {
     const root = await makeTree('.a/b.png', '.a/.c.png', '.a/.d/e.png', '.a/f/.g.png');
     expect(await expand(root, '{.a,x}/**', true)).toEqual(['.a/b.png', 'hidden .a/f/.g.png']);
+    expect(await expand(root, '**/.a/*', true)).toEqual(['.a/b.png', 'hidden .a/f/.g.png']);
   });
 
   it('from the root of the file system', async () => {
@@ -155,6 +163,8 @@ describe('a pattern matches', () => {
     ['a/{b/c,d}/e.png', 'a'],
     ['a/{{b}/c,d}/e.png', 'a'],
     ['a/b\\*/c', 'a'],
+    ['a/{{b},c}/*', 'a'],
+    ['a/[]b]/*', 'a'],
   ])(
     '%s: the directory before the first part that may be several is as typed, also a link',
     (pattern, base) => {
@@ -187,7 +197,7 @@ describe('a pattern reads', () => {
     ['{sub/deep,tub}/*.png', ['sub', 'sub/deep', 'tub']],
     ['**/*.png', ['sub', 'sub/deep', 'tub', 'tub/x.png']],
     ['s*/**', ['sub', 'sub/deep']],
-    ['**/.dot/*', ['.git', 'sub', 'sub/deep', 'sub/deep/.dot', 'tub', 'tub/x.png']],
+    ['**/.dot/*', ['sub', 'sub/deep', 'sub/deep/.dot', 'tub', 'tub/x.png']],
   ])('%s no directory but %j', async (pattern, expected) => {
     const glob = compileGlob(pattern, false);
     const directories = ['.git', 'sub', 'sub/deep', 'sub/deep/.dot', 'tub', 'tub/x.png'];
