@@ -189,6 +189,24 @@ test('a directory that may not be read: told once, by its name; the others are w
   await chmod(path('in/closed'), 0o700);
 });
 
+test('names that are not UTF-8: told once, since they are not seen; one with the character for that is uploaded', async context => {
+  const {box, path} = await machine();
+  const nameless = (at: string, name: string) =>
+    Buffer.concat([Buffer.from(`${path(at)}/`), Buffer.of(0xff), Buffer.from(name)]);
+  await mkdir(nameless('in', '')).catch(() => context.skip('no such names here'));
+  await writeFile(nameless('in/sub', '.png'), await readFile(fixture('photo.png')));
+  await copyFile(fixture('photo.png'), path('in/\ufffd.png'));
+  const watching = new Watching(box, ['in', '--ndjson']);
+  const told = () => watching.stderr.match(/in\/[^ ]+ cannot be watched: its name is not UTF-8\./g)?.sort();
+  await watching.line({file: 'in/\ufffd.png', status: 'uploaded'});
+  await eventually(() => told()?.length === 2);
+  watching.child.kill('SIGTERM');
+  expect((await watching.child).signal).toBe('SIGTERM');
+  expect(told()).toEqual(
+    ['in/sub/\ufffd.png', 'in/\ufffd'].map(name => `${name} cannot be watched: its name is not UTF-8.`),
+  );
+});
+
 const refusals: [string, string[], number, RegExp][] = [
   ['no directory', [], 2, /missing required argument|No directory|argument 'directory'/i],
   ['a directory that does not exist', ['gone'], 1, /gone does not exist/],

@@ -1,4 +1,4 @@
-import {readdir, realpath} from 'node:fs/promises';
+import {lstat, readdir, realpath} from 'node:fs/promises';
 import {basename, join, sep} from 'node:path';
 import type {FSWatcher} from 'chokidar';
 import {failed, MediaError, systemError} from '../../errors.ts';
@@ -41,8 +41,8 @@ export class DirectoryWatch {
   #identity: string | undefined;
   /** Whether the system has stopped watching it; another one of its name may get the same device and inode. */
   #isLost = false;
-  /** The directories that were reported because they may not be read. */
-  readonly #denied = new Set<string>();
+  /** The directories and files that were reported because they cannot be read. */
+  readonly #reported = new Set<string>();
   #begun = 0;
   /** Ends the pause before the next check. */
   #pause = new Stop();
@@ -110,18 +110,21 @@ export class DirectoryWatch {
     const directories = new Set<string>();
     // chokidar reads a directory before it watches it, so what comes in between is looked for once more.
     const readAgain = async (directory: string) => {
+      // chokidar leaves these out without a word.
+      const report = (path: string, error: Error) => {
+        if (!this.#reported.has(path)) onError(error);
+        this.#reported.add(path);
+      };
       const names = await readdir(directory, {withFileTypes: true}).catch(error => {
-        // chokidar leaves it out without a word.
-        if (isDenied(error) && !this.#denied.has(directory)) {
-          this.#denied.add(directory);
-          onError(error);
-        }
+        if (isDenied(error)) report(directory, error);
         return [];
       });
-      if (watcher.closed) return;
       for (const entry of names) {
         const path = join(directory, entry.name);
         if (isIgnored(path)) continue;
+        if (entry.name.includes('\ufffd') && (await lstat(path).catch(() => undefined)) === undefined)
+          report(path, Object.assign(new Error('its name is not UTF-8'), {path: named(path)}));
+        if (watcher.closed) return;
         if (entry.isFile()) onFile(named(path));
         else if (entry.isDirectory() && !directories.has(path)) watcher.add(path);
       }
