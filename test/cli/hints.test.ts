@@ -81,6 +81,13 @@ describe('a command line that was meant as an upload', () => {
     expect(stderr).toBe(`media: caf\ufffd.png does not exist.\n  ${hint}`);
     expect(exitCode).toBe(1);
   });
+
+  it.each(['rewrite', 'watch'])('such a name for %s, which has neither: to rename it', async command => {
+    const {sandbox: box} = await connectedSandbox();
+    const {stderr, exitCode} = await paste(box, `media ${command} "$(printf 'caf\\351')"`);
+    expect(stderr).toBe('media: caf\ufffd does not exist.\n  If its name is not UTF-8, rename it.');
+    expect(exitCode).toBe(1);
+  });
 });
 
 describe('a key on the command line: refused and never shown', () => {

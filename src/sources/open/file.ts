@@ -87,10 +87,11 @@ async function describeOpenError(
   return new MediaError('file_missing', sentence, {cause});
 }
 
-/** What is at a path that the user named, links followed; rejects with a MediaError if that cannot be read. */
+/** What a command without -r and lists was given, links followed; rejects with a MediaError if that cannot be read. */
 export async function namedStat(name: string, path: string): Promise<Stats> {
-  return systemFiles.stat(path).catch(async error => {
-    throw await describeOpenError(systemFiles, {name, path}, error);
+  return systemFiles.stat(path).catch(async cause => {
+    const error = await describeOpenError(systemFiles, {name, path}, cause);
+    throw name.includes('\ufffd') ? error.reworded({hint: 'If its name is not UTF-8, rename it.'}) : error;
   });
 }
 
