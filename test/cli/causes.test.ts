@@ -127,8 +127,8 @@ test('a redirect on the same host, and credentials that a gateway wants: told as
   expect(errors.map(({code, message, hint}) => [code, message, hint])).toEqual([
     [
       'redirected',
-      `HOST redirects to /v1/media/upload/ on the same host (301); ${after}`,
-      expect.stringContaining('Check the path of the base URL'),
+      `HOST redirects to the same URL with a slash at its end (301); ${after}`,
+      expect.stringContaining('accept uploads at /v1/media/upload, without the slash'),
     ],
     [
       'redirected',

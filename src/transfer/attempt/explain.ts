@@ -150,12 +150,19 @@ function hintFor(status: number): {hint?: string} {
 function describeRedirect({status, location}: Refused, host: string, details: MediaErrorDetails): MediaError {
   const isWeb = location !== undefined && /^https?:/i.test(location) && URL.canParse(location);
   const target = isWeb ? new URL(location) : undefined;
-  const where =
-    target?.host === host ? `${target.pathname} on the same host` : (target?.host ?? 'another URL');
+  const path = target?.host === host ? target.pathname : undefined;
+  const isSlash = path?.endsWith(`${uploadPath}/`);
+  const onHost = isSlash ? 'the same URL with a slash at its end' : path && `${path} on the same host`;
+  const where = onHost ?? target?.host ?? 'another URL';
   return new MediaError(
     'redirected',
     `${host} redirects to ${where} (${status}); redirects are not followed, and the key is sent nowhere else.`,
-    {...details, hint: redirectHint(target, host)},
+    {
+      ...details,
+      hint: isSlash
+        ? `Ask its operator to accept uploads at ${uploadPath}, without the slash: no other base URL helps.`
+        : redirectHint(target, host),
+    },
   );
 }
 
