@@ -41,8 +41,13 @@ function answers(...statuses: number[]): Script[] {
 }
 
 describe('exitStatus', () => {
-  const outcome = (what: 'uploaded' | 'checked' | 'unknown' | ErrorCode): Outcome => {
-    if (what === 'uploaded') return outcomeOf({status: 'uploaded', record: {id: 'x'}, json: '{"id":"x"}'});
+  const stored = {record: {id: 'x'}, json: '{"id":"x"}'};
+  const outcome = (
+    what: 'uploaded' | 'skipped' | 'mismatched' | 'checked' | 'unknown' | ErrorCode,
+  ): Outcome => {
+    if (what === 'uploaded' || what === 'skipped') return outcomeOf({status: what, ...stored});
+    if (what === 'mismatched')
+      return outcomeOf({status: what, ...stored, error: new MediaError('record_mismatch', 'It differs.')});
     if (what === 'checked') return outcomeOf({status: 'checked'});
     if (what === 'unknown')
       return outcomeOf({status: 'unknown', error: new MediaError('outcome_unknown', 'Unknown.')});
@@ -57,6 +62,9 @@ describe('exitStatus', () => {
     [['file_missing', 'rejected', 'source_changed'], 1],
     [['uploaded', 'rejected'], 3],
     [['checked', 'file_missing'], 3],
+    [['skipped', 'rejected'], 3],
+    [['mismatched'], 1],
+    [['skipped', 'mismatched'], 3],
     [['connection_refused'], 6],
     [['connection_refused', 'rejected'], 6],
     [['uploaded', 'connection_refused'], 3],
