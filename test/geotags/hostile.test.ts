@@ -39,6 +39,11 @@ test.each([
   ['a GPS directory that is the first directory', withValue(exifOf(), 0x8825, 8), overlapping],
   ['a GPS directory in the description', withValue(exifOf(), 0x10e, 60), overlapping],
   ['a description beyond the end', withValue(exifOf(), 0x10e, 0xffff_fff0), 'a tag whose value is missing'],
+  [
+    'a description over the end',
+    withValue(exifOf(), 0x10e, exifOf().length - 1),
+    'a tag whose value is missing',
+  ],
   ['a GPS directory beyond the end', withValue(exifOf(), 0x8825, 0x7fff_ffff), wrong],
   ['a tag of an unknown type', tiffOf(true, [[[0x10e, 14, [1]]]]), 'a tag of an unknown type'],
   ['GeoTIFF', tiffOf(true, [[[0x830e, 4, [1]]]]), 'GeoTIFF tags'],
