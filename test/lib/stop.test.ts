@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {Stop, unlessStopped} from '../../src/lib/stop.ts';
+import {itemsUnlessStopped, Stop, unlessStopped} from '../../src/lib/stop.ts';
 
 const never = new Promise<never>(() => {});
 
@@ -19,3 +19,23 @@ test.each(['before', 'after'])(
     await expect(waiting).rejects.toThrow('enough');
   },
 );
+
+test('itemsUnlessStopped, stopped between two items: closes what it reads, and takes no item that would be lost', async () => {
+  const stop = new Stop<Error>();
+  const seen: string[] = [];
+  function* items() {
+    try {
+      for (let item = 0; ; item += 1) {
+        seen.push(`${item}`);
+        yield item;
+      }
+    } finally {
+      seen.push('closed');
+    }
+  }
+  const taken = itemsUnlessStopped(items(), stop);
+  expect(await taken.next()).toEqual({done: false, value: 0});
+  stop.abort(new Error('enough'));
+  await expect(taken.next()).rejects.toThrow('enough');
+  expect(seen).toEqual(['0', 'closed']);
+});
