@@ -47,6 +47,14 @@ async function directoryWith(contents: Record<string, string | Buffer>): Promise
   return directory;
 }
 
+it.each([
+  ['gone.png', undefined],
+  ['file:///gone.png', 'Use the path of the file instead of its URL: /gone.png'],
+])('%s, which does not exist: %s', async (name, hint) => {
+  const opening = filesIn(await directoryWith({}))(name).open(signal);
+  await expect(opening).rejects.toMatchObject({code: 'file_missing', hint});
+});
+
 describe('descriptors', () => {
   it('of files that are empty: closed', async () => {
     const directory = await directoryWith({'empty.png': '', 'a.png': 'content'});
