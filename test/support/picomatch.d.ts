@@ -5,6 +5,8 @@ declare module 'picomatch' {
     /** Whether a leading `!` is an ordinary character. */
     nonegate?: boolean;
     windows?: boolean;
+    /** Whether some common patterns are compiled by a shorter way. */
+    fastpaths?: boolean;
   }
   const picomatch: {makeRe(pattern: string, options: Options): RegExp};
   export = picomatch;

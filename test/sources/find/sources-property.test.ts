@@ -167,7 +167,9 @@ describe('patterns', () => {
       fc.pre(pattern !== '' && !/\*\*[*{.]/.test(pattern));
       const matches = compilePattern(pattern, {dot: true});
       const judged = pattern.replace(/\/\*\*$/, '/**/*');
-      const {source} = picomatch.makeRe(judged, {dot: true, nonegate: true, windows: false});
+      // Its short cuts for common patterns differ: *.* does not match "a." there.
+      const options = {dot: true, nonegate: true, windows: false, fastpaths: false};
+      const {source} = picomatch.makeRe(judged, options);
       const regExp = new RegExp(source, 's');
       expect(names.filter(matches)).toEqual(names.filter(name => name === pattern || regExp.test(name)));
     },
