@@ -113,15 +113,16 @@ async function* run(
 ): AsyncGenerator<Outcome, void> {
   const {stop} = checked;
   signal?.throwIfAborted();
-  const onAbort = () => stop.abort(stoppedBy(signal?.reason));
+  /** Aborted with what the iteration rejects with: the reason of the signal, or what the observer threw. */
+  const ended = new Stop();
+  const end = (reason: unknown) => {
+    ended.abort(reason);
+    stop.abort(stoppedBy(reason));
+  };
+  const onAbort = () => end(signal?.reason);
   shareable(signal);
   signal?.addEventListener('abort', onAbort, {once: true});
   let journal: JournalMemory | undefined;
-  let thrown: {error: unknown} | undefined;
-  const onThrown = (error: unknown) => {
-    thrown ??= {error};
-    stop.abort(stoppedBy(error));
-  };
   try {
     if (journalPath !== undefined) {
       const path = cwd === undefined ? journalPath : resolve(cwd, journalPath);
@@ -136,19 +137,18 @@ async function* run(
     const outcomes = transferAll(sourcesFrom(items, cwd ?? host.cwd(), disk), {
       ...checked,
       several: !Array.isArray(inputs) || inputs.length > 1,
-      observer: wholeObserver(observer, onThrown),
+      observer: wholeObserver(observer, end),
       journal,
     });
     for await (const outcome of outcomes) if (outcome.status !== 'left out') yield resultOf(outcome);
-    signal?.throwIfAborted();
+    ended.throwIfAborted();
   } catch (error) {
-    signal?.throwIfAborted();
+    ended.throwIfAborted();
     if (!stop.aborted || error !== stop.reason) throw inOptionNames(error);
   } finally {
     signal?.removeEventListener('abort', onAbort);
     await journal?.close();
   }
-  if (thrown) throw thrown.error;
 }
 
 /** What each option of `uploadAll` may be. */
