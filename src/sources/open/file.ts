@@ -67,16 +67,18 @@ function notAFile(name: string, stats: Pick<Stats, 'isDirectory' | 'isFIFO' | 'i
   });
 }
 
+/** `remedy`: what helps if a name is not UTF-8. */
 async function describeOpenError(
   files: FileSystem,
   {name, path}: Pick<FileToOpen, 'name' | 'path'>,
   cause: unknown,
+  remedy = 'upload its directory with -r, or name it in a list (--files-from)',
 ): Promise<MediaError> {
   if (cause instanceof MediaError) return cause;
   if (isMissing(cause)) {
     const link = await files.lstat(path).catch(() => undefined);
     const what = link?.isSymbolicLink() ? 'links to a file that does not exist' : 'does not exist';
-    return new MediaError('file_missing', `${name} ${what}.`, {cause, hint: missingHint(name, path)});
+    return new MediaError('file_missing', `${name} ${what}.`, {cause, hint: missingHint(name, path, remedy)});
   }
   if (isOutOfDescriptors(cause)) return tooManyOpen(`${name} could not be opened`, cause);
   const code = systemCode(cause);
@@ -90,15 +92,13 @@ async function describeOpenError(
 /** What a command without -r and lists was given, links followed; rejects with a MediaError if that cannot be read. */
 export async function namedStat(name: string, path: string): Promise<Stats> {
   return systemFiles.stat(path).catch(async cause => {
-    const error = await describeOpenError(systemFiles, {name, path}, cause);
-    throw name.includes('\ufffd') ? error.reworded({hint: 'If its name is not UTF-8, rename it.'}) : error;
+    throw await describeOpenError(systemFiles, {name, path}, cause, 'rename it');
   });
 }
 
-function missingHint(name: string, path: FilePath): string | undefined {
+function missingHint(name: string, path: FilePath, remedy: string): string | undefined {
   // In an argument, Node replaces what is not UTF-8 by U+FFFD.
-  if (typeof path === 'string' && name.includes('\ufffd'))
-    return 'If its name is not UTF-8, upload its directory with -r, or name it in a list (--files-from).';
+  if (typeof path === 'string' && name.includes('\ufffd')) return `If its name is not UTF-8, ${remedy}.`;
   // Dragging a file onto a terminal may type a URL.
   const target = orNothing(() => pathOfFileUrl(name)) ?? name;
   return target === name ? undefined : `Use the path of the file instead of its URL: ${shellQuoted(target)}`;
