@@ -1,13 +1,10 @@
 import {hasTrait, MediaError, NotMediaError, OwnFileError} from '../errors.ts';
-import type {MediaRecord} from '../service/record.ts';
+import type {ReceivedRecord} from '../service/record.ts';
 import type {Source} from '../sources/open/source.ts';
 import type {Dimensions, TransferOptions} from './options.ts';
 
 /** What is known of a file that is stored. */
-interface StoredFacts {
-  record: MediaRecord;
-  /** The record as the service sent it; numbers keep every digit. */
-  json: string;
+interface StoredFacts extends Pick<ReceivedRecord, 'record' | 'json'> {
   /** Set if the file is stored but the journal could not record it: the next run does not know about it. */
   unrecorded?: MediaError;
 }
