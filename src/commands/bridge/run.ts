@@ -53,7 +53,7 @@ export async function runBridge(
       refuseStrangers(exchange.request, secret);
       if (secret === undefined && user !== undefined && !isForm(exchange.request.headers))
         await refuseOtherUsers(exchange.request.socket, user);
-      return uploadFiles(exchange, rules, queue, report);
+      return urlsFor(exchange, rules, queue, report);
     };
     const server = await startServer(port, invocation, [
       [/^\/heartbeat$/, ['GET', 'POST'], async () => 'alive'],
@@ -121,7 +121,7 @@ function unusablePort(port: number, cause: unknown): unknown {
 }
 
 /** Uploads the files of a request, all or none; resolves to their URLs in its order. */
-async function uploadFiles(
+async function urlsFor(
   exchange: Exchange,
   rules: ReadRules,
   queue: UploadQueue,
