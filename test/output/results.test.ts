@@ -12,18 +12,27 @@ function checked(position: number): Outcome {
   return outcomeOf({name, position, status: 'checked', contentType: 'image/png', size: 1, attempts: 0});
 }
 
-/** What is printed of one uploaded file with this record. */
-async function tableOf(record: ReceivedRecord['record']): Promise<string> {
-  const stream = Object.assign(new PassThrough(), {isTTY: true, columns: 100});
+/** Results that are printed on a stream that is perhaps a terminal, and their text so far. */
+function printing(
+  given: {several?: boolean; isVerbose?: boolean} = {},
+  terminal: {isTTY?: true; columns?: number} = {},
+  env: Record<string, string> = {},
+) {
+  const stream = Object.assign(new PassThrough(), terminal);
   let text = '';
   stream.on('data', chunk => {
     text += chunk;
   });
-  const options = {format: 'table', several: false, dryRun: false, isVerbose: false} as const;
-  const results = new Results(new Stdout(stream), {NO_COLOR: '1'}, options);
+  const options = {format: 'table', several: true, dryRun: false, isVerbose: false, ...given} as const;
+  return {results: new Results(new Stdout(stream), env, options), printed: () => text};
+}
+
+/** What is printed of one uploaded file with this record. */
+async function tableOf(record: ReceivedRecord['record']): Promise<string> {
+  const {results, printed} = printing({several: false}, {isTTY: true, columns: 100}, {NO_COLOR: '1'});
   await results.add(outcomeOf({name: 'p0.png', status: 'uploaded', size: 1, record, json: '{}'}));
   await results.end();
-  return text;
+  return printed();
 }
 
 describe('Results', () => {
@@ -45,13 +54,7 @@ describe('Results', () => {
     ['all at once', 0],
     ['failures late', 150],
   ])('brief, 101 rows and more, %s: failures and totals only', async (_when, firstFailure) => {
-    const stream = new PassThrough();
-    let text = '';
-    stream.on('data', chunk => {
-      text += chunk;
-    });
-    const options = {format: 'table', several: true, dryRun: false, isVerbose: false} as const;
-    const results = new Results(new Stdout(stream), {}, options);
+    const {results, printed} = printing();
     const error = new MediaError('empty_file', 'It is empty.');
     for (let position = 0; position < 200; position += 1) {
       const isFailed = position >= firstFailure && position % 50 === 7;
@@ -61,52 +64,36 @@ describe('Results', () => {
     const expected = [7, 57, 107, 157]
       .filter(position => position >= firstFailure)
       .map(position => `p${position}.png`);
-    expect(text.match(/p\d+\.png/g)).toEqual(expected);
-    expect(text).toMatch(new RegExp(`checked +│ ${200 - expected.length} +│ ${200 - expected.length} B `));
+    expect(printed().match(/p\d+\.png/g)).toEqual(expected);
+    expect(printed()).toMatch(
+      new RegExp(`checked +│ ${200 - expected.length} +│ ${200 - expected.length} B `),
+    );
   });
 
   it('500 names of 10,000 characters: a table of all that fits, and one of the rest', async () => {
-    const stream = new PassThrough();
-    let text = '';
-    stream.on('data', chunk => {
-      text += chunk;
-    });
-    const options = {format: 'table', several: true, dryRun: false, isVerbose: true} as const;
-    const results = new Results(new Stdout(stream), {}, options);
+    const {results, printed} = printing({isVerbose: true});
     for (let position = 0; position < 500; position += 1)
       await results.add({...checked(position), name: `p${position}.png`.padStart(10_000, 'x')});
     await results.end();
-    expect(text.match(/│ file /g)).toHaveLength(2);
-    expect(text.match(/p\d+\.png/g)).toHaveLength(500);
+    expect(printed().match(/│ file /g)).toHaveLength(2);
+    expect(printed().match(/p\d+\.png/g)).toHaveLength(500);
   });
 
   it('on a terminal, 101 rows and more: all of them', async () => {
-    const stream = Object.assign(new PassThrough(), {isTTY: true, columns: 100});
-    let text = '';
-    stream.on('data', chunk => {
-      text += chunk;
-    });
-    const options = {format: 'table', several: true, dryRun: false, isVerbose: false} as const;
-    const results = new Results(new Stdout(stream), {}, options);
+    const {results, printed} = printing({}, {isTTY: true, columns: 100});
     for (let position = 0; position < 150; position += 1) await results.add(checked(position));
     await results.end();
-    expect(text.match(/p\d+\.png/g)).toHaveLength(150);
+    expect(printed().match(/p\d+\.png/g)).toHaveLength(150);
   });
 
   it('2,500 rows: tables of up to 1,000, the first before the last outcome has come', async () => {
-    const stream = new PassThrough();
-    let text = '';
-    stream.on('data', chunk => {
-      text += chunk;
-    });
-    const options = {format: 'table', several: true, dryRun: false, isVerbose: true} as const;
-    const results = new Results(new Stdout(stream), {}, options);
+    const {results, printed} = printing({isVerbose: true});
     for (let position = 0; position < 1000; position += 1) await results.add(checked(position));
-    expect(text).toContain('p999.png');
+    expect(printed()).toContain('p999.png');
     for (let position = 1000; position < 2500; position += 1) await results.add(checked(position));
-    expect(text).not.toContain('p2499.png');
+    expect(printed()).not.toContain('p2499.png');
     await results.end();
-    expect(text.match(/│ file /g)).toHaveLength(3);
-    expect(text.match(/p\d+\.png/g)).toEqual(Array.from({length: 2500}, (_, index) => `p${index}.png`));
+    expect(printed().match(/│ file /g)).toHaveLength(3);
+    expect(printed().match(/p\d+\.png/g)).toEqual(Array.from({length: 2500}, (_, index) => `p${index}.png`));
   });
 });
