@@ -6,8 +6,8 @@ import {spawnSync} from 'node:child_process';
 import {mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
-import {withMachine} from '../test/packaging/machine.js';
-import {checks, ofThePackage} from '../test/packaging/smoke.js';
+import {withMachine} from '../test/machine/packaging/machine.js';
+import {checks, ofThePackage} from '../test/machine/packaging/smoke.js';
 import {nodeOfMajor} from './node-of-major.js';
 
 const npm = process.env.npm_execpath;

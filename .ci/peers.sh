@@ -16,7 +16,7 @@ while read -r program needed; do
   missing="$missing $program"
   packages="$packages $needed"
 done < <(node -p "$list.map(row => row.join(' ')).join('\n')")
-# Not a program, but what test/cli/hung-disk.test.ts makes its disks of, by Debian's own Python.
+# Not a program, but what test/cli/upload/deep/hung-disk.test.ts makes its disks of, by Debian's own Python.
 if ! /usr/bin/python3 -c 'import fusepy' 2>/dev/null && ! /usr/bin/python3 -c 'import fuse; fuse.FUSE' 2>/dev/null; then
   missing="$missing fusepy"
   packages="$packages python3-fusepy"

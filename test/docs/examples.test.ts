@@ -4,9 +4,9 @@ import {examplesIn, markdown, markdownFiles, withoutBlocks} from '../support/exa
 const files = markdownFiles();
 
 /**
- * The blocks that other tests run: test/action, test/machines, test/docs/ci-snippets.test.ts, test/docs/serve-recipes.test.ts,
- * test/torture/serve-fixtures.test.ts, test/packaging/install-script.test.ts, test/packaging/library.test.ts, test/cli/watch.test.ts,
- * test/docs/vscode-tasks.test.ts, test/docs/preparing-recipes.test.ts.
+ * The blocks that other tests run: test/machine/action, test/machine/clusters, test/machine/docs/ci-snippets.test.ts, test/machine/docs/serve-recipes.test.ts,
+ * test/experiments/torture/serve-fixtures.test.ts, test/machine/packaging/install-script.test.ts, test/machine/packaging/library.test.ts, test/cli/watch/watch.test.ts,
+ * test/machine/docs/vscode-tasks.test.ts, test/machine/docs/preparing-recipes.test.ts.
  */
 const runElsewhere: Record<string, readonly string[]> = {
   'docs/sharding.md': ['bash', 'bash', 'yaml', 'yaml'],

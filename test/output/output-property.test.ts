@@ -6,9 +6,9 @@ import {markdownText, markdownUrl, printableJson} from '../../src/output/escape.
 import {formatNames, formatOutcome} from '../../src/output/results/formats.ts';
 import {renderTable} from '../../src/output/results/table.ts';
 import {parseRecord} from '../../src/service/record.ts';
+import {rawControl, runnerCommands} from '../support/experiment/hostile-text.ts';
 import {outcomeOf} from '../support/outcomes.ts';
 import {anyText, holdsFor} from '../support/property.ts';
-import {rawControl, runnerCommands} from '../torture/hostile-text.ts';
 
 const plainText = fc.string({unit: fc.constantFrom(...'abc XYZ 019 éü写真')});
 

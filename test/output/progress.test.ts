@@ -5,7 +5,7 @@ import {Meter} from '../../src/output/progress/meter.ts';
 import {Progress, progressText} from '../../src/output/progress/progress.ts';
 import {mayAnimate, mayColor, widthOf} from '../../src/output/terminal.ts';
 import {formatBytes} from '../../src/output/units.ts';
-import {TerminalScreen} from '../docs/terminal-screen.js';
+import {TerminalScreen} from '../machine/docs/terminal-screen.js';
 
 const MiB = 1024 * 1024;
 

@@ -1,0 +1,948 @@
+import {mkdir, readdir, stat, symlink, utimes, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {PassThrough} from 'node:stream';
+import {Command} from 'commander';
+import {describe, expect, it} from 'vitest';
+import type {Cli} from '../../../src/cli/invocation.ts';
+import {journalCommand} from '../../../src/commands/journal/command.ts';
+import {exitStatusOf, MediaError} from '../../../src/errors.ts';
+import {formatTransition, type Transition} from '../../../src/journal/line.ts';
+import {openJournal} from '../../../src/journal/open.ts';
+import {Stdout} from '../../../src/output/stdout.ts';
+import {notRun} from '../../support/installed.ts';
+import {
+  type Bench,
+  begin,
+  bench,
+  header,
+  hostIn,
+  inputOf,
+  lookup,
+  scope,
+  sha256,
+  upload,
+} from '../../support/journal.ts';
+import {canListOpenFiles, openFiles} from '../../support/open-files.ts';
+
+/** Runs `media journal` as the program does, in this process, in the bench's directory. */
+async function media(one: Bench, ...parameters: string[]) {
+  const collected = (stream: PassThrough) => {
+    let text = '';
+    stream.setEncoding('utf8').on('data', chunk => {
+      text += chunk;
+    });
+    return () => text;
+  };
+  const streams = {stdout: new PassThrough(), stderr: new PassThrough()};
+  const [stdout, stderr] = [collected(streams.stdout), collected(streams.stderr)];
+  const host = hostIn(one.directory, streams);
+  const cli: Cli = {
+    host,
+    stdout: new Stdout(streams.stdout),
+    argv: ['journal', ...parameters],
+    typed: [],
+    written: '',
+    status: 0,
+    abandon: () => {},
+  };
+  const program = new Command('media').exitOverride().addCommand(journalCommand(cli));
+  try {
+    await program.parseAsync(['journal', ...parameters], {from: 'user'});
+    return {stdout: stdout(), stderr: stderr(), exitCode: cli.status, error: undefined};
+  } catch (error) {
+    if (!(error instanceof MediaError)) throw error;
+    return {stdout: stdout(), stderr: stderr(), exitCode: exitStatusOf[error.code], error: error.message};
+  }
+}
+
+/** A journal of some inputs, each left as told. */
+function journalOf(
+  one: Bench,
+  name: string,
+  inputs: Record<string, [end: 'intent' | 'commit' | 'done' | 'failed', id?: string]>,
+  content?: string,
+): Promise<void> {
+  return one.run(
+    async journal => {
+      for (const [path, [end, id]] of Object.entries(inputs)) {
+        await upload(journal, inputOf(path, content), end, id);
+      }
+    },
+    join(one.directory, name),
+  );
+}
+
+/** What the input of that path has in a journal. */
+function contentOf(path: string): string {
+  return inputOf(path).content;
+}
+
+/** Files with that content, under the bench's directory. */
+async function files(one: Bench, contents: Record<string, string>): Promise<void> {
+  for (const [name, content] of Object.entries(contents)) {
+    await mkdir(join(one.directory, name, '..'), {recursive: true});
+    await writeFile(join(one.directory, name), content);
+  }
+}
+
+const everyEnd = {
+  'a.png': ['done', 'med_1'],
+  'b.png': ['failed'],
+  'c.png': ['commit'],
+  'd.png': ['intent'],
+} as const satisfies Record<string, [string, string?]>;
+
+describe('media journal list', () => {
+  it('prints status, path and ID or reason, a line each', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {...everyEnd});
+    expect(await media(one, 'list', 'j')).toMatchObject({
+      exitCode: 0,
+      stdout: [
+        'uploaded  a.png  med_1',
+        'failed    b.png  the service refused it',
+        'unknown   c.png  sent, but no result is recorded',
+        'pending   d.png  not sent completely',
+        '',
+      ].join('\n'),
+    });
+  });
+
+  it('--json prints objects, records unchanged', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {...everyEnd});
+    await one.run(
+      async journal => {
+        const entry = await begin(journal, inputOf(Buffer.from([0xff]), 'seven b'));
+        await entry.commit(sha256('seven b'));
+        await entry.done('{"id":9007199254740993,"size":1.0}');
+      },
+      join(one.directory, 'j'),
+    );
+    const {stdout, exitCode} = await media(one, 'list', '--json', 'j');
+    const lines = stdout.split('\n').slice(0, -1);
+    const common = {size: 'content of a.png'.length, journal: 'j', idempotencyKey: expect.any(String)};
+    expect(exitCode).toBe(0);
+    expect(lines.map(line => JSON.parse(line)).slice(0, 4)).toEqual([
+      {file: 'a.png', status: 'uploaded', ...common, record: {id: 'med_1'}},
+      {
+        file: 'b.png',
+        status: 'failed',
+        ...common,
+        error: {code: 'rejected', message: 'the service refused it'},
+      },
+      {
+        file: 'c.png',
+        status: 'unknown',
+        ...common,
+        error: {code: 'outcome_unknown', message: expect.any(String)},
+      },
+      {file: 'd.png', status: 'pending', ...common},
+    ]);
+    expect(lines[4]).toContain('"record":{"id":9007199254740993,"size":1.0}');
+    expect(JSON.parse(lines[4] ?? '')).toMatchObject({file: '\ufffd', fileBase64: '/w=='});
+    expect((await media(one, 'list', 'j')).stdout).toContain('uploaded  \ufffd  9007199254740993\n');
+  });
+
+  it('shows what could steer the terminal as escapes', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {'\x1b[2Ja\n\u202eb': ['done', '\x1b]0;x\x07']});
+    expect((await media(one, 'list', 'j')).stdout).toBe(
+      'uploaded  \\u001b[2Ja\\n\\u202eb  \\u001b]0;x\\u0007\n',
+    );
+    const {stdout} = await media(one, 'list', '--json', 'j');
+    for (const character of '\x1b\x07\u202e') expect(stdout).not.toContain(character);
+  });
+
+  it('a failure that a later upload made good is not shown; both contents of a changed file are', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['failed']});
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    await journalOf(one, 'j', {a: ['done', 'med_2']}, 'other content');
+    expect((await media(one, 'list', 'j')).stdout).toBe('uploaded  a  med_1\nuploaded  a  med_2\n');
+  });
+
+  it('the last of 80,000 contents of one path, soon', async () => {
+    const one = await bench();
+    const intent = {event: 'intent', path: 'webcam.jpg', size: 1, contentType: 'image/jpeg'} as const;
+    const lines = Array.from({length: 80_000}, (_, index) =>
+      formatTransition({...intent, key: `k${index}`}, 'w'),
+    );
+    await writeFile(join(one.directory, 'j'), `${header}\n${lines.join('')}`);
+    expect((await media(one, 'list', 'j')).stdout).toBe('pending   webcam.jpg  not sent completely\n');
+  });
+
+  it('several journals, while one of them is in use', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    await one.run(async journal => {
+      await upload(journal, inputOf('b'), 'done', 'med_2');
+      expect((await media(one, 'list', 'j', 'uploads.ndjson')).stdout).toBe(
+        'uploaded  a  med_1\nuploaded  b  med_2\n',
+      );
+    });
+  });
+
+  it('a thousand uploads: each with its own ID, however the journal is read', async () => {
+    const one = await bench();
+    const lines = Array.from({length: 1000}, (_, at): Transition[] => [
+      {event: 'intent', key: `${at}`, path: `${at}.png`, size: 4, contentType: 'image/png'},
+      {event: 'commit', key: `${at}`, sha256: sha256(`${at}`)},
+      {event: 'done', key: `${at}`, recordJson: `{"id":"med_${at}","note":"${'x'.repeat(at)}"}`},
+    ]).flat();
+    const text = lines.map(line => formatTransition(line, 'w')).join('');
+    await one.write(`${header}\n${text}`, join(one.directory, 'j'));
+    const {stdout} = await media(one, 'list', 'j');
+    expect(stdout.split('\n').slice(0, -1)).toEqual(
+      Array.from({length: 1000}, (_, at) => `uploaded  ${at}.png  med_${at}`),
+    );
+  });
+
+  it('what is missing or damaged: exit status 1', async () => {
+    const one = await bench();
+    expect(await media(one, 'list', 'missing')).toMatchObject({
+      exitCode: 1,
+      error: 'The journal missing does not exist.',
+    });
+    await one.write(`${header}\nx\n{"event":"alive","by":"w"}\n`);
+    expect(await media(one, 'list', 'uploads.ndjson')).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      error: 'The journal uploads.ndjson is damaged: line 2 is not a journal line.',
+    });
+  });
+});
+
+describe('media journal check', () => {
+  it('a directory whose files all stand, with other mtimes: exit status 0', async () => {
+    const one = await bench();
+    await files(one, {'assets/a.png': contentOf('a.png'), 'assets/deep/b.png': contentOf('deep/b.png')});
+    await journalOf(one, 'j1', {'a.png': ['done', 'med_1']});
+    await journalOf(one, 'j2', {'deep/b.png': ['done', 'med_2'], 'elsewhere.png': ['commit']});
+    expect(await media(one, 'check', 'j1', 'j2', '--', 'assets')).toEqual({
+      exitCode: 0,
+      stdout: '',
+      stderr: '2 inputs, each recorded exactly once.\n',
+      error: undefined,
+    });
+  });
+
+  it('names what is missing, doubled and unknown: exit status 1', async () => {
+    const one = await bench();
+    const names = ['absent.png', 'changed.png', 'doubled', 'failed.png', 'fine', 'not-media', 'unknown'];
+    // An upload refuses plain text, but nothing that nobody recognises.
+    const content = (name: string) => `${name.endsWith('.png') ? '\0' : ''}${contentOf(name)}`;
+    await files(one, Object.fromEntries(names.map(name => [`in/${name}`, content(name)])));
+    await journalOf(one, 'j1', {
+      doubled: ['done', 'med_1'],
+      'failed.png': ['failed'],
+      fine: ['done', 'med_2'],
+      unknown: ['commit'],
+    });
+    await journalOf(one, 'j2', {doubled: ['done', 'med_3']});
+    await journalOf(one, 'j2', {'changed.png': ['done', 'med_4']}, 'CONTENT');
+    const {stdout, stderr, exitCode} = await media(one, 'check', 'j1', 'j2', '--', 'in');
+    expect(stdout.split('\n')).toEqual([
+      'missing   absent.png  not in any of the journals',
+      'missing   changed.png  only stored with different content',
+      'doubled   doubled  stored 2 times: med_1, med_3',
+      'missing   failed.png  the service refused it',
+      'unknown   unknown  sent, but no result is recorded in j1',
+      '',
+    ]);
+    expect(stderr).toContain('1 of 6 inputs is recorded exactly once: 3 missing, 1 doubled, 1 unknown.');
+    expect(exitCode).toBe(1);
+    const json = await media(one, 'check', '--json', 'j1', 'j2', '--', 'in');
+    expect(
+      json.stdout
+        .split('\n')
+        .slice(0, -1)
+        .map(line => JSON.parse(line))[2],
+    ).toEqual({
+      file: 'doubled',
+      status: 'doubled',
+      reason: 'stored 2 times',
+      ids: ['med_1', 'med_3'],
+    });
+    expect(JSON.parse(json.stderr)).toMatchObject({
+      error: {message: '1 of 6 inputs is recorded exactly once: 3 missing, 1 doubled, 1 unknown.'},
+    });
+  });
+
+  it('stored as one type, and unknown as another: unknown', async () => {
+    const one = await bench();
+    await files(one, {'in/a.png': contentOf('a.png')});
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    const other = {...inputOf('a.png'), contentType: 'image/gif', types: 'image/gif'};
+    await one.run(journal => upload(journal, other, 'commit'), join(one.directory, 'j'));
+    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
+      exitCode: 1,
+      stdout: 'unknown   a.png  sent, but no result is recorded in j\n',
+    });
+  });
+
+  it('a filtered run: --exclude, --files-from and --types as in upload; what an upload refuses is named apart', async () => {
+    const one = await bench();
+    const kept = contentOf('a.png');
+    const because = 'is not recognised as an image or a video: the extension';
+    const found = {'in/a.png': kept, 'in/b.psd': '8BPS', 'in/page.jpg': '<html></html>', 'in/none.png': ''};
+    await files(one, {...found, 'page.pdf': '%PDF-1.7', list: 'in/a.png\n'});
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    const check = (...more: string[]) => media(one, 'check', 'j', ...more);
+    expect(await check('--', 'in', 'page.pdf')).toEqual({
+      error: undefined,
+      exitCode: 1,
+      stdout:
+        'missing   b.psd  not in any of the journals\n' +
+        'refused   none.png  in/none.png is empty: there is nothing to upload.\n' +
+        `refused   page.jpg  in/page.jpg ${because} .jpg says image/jpeg, and the bytes are an HTML page.\n` +
+        `refused   page.pdf  page.pdf ${because} .pdf is for other files, and the bytes are a PDF document.\n`,
+      stderr:
+        'media: 1 of 5 inputs is recorded exactly once: 1 missing, 3 refused.\n' +
+        '  Upload missing inputs with the same journal. Fix refused inputs, or leave them out with --exclude.\n',
+    });
+    const excluded = ['--exclude', '*.psd', '--exclude', '{none,page}.*'];
+    const stderr = '1 input, each recorded exactly once.\n';
+    expect(await check(...excluded, '--', 'in')).toMatchObject({exitCode: 0, stdout: '', stderr});
+    expect(await check('--files-from', 'list')).toMatchObject({exitCode: 0, stdout: '', stderr});
+    expect(await check('--types', 'strict', '--files-from', 'list')).toMatchObject({exitCode: 0, stderr});
+    const merge = (...more: string[]) => media(one, 'merge', '-o', 'all', 'j', ...more);
+    expect(await merge('--exclude', '*.psd')).toMatchObject({exitCode: 2});
+    expect(await merge('--', 'in')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('all was not written.'),
+    });
+    expect(await merge(...excluded, '--', 'in')).toMatchObject({exitCode: 0, stdout: '', stderr});
+    expect(await readdir(one.directory)).toContain('all');
+  });
+
+  it('two folders with files of the same relative path: each file is listed and counted', async () => {
+    const one = await bench();
+    await files(one, {'one/a.png': '', 'one/b.png': contentOf('b.png'), 'two/a.png': '', 'two/b.png': 'x'});
+    await journalOf(one, 'j', {'a.png': ['failed'], 'b.png': ['done', 'med_1']});
+    const empty = (folder: string) =>
+      `refused   a.png  ${folder}/a.png is empty: there is nothing to upload.\n`;
+    const other = 'missing   b.png  only stored with different content\n';
+    expect(await media(one, 'check', 'j', '--', 'one', 'two')).toMatchObject({
+      exitCode: 1,
+      stdout: `${empty('one')}${empty('two')}${other}`,
+      stderr: expect.stringContaining('1 of 4 inputs is recorded exactly once: 1 missing, 2 refused.\n'),
+    });
+    // What the journal itself says of a path stands for one of its files.
+    expect(await media(one, 'merge', '-o', 'all', 'j', '--', 'one', 'two')).toMatchObject({
+      exitCode: 1,
+      stdout: `missing   a.png  the service refused it\n${empty('two')}${other}`,
+      stderr: expect.stringContaining('1 of 4 inputs is recorded exactly once: 2 missing, 1 refused.\n'),
+    });
+  });
+
+  it('renamed, copied, named in another way: its content has its record', async () => {
+    const one = await bench();
+    await files(one, {'in/a.png': 'content', 'in/copy.png': 'content', '-b': 'other'});
+    await one.run(
+      async journal => {
+        await upload(journal, inputOf('before.png', 'content'), 'done');
+        await upload(journal, inputOf('-b', 'other'), 'done', 'med_2');
+      },
+      join(one.directory, 'j'),
+    );
+    expect(await media(one, 'check', 'j', '--', './in/.//a.png', '-b')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
+      exitCode: 0,
+      stderr: '2 inputs, each recorded exactly once.\n',
+    });
+  });
+
+  it('other bytes of the same size and mtime: missing', async () => {
+    const one = await bench();
+    await files(one, {'a.png': '\0ONTENT'});
+    await utimes(join(one.directory, 'a.png'), 5, 5);
+    await one.run(
+      journal => upload(journal, inputOf('a.png', 'content', 5_000_000_000n), 'done'),
+      join(one.directory, 'j'),
+    );
+    expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({
+      exitCode: 1,
+      stdout: 'missing   a.png  only stored with different content\n',
+    });
+  });
+
+  it('one content at two paths that two parts stored each: once each, with a note', async () => {
+    const one = await bench();
+    await files(one, {'in/a.png': 'same', 'in/b.png': 'same'});
+    await journalOf(one, 'j1', {'a.png': ['done', 'med_1']}, 'same');
+    await journalOf(one, 'j2', {'b.png': ['done', 'med_2']}, 'same');
+    const note = '2 of them are also stored under another path, by another part of the run.\n';
+    for (const command of [
+      ['check', 'j1', 'j2', '--', 'in'],
+      ['merge', '-o', 'all', 'j1', 'j2'],
+    ]) {
+      expect(await media(one, ...command)).toMatchObject({
+        exitCode: 0,
+        stderr: `2 inputs, each recorded exactly once.\n${note}`,
+      });
+    }
+  });
+
+  it('what is checked is closed again, whatever was found', async context => {
+    if (!canListOpenFiles) notRun(context, 'only Linux lists the open files of a process');
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    await files(one, {'in/a.png': contentOf('a.png'), 'in/b.png': 'b', 'in/empty.png': '', 'in/notes': 'c'});
+    await media(one, 'check', 'j', '--', 'in');
+    expect(await openFiles(one.directory)).toEqual([]);
+  });
+
+  it('an input that cannot be read is missing', async () => {
+    const one = await bench();
+    await mkdir(join(one.directory, 'in'));
+    await symlink('nowhere', join(one.directory, 'in/a.png'));
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringMatching(
+        /^missing {3}a\.png {2}in\/a\.png links to a file that does not exist\.\n$/,
+      ),
+    });
+  });
+
+  it('a name that is not UTF-8', async () => {
+    const one = await bench();
+    const name = Buffer.concat([Buffer.from([0x61, 0xff]), Buffer.from('.png')]);
+    await mkdir(join(one.directory, 'in'));
+    await writeFile(Buffer.concat([Buffer.from(`${one.directory}/in/`), name]), inputOf(name).content);
+    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({exitCode: 1});
+    await one.run(journal => upload(journal, inputOf(name), 'done'), join(one.directory, 'j'));
+    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({exitCode: 0});
+  });
+
+  it.each([
+    ['no --', ['check', 'j', 'in']],
+    ['no input', ['check', 'j', '--']],
+    ['no journal', ['check', '--', 'in']],
+  ])('%s: a usage error with an example', async (_name, parameters) => {
+    const one = await bench();
+    await journalOf(one, 'j', {});
+    if (parameters[1] !== '--') {
+      expect(await media(one, ...parameters)).toMatchObject({exitCode: 2, error: 'No input was given.'});
+    } else {
+      await expect(media(one, ...parameters)).resolves.toMatchObject({
+        exitCode: 2,
+        error: 'No journal was given.',
+      });
+    }
+  });
+});
+
+describe('media journal merge', () => {
+  it('writes one journal that knows all', async () => {
+    const one = await bench();
+    await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['failed']});
+    await journalOf(one, 'j2', {b: ['done', 'med_2']});
+    await journalOf(one, 'j2', {b: ['done', 'med_3']}, 'changed');
+    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({
+      exitCode: 0,
+      stderr: '2 inputs, each recorded exactly once.\n',
+    });
+    expect((await media(one, 'list', 'all')).stdout).toBe(
+      'uploaded  a  med_1\nuploaded  b  med_2\nuploaded  b  med_3\n',
+    );
+    await one.run(
+      async journal => {
+        expect(await lookup(journal, inputOf('b', 'changed', 9n))).toMatchObject({
+          received: {json: '{"id":"med_3"}'},
+        });
+        await upload(journal, inputOf('c'), 'done');
+      },
+      join(one.directory, 'all'),
+    );
+    expect((await readdir(one.directory)).sort()).toEqual(['all', 'j1', 'j2']);
+    expect((await stat(join(one.directory, 'all'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('writes a journal with a long name', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    const all = '写'.repeat(77);
+    expect(await media(one, 'merge', '-o', all, 'j')).toMatchObject({exitCode: 0, stdout: ''});
+    expect((await readdir(one.directory)).sort()).toEqual(['j', all]);
+  });
+
+  it('names what is missing, doubled and unknown, and writes nothing', async () => {
+    const one = await bench();
+    await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['commit'], c: ['intent'], d: ['done', 'med_4']});
+    await journalOf(one, 'j2', {a: ['done', 'med_2'], d: ['failed']});
+    await journalOf(one, 'j2', {e: ['done', 'med_5']});
+    await journalOf(one, 'j2', {e: ['failed']}, 'changed since, and not stored like this');
+    const {stdout, stderr, exitCode} = await media(one, 'merge', '-o', 'all', 'j1', 'j2');
+    expect(stdout.split('\n')).toEqual([
+      'doubled   a  stored 2 times: med_1, med_2',
+      'unknown   b  sent, but no result is recorded in j1',
+      'missing   c  not sent completely',
+      'missing   e  the service refused it',
+      '',
+    ]);
+    expect(stderr).toBe(
+      'media: 1 of 5 inputs is recorded exactly once: 2 missing, 1 doubled, 1 unknown.\n' +
+        '  Upload missing inputs with the same journal. Settle unknown ones with media journal resolve. all was not written.\n',
+    );
+    expect(exitCode).toBe(1);
+    expect((await readdir(one.directory)).sort()).toEqual(['j1', 'j2']);
+  });
+
+  it('the same content stored twice by one journal: doubled', async () => {
+    const one = await bench();
+    const lines = ['x', 'y'].flatMap((key): Transition[] => [
+      {event: 'intent', key, path: 'a', size: 4, contentType: 'image/png'},
+      {event: 'commit', key, sha256: sha256('same')},
+      {event: 'done', key, recordJson: `{"id":"med_${key}"}`},
+    ]);
+    const text = lines.map(line => formatTransition(line, 'w')).join('');
+    await one.write(`${header}\n${text}`, join(one.directory, 'j'));
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
+      exitCode: 1,
+      stdout: 'doubled   a  stored 2 times: med_x, med_y\n',
+    });
+  });
+
+  it.each(['failed', 'intent'] as const)(
+    'two files with one path, in two journals: the upload of one does not make good that of the other (%s)',
+    async end => {
+      const one = await bench();
+      const reason = {failed: 'the service refused it', intent: 'not sent completely'};
+      await journalOf(one, 'j1', {a: [end]}, 'from one folder');
+      await journalOf(one, 'j2', {a: ['done', 'med_2']}, 'from another');
+      for (const journals of [
+        ['j1', 'j2'],
+        ['j2', 'j1'],
+      ])
+        expect(await media(one, 'merge', '-o', 'all', ...journals)).toMatchObject({
+          exitCode: 1,
+          stdout: `missing   a  ${reason[end]}\n`,
+        });
+      await journalOf(one, 'j1', {a: ['done', 'med_1']}, 'from one folder');
+      expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({exitCode: 0, stdout: ''});
+    },
+  );
+
+  it('stored, then written over by as many bytes, which are refused: missing', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']}, 'first');
+    await journalOf(one, 'j', {a: ['failed']}, 'other');
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
+      exitCode: 1,
+      stdout: 'missing   a  the service refused it\n',
+    });
+  });
+
+  it('of one size, and refused after all of it was sent: missing', async () => {
+    const one = await bench();
+    await one.run(
+      async journal => {
+        const entry = await begin(journal, inputOf('a', 'first'));
+        await entry.commit(sha256('first'));
+        await entry.failed({code: 'rejected', message: 'the service refused it'});
+        entry.end();
+      },
+      join(one.directory, 'j1'),
+    );
+    await journalOf(one, 'j2', {a: ['done', 'med_2']}, 'other');
+    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({
+      exitCode: 1,
+      stdout: 'missing   a  the service refused it\n',
+    });
+    await journalOf(one, 'j2', {b: ['done', 'med_3']}, 'first');
+    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({exitCode: 0, stdout: ''});
+  });
+
+  it('refused in one journal, then changed and stored: recorded', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['failed']}, 'too large');
+    await one.write(await one.text(join(one.directory, 'j')), join(one.directory, 'before'));
+    await journalOf(one, 'j', {a: ['done', 'med_1']}, 'small');
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0, stdout: ''});
+    expect(await media(one, 'merge', '-o', 'all', 'before', 'j')).toMatchObject({exitCode: 0, stdout: ''});
+  });
+
+  it('a journal and its continued copy are one', async () => {
+    const one = await bench();
+    await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['commit']});
+    await one.write(await one.text(join(one.directory, 'j1')), join(one.directory, 'j2'));
+    expect(await media(one, 'resolve', 'j2', 'b', '--uploaded', 'med_2')).toMatchObject({exitCode: 0});
+    await journalOf(one, 'j2', {a: ['done', 'med_3']}, 'changed');
+    await journalOf(one, 'j2', {c: ['done', 'med_4']});
+    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2', 'j1')).toMatchObject({exitCode: 0, stdout: ''});
+    expect((await media(one, 'list', 'all')).stdout).toBe(
+      'uploaded  a  med_1\nuploaded  a  med_3\nuploaded  b  med_2\nuploaded  c  med_4\n',
+    );
+  });
+
+  it('forgotten in a continued copy: forgotten, until it is stored again', async () => {
+    const one = await bench();
+    await journalOf(one, 'j1', {a: ['done', 'med_1']});
+    await one.write(await one.text(join(one.directory, 'j1')), join(one.directory, 'j2'));
+    expect(await media(one, 'forget', 'j2', 'a')).toMatchObject({exitCode: 0});
+    for (const names of [
+      ['j1', 'j2'],
+      ['j2', 'j1'],
+    ]) {
+      expect(await media(one, 'merge', '-o', 'all', ...names)).toMatchObject({
+        exitCode: 1,
+        stdout: 'missing   a  forgotten; the next run sends it\n',
+      });
+    }
+    await journalOf(one, 'j2', {a: ['done', 'med_2']});
+    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({exitCode: 0, stdout: ''});
+    expect(await media(one, 'list', 'all')).toMatchObject({stdout: 'uploaded  a  med_2\n'});
+  });
+
+  it.each([
+    ['j1', 'j2'],
+    ['j2', 'j1'],
+  ])('%s and %s in one file, one of which has forgotten an upload: forgotten', async (...names) => {
+    const one = await bench();
+    await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['done', 'med_2']});
+    await one.write(await one.text(join(one.directory, 'j1')), join(one.directory, 'j2'));
+    expect(await media(one, 'forget', 'j2', 'a')).toMatchObject({exitCode: 0});
+    const texts = await Promise.all(names.map(name => one.text(join(one.directory, name))));
+    await one.write(texts.join(''), join(one.directory, 'both'));
+    expect((await media(one, 'list', 'both')).stdout).toBe(
+      'forgotten  a  forgotten; the next run sends it\nuploaded  b  med_2\n',
+    );
+  });
+
+  it('100 shards, more than are kept open', async () => {
+    const one = await bench();
+    const names = Array.from({length: 100}, (_, index) => `j${index}`);
+    for (const name of names) await journalOf(one, name, {[name]: ['done', `med_${name}`], x: ['failed']});
+    await journalOf(one, 'j50', {x: ['done', 'med_x']});
+    expect(await media(one, 'merge', '-o', 'all', ...names)).toMatchObject({exitCode: 0, stdout: ''});
+    expect((await media(one, 'list', 'all')).stdout.split('\n')).toHaveLength(102);
+  });
+
+  it('replaces a journal that is not one of them, and nothing else', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    await files(one, {'photo.png': 'a photo'});
+    await symlink('j', join(one.directory, 'link'));
+    for (let time = 0; time < 2; time += 1)
+      expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'merge', '-o', './j', 'j')).toMatchObject({
+      exitCode: 2,
+      error: './j is one of the journals to be merged.',
+    });
+    expect(await media(one, 'merge', '-o', 'link', 'j')).toMatchObject({exitCode: 2});
+    expect(await media(one, 'merge', '-o', 'photo.png', 'j')).toMatchObject({
+      exitCode: 1,
+      error: 'photo.png is not a journal written by media.',
+    });
+    expect(await one.text(join(one.directory, 'photo.png'))).toBe('a photo');
+    const run = await one.open({}, join(one.directory, 'all'));
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
+      exitCode: 1,
+      error: expect.stringContaining('The journal all is in use by process'),
+    });
+    await upload(run, inputOf('b'), 'done');
+    await run.close();
+    expect(await media(one, 'list', 'j')).toMatchObject({stdout: 'uploaded  a  med_1\n'});
+  });
+
+  it.each(['done', 'commit'] as const)(
+    'keeps a journal with an upload that is in no other: %s',
+    async end => {
+      const one = await bench();
+      await journalOf(one, 'j', {a: ['done', 'med_1']});
+      expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0});
+      await journalOf(one, 'all', {b: ['failed']});
+      expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0});
+      await journalOf(one, 'all', {b: [end, 'med_2']});
+      const before = await one.text(join(one.directory, 'all'));
+      expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
+        exitCode: 2,
+        error: 'all records what the journals to be merged do not.',
+      });
+      expect(await one.text(join(one.directory, 'all'))).toBe(before);
+      expect((await readdir(one.directory)).sort()).toEqual(['all', 'j']);
+    },
+  );
+
+  it('keeps a journal that has forgotten an upload', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'forget', 'all', 'a')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
+      exitCode: 2,
+      error: 'all records what the journals to be merged do not.',
+    });
+  });
+
+  it('replaces a journal with an upload that was forgotten since, and made again', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'forget', 'j', 'med_1')).toMatchObject({exitCode: 0});
+    await journalOf(one, 'j', {a: ['done', 'med_2']});
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0, error: undefined});
+    expect(await media(one, 'list', 'all')).toMatchObject({stdout: 'uploaded  a  med_2\n'});
+  });
+
+  it('keeps a journal of another service', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {a: ['done', 'med_1']});
+    const other = header.replace(scope.service, 'https://other.example');
+    await one.write(`${other}\n`, join(one.directory, 'all'));
+    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
+      exitCode: 1,
+      error: expect.stringContaining('all of https://other.example'),
+    });
+    expect(await one.text(join(one.directory, 'all'))).toBe(`${other}\n`);
+  });
+});
+
+describe('media journal resolve', () => {
+  it.each([
+    [['--uploaded', 'med_5'], 'uploaded  a.png  med_5\n'],
+    [['--resend'], 'pending   a.png  to be sent again\n'],
+  ])('%j settles an unknown', async (flags, listed) => {
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['commit']});
+    expect(await media(one, 'resolve', 'j', './a.png', ...flags)).toMatchObject({exitCode: 0, stdout: ''});
+    expect(await media(one, 'list', 'j')).toMatchObject({stdout: listed});
+  });
+
+  it.each([
+    ['a.png', ['--resend'], 'The journal j contains no unknown upload a.png.'],
+    ['b.png', ['--uploaded', 'x'], 'The journal j contains no unknown upload b.png.'],
+    ['z.png', ['--resend'], 'The journal j contains no unknown upload z.png.'],
+    ['c.png', [], 'Add either --uploaded with the media ID, or --resend.'],
+    ['c.png', ['--uploaded', ''], 'Add either --uploaded with the media ID, or --resend.'],
+    ['c.png', ['--uploaded', 'x', '--resend'], 'Add either --uploaded with the media ID, or --resend.'],
+  ])('%s %j: exit status 2, and nothing is written', async (path, flags, error) => {
+    const one = await bench();
+    await journalOf(one, 'j', {...everyEnd});
+    const before = await one.text(join(one.directory, 'j'));
+    expect(await media(one, 'resolve', 'j', path, ...flags)).toMatchObject({exitCode: 2, error});
+    expect(await one.text(join(one.directory, 'j'))).toBe(before);
+  });
+
+  it('a path with two unknown contents: not settled by the path, whose ID would be a guess, but by the key', async () => {
+    const one = await bench();
+    for (const content of ['one', 'two']) await journalOf(one, 'j', {'a.png': ['commit']}, content);
+    await files(one, {list: 'a.png med_1\n'});
+    const error = 'Several uploads match a.png.';
+    for (const parameters of [
+      ['a.png', '--uploaded', 'med_1'],
+      ['a.png', '--resend'],
+      ['--all', '--uploaded-from', 'list'],
+    ])
+      expect(await media(one, 'resolve', 'j', ...parameters)).toMatchObject({exitCode: 2, error});
+    const [first = ''] = (await media(one, 'list', '--json', 'j')).stdout.split('\n');
+    const {idempotencyKey} = JSON.parse(first);
+    expect(await media(one, 'resolve', 'j', idempotencyKey, '--uploaded', 'med_1')).toMatchObject({
+      exitCode: 0,
+    });
+    expect((await media(one, 'list', 'j')).stdout).toBe(
+      'uploaded  a.png  med_1\nunknown   a.png  sent, but no result is recorded\n',
+    );
+    expect(await media(one, 'resolve', 'j', 'a.png', '--resend')).toMatchObject({exitCode: 0});
+  });
+
+  it.each(['commit', 'done'] as const)(
+    'two paths that are shown alike, since they are not UTF-8 (%s): neither settled nor forgotten by what is shown',
+    async end => {
+      const one = await bench();
+      await one.run(async journal => {
+        for (const byte of [0xfe, 0xff])
+          await upload(journal, inputOf(Buffer.from([0x61, byte]), `${byte}`), end);
+      });
+      await files(one, {list: 'a\ufffd med_1\n'});
+      const file = 'uploads.ndjson';
+      const commands = {
+        commit: [
+          ['resolve', file, 'a\ufffd', '--resend'],
+          ['resolve', file, '--all', '--uploaded-from', 'list'],
+        ],
+        done: [['forget', file, 'a\ufffd']],
+      };
+      for (const command of commands[end])
+        expect(await media(one, ...command)).toMatchObject({
+          exitCode: 2,
+          error: 'Several uploads match a\ufffd.',
+        });
+      expect((await media(one, 'list', file)).stdout).not.toMatch(/pending|forgotten/);
+    },
+  );
+
+  it('a journal that is in use, or not there', async () => {
+    const one = await bench();
+    await one.run(async journal => {
+      await upload(journal, inputOf('a'), 'commit');
+      expect(await media(one, 'resolve', 'uploads.ndjson', 'a', '--resend')).toMatchObject({
+        exitCode: 1,
+        error: expect.stringMatching(/^The journal uploads\.ndjson is in use by process \d+ on /),
+      });
+    });
+    expect(await media(one, 'resolve', 'missing', 'a', '--resend')).toMatchObject({exitCode: 1});
+    expect(await readdir(one.directory)).toEqual(['uploads.ndjson']);
+  });
+});
+
+describe('media journal unlock', () => {
+  it('a run of another container: its journal is free at once, and it sends nothing any more', async () => {
+    const one = await bench();
+    const elsewhere = hostIn(one.directory, {pidNamespace: () => 'pid:[another]'});
+    const gone = await openJournal(one.path, elsewhere, {scope});
+    expect(await media(one, 'unlock', 'uploads.ndjson')).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(
+        /^The journal uploads\.ndjson was taken over from process \d+ on .*\.\nThe journal uploads\.ndjson is free\.\n$/,
+      ),
+    });
+    await one.run(journal => upload(journal, inputOf('a'), 'done'));
+    const entry = await begin(gone, inputOf('b'));
+    await expect(entry.commit(sha256(contentOf('b')))).rejects.toMatchObject({code: 'journal_in_use'});
+    await gone.close();
+  });
+
+  it('a run that lives: refused', async () => {
+    const one = await bench();
+    await one.run(async () => {
+      expect(await media(one, 'unlock', 'uploads.ndjson')).toMatchObject({
+        exitCode: 1,
+        error: expect.stringContaining('is in use by process'),
+      });
+    });
+  });
+});
+
+describe('media journal resolve, of many', () => {
+  const unknowns = {
+    'a.png': ['commit'],
+    'b c.png': ['commit'],
+    'd.png': ['done', 'med_d'],
+  } as const satisfies Record<string, [string, string?]>;
+
+  it('--all --resend: all that is unknown, and nothing else', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {...unknowns});
+    expect(await media(one, 'resolve', 'j', '--all', '--resend')).toMatchObject({
+      exitCode: 0,
+      stderr: '2 unknown uploads were settled.\n',
+    });
+    expect((await media(one, 'list', 'j')).stdout).toBe(
+      'pending   a.png  to be sent again\npending   b c.png  to be sent again\nuploaded  d.png  med_d\n',
+    );
+  });
+
+  it('--all --uploaded-from: by path and by hash; what the list lacks stays unknown, and is told', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {...unknowns, 'e.png': ['commit']});
+    await files(one, {list: `b c.png med_b\n\n${sha256(contentOf('a.png'))}\tmed_a\nz.png med_z\n`});
+    expect(await media(one, 'resolve', 'j', '--all', '--uploaded-from', 'list')).toMatchObject({
+      exitCode: 0,
+      stderr: '2 unknown uploads were settled.\n1 is still unknown: media journal list j\n',
+    });
+    expect((await media(one, 'list', 'j')).stdout).toBe(
+      'uploaded  a.png  med_a\nuploaded  b c.png  med_b\nuploaded  d.png  med_d\nunknown   e.png  sent, but no result is recorded\n',
+    );
+  });
+
+  it('a list that is longer than what is read at once, between the bytes of a character: by that path', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {'é.png': ['commit']});
+    await files(one, {list: `${'\n'.repeat(2 ** 16 - 1)}é.png med_e\n`});
+    expect(await media(one, 'resolve', 'j', '--all', '--uploaded-from', 'list')).toMatchObject({exitCode: 0});
+    expect((await media(one, 'list', 'j')).stdout).toBe('uploaded  é.png  med_e\n');
+  });
+
+  it('one, by the hash of its content', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {...unknowns});
+    expect(await media(one, 'resolve', 'j', sha256(contentOf('a.png')), '--uploaded', 'med_a')).toMatchObject(
+      {
+        exitCode: 0,
+      },
+    );
+    expect((await media(one, 'list', 'j')).stdout).toContain('uploaded  a.png  med_a\n');
+  });
+
+  it.each([
+    [['j', '--resend'], 'Give the path of the upload to settle, or --all.'],
+    [['j', 'a.png', '--all', '--resend'], 'Give the path of the upload to settle, or --all.'],
+    [['j', '--all', '--uploaded', 'x'], '--all needs a media ID for each upload, not one for all of them.'],
+    [['j', '--all', '--uploaded-from', 'bad'], 'Line 1 of bad is not a path followed by a media ID.'],
+    [['settled', '--all', '--resend'], 'The journal settled contains no unknown upload.'],
+  ])('%j: exit status 2, and nothing is written', async (parameters, error) => {
+    const one = await bench();
+    await journalOf(one, 'j', {...unknowns});
+    await journalOf(one, 'settled', {'d.png': ['done']});
+    await files(one, {bad: 'alone\n'});
+    const before = await one.text(join(one.directory, 'j'));
+    expect(await media(one, 'resolve', ...parameters)).toMatchObject({exitCode: 2, error});
+    expect(await one.text(join(one.directory, 'j'))).toBe(before);
+  });
+});
+
+describe('media journal forget', () => {
+  it.each([
+    ['a.png', 'its path'],
+    ['./a.png', 'another spelling of its path'],
+    ['med_1', 'its ID'],
+  ])('%s, %s: the next run sends it again', async what => {
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1'], 'b.png': ['done', 'med_2']});
+    await files(one, {'a.png': contentOf('a.png')});
+    expect(await media(one, 'forget', 'j', what)).toMatchObject({exitCode: 0});
+    expect((await media(one, 'list', 'j')).stdout).toBe(
+      'forgotten  a.png  forgotten; the next run sends it\nuploaded  b.png  med_2\n',
+    );
+    expect((await media(one, 'list', 'j', '--template', '{id}\\n')).stdout).toBe('med_2\n');
+    expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({exitCode: 1});
+    await journalOf(one, 'j', {'a.png': ['done', 'med_3']});
+    expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({exitCode: 0});
+  });
+
+  it('a path with two contents: not forgotten by the path, but by the ID', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']}, 'one');
+    await journalOf(one, 'j', {'a.png': ['done', 'med_2']}, 'two');
+    expect(await media(one, 'forget', 'j', 'a.png')).toMatchObject({
+      exitCode: 2,
+      error: 'Several uploads match a.png.',
+    });
+    expect((await media(one, 'list', 'j')).stdout).toBe('uploaded  a.png  med_1\nuploaded  a.png  med_2\n');
+    expect(await media(one, 'forget', 'j', 'med_1')).toMatchObject({exitCode: 0});
+    expect((await media(one, 'list', 'j')).stdout).toBe('uploaded  a.png  med_2\n');
+  });
+
+  it.each(['a.png', sha256(contentOf('a.png'))])('%s, sent as two types: both are forgotten', async what => {
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    const other = {...inputOf('a.png'), contentType: 'image/gif', types: 'image/gif'};
+    await one.run(journal => upload(journal, other, 'done', 'med_2'), join(one.directory, 'j'));
+    expect(await media(one, 'forget', 'j', what)).toMatchObject({exitCode: 0});
+    expect((await media(one, 'list', 'j')).stdout).not.toContain('uploaded');
+  });
+
+  it('in a merged journal, what two runs have sent under two paths: both are forgotten', async () => {
+    const one = await bench();
+    for (const [name, id] of [
+      ['a.png', 'med_1'],
+      ['b.png', 'med_2'],
+    ] as const)
+      await one.run(journal => upload(journal, inputOf(name, 'same'), 'done', id), join(one.directory, id));
+    expect(await media(one, 'merge', '-o', 'j', 'med_1', 'med_2')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'forget', 'j', 'a.png')).toMatchObject({exitCode: 0});
+    expect((await media(one, 'list', 'j')).stdout).not.toContain('uploaded');
+  });
+
+  it('what the journal does not have: exit status 2', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['failed']});
+    expect(await media(one, 'forget', 'j', 'a.png')).toMatchObject({
+      exitCode: 2,
+      error: 'The journal j contains no stored upload a.png.',
+    });
+  });
+});

@@ -1,0 +1,334 @@
+import {copyFile, readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {type FormatName, formatNames} from '../../../src/output/results/formats.ts';
+import type {MediaRecord} from '../../../src/service/record.ts';
+import {connectedSandbox} from '../../support/embedded.ts';
+import {fixture, sandbox} from '../../support/media.ts';
+import {optionOf} from '../../support/output-formats.ts';
+import {scriptedServer} from '../../support/scripted-server.ts';
+
+const photo = fixture('photo.png');
+const clip = fixture('clip.mp4');
+const page = fixture('page-named.png');
+
+/** Runs `media upload` against a server that answers every request with this JSON text. */
+async function uploadAnswered(json: string, parameters: string[], name = 'photo.png') {
+  const {url} = await scriptedServer(async connection => {
+    await connection.request();
+    connection.answer(200, json);
+  });
+  const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
+  await copyFile(photo, join(box.directory, name));
+  return box.run(['upload', ...parameters, '--', name]);
+}
+
+/** What each format prints for one uploaded file. */
+const expectedOfOne: Record<
+  Exclude<FormatName, 'table' | 'ndjson'>,
+  (file: string, record: MediaRecord) => string
+> = {
+  json: (_file, record) => `${JSON.stringify(record)}\n`,
+  url: (_file, {fileUrl}) => `${fileUrl}\n`,
+  markdown: (file, {type, fileUrl}) => {
+    const link = `[${file.split('/').at(-1)}](${fileUrl})`;
+    return type === 'IMAGE' ? `!${link}\n` : `${link}\n`;
+  },
+};
+const plainFormats = Object.keys(expectedOfOne) as (keyof typeof expectedOfOne)[];
+
+describe('one file in each format', () => {
+  it.each(plainFormats)('%s: nothing but the record on stdout, nothing on stderr', async format => {
+    const {service, sandbox} = await connectedSandbox();
+    const {stdout, stderr, exitCode} = await sandbox.run(['upload', clip, ...optionOf(format)]);
+    const [stored] = await service.records();
+    expect(stdout).toBe(expectedOfOne[format](clip, stored?.record ?? {}));
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    expect(await readFile(stored?.path ?? '')).toEqual(await readFile(clip));
+  });
+
+  it('ndjson: the fields of the contract, in its order', async () => {
+    const {service, sandbox} = await connectedSandbox();
+    const {stdout, stderr} = await sandbox.run(['upload', photo, '--ndjson']);
+    expect(stdout.split('\n')).toHaveLength(2);
+    const line = JSON.parse(stdout);
+    expect(Object.keys(line)).toEqual([
+      'file',
+      'status',
+      'record',
+      'contentType',
+      'size',
+      'attempts',
+      'elapsedMs',
+    ]);
+    const [stored] = await service.records();
+    expect(line).toEqual({
+      file: photo,
+      status: 'uploaded',
+      record: stored?.record,
+      contentType: 'image/png',
+      size: 13582,
+      attempts: 1,
+      elapsedMs: expect.any(Number),
+    });
+    expect(stderr).toBe('');
+  });
+
+  it.each(formatNames)(
+    '%s, a file that is no media: what went wrong is on stderr, stdout as the format has it',
+    async format => {
+      const {sandbox} = await connectedSandbox();
+      const {stdout, stderr, exitCode} = await sandbox.run(['upload', page, ...optionOf(format)]);
+      const expected = {json: '', url: '', markdown: '', table: ''};
+      if (format === 'ndjson')
+        expect(JSON.parse(stdout)).toMatchObject({status: 'failed', error: {code: 'not_media'}});
+      else expect(stdout).toBe(expected[format]);
+      if (format === 'json' || format === 'ndjson') expect(JSON.parse(stderr).error.code).toBe('not_media');
+      else expect(stderr).toMatch(/^media: .*page-named\.png is not recognised as an image or a video/);
+      expect(exitCode).toBe(1);
+    },
+  );
+});
+
+describe('several files in each format, one failure among them', () => {
+  const inputs = [photo, 'gone.png', clip];
+
+  it.each(plainFormats)('%s: the successes, in the order of the inputs', async format => {
+    const {service, sandbox} = await connectedSandbox();
+    const {stdout, stderr, exitCode} = await sandbox.run(['upload', ...inputs, ...optionOf(format)]);
+    const records = new Map((await service.records()).map(({contentType, record}) => [contentType, record]));
+    const lines = [
+      expectedOfOne[format](photo, records.get('image/png') ?? {}),
+      expectedOfOne[format](clip, records.get('video/mp4') ?? {}),
+    ];
+    expect(stdout).toBe(lines.join(''));
+    expect(exitCode).toBe(3);
+    if (format === 'json')
+      expect(JSON.parse(stderr)).toMatchObject({error: {code: 'file_missing', file: 'gone.png'}});
+    else
+      expect(stderr).toBe(
+        ['media: gone.png does not exist.', '2 uploaded, 0 skipped, 1 failed, 0 unknown\n'].join('\n'),
+      );
+  });
+
+  it('ndjson: a line each, failures with the contract’s error fields', async () => {
+    const {service, sandbox} = await connectedSandbox();
+    const {stdout, stderr, exitCode} = await sandbox.run(['upload', ...inputs, page, '--ndjson']);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    const of = (file: string) => lines.find(line => line.file === file);
+    const stored = await service.records();
+    expect(lines).toHaveLength(4);
+    expect(of(photo)).toMatchObject({
+      status: 'uploaded',
+      record: stored.find(({contentType}) => contentType === 'image/png')?.record,
+    });
+    expect(of(clip)).toMatchObject({
+      status: 'uploaded',
+      record: stored.find(({contentType}) => contentType === 'video/mp4')?.record,
+    });
+    expect(of('gone.png')).toEqual({
+      file: 'gone.png',
+      status: 'failed',
+      error: {code: 'file_missing', message: 'gone.png does not exist.'},
+      attempts: 0,
+      elapsedMs: expect.any(Number),
+    });
+    expect(of(page)).toEqual({
+      file: page,
+      status: 'failed',
+      error: {
+        code: 'not_media',
+        message: expect.stringContaining('an HTML page'),
+        hint: expect.stringContaining('--content-type'),
+      },
+      size: 112,
+      attempts: 0,
+      elapsedMs: expect.any(Number),
+    });
+    const failures = stderr
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    expect(failures.map(({error}) => error.code).sort()).toEqual(['file_missing', 'not_media']);
+    expect(exitCode).toBe(3);
+  });
+
+  it('table: a row each, failures included, no line between rows, no escape sequence', async () => {
+    const {service, sandbox} = await connectedSandbox();
+    const {stdout} = await sandbox.run(['upload', ...inputs]);
+    const lines = stdout.split('\n');
+    const records = new Map((await service.records()).map(({contentType, record}) => [contentType, record]));
+    const image = records.get('image/png');
+    const video = records.get('video/mp4');
+    const cells = (line: string | undefined) =>
+      line
+        ?.split('│')
+        .slice(1, -1)
+        .map(cell => cell.trim());
+    expect(lines).toHaveLength(8);
+    expect(cells(lines[1])).toEqual(['file', 'status', 'id', 'pixels', 'size', 'url or error']);
+    expect(lines[2]).toMatch(/^├[─┼]+┤$/);
+    expect(cells(lines[3])).toEqual([photo, 'uploaded', image?.id, '640x400', '13582', image?.fileUrl]);
+    expect(cells(lines[4])).toEqual(['gone.png', 'failed', '', '', '', 'file_missing']);
+    expect(cells(lines[5])).toEqual([clip, 'uploaded', video?.id, '320x180', '16464', video?.fileUrl]);
+    expect(lines[6]).toMatch(/^└[─┴]+┘$/);
+    expect(new Set(lines.slice(0, -1).map(line => line.length)).size).toBe(1);
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('an unknown outcome: counted as such', async () => {
+    const {url} = await scriptedServer(async connection => {
+      const {head} = await connection.request();
+      if (head.includes('content-type: video/mp4')) connection.reset();
+      else connection.answer(200, '{"id":"m_1"}');
+    });
+    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
+    const {stderr, stdout, exitCode} = await box.run([
+      'upload',
+      photo,
+      clip,
+      'gone.png',
+      '--template',
+      '{id}\\n',
+    ]);
+    expect(stdout).toBe('m_1\n');
+    expect(stderr).toContain('\n1 uploaded, 0 skipped, 1 failed, 1 unknown\n');
+    expect(exitCode).toBe(5);
+  });
+});
+
+describe('what the service sent', () => {
+  it('numbers past 2^53 and unknown fields: in json and ndjson byte for byte', async () => {
+    const json =
+      '{"id":"m_1","size":9007199254740993,"count":123456789012345678901234567890,"duration":1.50,"ratio":1e400,' +
+      '"text":"a \\u00e9 \\"9007199254740993\\" \\/ ü","later":{"a":[null,true,-0,[]]},"width":null}';
+    const spaced = json.replaceAll('":', '" :\n\t ');
+    const {stdout} = await uploadAnswered(` ${spaced}\r\n`, ['--json']);
+    expect(stdout).toBe(`${json}\n`);
+    const ndjson = await uploadAnswered(json, ['--ndjson']);
+    expect(ndjson.stdout).toContain(`"status":"uploaded","record":${json},"contentType"`);
+  });
+
+  it('numbers past 2^53: shown whole in the table', async () => {
+    const json = '{"id":18446744073709551615,"size":9007199254740993,"later":{"a":1}}';
+    expect((await uploadAnswered(json, [])).stdout).toMatch(/│ size +│ 9007199254740993 +│/);
+    expect((await uploadAnswered(json, [])).stdout).toMatch(/│ later +│ {"a":1} +│/);
+    expect((await uploadAnswered(json, ['--template', '{id}\\n'])).stdout).toBe('18446744073709551615\n');
+  });
+
+  it.each([
+    [
+      'a PUBLIC variant',
+      '{"id":"1","urls":[{"variant":"SMALL","url":"https://c/s"},{"variant":"PUBLIC","url":"https://c/p"}],"fileUrl":"https://c/f"}',
+      'https://c/p\n',
+    ],
+    [
+      'no PUBLIC variant',
+      '{"id":"1","urls":[{"variant":"SMALL","url":"https://c/s"}],"fileUrl":"https://c/f"}',
+      'https://c/f\n',
+    ],
+    ['urls that are null', '{"id":"1","urls":null,"fileUrl":"https://c/f"}', 'https://c/f\n'],
+    ['no address at all', '{"id":"1","urls":[]}', ''],
+  ])('--format url, %s', async (_name, json, expected) => {
+    const {stdout, exitCode} = await uploadAnswered(json, ['--format', 'url']);
+    expect(stdout).toBe(expected);
+    expect(exitCode).toBe(0);
+  });
+
+  it.each([
+    [
+      'a [link](x) *b* `c`.png',
+      {type: 'IMAGE', fileUrl: 'https://c/a(b) <c>.png'},
+      '![a \\[link\\]\\(x\\) \\*b\\* \\`c\\`.png](https://c/a%28b%29%20%3Cc%3E.png)',
+    ],
+    ['<img src=x>.png', {type: 'VIDEO', fileUrl: 'https://c/v'}, '[\\<img src\\=x\\>.png](https://c/v)'],
+    ['two\n# lines.png', {fileUrl: 'https://c/v'}, '[two\\\\n\\# lines.png](https://c/v)'],
+    ['photo.png', {type: 'IMAGE', fileUrl: 'javascript:alert(1)'}, 'photo.png'],
+    ['photo.png', {type: 'IMAGE'}, 'photo.png'],
+  ])('--format markdown, %j and %j', async (name, record, line) => {
+    const json = JSON.stringify({id: 'm_1', ...record});
+    const {stdout} = await uploadAnswered(json, ['--format', 'markdown'], name);
+    expect(stdout).toBe(`${line}\n`);
+  });
+
+  it('control characters in every field: escaped in the table, in url and in a template', async () => {
+    const evil = 'a\u001b[2J\u009bb\u202ec\r\n';
+    const shown = 'a\\u001b[2J\\u009bb\\u202ec\\r\\n';
+    const json = JSON.stringify({
+      id: evil,
+      type: evil,
+      [evil]: evil,
+      urls: [{variant: 'PUBLIC', url: evil}],
+      fileUrl: evil,
+    });
+    expect((await uploadAnswered(json, ['--template', '{id}\\n'])).stdout).toBe(`${shown}\n`);
+    expect((await uploadAnswered(json, ['--format', 'url'])).stdout).toBe(`${shown}\n`);
+    const table = (await uploadAnswered(json, [])).stdout;
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+    expect(table).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(table).toContain(`│ ${shown}`);
+    expect(JSON.parse((await uploadAnswered(json, ['--json'])).stdout)).toEqual(JSON.parse(json));
+  });
+});
+
+describe('standard error beside each format', () => {
+  const named = fixture('png-named.jpg');
+  const warning = /^warning: .*png-named\.jpg: .*--types content/;
+
+  it.each(['table', 'url', 'markdown'] as const)(
+    'a PNG named .jpg, %s: sent, with a warning',
+    async format => {
+      const {sandbox, service} = await connectedSandbox();
+      const {stderr, exitCode} = await sandbox.run(['upload', named, ...optionOf(format)]);
+      expect(stderr).toMatch(warning);
+      expect(stderr.split('\n')).toHaveLength(2);
+      expect((await service.records())[0]?.contentType).toBe('image/jpeg');
+      expect(exitCode).toBe(0);
+    },
+  );
+
+  it.each([['--json'], ['--ndjson'], ['--json', '--verbose']])(
+    'a PNG named .jpg, %s %s: the warning is a JSON line',
+    async (...options) => {
+      const {sandbox} = await connectedSandbox();
+      const {stderr, exitCode} = await sandbox.run(['upload', named, ...options.filter(Boolean)]);
+      const line = stderr.split('\n').find(text => text.startsWith('{"warning":'));
+      expect(JSON.parse(line ?? 'null')).toEqual({
+        warning: {file: named, message: expect.stringContaining('--types content')},
+      });
+      expect(exitCode).toBe(0);
+    },
+  );
+
+  it('a PNG named .jpg, --quiet: no warning', async () => {
+    const {sandbox} = await connectedSandbox();
+    const {stderr, exitCode} = await sandbox.run(['upload', named, '--quiet']);
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+  });
+
+  it.each(['--json', '--ndjson'])('%s, failures of every kind: JSON lines only', async option => {
+    const {sandbox} = await connectedSandbox();
+    const runs = await Promise.all([
+      sandbox.run(['upload', option, 'gone.png', photo, page, sandbox.directory]),
+      sandbox.run(['upload', option, '--retries', 'many', photo]),
+      sandbox.run(['upload', option]),
+      sandbox.run(['upload', option, photo], {env: {...sandbox.env, MEDIA_API_KEY: '', MEDIA_BASE_URL: ''}}),
+      sandbox.run(['upload', option, photo, '--base-url', 'http://media.example']),
+    ]);
+    for (const {stderr} of runs) {
+      const lines = stderr.trimEnd().split('\n');
+      for (const line of lines)
+        expect(JSON.parse(line)).toEqual({error: expect.objectContaining({code: expect.any(String)})});
+    }
+    expect(runs.map(({exitCode}) => exitCode)).toEqual([3, 2, 2, 4, 2]);
+  });
+
+  it('--quiet, several files and a failure: the failure alone', async () => {
+    const {sandbox} = await connectedSandbox();
+    const {stderr, exitCode} = await sandbox.run(['upload', photo, 'gone.png', '-q']);
+    expect({stderr, exitCode}).toEqual({stderr: 'media: gone.png does not exist.\n', exitCode: 3});
+  });
+});

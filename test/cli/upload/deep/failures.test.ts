@@ -1,0 +1,380 @@
+import {copyFile, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {execa} from 'execa';
+import {describe, expect, it} from 'vitest';
+import {connectedSandbox} from '../../../support/embedded.ts';
+import {eventually} from '../../../support/eventually.ts';
+import {fixture, mediaInShell, type Sandbox, sandbox} from '../../../support/media.ts';
+import {type ScriptedConnection, scriptedServer, someRecord} from '../../../support/scripted-server.ts';
+
+const photo = fixture('photo.png');
+const page = fixture('page-named.png');
+
+/** Pictures of different content under these names, in the sandbox. */
+async function pictures(box: Sandbox, names: readonly (string | Buffer)[]): Promise<void> {
+  const png = await readFile(photo);
+  for (const [index, name] of names.entries()) {
+    const path = Buffer.concat([Buffer.from(`${box.directory}/`), Buffer.from(name)]);
+    await writeFile(path, Buffer.concat([png, Buffer.from(String(index))]));
+  }
+}
+
+const numbered = (count: number, prefix = 'p') =>
+  Array.from({length: count}, (_, index) => `${prefix}${String(index).padStart(3, '0')}.png`);
+
+/** A sandbox whose service answers each upload by its number, from 0. */
+async function answering(answer: (connection: ScriptedConnection, count: number) => void) {
+  let count = 0;
+  const {url} = await scriptedServer(async connection => {
+    const {head} = await connection.request();
+    if (head.length === 0) return;
+    answer(connection, count);
+    count += 1;
+  });
+  return {
+    box: await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'}),
+    url,
+    count: () => count,
+  };
+}
+
+function busy(connection: ScriptedConnection): void {
+  connection.answer(503, '{"code":1,"message":"Busy."}');
+}
+
+/** The command that the run gave for another try. */
+function commandIn(stderr: string): string {
+  return /To retry .* that may succeed now:\n {2}(.*)\n/.exec(stderr)?.[1] ?? '';
+}
+
+/** Types a command as it was printed; \`media\` is the real program. */
+function type(box: Sandbox, command: string, env = box.env) {
+  const script = `media() { ${mediaInShell} "$@"; }\n${command}`;
+  return execa('bash', ['-c', script], {
+    cwd: box.directory,
+    env,
+    extendEnv: false,
+    reject: false,
+    stripFinalNewline: false,
+  });
+}
+
+describe('the failures of several inputs, on stderr', () => {
+  it('two reasons and a single file: once, last, equal ones together, then the summary', async () => {
+    const {sandbox: box, service} = await connectedSandbox();
+    await pictures(box, ['there.png']);
+    const {stderr, exitCode} = await box.run([
+      'upload',
+      ...numbered(12, 'gone'),
+      page,
+      'there.png',
+      '--template',
+      '{id}\\n',
+      '-c',
+      '1',
+    ]);
+    expect(exitCode).toBe(3);
+    expect(stderr.split('\n')).toEqual([
+      'media: 12 files do not exist.',
+      '  gone000.png, gone001.png, gone002.png and 9 more',
+      expect.stringMatching(/^media: .*page-named\.png is not recognised as an image or a video: /),
+      expect.stringContaining('--content-type'),
+      '1 uploaded, 0 skipped, 13 failed, 0 unknown',
+      '',
+    ]);
+    expect(await service.records()).toHaveLength(1);
+  });
+
+  it('before a list turns out not to be one: told all the same', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    await writeFile(join(box.directory, 'list'), `${'gone.png\n'.repeat(8_000)}a\0b`);
+    const {stderr, exitCode} = await box.run(['upload', 'gone.png', '--files-from', 'list']);
+    expect(stderr).toMatch(/^media: gone\.png does not exist\.\nmedia: list is not a list of names: /m);
+    expect(exitCode).toBe(2);
+  });
+
+  /** A run whose list of names goes on after the first file was stored. */
+  async function withOpenList(...options: string[]) {
+    const {sandbox: box, service} = await connectedSandbox();
+    await pictures(box, ['a.png']);
+    const run = box.start(['upload', '--files-from', '-', ...options], {stdin: 'pipe'});
+    run.stdin?.write('a.png\n');
+    await eventually(async () => (await service.records()).length === 1);
+    return {run};
+  }
+
+  it('after files that were stored: their records are printed, exit 3', async () => {
+    const {run} = await withOpenList('--template', '{file}\\n');
+    run.stdin?.end('b.png\0c\n');
+    const {stdout, stderr, exitCode} = await run;
+    expect(stdout).toBe('a.png\n');
+    expect(stderr).toMatch(
+      /^media: Standard input is not a list of names: .*\n {2}Write .*\n1 uploaded, 0 skipped, 0 failed, 0 unknown\n$/,
+    );
+    expect(exitCode).toBe(3);
+  });
+
+  it('a signal while the list is open: the records of what was stored are printed', async () => {
+    const {run} = await withOpenList('--template', '{file}\\n');
+    run.kill('SIGINT');
+    const {stdout, stderr, signal} = await run;
+    expect(stdout).toBe('a.png\n');
+    expect(stderr).toContain('1 uploaded, 0 skipped, 0 failed, 0 unknown\n');
+    expect(signal).toBe('SIGINT');
+  });
+
+  it('refused by the service with one sentence: together, whatever the attempt', async () => {
+    const {box, url} = await answering(busy);
+    await pictures(box, ['a.png', 'b.png']);
+    const {stderr, exitCode} = await box.run(['upload', 'a.png', 'b.png', '--retries', '1', '-c', '1']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      `media: 2 files: ${new URL(url).host} is unavailable (503): Busy.\n  a.png, b.png\n`,
+    );
+  });
+
+  it('1 and 2, in the port of the address of the sentence: named all the same', async () => {
+    const {box} = await answering((connection, count) =>
+      connection.answer(415, JSON.stringify({code: 1, message: `No 1 or 2, ${count}.`})),
+    );
+    await copyFile(photo, join(box.directory, '1'));
+    await copyFile(photo, join(box.directory, '2'));
+    const options = ['--content-type', 'image/png', '-c', '1'];
+    const {stderr} = await box.run(['upload', '1', '2', 'gone', ...options]);
+    const lines = stderr.split('\n').filter(line => line.startsWith('media: '));
+    expect(lines).toEqual([
+      expect.stringMatching(/^media: 1: 127\.0\.0\.1:\d+ refused the request \(415\): No 1 or 2, 0\.$/),
+      expect.stringMatching(/^media: 2: 127\.0\.0\.1:\d+ refused the request \(415\): No 1 or 2, 1\.$/),
+      'media: gone does not exist.',
+    ]);
+  });
+
+  it('25 reasons: the first 20, and how many more; all with --verbose and as JSON lines', async () => {
+    const {box} = await answering((connection, count) =>
+      connection.answer(415, JSON.stringify({code: 1, message: `No ${count}.`})),
+    );
+    const names = numbered(25);
+    await pictures(box, names);
+    const told = async (...options: string[]) =>
+      (await box.run(['upload', ...names, '-c', '1', ...options])).stderr;
+    const words = await told();
+    expect(words.match(/^media: /gm)).toHaveLength(20);
+    expect(words).toContain('\n... and 5 more files for other reasons; --verbose shows every failure.\n');
+    expect((await told('--verbose')).match(/^media: /gm)).toHaveLength(25);
+    expect((await told('--ndjson')).match(/"rejected"/g)).toHaveLength(25);
+  });
+
+  it('400 files in CI, half of them refused: no more than 20 lines, failures and totals alone on stdout', async () => {
+    const {box} = await answering((connection, count) =>
+      count % 2 === 0
+        ? connection.answer(200, someRecord)
+        : connection.answer(415, '{"code":1,"message":"No."}'),
+    );
+    await mkdir(join(box.directory, 'assets'));
+    await pictures(box, numbered(400, 'assets/p'));
+    box.env['CI'] = 'true';
+    // Without the line that says every 10 s how far the run is.
+    const {stdout, stderr, exitCode} = await box.run(['upload', '-r', 'assets', '--no-progress']);
+    expect(exitCode).toBe(3);
+    expect(stderr.split('\n').length).toBeLessThan(20);
+    expect(stderr).toMatch(/^media: 200 files: .* refused the request \(415\): No\.\n {2}assets\//);
+    expect(stderr).toMatch(/\n200 uploaded, 0 skipped, 200 failed, 0 unknown\n$/);
+    expect(stdout.match(/│ failed +│ +│ +│ \d+ +│ rejected +│/g)).toHaveLength(200);
+    expect(stdout).not.toContain('│ uploaded │ m_1');
+    expect(stdout).toMatch(/│ uploaded │ 200 +│ 2\.6 MiB │\n/);
+    expect(stdout).toMatch(/│ failed +│ 200 +│ 2\.6 MiB │\n/);
+    const verbose = await box.run(['upload', '-r', 'assets', '--verbose']);
+    expect(verbose.stdout).toContain('│ uploaded │ m_1');
+  });
+
+  it.each([['--verbose'], ['--ndjson']])('%s: each at once', async option => {
+    let release = () => {};
+    const told = new Promise<void>(resolve => {
+      release = resolve;
+    });
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      await told;
+      connection.answer(200, someRecord);
+    });
+    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
+    const run = box.start(['upload', photo, 'gone.png', '-c', '2', option]);
+    let stderr = '';
+    run.stderr?.on('data', chunk => {
+      stderr += chunk;
+      if (stderr.includes('gone.png does not exist.')) release();
+    });
+    expect((await run).exitCode).toBe(3);
+    expect(stderr.match(/gone\.png does not exist\./g)).toHaveLength(1);
+  });
+
+  it('links to nothing, a name with a line feed, a name that begins with a dash: each named as it is', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    const at = (name: string) => join(box.directory, name);
+    await symlink('nowhere.png', at('dangling.png'));
+    await symlink('nowhere.png', at('dangling2.png'));
+    await writeFile(at('page\n.png'), '<html>');
+    await copyFile(photo, at('-dash.png'));
+    const one = await box.run(['upload', 'dangling.png']);
+    expect(one.stderr).toBe('media: dangling.png links to a file that does not exist.\n');
+    const {stderr} = await box.run(['upload', 'dangling.png', 'dangling2.png', 'page\n.png', 'gone\n.png']);
+    expect(stderr).toContain(
+      'media: Each of 2 files links to a file that does not exist.\n  dangling.png, dangling2.png\n',
+    );
+    expect(stderr).toContain(
+      'media: page\\n.png is not recognised as an image or a video: the extension .png ',
+    );
+    expect(stderr).toContain('media: gone\\n.png does not exist.\n');
+    const dashed = await box.run(['upload', '-dash.png', 'dangling.png']);
+    expect(dashed).toMatchObject({
+      exitCode: 2,
+      stderr: "media: Unknown option '-dash.png'.\n  To name the file: media upload ./-dash.png\n",
+    });
+  });
+
+  it('--quiet: the groups alone', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    const {stderr} = await box.run([
+      'upload',
+      photo,
+      'gone1.png',
+      'gone2.png',
+      ...['-c', '1'],
+      '--quiet',
+      '--template',
+      '{id}\\n',
+    ]);
+    expect(stderr).toBe('media: 2 files do not exist.\n  gone1.png, gone2.png\n');
+  });
+
+  it('a message of the service that ends in full stops: one', async () => {
+    const {box} = await answering(connection =>
+      connection.answer(415, '{"code":1,"message":"No such type."}'),
+    );
+    const {stderr} = await box.run(['upload', photo]);
+    expect(stderr).toContain(': No such type.\n');
+    for (const status of [401, 500]) {
+      const {box: other, url} = await answering(connection =>
+        connection.answer(status, '{"code":1,"message":"Not this one."}'),
+      );
+      const doctor = await other.run(['doctor']);
+      const login = await other.run(['login', '--base-url', url, '--key-stdin'], {
+        stdin: 'pipe',
+        input: 'mk_some-key-for-tests',
+        env: {...other.env, MEDIA_API_KEY: ''},
+      });
+      expect(login.stderr).toContain('Not this one.\n');
+      for (const text of [doctor.stdout, doctor.stderr, login.stderr]) expect(text).not.toContain('..');
+    }
+  });
+});
+
+describe('what failed, uploaded again by the command that is printed', () => {
+  it.each([
+    ['a few names', ["it's here.png", '-r.png', '100%.png', '$HOME.png']],
+    ['30 names', numbered(30)],
+    ['blanks, quotes and backslashes', ['back\\slash "and" \'quotes\' 100%.png']],
+    ['what is not printed as it is', ['two\nlines.png', 'a\u200e.png', 'b##[x].png', '\u202ec\t.png']],
+  ])('%s: they are sent and nothing else, with the options of the run', async (_name, names) => {
+    const failing = await answering(busy);
+    const {sandbox: box, service} = await connectedSandbox();
+    await pictures(box, ['there.png', ...names]);
+    const options = ['--profile', 'work', '--retries=0', '-c4', '--content-type', 'image/x-mine; q=1'];
+    const list = Buffer.concat(names.flatMap(name => [Buffer.from(name), Buffer.of(0)]));
+    const first = await box.run(
+      ['--base-url', failing.url, 'upload', 'gone.png', '--files-from', '-', ...options],
+      {
+        stdin: 'pipe',
+        input: list,
+      },
+    );
+    const command = commandIn(first.stderr);
+    expect(command).toContain(`--base-url ${failing.url}`);
+    expect(command).toContain('--profile work');
+    expect(command).toContain("--retries 0 --concurrency 4 --content-type 'image/x-mine; q=1'");
+    const again = await type(box, command.replace(failing.url, service.url));
+    expect({exitCode: again.exitCode, stderr: again.stderr}).toMatchObject({exitCode: 0});
+    const records = await service.records();
+    expect(records.map(({contentType}) => contentType)).toEqual(
+      names.map(() => expect.stringContaining('image/x-mine')),
+    );
+    const stored = await Promise.all(
+      records.map(async ({path}) => (await readFile(path)).toString('latin1')),
+    );
+    const expected = await Promise.all(
+      names.map(name =>
+        readFile(Buffer.concat([Buffer.from(`${box.directory}/`), Buffer.from(name)]), 'latin1'),
+      ),
+    );
+    expect(stored.sort()).toEqual(expected.sort());
+    expect((await readdir(box.directory)).filter(name => name.startsWith('media-'))).toEqual([]);
+  });
+
+  it('nothing succeeded: the same command', async () => {
+    const {box, url} = await answering(busy);
+    await mkdir(join(box.directory, 'my assets'));
+    await pictures(box, ['my assets/a.png', 'my assets/b.png']);
+    const typed = ['upload', '-r', 'my assets', '--retries', '0', '--base-url', url];
+    const {stderr} = await box.run(typed);
+    expect(commandIn(stderr)).toBe(`media upload -r 'my assets' --retries 0 --base-url ${url}`);
+  });
+
+  it('with a journal: the same command, which sends what is missing', async () => {
+    const {box, count: arrived} = await answering((connection, count) =>
+      count === 1 ? busy(connection) : connection.answer(200, someRecord),
+    );
+    await pictures(box, ['a.png', 'b.png']);
+    const typed = ['upload', 'a.png', 'b.png', '--journal', 'j', '-c', '1', '--retries', '0'];
+    const first = await box.run(typed);
+    expect(commandIn(first.stderr)).toBe(`media ${typed.join(' ')}`);
+    expect((await type(box, commandIn(first.stderr))).exitCode).toBe(0);
+    expect(arrived()).toBe(3);
+  });
+
+  it.each([
+    ['more than a line holds', numbered(60, 'a-long-name-of-a-photo-of-last-summer-')],
+    ['a name that is not UTF-8', ['there.png', Buffer.from('caf\xe9.png', 'latin1')]],
+  ])('%s: said so, and no file is left behind', async (_name, names) => {
+    const {box} = await answering((connection, count) =>
+      count === 0 ? connection.answer(200, someRecord) : busy(connection),
+    );
+    await pictures(box, names);
+    const input = Buffer.concat(names.flatMap(name => [Buffer.from(name), Buffer.of(0)]));
+    const {stderr} = await box.run(['upload', '--files-from', '-', '-c', '1', '--retries', '0'], {
+      stdin: 'pipe',
+      input,
+    });
+    expect(commandIn(stderr)).toBe('');
+    expect(stderr).toMatch(/One command cannot name the (file|59 files) that may succeed now\.\n/);
+    expect(stderr).toContain(
+      '\nList them for --files-from. Only a run that had --journal FILE from its start',
+    );
+    expect((await readdir(box.directory)).filter(name => !name.endsWith('.png'))).toEqual([]);
+  });
+
+  it.each([
+    [
+      "there.png $'\\xff.png' --journal j",
+      'To retry the file that may succeed now, run the same command again.',
+    ],
+    ["there.png gone.png --template $'{id} \\xff'", 'One command cannot name the file that may succeed now.'],
+  ])('%s, which is not UTF-8: no command, since it would mean something else', async (words, advice) => {
+    const {box} = await answering(busy);
+    await pictures(box, ['there.png']);
+    const {stderr} = await type(box, `media upload ${words} --retries 0`);
+    expect(stderr).toContain(`${advice}\n`);
+    expect(stderr).not.toContain('  media upload');
+  });
+
+  it.each([
+    ['missing files and what is no media', ['there.png', 'gone.png', page]],
+    ['what failed stood on standard input', ['there.png', '-']],
+    ['nothing was sent', ['there.png', 'gone.png', '--dry-run']],
+  ])('%s: no command', async (_name, parameters) => {
+    const {sandbox: box} = await connectedSandbox();
+    await pictures(box, ['there.png']);
+    const {stderr} = await box.run(['upload', ...parameters], {stdin: 'pipe', input: ''});
+    expect(stderr).toMatch(/[12] failed(, 0 unknown)?\n$/);
+    expect(stderr).not.toContain('To retry');
+  });
+});

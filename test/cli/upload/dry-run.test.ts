@@ -1,0 +1,70 @@
+import {appendFile, copyFile, mkdir, readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {fixture, type Sandbox, sandbox} from '../../support/media.ts';
+
+/** A tree with photos, a video, and a page. */
+async function tree(): Promise<Sandbox> {
+  const box = await sandbox();
+  const assets = join(box.directory, 'assets');
+  await mkdir(join(assets, 'more'), {recursive: true});
+  await copyFile(fixture('photo.png'), join(assets, 'a.png'));
+  await copyFile(fixture('photo.png'), join(assets, 'more/b.png'));
+  await copyFile(fixture('clip.mp4'), join(assets, 'clip.mp4'));
+  await copyFile(fixture('page-named.png'), join(assets, 'page.png'));
+  await copyFile(fixture('photo.png'), join(assets, 'c.png'));
+  await appendFile(join(assets, 'c.png'), 'x');
+  await copyFile(fixture('photo.png'), join(assets, 'd.png'));
+  await appendFile(join(assets, 'd.png'), 'y');
+  return box;
+}
+
+/** Each line's file, status and type, by file. */
+function audit(stdout: string): string[][] {
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+    .map(({file, status, contentType}) => [file, status, contentType])
+    .sort();
+}
+
+describe('media upload --dry-run', () => {
+  it('a tree: the type of each file, and a page is refused', async () => {
+    const box = await tree();
+    const {stdout, stderr, exitCode} = await box.run(['upload', '-r', 'assets', '--dry-run', '--ndjson']);
+    expect(audit(stdout)).toEqual([
+      ['assets/a.png', 'checked', 'image/png'],
+      ['assets/c.png', 'checked', 'image/png'],
+      ['assets/clip.mp4', 'checked', 'video/mp4'],
+      ['assets/d.png', 'checked', 'image/png'],
+      ['assets/more/b.png', 'checked', 'image/png'],
+      ['assets/page.png', 'failed', undefined],
+    ]);
+    expect(stderr).toMatch(/^\{"error":.*"not_media".*\}\n$/);
+    expect(exitCode).toBe(3);
+  });
+
+  it('the totals, by type', async () => {
+    const box = await tree();
+    const {stdout, stderr} = await box.run(['upload', '-r', 'assets', '--exclude', 'page.png', '--dry-run']);
+    const [photo, clip] = await Promise.all(
+      ['a.png', 'clip.mp4'].map(async name => (await readFile(join(box.directory, 'assets', name))).length),
+    );
+    expect(stderr).toBe(
+      [
+        `Checked, nothing was sent: 5 files, ${kibibytes(4 * (photo ?? 0) + 2 + (clip ?? 0))}.`,
+        `  image/png: 4 files, ${kibibytes(4 * (photo ?? 0) + 2)}`,
+        `  video/mp4: 1 file, ${kibibytes(clip ?? 0)}`,
+        '5 checked, 0 failed',
+        '',
+      ].join('\n'),
+    );
+    expect(stdout).toMatch(/│ file +│ status +│ type +│ size +│ note +│/);
+    expect(stdout).toMatch(/b\.png +│ checked │ image\/png │ \d+ │ +│/);
+  });
+});
+
+function kibibytes(bytes: number): string {
+  return `${(bytes / 1024).toFixed(1)} KiB`;
+}

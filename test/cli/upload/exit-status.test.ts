@@ -1,0 +1,328 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {copyFile} from 'node:fs/promises';
+import {createServer} from 'node:net';
+import {join} from 'node:path';
+import {execa} from 'execa';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {Tally} from '../../../src/commands/upload/tally.ts';
+import {type ErrorCode, exitStatusOf, MediaError} from '../../../src/errors.ts';
+import type {Outcome} from '../../../src/transfer/outcome.ts';
+import {sandboxFor} from '../../service/program.ts';
+import {
+  deadUrl,
+  listen,
+  mebibyte,
+  sinkServer,
+  unbufferable,
+  urlOf,
+  writeSparsePng,
+} from '../../service/support.ts';
+import {
+  fixture,
+  mediaCommand,
+  needNode,
+  type Sandbox,
+  sandbox,
+  temporaryDirectory,
+} from '../../support/media.ts';
+import {outcomeOf} from '../../support/outcomes.ts';
+import {patienceMs} from '../../support/patience.ts';
+import {type Script, scriptedServer, someRecord} from '../../support/scripted-server.ts';
+
+const photo = fixture('photo.png');
+const jpg = fixture('photo.jpg');
+const gif = fixture('photo.gif');
+
+function answers(...statuses: number[]): Script[] {
+  return statuses.map(status => async connection => {
+    await connection.request();
+    connection.answer(status, status === 200 ? someRecord : '{"code":1,"message":"no"}');
+  });
+}
+
+describe('exitStatus', () => {
+  const stored = {record: {id: 'x'}, json: '{"id":"x"}'};
+  const outcome = (
+    what: 'uploaded' | 'skipped' | 'mismatched' | 'checked' | 'unknown' | ErrorCode,
+  ): Outcome => {
+    if (what === 'uploaded' || what === 'skipped') return outcomeOf({status: what, ...stored});
+    if (what === 'mismatched')
+      return outcomeOf({status: what, ...stored, error: new MediaError('record_mismatch', 'It differs.')});
+    if (what === 'checked') return outcomeOf({status: 'checked'});
+    if (what === 'unknown')
+      return outcomeOf({status: 'unknown', error: new MediaError('outcome_unknown', 'Unknown.')});
+    return outcomeOf({status: 'failed', error: new MediaError(what, 'Failed.')});
+  };
+
+  test.each<[Parameters<typeof outcome>[0][], number]>([
+    [[], 0],
+    [['uploaded'], 0],
+    [['uploaded', 'checked'], 0],
+    [['rejected'], 1],
+    [['file_missing', 'rejected', 'source_changed'], 1],
+    [['uploaded', 'rejected'], 3],
+    [['checked', 'file_missing'], 3],
+    [['skipped', 'rejected'], 3],
+    [['mismatched'], 1],
+    [['skipped', 'mismatched'], 3],
+    [['connection_refused'], 6],
+    [['connection_refused', 'rejected'], 6],
+    [['uploaded', 'connection_refused'], 3],
+    [['unauthorized'], 4],
+    [['unauthorized', 'not_tried'], 4],
+    [['uploaded', 'forbidden'], 4],
+    [['connection_refused', 'not_found'], 4],
+    [['unknown'], 5],
+    [['unknown', 'unauthorized'], 5],
+    [['uploaded', 'unknown', 'connection_refused', 'rejected'], 5],
+    [['internal', 'unknown', 'unauthorized', 'uploaded'], 7],
+  ])('%j: %i', (outcomes, status) => {
+    for (const ordered of [outcomes, outcomes.toReversed()]) {
+      const tally = new Tally();
+      for (const what of ordered) tally.add(outcome(what));
+      expect(tally.exitStatus()).toBe(status);
+    }
+  });
+
+  test('every code leads to a status of the contract', () => {
+    expect(new Set(Object.values(exitStatusOf))).toEqual(new Set([1, 2, 4, 5, 6, 7]));
+  });
+});
+
+describe('a process ends with', () => {
+  test('0: one file uploaded', async () => {
+    const {url} = await scriptedServer(...answers(200));
+    expect(await (await sandboxFor(url)).start(['upload', photo])).toMatchObject({exitCode: 0, stderr: ''});
+  });
+
+  test('1: the only file refused', async () => {
+    const {url} = await scriptedServer(...answers(415));
+    expect(await (await sandboxFor(url)).run(['upload', photo])).toMatchObject({exitCode: 1, stdout: ''});
+  });
+
+  test.each([
+    [['upload']],
+    [['upload', photo, '--retries', 'many']],
+    [['upload', photo, '--no-such-flag']],
+    [['nonsense']],
+  ])('2: %j', async parameters => {
+    const {exitCode, stdout} = await (await sandbox()).run(parameters);
+    expect({exitCode, stdout}).toEqual({exitCode: 2, stdout: ''});
+  });
+
+  test('3: one uploaded, one refused', async () => {
+    const {url} = await scriptedServer(...answers(200, 415));
+    expect(await (await sandboxFor(url)).run(['upload', '-c', '1', photo, jpg])).toMatchObject({
+      exitCode: 3,
+    });
+  });
+
+  test('3: one missing, one uploaded', async () => {
+    const {url} = await scriptedServer(...answers(200));
+    expect(await (await sandboxFor(url)).run(['upload', 'missing.png', photo])).toMatchObject({
+      exitCode: 3,
+    });
+  });
+
+  test('4: nothing configured', async () => {
+    expect(await (await sandbox()).run(['upload', photo])).toMatchObject({exitCode: 4, stdout: ''});
+  });
+
+  test('4: one uploaded, then 401', async () => {
+    const {url} = await scriptedServer(...answers(200, 401));
+    expect(await (await sandboxFor(url)).run(['upload', '-c', '1', photo, jpg, gif])).toMatchObject({
+      exitCode: 4,
+    });
+  });
+
+  test('5: one unknown, then 401', async () => {
+    const {url} = await scriptedServer(...answers(500, 401));
+    expect(await (await sandboxFor(url)).run(['upload', '-c', '1', photo, jpg])).toMatchObject({
+      exitCode: 5,
+    });
+  });
+
+  test('6: nothing listens', async () => {
+    const {exitCode} = await (await sandboxFor(await deadUrl())).run(['upload', photo, '--retries', '0']);
+    expect(exitCode).toBe(6);
+  });
+
+  test('7: a bug, told in one sentence without a stack', async context => {
+    needNode(context);
+    const broken = "Buffer.allocUnsafeSlow = () => { throw new TypeError('this.dice is undefined'); };";
+    const {url} = await scriptedServer(...answers(200));
+    const machine = await sandboxFor(url, {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(broken)}`,
+    });
+    const {stdout, stderr, exitCode} = await machine.start(['upload', photo]);
+    expect({stdout, stderr, exitCode}).toEqual({
+      stdout: '',
+      stderr:
+        'media: Internal error: TypeError: this.dice is undefined\n  This is a bug in media; please report it with the command that caused it.\n',
+      exitCode: 7,
+    });
+  });
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('%s: %i, as the shell sees it', async (signal, status) => {
+    const path = await writeSparsePng(await temporaryDirectory(), 'big.png', unbufferable);
+    const sink = await sinkServer({pauseAfter: mebibyte});
+    const shell = inShell('"$@"; echo "status $?"', await sandboxFor(sink.url), ['upload', path]);
+    await sink.paused;
+    process.kill(childOf(shell.pid), signal);
+    expect((await shell).stdout).toBe(`status ${status}\n`);
+  });
+});
+
+/** The one child of a process. */
+function childOf(pid: number | undefined): number {
+  const children = readdirSync('/proc').filter(entry => /^\d+$/.test(entry) && parentOf(entry) === pid);
+  expect(children).toHaveLength(1);
+  return Number(children[0]);
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    return Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs `media` as "$@" of a shell script. */
+function inShell(script: string, machine: Sandbox, parameters: string[]) {
+  return execa('sh', ['-c', script, 'sh', ...mediaCommand, ...parameters], {
+    cwd: machine.directory,
+    env: machine.env,
+    extendEnv: false,
+    reject: false,
+    stripFinalNewline: false,
+    timeout: patienceMs,
+  });
+}
+
+describe('standard output that', () => {
+  async function counting() {
+    const {url, requests} = await scriptedServer(...answers(200));
+    return {machine: await sandboxFor(url), requests};
+  }
+
+  test.each([[[]], [['--json']], [['--ndjson']]])(
+    'nobody reads (| head -0) with %j: all uploaded, 0',
+    async format => {
+      const {machine, requests} = await counting();
+      const script = '{ "$@"; echo "status $?" >&2; } | head -0';
+      const {stdout, stderr} = await inShell(script, machine, [
+        'upload',
+        photo,
+        jpg,
+        gif,
+        '--quiet',
+        ...format,
+      ]);
+      expect({stdout, stderr}).toEqual({stdout: '', stderr: 'status 0\n'});
+      expect(requests).toHaveLength(3);
+    },
+  );
+
+  test.each([
+    [['journal', 'list', 'batch.journal']],
+    [['upload', '--help']],
+    [['config', 'list']],
+    [['completion', 'bash']],
+    [['upload', 'photo.gif', '--dry-run', '--ndjson', '--no-progress']],
+  ])('nobody reads (| head -0) of %j: 0, and nothing on standard error', async parameters => {
+    const {machine} = await counting();
+    await copyFile(gif, join(machine.directory, 'photo.gif'));
+    await machine.run(['upload', 'photo.gif', '--journal', 'batch.journal']);
+    const {stderr} = await inShell('{ "$@"; echo "status $?" >&2; } | head -0', machine, parameters);
+    expect(stderr).toBe('status 0\n');
+  });
+
+  test('nobody reads, and one upload is refused: 3', async () => {
+    const {url} = await scriptedServer(...answers(200, 415, 200));
+    const script = '{ "$@"; echo "status $?" >&2; } | head -0';
+    const parameters = ['upload', photo, jpg, gif, '-c', '1', '--json', '--no-progress'];
+    const {stderr} = await inShell(script, await sandboxFor(url), parameters);
+    expect(stderr).toMatch(/^\{"error":\{.*"code":"rejected".*\}\}\nstatus 3\n$/);
+  });
+
+  test.each([[[]], [['--json']]])(
+    'takes nothing (/dev/full) with %j: all uploaded, output_failed, 1',
+    async format => {
+      const {machine, requests} = await counting();
+      const script = '"$@" >/dev/full; echo "status $?"';
+      const {stdout, stderr} = await inShell(script, machine, ['upload', photo, jpg, '--quiet', ...format]);
+      expect(stdout).toBe('status 1\n');
+      expect(stderr).toContain('The output could not be written: the disk is full.');
+      expect(stderr).toContain('The uploads themselves succeeded');
+      if (format.length > 0) expect(JSON.parse(stderr)).toMatchObject({error: {code: 'output_failed'}});
+      expect(requests).toHaveLength(2);
+    },
+  );
+
+  test.each<[string, number, string[]]>([
+    ['one upload of two is refused', 3, ['upload', photo, 'missing.png', '--ndjson']],
+    ['nothing is sent', 1, ['upload', photo, '--dry-run']],
+    ['a setting is printed', 1, ['config', 'path']],
+    ['help is printed', 1, ['upload', '--help']],
+    ['a journal is listed', 1, ['journal', 'list', 'batch.journal']],
+  ])('takes nothing, and %s: no word of uploads that succeeded', async (_what, status, parameters) => {
+    const {machine} = await counting();
+    const journal = await machine.run(['upload', jpg, '--journal', 'batch.journal']);
+    expect(journal.exitCode).toBe(0);
+    const {stdout, stderr} = await inShell('"$@" >/dev/full; echo "status $?"', machine, parameters);
+    expect(stdout).toBe(`status ${status}\n`);
+    expect(stderr).toContain('The output could not be written: the disk is full.');
+    expect(stderr).not.toMatch(/uploads themselves|Do not run/);
+  });
+
+  test('takes nothing, and an upload is refused with 401: 4', async () => {
+    const {url} = await scriptedServer(...answers(200, 401));
+    const script = '"$@" >/dev/full; echo "status $?"';
+    const {stdout} = await inShell(script, await sandboxFor(url), [
+      'upload',
+      '-c',
+      '1',
+      photo,
+      jpg,
+      '--json',
+    ]);
+    expect(stdout).toBe('status 4\n');
+  });
+
+  test.each(['>&-', '2>&-', '>&- 2>&- <&-'])('is closed (%s): uploaded, 0', async redirection => {
+    const {machine, requests} = await counting();
+    const script = `exec 3>&1; "$@" ${redirection}; echo "status $?" >&3`;
+    const {stdout} = await inShell(script, machine, ['upload', photo, '--template', '{id}\\n']);
+    expect(stdout.replace('m_1\n', '')).toBe('status 0\n');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('standard input that is closed (<&-) and named: empty_file, 1', async () => {
+    const {machine, requests} = await counting();
+    const {stdout, stderr} = await inShell('"$@" <&-; echo "status $?"', machine, ['upload', '-']);
+    expect({stdout, requests}).toEqual({stdout: 'status 1\n', requests: []});
+    expect(stderr).toContain('Standard input was empty');
+  });
+});
+
+test('a service that accepts and closes at once: no hang, no crash', async () => {
+  const server = createServer(socket => socket.end());
+  await listen(server);
+  onTestFinished(() => {
+    server.close();
+  });
+  const {exitCode, stdout} = await (await sandboxFor(urlOf(server))).start([
+    'upload',
+    photo,
+    '--retries',
+    '2',
+  ]);
+  expect(stdout).toBe('');
+  // The end may be seen as the connection is made, just before the release or just after it.
+  expect([6, 1, 5]).toContain(exitCode);
+});

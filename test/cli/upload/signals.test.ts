@@ -1,0 +1,115 @@
+import {readFileSync} from 'node:fs';
+import {describe, expect, test} from 'vitest';
+import {sandboxFor} from '../../service/program.ts';
+import {mebibyte, sinkServer, unbufferable, writeSparsePng} from '../../service/support.ts';
+import {eventually} from '../../support/eventually.ts';
+import {fixture, temporaryDirectory} from '../../support/media.ts';
+import {type ScriptedConnection, scriptedServer, someRecord} from '../../support/scripted-server.ts';
+
+const photo = fixture('photo.png');
+const stopping = 'Stopping: waiting for responses to finished uploads.';
+const ending = `${stopping} Press Ctrl-C again to quit now.\n`;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Waits until the process has taken every signal and gone back to sleep. */
+async function untilTaken(pid: number | undefined): Promise<void> {
+  let calm = 0;
+  await eventually(() => {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    calm = /^ShdPnd:\s*0+$/m.test(status) && /^State:\s*S/m.test(status) ? calm + 1 : 0;
+    return calm > 5;
+  });
+}
+
+/** An upload whose last byte has been sent and which waits for its answer. */
+async function unanswered(parameters: string[] = []) {
+  let connection: ScriptedConnection | undefined;
+  const {url} = await scriptedServer(async arrived => {
+    await arrived.request();
+    connection = arrived;
+  });
+  const upload = (await sandboxFor(url)).start(['upload', ...parameters, photo]);
+  return {upload, host: new URL(url).host, connection: await eventually(() => connection)};
+}
+
+describe.each(signals)('%s', signal => {
+  test('while bytes are held back: the request is dropped, the last byte never sent', async () => {
+    const path = await writeSparsePng(await temporaryDirectory(), 'big.png', unbufferable);
+    const sink = await sinkServer({pauseAfter: mebibyte});
+    const upload = (await sandboxFor(sink.url)).start(['upload', '-c', '1', path, photo]);
+    await sink.paused;
+    upload.kill(signal);
+    const {stdout, stderr, signal: endedBy, exitCode} = await upload;
+    sink.resume();
+    await eventually(() => sink.requests.every(({closed}) => closed));
+    expect(sink.requests).toHaveLength(1);
+    expect(sink.requests[0]?.bodyBytes).toBeLessThan(unbufferable);
+    expect({endedBy, exitCode}).toEqual({endedBy: signal, exitCode: undefined});
+    expect(stderr).toContain(`The run was stopped by ${signal}.`);
+    expect(stderr).toContain('0 uploaded, 0 skipped, 1 failed, 0 unknown');
+    expect(stdout).not.toContain('m_1');
+  });
+
+  test('after the last byte: the answer is waited for, its record printed, then it ends by the signal', async () => {
+    const {upload, connection} = await unanswered(['--json', '--no-progress']);
+    upload.kill(signal);
+    await untilTaken(upload.pid);
+    connection.answer(200, someRecord);
+    const {stdout, stderr, signal: endedBy} = await upload;
+    expect({stdout, stderr, endedBy}).toEqual({stdout: `${someRecord}\n`, stderr: '', endedBy: signal});
+  });
+
+  test('twice, after the last byte: ends at once by the signal', async () => {
+    const {upload} = await unanswered();
+    upload.kill(signal);
+    await untilTaken(upload.pid);
+    upload.kill(signal);
+    const {stdout, stderr, signal: endedBy} = await upload;
+    // Nothing is said of the outcome, since the wait for the answer was cut short.
+    expect({stdout, stderr, endedBy}).toEqual({
+      stdout: '',
+      stderr: signal === 'SIGINT' ? ending : `${stopping} Send the signal again to quit now.\n`,
+      endedBy: signal,
+    });
+  });
+});
+
+test('SIGINT twice: a file that has failed before is told', async () => {
+  const {upload} = await unanswered(['gone.png', '--concurrency', '1']);
+  upload.kill('SIGINT');
+  await untilTaken(upload.pid);
+  upload.kill('SIGINT');
+  const {stderr, signal} = await upload;
+  expect(stderr).toContain('media: gone.png does not exist.\n');
+  expect(signal).toBe('SIGINT');
+});
+
+test('SIGINT after the last byte, and no answer within the grace: the outcome is unknown', async () => {
+  const {upload, host} = await unanswered();
+  upload.kill('SIGINT');
+  const {stdout, stderr, signal} = await upload;
+  expect({stdout, signal}).toEqual({stdout: '', signal: 'SIGINT'});
+  expect(stderr.slice(ending.length)).toMatch(
+    /^media: The run was stopped by SIGINT\. The whole file had been sent, so it may or may not be stored\.\n/,
+  );
+  expect(stderr).not.toContain(host);
+});
+
+test('SIGTERM while a retry is waited for: ends by it', async () => {
+  let answers = 0;
+  const {url} = await scriptedServer(async connection => {
+    await connection.request();
+    connection.answer(429, '', {'retry-after': '200'});
+    answers += 1;
+  });
+  const upload = (await sandboxFor(url)).start(['upload', photo, '--verbose']);
+  let told = '';
+  upload.stderr?.on('data', text => {
+    told += text;
+  });
+  await eventually(() => told.includes('Next try in 200000 ms.'));
+  upload.kill('SIGTERM');
+  const {signal, stderr} = await upload;
+  expect({signal, answers}).toEqual({signal: 'SIGTERM', answers: 1});
+  expect(stderr).toContain('received too many requests (429)');
+});

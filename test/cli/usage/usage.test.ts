@@ -1,0 +1,57 @@
+import {describe, expect, it} from 'vitest';
+import {sandbox} from '../../support/media.ts';
+
+describe('a command line that cannot be understood', () => {
+  it.each([
+    [['uplaod', 'photo.png'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
+    // It starts our own child processes only.
+    [['__child', 'media'], "media: Unknown command '__child'.\n  For help, run: media --help\n"],
+    [['photo.png'], "media: Unknown command 'photo.png'.\n  To upload: media upload photo.png\n"],
+    [['upload', 'photo.png', '--jsn'], "media: Unknown option '--jsn'.\n  Did you mean --json?\n"],
+    [
+      ['upload', '-r', '.', '--include', '*.gif'],
+      "media: Unknown option '--include'.\n  To take only some files, give a pattern as the input.\n",
+    ],
+    [['whoami', '--profil', 'x'], "media: Unknown option '--profil'.\n  Did you mean --profile?\n"],
+    [['help', 'uplaod'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
+    [['help', 'journal', 'lst'], "media: Unknown command 'lst'.\n  Did you mean list?\n"],
+    [['config', 'lst'], "media: Unknown command 'lst'.\n  Did you mean list?\n"],
+    [
+      ['logout', 'now'],
+      "media: Too many arguments for 'logout'. Expected 0 arguments but got 1.\n  For help, run: media logout --help\n",
+    ],
+    [
+      ['upload', '--format'],
+      "media: Option '--format <format>' argument missing.\n  For help, run: media upload --help\n",
+    ],
+    [
+      ['config', 'get'],
+      "media: Missing required argument 'name'.\n  For help, run: media config get --help\n",
+    ],
+    [['--frobnicate'], "media: Unknown option '--frobnicate'.\n  For help, run: media --help\n"],
+  ])('%j: a sentence and what to do next, exit 2', async (parameters, expected) => {
+    const {stdout, stderr, exitCode} = await (await sandbox()).run(parameters);
+    expect(stderr.startsWith(expected)).toBe(true);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
+  });
+
+  it('--json among the words: the complaint is one JSON line', async () => {
+    const {stdout, stderr, exitCode} = await (await sandbox()).run([
+      'upload',
+      '--json',
+      '--retries',
+      'x',
+      'photo.png',
+    ]);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: {code: 'usage', message: expect.stringContaining('--retries')},
+    });
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
+  });
+
+  it('control characters in it: escaped in the complaint', async () => {
+    const {stderr, exitCode} = await (await sandbox()).run(['\u001b]8;;http://x\u0007upload']);
+    expect(stderr).toContain("Unknown command '\\u001b]8;;http://x\\u0007upload'");
+    expect(exitCode).toBe(2);
+  });
+});
