@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 import {probeMedia} from '../../../src/embedded/media/media.ts';
 import {MediaChild} from '../../../src/embedded/media/media-child.ts';
 import type {MediaFacts} from '../../../src/embedded/media/media-facts.ts';
-import {experiment, onlyTorture} from '../../support/experiment/experiment.ts';
+import {experiment} from '../../support/experiment/experiment.ts';
 import {concurrently} from '../../support/experiment/tally.ts';
 import {AccuracyTable} from './accuracy-table.ts';
 import {exiftool, ffprobe, identify, isAgreed, missingJudges} from './judges.ts';
@@ -71,7 +71,7 @@ experiment(
     if (absent > 0.15 * tried) broken.push(`${absent} of ${tried} absent`);
     return {tried, held: tried - broken.length, broken, note: notes.join('; ')};
   },
-  onlyTorture('test/embedded/probe.test.ts') ?? missingJudges,
+  missingJudges,
 );
 
 /** The project's own files. */

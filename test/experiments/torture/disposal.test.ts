@@ -2,13 +2,7 @@ import {appendFile, mkdir, open, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {sandboxFor} from '../../service/program.ts';
 import {eventually} from '../../support/eventually.ts';
-import {
-  type Findings,
-  onlyLong,
-  onlyTorture,
-  type Trial,
-  waitingExperiment,
-} from '../../support/experiment/experiment.ts';
+import {type Findings, onlyLong, type Trial, waitingExperiment} from '../../support/experiment/experiment.ts';
 import {pause} from '../../support/experiment/fault-proxy.ts';
 import {concurrently} from '../../support/experiment/tally.ts';
 import {fixture, type Sandbox} from '../../support/media.ts';
@@ -96,10 +90,8 @@ for (const [isFromMemory, what] of [
   [false, 'records that differ from the files'],
   [true, 'records of earlier runs, whose files are gone or changed at the service'],
 ] as const)
-  waitingExperiment(
-    `media watch --delete and --move-to, ${what}: these files stay, the others go`,
-    trial => both(disposal => lies(trial, disposal, isFromMemory)),
-    onlyTorture('test/cli/watch/deep/disposal.test.ts'),
+  waitingExperiment(`media watch --delete and --move-to, ${what}: these files stay, the others go`, trial =>
+    both(disposal => lies(trial, disposal, isFromMemory)),
   );
 
 /** Programs that write files with long pauses: with the file open all the time, or opening it again, then after less than 10 s. */

@@ -1,5 +1,4 @@
-import {inject} from 'vitest';
-import {experiment, onlyTorture, type Scale} from '../../support/experiment/experiment.ts';
+import {experiment, type Scale} from '../../support/experiment/experiment.ts';
 import {FaultProxy} from '../../support/experiment/fault-proxy.ts';
 import {KeepingServer, type Origin} from '../../support/experiment/keeping-server.ts';
 import {concurrently, Tally} from '../../support/experiment/tally.ts';
@@ -37,7 +36,7 @@ function cells(scale: Scale, random: () => number): Cell[] {
       ),
     ),
   );
-  const share = inject('isTorture') ? 0.2 : 0.1;
+  const share = 0.2;
   return scale === 'long' ? all : all.filter(({size}) => random() < (size > 1_000_000 ? 0.03 : share));
 }
 
@@ -130,17 +129,13 @@ experiment('keep-alive closed as it is used again: never sent twice, never lost'
   return tally.findings('4 uses again each');
 });
 
-experiment(
-  'random cuts: no wrong verdict',
-  async ({scale, random}) => {
-    const tally = new Tally();
-    const trials = scale === 'long' ? 10_000 : 500;
-    const seeds = Array.from({length: trials / perServer}, () => random() * 2 ** 31);
-    await concurrently(seeds, 4, async seed => cutRandomly(seeded(seed), tally));
-    return tally.findings('one file each');
-  },
-  onlyTorture('faults on the wire, and test/simulation'),
-);
+experiment('random cuts: no wrong verdict', async ({scale, random}) => {
+  const tally = new Tally();
+  const trials = scale === 'long' ? 10_000 : 500;
+  const seeds = Array.from({length: trials / perServer}, () => random() * 2 ** 31);
+  await concurrently(seeds, 4, async seed => cutRandomly(seeded(seed), tally));
+  return tally.findings('one file each');
+});
 
 async function cutRandomly(random: () => number, tally: Tally): Promise<void> {
   const service = await KeepingServer.start();

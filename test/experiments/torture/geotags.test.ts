@@ -6,12 +6,12 @@ import {handmade} from '../../geotags/handmade.ts';
 import {judge, type Pair} from '../../geotags/judge.ts';
 import {type Made, makeFiles} from '../../geotags/makers.ts';
 import {stripped} from '../../geotags/tagged.ts';
-import {experiment, onlyTorture} from '../../support/experiment/experiment.ts';
+import {experiment} from '../../support/experiment/experiment.ts';
 import {whatIsMissing} from '../../support/installed.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
 const corpus = new URL('../../../../shared/media/', import.meta.url);
-const missing = onlyTorture('test/geotags') ?? whatIsMissing(['exiftool', 'ffmpeg']);
+const missing = whatIsMissing(['exiftool', 'ffmpeg']);
 
 /** Real media, where they are. */
 async function realMedia(): Promise<Made[]> {
@@ -140,5 +140,5 @@ experiment(
       note: `${refused} refused, the slowest ${Math.round(slowest)} ms`,
     };
   },
-  onlyTorture('test/geotags') ?? noExiftool,
+  noExiftool,
 );

@@ -1,5 +1,5 @@
 import {fixture, serviceWithKey, sha256, upload} from '../../embedded/support.ts';
-import {experiment, onlyTorture} from '../../support/experiment/experiment.ts';
+import {experiment} from '../../support/experiment/experiment.ts';
 import {concurrently} from '../../support/experiment/tally.ts';
 
 /** Every container that the embedded service reads. */
@@ -42,31 +42,27 @@ function mutated(whole: Buffer, most: number, random: () => number): Buffer<Arra
   return Buffer.concat([bytes.subarray(0, end), random() < 0.3 ? odd : Buffer.alloc(0)]);
 }
 
-experiment(
-  'embedded service: mutated media over every container, each answered',
-  async ({scale, random}) => {
-    const {service, key} = await serviceWithKey();
-    const whole = await Promise.all(
-      Object.entries(containers).map(async ([name, type]) => ({name, type, bytes: await fixture(name)})),
-    );
-    // Two seconds pass with each file that has to be given up: of those with one or two changes, there are few.
-    const [tried, most] = scale === 'long' ? [5_000, 6] : [180, 2];
-    const broken: string[] = [];
-    const sent = new Set<string>();
-    const trials = Array.from({length: tried}, (_, index) => {
-      const {name, type, bytes} = whole[index % whole.length] as (typeof whole)[number];
-      return {what: `${index}: ${name}`, type, body: mutated(bytes, most, random)};
-    });
-    await concurrently(trials, 8, async ({what, type, body}) => {
-      sent.add(sha256(body));
-      const response = await upload(service, key, body, {'Content-Type': type}).catch(String);
-      if (typeof response === 'string') broken.push(`${what}: ${response}`);
-      else if (response.status !== 200) broken.push(`${what}: ${response.status} ${await response.text()}`);
-      else await response.body?.cancel();
-    });
-    const stored = new Set((await service.records()).map(({sha256: digest}) => digest));
-    for (const digest of sent) if (!stored.has(digest)) broken.push(`${digest} is not stored`);
-    return {tried, held: tried - broken.length, broken, note: `${whole.length} containers`};
-  },
-  onlyTorture('test/embedded/probe.test.ts (damaged in sixty ways)'),
-);
+experiment('embedded service: mutated media over every container, each answered', async ({scale, random}) => {
+  const {service, key} = await serviceWithKey();
+  const whole = await Promise.all(
+    Object.entries(containers).map(async ([name, type]) => ({name, type, bytes: await fixture(name)})),
+  );
+  // Two seconds pass with each file that has to be given up: of those with one or two changes, there are few.
+  const [tried, most] = scale === 'long' ? [5_000, 6] : [180, 2];
+  const broken: string[] = [];
+  const sent = new Set<string>();
+  const trials = Array.from({length: tried}, (_, index) => {
+    const {name, type, bytes} = whole[index % whole.length] as (typeof whole)[number];
+    return {what: `${index}: ${name}`, type, body: mutated(bytes, most, random)};
+  });
+  await concurrently(trials, 8, async ({what, type, body}) => {
+    sent.add(sha256(body));
+    const response = await upload(service, key, body, {'Content-Type': type}).catch(String);
+    if (typeof response === 'string') broken.push(`${what}: ${response}`);
+    else if (response.status !== 200) broken.push(`${what}: ${response.status} ${await response.text()}`);
+    else await response.body?.cancel();
+  });
+  const stored = new Set((await service.records()).map(({sha256: digest}) => digest));
+  for (const digest of sent) if (!stored.has(digest)) broken.push(`${digest} is not stored`);
+  return {tried, held: tried - broken.length, broken, note: `${whole.length} containers`};
+});

@@ -1,4 +1,4 @@
-import {experiment, onlyTorture} from '../../support/experiment/experiment.ts';
+import {experiment} from '../../support/experiment/experiment.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 import {seeded} from '../../support/seeded.ts';
 import {JournalStory} from './journal-stories.ts';
@@ -19,5 +19,4 @@ experiment(
     }
     return {tried: stories[scale], held, broken, note: 'stored twice 0, lost 0, wrongly skipped 0'};
   },
-  onlyTorture('test/simulation'),
 );

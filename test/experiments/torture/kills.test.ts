@@ -3,13 +3,12 @@ import {createHash} from 'node:crypto';
 import {once} from 'node:events';
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {inject} from 'vitest';
 import {pathKey} from '../../../src/journal/line.ts';
 import {openJournal} from '../../../src/journal/open.ts';
 import {png} from '../../embedded/support.ts';
 import {sandboxFor} from '../../service/program.ts';
 import {startEmbeddedService} from '../../support/embedded-service.ts';
-import {experiment, onlyTorture} from '../../support/experiment/experiment.ts';
+import {experiment} from '../../support/experiment/experiment.ts';
 import {pauseBriefly} from '../../support/experiment/fault-proxy.ts';
 import {KeepingServer, type Stored} from '../../support/experiment/keeping-server.ts';
 import {concurrently} from '../../support/experiment/tally.ts';
@@ -156,29 +155,25 @@ async function settle(
 
 for (const honoursKeys of [false, true]) {
   const keys = honoursKeys ? 'a service that honours keys' : 'a service without keys';
-  experiment(
-    `kill -9 of the client, ${keys}`,
-    async ({scale, random}) => {
-      const wanted = scale === 'long' ? 101 : 5;
-      let kills = 0;
-      let unknown = 0;
-      let files = 0;
-      const broken: string[] = [];
-      let held = 0;
-      await concurrently([1, 2], 2, async () => {
-        while (kills < wanted) {
-          const batch = await killClient(seeded(random() * 2 ** 31), honoursKeys, wanted - kills);
-          kills += batch.kills;
-          unknown += batch.unknown;
-          files += batch.files;
-          broken.push(...batch.broken);
-          if (batch.broken.length === 0) held += batch.kills;
-        }
-      });
-      return {tried: kills, held, broken, note: `${files} files, ${unknown} unknown after the kills`};
-    },
-    onlyTorture('test/experiments/torture/batch.test.ts and test/simulation'),
-  );
+  experiment(`kill -9 of the client, ${keys}`, async ({scale, random}) => {
+    const wanted = scale === 'long' ? 101 : 5;
+    let kills = 0;
+    let unknown = 0;
+    let files = 0;
+    const broken: string[] = [];
+    let held = 0;
+    await concurrently([1, 2], 2, async () => {
+      while (kills < wanted) {
+        const batch = await killClient(seeded(random() * 2 ** 31), honoursKeys, wanted - kills);
+        kills += batch.kills;
+        unknown += batch.unknown;
+        files += batch.files;
+        broken.push(...batch.broken);
+        if (batch.broken.length === 0) held += batch.kills;
+      }
+    });
+    return {tried: kills, held, broken, note: `${files} files, ${unknown} unknown after the kills`};
+  });
 }
 
 /** Kills the process that it is loaded into: so many requests from its start, and a moment later. */
@@ -196,7 +191,7 @@ function doom(requests: number, delayMs: number): string {
 experiment(
   'kill -9 of the embedded service: store, thumbnails and records agree',
   async ({scale, random}) => {
-    const wanted = scale === 'long' ? 200 : inject('isTorture') ? 4 : 2;
+    const wanted = scale === 'long' ? 200 : 4;
     let kills = 0;
     let held = 0;
     const broken: string[] = [];

@@ -1,7 +1,7 @@
 import {copyFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {sandboxFor} from '../../service/program.ts';
-import {experiment, onlyTorture} from '../../support/experiment/experiment.ts';
+import {experiment} from '../../support/experiment/experiment.ts';
 import {fixture} from '../../support/media.ts';
 import {memoryIn, tellMemory} from '../../support/memory.ts';
 import {slowTest} from '../../support/patience.ts';
@@ -49,25 +49,21 @@ experiment(
   },
 );
 
-experiment(
-  'a table of records of 1 MB each, in a heap of 64 MiB: every row is printed',
-  async ({scale}) => {
-    const tried = scale === 'long' ? 1_000 : 40;
-    const record = `{"id":"m_1","type":"IMAGE","padding":"${'x'.repeat(1_000_000)}"}`;
-    const {url} = await scriptedServer(async connection => {
-      await connection.request();
-      connection.answer(200, record);
-    });
-    const box = await sandboxFor(url, {NODE_OPTIONS: '--max-old-space-size=64'});
-    const names = Array.from({length: tried}, (_, index) => `${index}.ico`);
-    for (const name of names) await copyFile(fixture('favicon.ico'), join(box.directory, name));
-    const {stdout, stderr, exitCode} = await box.run(['upload', ...names, '-c', '4', '--verbose'], slowTest);
-    const held = stdout.match(/uploaded/g)?.length ?? 0;
-    const broken = exitCode === 0 ? [] : [`exit status ${exitCode}: ${stderr.slice(-300)}`];
-    return {tried, held, broken};
-  },
-  onlyTorture('test/cli/upload/deep/ends.test.ts'),
-);
+experiment('a table of records of 1 MB each, in a heap of 64 MiB: every row is printed', async ({scale}) => {
+  const tried = scale === 'long' ? 1_000 : 40;
+  const record = `{"id":"m_1","type":"IMAGE","padding":"${'x'.repeat(1_000_000)}"}`;
+  const {url} = await scriptedServer(async connection => {
+    await connection.request();
+    connection.answer(200, record);
+  });
+  const box = await sandboxFor(url, {NODE_OPTIONS: '--max-old-space-size=64'});
+  const names = Array.from({length: tried}, (_, index) => `${index}.ico`);
+  for (const name of names) await copyFile(fixture('favicon.ico'), join(box.directory, name));
+  const {stdout, stderr, exitCode} = await box.run(['upload', ...names, '-c', '4', '--verbose'], slowTest);
+  const held = stdout.match(/uploaded/g)?.length ?? 0;
+  const broken = exitCode === 0 ? [] : [`exit status ${exitCode}: ${stderr.slice(-300)}`];
+  return {tried, held, broken};
+});
 
 /** In MiB, of a run that fails for each of so many names. */
 const mostMemory = 250;

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {expect} from 'vitest';
 import {exitStatusOf} from '../../../src/errors.ts';
 import {formatNames} from '../../../src/output/results/formats.ts';
-import {experiment, onlyTorture} from '../../support/experiment/experiment.ts';
+import {experiment} from '../../support/experiment/experiment.ts';
 import {notJson, rawControl, runnerCommands} from '../../support/experiment/hostile-text.ts';
 import {liar, listening} from '../../support/experiment/liar.ts';
 import {type Lie, lies} from '../../support/experiment/lies.ts';
@@ -115,73 +115,63 @@ async function eachOf<Item>(items: readonly Item[], action: (item: Item) => Prom
   await Promise.all([work(), work(), work()]);
 }
 
-const heldBy = onlyTorture('test/service/deep/lies.test.ts');
+experiment('lying servers: each lie told in a run of its own', async ({scale}) => {
+  const {told, files, box, calls} = await lyingService();
+  const broken: string[] = [];
+  let memory = 0;
+  // In the short form the others are told in batches only.
+  const stands = ({name, alone, isEndless}: Lie) => alone || isEndless || /\d kB|10,000/.test(name);
+  const chosen = files.filter((_, index) => scale === 'long' || stands(told[index] as Lie));
+  await eachOf(chosen, async file => {
+    const lie = told[Number.parseInt(file, 10)] as Lie;
+    const patience = lie.isEndless ? impatient : patient;
+    const piped = await complaintsAboutPipe(box, [file], told, patience);
+    const shown = await complaintsAboutTerminal(box, [file], statusOf(lie), patience);
+    memory = Math.max(memory, piped.memory);
+    const complaints = [...piped.broken, ...shown];
+    if (complaints.length > 0) broken.push(`${lie.name}: ${complaints.join('; ')}`);
+  });
+  expect(calls()).toBe(0);
+  return {
+    tried: chosen.length,
+    held: chosen.length - broken.length,
+    broken,
+    note: `at most ${Math.ceil(memory / 1024)} MiB; 0 requests to a second origin`,
+  };
+});
 
-experiment(
-  'lying servers: each lie told in a run of its own',
-  async ({scale}) => {
-    const {told, files, box, calls} = await lyingService();
-    const broken: string[] = [];
-    let memory = 0;
-    // In the short form the others are told in batches only.
-    const stands = ({name, alone, isEndless}: Lie) => alone || isEndless || /\d kB|10,000/.test(name);
-    const chosen = files.filter((_, index) => scale === 'long' || stands(told[index] as Lie));
-    await eachOf(chosen, async file => {
-      const lie = told[Number.parseInt(file, 10)] as Lie;
-      const patience = lie.isEndless ? impatient : patient;
-      const piped = await complaintsAboutPipe(box, [file], told, patience);
-      const shown = await complaintsAboutTerminal(box, [file], statusOf(lie), patience);
-      memory = Math.max(memory, piped.memory);
-      const complaints = [...piped.broken, ...shown];
-      if (complaints.length > 0) broken.push(`${lie.name}: ${complaints.join('; ')}`);
-    });
-    expect(calls()).toBe(0);
-    return {
-      tried: chosen.length,
-      held: chosen.length - broken.length,
-      broken,
-      note: `at most ${Math.ceil(memory / 1024)} MiB; 0 requests to a second origin`,
-    };
-  },
-  heldBy,
-);
-
-experiment(
-  'lying servers: all lies told in two runs, and in one in every format',
-  async ({scale}) => {
-    const {told, files, box, calls} = await lyingService();
-    const batch: string[] = [];
-    const harmless = told.findIndex(({ends}) => ends === 'uploaded');
-    for (const [index, file] of files.entries()) {
-      if (told[index]?.alone || told[index]?.isEndless) continue;
-      // Several failures without an upload between them are an outage, which the run would wait for.
-      const between = [1, 2].map(number => `${harmless}.${number}-after-${file}`);
-      for (const name of between)
-        await writeFile(join(box.directory, name), `${signature}lie ${harmless}. ${name}`, 'latin1');
-      batch.push(file, ...between);
-    }
-    const few = ['-c', '3', ...patient];
-    const half = 3 * Math.ceil(batch.length / 6);
-    const broken: string[] = [];
-    let memory = 0;
-    for (const part of [batch.slice(0, half), batch.slice(half)]) {
-      const piped = await complaintsAboutPipe(box, part, told, few);
-      broken.push(...piped.broken);
-      memory = Math.max(memory, piped.memory);
-    }
-    const formats = scale === 'long' ? formatNames : (['table'] as const);
-    await eachOf(formats, async format => {
-      const complaints = await complaintsAboutTerminal(box, batch, 5, [...optionOf(format), ...few]);
-      broken.push(...complaints.map(complaint => `${format}: ${complaint}`));
-    });
-    expect(batch.length).toBeGreaterThanOrEqual(120);
-    expect(calls()).toBe(0);
-    return {
-      tried: batch.length,
-      held: batch.length - broken.length,
-      broken,
-      note: `${batch.length / 3} lies in two runs: ${Math.ceil(memory / 1024)} MiB`,
-    };
-  },
-  heldBy,
-);
+experiment('lying servers: all lies told in two runs, and in one in every format', async ({scale}) => {
+  const {told, files, box, calls} = await lyingService();
+  const batch: string[] = [];
+  const harmless = told.findIndex(({ends}) => ends === 'uploaded');
+  for (const [index, file] of files.entries()) {
+    if (told[index]?.alone || told[index]?.isEndless) continue;
+    // Several failures without an upload between them are an outage, which the run would wait for.
+    const between = [1, 2].map(number => `${harmless}.${number}-after-${file}`);
+    for (const name of between)
+      await writeFile(join(box.directory, name), `${signature}lie ${harmless}. ${name}`, 'latin1');
+    batch.push(file, ...between);
+  }
+  const few = ['-c', '3', ...patient];
+  const half = 3 * Math.ceil(batch.length / 6);
+  const broken: string[] = [];
+  let memory = 0;
+  for (const part of [batch.slice(0, half), batch.slice(half)]) {
+    const piped = await complaintsAboutPipe(box, part, told, few);
+    broken.push(...piped.broken);
+    memory = Math.max(memory, piped.memory);
+  }
+  const formats = scale === 'long' ? formatNames : (['table'] as const);
+  await eachOf(formats, async format => {
+    const complaints = await complaintsAboutTerminal(box, batch, 5, [...optionOf(format), ...few]);
+    broken.push(...complaints.map(complaint => `${format}: ${complaint}`));
+  });
+  expect(batch.length).toBeGreaterThanOrEqual(120);
+  expect(calls()).toBe(0);
+  return {
+    tried: batch.length,
+    held: batch.length - broken.length,
+    broken,
+    note: `${batch.length / 3} lies in two runs: ${Math.ceil(memory / 1024)} MiB`,
+  };
+});

@@ -2,7 +2,7 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {sandboxFor} from '../../service/program.ts';
 import {deadUrl} from '../../service/support.ts';
-import {experiment, onlyLong, onlyTorture} from '../../support/experiment/experiment.ts';
+import {experiment, onlyLong} from '../../support/experiment/experiment.ts';
 import {pause} from '../../support/experiment/fault-proxy.ts';
 import {KeepingServer} from '../../support/experiment/keeping-server.ts';
 import {missingPeer, type PeerName, startPeer} from '../../support/experiment/peers.ts';
@@ -130,7 +130,7 @@ experiment(
     const note = `${unknown} unknown, ${connected} connections when it began`;
     return {tried: files, held: files - wrong.length, broken: wrong, note};
   },
-  onlyTorture('the outages of 0.4 s') ?? nginx.missing,
+  nginx.missing,
 );
 
 experiment(

@@ -5,9 +5,9 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {expect, inject, onTestFinished} from 'vitest';
+import {expect, onTestFinished} from 'vitest';
 import {shardOf} from '../../../src/sources/find/shard.ts';
-import {experiment, onlyTorture} from '../../support/experiment/experiment.ts';
+import {experiment} from '../../support/experiment/experiment.ts';
 import {fixture, Sandbox} from '../../support/media.ts';
 import {memoryIn, tellMemory} from '../../support/memory.ts';
 import {slowTest} from '../../support/patience.ts';
@@ -62,7 +62,7 @@ function sandboxIn(directory: string, url: string): Sandbox {
   });
 }
 
-const counts = {short: inject('isTorture') ? 2_000 : 500, long: 200_000};
+const counts = {short: 2_000, long: 200_000};
 const treeCounts = {short: 20_000, long: 200_000};
 /** In MiB: what a journal knows of its files is held in memory, about 1 kB of each. */
 const mostMemory = {short: 200, long: 400};
@@ -151,5 +151,4 @@ experiment(
       note: `${sent.length} of them sent as shard 1/${share}, ${Math.round(memory)} MiB at most`,
     };
   },
-  onlyTorture('test/sources/find/walk/deep/walk-large.test.ts'),
 );

@@ -1,5 +1,5 @@
 import {tellStory} from '../../simulation/story.ts';
-import {experiment, onlyTorture} from '../../support/experiment/experiment.ts';
+import {experiment} from '../../support/experiment/experiment.ts';
 
 /** Of each of the eight parts; two files with four each, so that two processors share them. */
 const stories = {short: 5, long: 12_500};
@@ -26,6 +26,5 @@ export function tellStories(part: string): void {
       const note = `${outcomes} results; stored twice 0, lost 0, wrongly skipped 0`;
       return {tried: stories[scale], held, broken, note};
     },
-    onlyTorture('test/simulation'),
   );
 }

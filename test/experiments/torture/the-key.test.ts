@@ -3,7 +3,7 @@ import {readdir, readFile} from 'node:fs/promises';
 import {createServer as createHttpServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import {type AddressInfo, connect, createServer, type Server, type Socket} from 'node:net';
 import {join} from 'node:path';
-import {expect, inject, onTestFinished} from 'vitest';
+import {expect, onTestFinished} from 'vitest';
 import {connectedSandbox, embeddedService} from '../../support/embedded.ts';
 import {exampleService} from '../../support/example-service.ts';
 import {experiment} from '../../support/experiment/experiment.ts';
@@ -177,12 +177,12 @@ experiment('the key: a service that repeats it in every way', async ({scale}) =>
           const where = `${name}, repeated in ${echo}`;
           if (await keyShownBy(box, key, parameters)) broken.push(where);
         }
-        if (scale === 'long' || (inject('isTorture') && index % 4 === 0)) {
+        if (scale === 'long' || index % 4 === 0) {
           tried += 1;
           const {output} = await runOnPlainTerminal(box, ['upload', '-v', '--retries', '0', photo]);
           if (holdsKey(output, key)) broken.push(`on a terminal, repeated in ${echo}`);
         }
-        if (scale === 'long' || (inject('isTorture') && index % 4 === 2)) {
+        if (scale === 'long' || index % 4 === 2) {
           tried += 1;
           const login = ['login', '--key-stdin', '-v'];
           if (await keyShownBy(box, key, login, `${key}\n`)) broken.push(`login, repeated in ${echo}`);

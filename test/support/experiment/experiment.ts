@@ -5,7 +5,7 @@ import {notRun} from '../installed.ts';
 import {slowTest} from '../patience.ts';
 import {seeded} from '../seeded.ts';
 
-/** How much is tried: `short` in `npm test` and under `SCALE=short npm run torture`, `long` under `npm run torture`. */
+/** How much is tried: `short` in `npm run test:all` and under `SCALE=short npm run torture`, `long` under `npm run torture`. */
 export type Scale = 'short' | 'long';
 
 /** What an experiment found: how often something was tried and how often the promise held. */
@@ -30,7 +30,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     scale: Scale;
     seed: number;
-    /** Whether this is `npm run torture`, in its short or its long form, and not `npm test`. */
+    /** Whether this is `npm run torture`, in its short or its long form, and not `npm run test:all`. */
     isTorture: boolean;
   }
   interface TaskMeta {
@@ -64,7 +64,7 @@ function asTest(run: Experiment, missing: string | undefined): (context: TestCon
   };
 }
 
-/** Why an experiment is not made in `npm test`: another test, of this name, notices the same there and takes less time. */
+/** Why an experiment is not made in `npm run test:all`: another test, of this name, notices the same there and takes less time. */
 export function onlyTorture(heldBy: string): string | undefined {
   return inject('isTorture') ? undefined : `only under npm run torture; here ${heldBy}`;
 }
