@@ -1,9 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {slowTest} from '../support/patience.ts';
+import {testStories} from './numbered-stories.ts';
 import {tellStory} from './story.ts';
-
-const stories = 2000;
-const inOne = 200;
 
 describe('whole runs on simulated disks, networks and clocks', () => {
   it('a seed tells the same story each time, whatever the real clock says', async () => {
@@ -27,14 +24,5 @@ describe('whole runs on simulated disks, networks and clocks', () => {
     expect((await tellStory(352564180)).broken).toEqual([]);
   });
 
-  it.each(Array.from({length: stories / inOne}, (_, part) => [1 + part * inOne, (part + 1) * inOne]))(
-    'stories %i to %i: nothing stored twice or lost, nothing said that is not so',
-    async (from, to) => {
-      for (let seed = from; seed <= to; seed += 1) {
-        const {broken, story} = await tellStory(seed);
-        if (broken.length > 0) expect(broken, [`seed ${seed}`, ...story].join('\n')).toEqual([]);
-      }
-    },
-    slowTest.timeout,
-  );
+  testStories(1, 300);
 });

@@ -1,9 +1,9 @@
 import {defineConfig} from 'vitest/config';
-import base from '../../vitest.config.js';
+import all from '../../all.config.js';
 
 export default defineConfig({
   test: {
-    ...base.test,
+    ...all.test,
     include: process.env.MUTATION_TESTS?.split(',') ?? [],
     // Otherwise what loads a module first would be taken for what runs it.
     isolate: true,

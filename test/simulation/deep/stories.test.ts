@@ -1,0 +1,3 @@
+import {testStories} from '../numbered-stories.ts';
+
+testStories(301, 1100);
