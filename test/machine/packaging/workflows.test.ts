@@ -55,7 +55,7 @@ describe('the release workflow', () => {
     expect(release.on).toEqual({push: {tags: ['v*']}});
     const {build, publish} = release.jobs;
     expect(build?.steps.flatMap(({run}) => run ?? [])).toEqual(
-      expect.arrayContaining(['npm ci', '.ci/run', 'npm run smoke']),
+      expect.arrayContaining(['npm ci', 'RELEASE=1 .ci/run', 'npm run smoke']),
     );
     expect(publish?.needs).toEqual(['arm64', 'windows']);
     expect(publish?.permissions).toEqual({
