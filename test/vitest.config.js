@@ -24,6 +24,7 @@ export default defineConfig({
     maxWorkers: 4 * availableParallelism(),
     // To load what the tests share once for each file would take a quarter of the time.
     isolate: false,
+    expect: {requireAssertions: true},
     // The same in each run; `npm run torture` draws new seeds, and tries more.
     provide: {isTorture: false, scale: 'short', seed: Number(process.env.SEED ?? 1)},
   },

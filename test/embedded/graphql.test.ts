@@ -267,6 +267,7 @@ test('a chunked body', async () => {
       `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
   );
   await eventually(() => text().includes('{"data":{"__typename":"Query"}}'));
+  expect(text()).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 for (const [name, init, status] of [

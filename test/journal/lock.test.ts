@@ -146,7 +146,7 @@ describe('a holder that died', () => {
   it('with the pid that this process has now, as in a container: taken over', async () => {
     const one = await bench();
     await writeFile(`${one.path}.lock`, left(one, process.pid, {startTime: 'of another life'}));
-    await one.run(async () => {});
+    await expect(one.run(async () => 'taken over')).resolves.toBe('taken over');
   });
 
   it.each(['its lock', 'only the journal'])(

@@ -415,6 +415,6 @@ test.each<[string, Script]>([
 ])('%s: no timer is left behind', async (_, script) => {
   const clock = countingClock();
   const {url} = await scriptedServer(script);
-  await uploadEach([memorySource('a.png', big)], clientOf(url), {clock});
+  expect(await uploadEach([memorySource('a.png', big)], clientOf(url), {clock})).toHaveLength(1);
   await eventually(() => clock.pending() === 0);
 });

@@ -88,7 +88,7 @@ test('a reader that goes before its file is sent: in the log, and the service ca
   await eventually(() => service.faults?.counts()[0]?.applied === 1);
   socket.resetAndDestroy();
   await eventually(() => entries.some(({path}) => path === `/files/${id}`));
-  await service.close();
+  await expect(service.close()).resolves.toBeUndefined();
 });
 
 test.runIf(process.platform === 'linux')(
@@ -109,7 +109,7 @@ test.runIf(process.platform === 'linux')(
     socket.pause();
     await eventually(async () => (await open()) === 2);
     socket.resetAndDestroy();
-    await service.close();
+    await expect(service.close()).resolves.toBeUndefined();
     await eventually(async () => (await open()) === 0);
   },
 );

@@ -227,6 +227,6 @@ describe('a proxy that answers CONNECT with a page', () => {
     await rm(join(box.directory, '.local/state'), {recursive: true});
     isAway = false;
     await watching.line({file: 'in/photo.png', status: 'uploaded'});
-    await watching.line({event: 'available'});
+    expect(await watching.line({event: 'available'})).toEqual({event: 'available'});
   });
 });

@@ -167,17 +167,13 @@ describe('media upload on a terminal', () => {
       const terminal = onTerminal(box, parameters);
       await terminal.shows(text);
       terminal.write('\u0004');
-      await terminal.end;
+      return (await terminal.end).exitCode;
     };
-    await asked(
-      ['upload', '-', '--name', 'a.png'],
-      'Waiting for the content of a file, on this terminal. End with Ctrl-D.\r\n',
-    );
-    await asked(
-      ['upload', '--files-from', '-'],
-      'Waiting for the names of files, one per line, on this terminal. End with',
-    );
-    await asked(['graphql', '-'], 'Waiting for a query, on this terminal. End with Ctrl-D.');
+    const content = 'Waiting for the content of a file, on this terminal. End with Ctrl-D.\r\n';
+    expect(await asked(['upload', '-', '--name', 'a.png'], content)).toBe(1);
+    const names = 'Waiting for the names of files, one per line, on this terminal. End with';
+    expect(await asked(['upload', '--files-from', '-'], names)).toBe(0);
+    expect(await asked(['graphql', '-'], 'Waiting for a query, on this terminal. End with Ctrl-D.')).toBe(2);
   });
 
   it('one file that was uploaded before: said; Ctrl-C while it is being sent: no response is waited for', async () => {
