@@ -5,6 +5,8 @@ import type {Story} from './story.ts';
 export interface Trial {
   /** How many different states its power cuts may leave. */
   states: number;
+  /** The changes that it made, in order: of the same story, always the same ones. */
+  changes: string[];
   tried: number;
   broken: string[];
 }
@@ -31,7 +33,17 @@ export async function tryStory(story: Story, most = Number.POSITIVE_INFINITY): P
     const found = await story.check(state);
     if (found.length > 0) broken.push(`after ${state.at} changes: ${found.join('; ')}\n${described(state)}`);
   }
-  return {states: states.length, tried, broken};
+  return {
+    states: states.length,
+    changes: changes.map(change => JSON.stringify(change, brief)),
+    tried,
+    broken,
+  };
+}
+
+/** Leaves the bytes of a write out, which JSON has as numbers. */
+function brief(key: string, value: unknown): unknown {
+  return key === 'bytes' ? undefined : value;
 }
 
 function described({names, contents, events}: CrashState): string {

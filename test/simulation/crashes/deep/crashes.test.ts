@@ -15,10 +15,11 @@ async function documented(name: string): Promise<number> {
 }
 
 test.each([...uploadStories, ...directoryStories])('power cuts during $name', slowTest, async story => {
-  const {states, broken} = await tryStory(story, most);
+  const {states, changes, broken} = await tryStory(story, most);
   expect(broken).toEqual([]);
   // The figure of the documentation is a round one.
   const told = await documented(story.name);
-  expect(states, `docs/guarantees.md says ${told}`).toBeGreaterThanOrEqual(told);
-  expect(states, `docs/guarantees.md says ${told}`).toBeLessThan(1.5 * told);
+  const facts = `docs/guarantees.md says ${told}; the changes were\n${changes.join('\n')}`;
+  expect(states, facts).toBeGreaterThanOrEqual(told);
+  expect(states, facts).toBeLessThan(1.5 * told);
 });
