@@ -45,6 +45,50 @@ const text = fc
   })
   .map(parts => parts.join(' '));
 
+/** A tag of an image as authors write it, or with a mistake, after which it is text. */
+const tag = fc
+  .tuple(
+    fc.constantFrom('img', 'video', 'IMG'),
+    fc.array(
+      fc
+        .tuple(
+          fc.constantFrom(' ', '\n', '  ', '\t'),
+          fc.constantFrom('class', 'data-x', 'alt', ':a.b', 'a/', '/a'),
+          fc.constantFrom('', '=', ' = '),
+          fc.constantFrom('a', 'a/b', '/', './', 'a//b/', '?x/y', '"a/b"', "'/>'", 'a"b', '&amp;/', '`'),
+        )
+        .map(parts => parts.join('')),
+      {maxLength: 3},
+    ),
+    fc.constantFrom(`src=${name}`, `src=./${name}`, `src=dir/${name}`, `src = '/${name}'`),
+    fc.constantFrom(' class=a/b', ' a=/', '\n', '', ''),
+    fc.constantFrom('>', ' >', ' />', ' / >'),
+  )
+  .map(
+    ([element, attributes, source, ...rest]) => `<${element}${attributes.join('')} ${source}${rest.join('')}`,
+  );
+
+/** Tags in lines, and at their beginning. */
+export const tagPages = pages(
+  fc
+    .array(fc.tuple(fc.constantFrom('', 'x ', '> ', '- ', '*x* `y` '), tag, fc.constantFrom('', ' y')), {
+      minLength: 1,
+      maxLength: 4,
+    })
+    .map(lines =>
+      lines
+        .map(([begin, ...rest]) => {
+          const block = rest.join('');
+          return begin === '> '
+            ? block.replace(/^/gm, '> ')
+            : begin === '- '
+              ? indented(block, '  ', begin)
+              : begin + block;
+        })
+        .join('\n\n'),
+    ),
+);
+
 const commonLeaf = fc.oneof(
   text,
   text.map(line => `${line}  \n${line}`),

@@ -93,6 +93,12 @@ const markdownRows: readonly Row[] = [
   ],
   ['HTML in a line', 'a <img src=a.png> b', `a <img src="${u}/0"> b`],
   [
+    'attributes without quotes that have a slash: in a line, on their own, in a quote over lines, on the way to another one',
+    'a <img src=img/a.png> <img class=a/b src=./b.png />\n\n<video src=/c.mp4>\n\n> a <img alt="x/y"\n> src=d/d.png>',
+    `a <img src="${u}/0"> <img class=a/b src="${u}/1" />\n\n<video src="${u}/2">\n\n> a <img alt="x/y"\n> src="${u}/3">`,
+  ],
+  ['a slash in what is no tag', 'a=b/<img src=a.png a="b"c=d/e>', 'a=b/<img src=a.png a="b"c=d/e>'],
+  [
     'attributes without quotes that are more than a URL',
     'a <b style=background:url(a.png)>b</b> <img srcset=b.png,><img srcset=c.png>',
     `a <b style=background:url(${bare}0)>b</b> <img srcset=${bare}1,><img srcset="${u}/2">`,

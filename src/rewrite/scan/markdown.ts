@@ -41,7 +41,7 @@ export function markdownReferences(
   const scanner = new MarkdownScanner(text, options, kind === 'mdx');
   const tokens: Token[] = [];
   const document = parse({extensions: extensions[kind]}).document();
-  const parsed = kind === 'mdx' ? withoutHeadingIds(text) : text;
+  const parsed = kind === 'mdx' ? withoutHeadingIds(text) : withoutSlashes(text);
   let levels = 0;
   for (const [event, token] of postprocess(document.write(preprocess()(parsed, undefined, true)))) {
     if (nesting.test(token.type)) levels += event === 'enter' ? 1 : -1;
@@ -53,6 +53,19 @@ export function markdownReferences(
     }
   }
   return {references: kind === 'obsidian' ? scanner.outsideComments(tokens) : scanner.end(), tokens};
+}
+
+/** White space in a tag: a line ending, and what the next line of a quote begins with. */
+const gap = String.raw`[ \t]*(?:(?:\r\n?|\n)[ \t>]*)?`;
+const quotedValue = `"[^"]*"|'[^']*'`;
+const attribute = String.raw`(?=\s)${gap}[a-z_:][\w.:-]*(?:${gap}=${gap}(?:[^\s"'=<>\`]+|${quotedValue}))?`;
+const tagWithAttributes = new RegExp(`<[a-z][a-z0-9-]*(?:${attribute})+${gap}/?>`, 'gi');
+const quotedOrSlash = new RegExp(`(${quotedValue})|/(?!>)`, 'g');
+
+/** A text of the same length without slashes in bare values: CommonMark 6.6 allows them, but for micromark, they end the value. */
+function withoutSlashes(text: string): string {
+  const inTag = (tag: string) => tag.replace(quotedOrSlash, (_, quoted: string | undefined) => quoted ?? '.');
+  return text.replace(tagWithAttributes, inTag);
 }
 
 class MarkdownScanner {

@@ -203,6 +203,16 @@ test('--check of MDX: what it contains, not what Markdown would; what is not MDX
   });
 });
 
+test('--check of tags in a line whose values have slashes and no quotes: local references, in MkDocs too, exit 1', async () => {
+  const {rewrite, at} = await machine({
+    'a.md': 'x <img src=./photo.png> y\n\n<video class=a/b src=clip.mp4></video>\n',
+  });
+  const found = {stdout: 'a.md:1:12  ./photo.png  local\na.md:3:22  clip.mp4  local\n', exitCode: 1};
+  expect(await rewrite('--check', 'a.md')).toMatchObject(found);
+  await writeFile(at('mkdocs.yml'), '');
+  expect(await rewrite('--check', 'a.md')).toMatchObject(found);
+});
+
 describe('what names local media and is left alone', () => {
   const documents = {
     'hugo.md':

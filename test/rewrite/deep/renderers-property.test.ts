@@ -9,7 +9,7 @@ import {afterAll, expect, test} from 'vitest';
 import type {DocumentKind} from '../../../src/rewrite/scan/reference.ts';
 import {notRun, whatIsMissing} from '../../support/installed.ts';
 import {holdsFor} from '../../support/property.ts';
-import {commonPages, difficultPages, mdxPages, mkdocsPages} from '../generated-pages.ts';
+import {commonPages, difficultPages, mdxPages, mkdocsPages, tagPages} from '../generated-pages.ts';
 import {rewritten, scanned} from '../rewritten.ts';
 
 /** An element as a renderer of a dialect makes it, or a text. */
@@ -67,6 +67,23 @@ looksTheSame('Markdown by commonmark.js', 'markdown', difficultPages, page =>
 
 const markdownIt = new MarkdownIt({html: true});
 looksTheSame('Markdown by markdown-it', 'markdown', commonPages, page => elements(markdownIt.render(page)));
+
+/** The names of images in attributes of elements, in their order. */
+function imagesIn(rendered: readonly Rendered[]): unknown[] {
+  return rendered.flatMap(node =>
+    typeof node === 'string' ? [] : [node.attributes['src'] ?? [], imagesIn(node.children)].flat(),
+  );
+}
+
+holdsFor(
+  'tags: those that commonmark.js and markdown-it see have references, no others',
+  [tagPages],
+  async page => {
+    const images = imagesIn(elements(renderer.render(parser.parse(page))));
+    expect(imagesIn(elements(markdownIt.render(page)))).toEqual(images);
+    expect((await scanned('markdown', page)).map(({source}) => source)).toEqual(images);
+  },
+);
 
 /** Makes plain objects where a page would use React. */
 function element(name: unknown, {children, ...attributes}: Record<string, unknown>): Rendered {
