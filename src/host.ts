@@ -80,6 +80,8 @@ export interface Host {
   processorTime(): number;
   /** The numeric user id; undefined on platforms without user ids. */
   userId(): number | undefined;
+  /** The numeric id of the user's primary group; undefined on platforms without such ids. */
+  groupId(): number | undefined;
   /** A number in [0, 1). */
   random(): number;
   /** A random UUID (RFC 9562, version 4). */
@@ -192,6 +194,7 @@ export function systemHost(): Host {
       return (user + system) / 1000;
     },
     userId: () => process.getuid?.(),
+    groupId: () => process.getgid?.(),
     random: () => Math.random(),
     uuid: uuidSource(),
     onEndSignal(listener) {

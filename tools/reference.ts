@@ -170,8 +170,8 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     'fix the file as the message says',
   ],
   state_unwritable: [
-    'the directory of the journals of `--once` cannot be created or written',
-    'set `XDG_STATE_HOME` to a directory that can be written, or use `--no-once`',
+    'the journal of `--once` or its directory cannot be created or written, or other users can change it',
+    'do what the hint says, or use `--no-once`',
   ],
   output_failed: [
     'standard output could not be written',
@@ -198,8 +198,8 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     'use another journal for this service',
   ],
   journal_unusable: [
-    'not a journal, of another version or shard, or damaged (the message gives the line)',
-    'name the right journal; keep this file',
+    'not a journal, of another version or shard, damaged (the message gives the line), or other users can change it',
+    'name the right journal; keep this file, or use a copy if other users can change it',
   ],
   journal_failed: [
     'the journal could not be read or written; nothing is sent that cannot be recorded',

@@ -1,6 +1,8 @@
 import {constants, type Stats} from 'node:fs';
 import {MediaError} from '../errors.ts';
 import type {FileSystem} from '../lib/files/file-system.ts';
+import {ownershipProblem, type User} from '../lib/files/ownership.ts';
+import {shellQuoted} from '../lib/shell.ts';
 import {systemCode, systemReason} from '../lib/system-code.ts';
 import {journalFailed, unusable} from './errors.ts';
 
@@ -10,7 +12,7 @@ export interface JournalHandle {
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{bytesRead: number}>;
   /** Appends at the current end of the file. */
   write(buffer: Uint8Array, offset: number, length: number): Promise<{bytesWritten: number}>;
-  stat(): Promise<Pick<Stats, 'isFile' | 'size' | 'mtimeMs'>>;
+  stat(): Promise<Pick<Stats, 'isFile' | 'size' | 'mtimeMs' | 'uid' | 'gid' | 'mode'>>;
   datasync(): Promise<void>;
   close(): Promise<void>;
 }
@@ -19,22 +21,25 @@ export interface JournalHandle {
 export type ReadHandle = Pick<JournalHandle, 'read'>;
 
 /** A file that is opened anew for each read, so that it uses no descriptor in between. */
-export function reopening(files: FileSystem, path: string, shown: string): ReadHandle {
+export function reopening(files: FileSystem, path: string, shown: string, user?: User): ReadHandle {
   return {
     async read(buffer, offset, length, position) {
-      const handle = await openJournalFile(files, path, shown, 'read');
+      const handle = await openJournalFile(files, path, shown, 'read', {user});
       return handle.read(buffer, offset, length, position).finally(() => handle.close());
     },
   };
 }
 
-/** Opens a journal, a regular file, which `create` makes (0600). `syncsWrites`: whether each write is to be durable. */
+/**
+ * Opens a journal, a regular file, which `create` makes (0600). `syncsWrites`: whether each write is to be durable; `user`: who is to
+ * believe it, so that it is refused if others may write it.
+ */
 export async function openJournalFile(
   files: FileSystem,
   path: string,
   shown: string,
   access: 'read' | 'write' | 'create',
-  {syncsWrites = false} = {},
+  {syncsWrites = false, user}: {syncsWrites?: boolean; user?: User | undefined} = {},
 ): Promise<JournalHandle> {
   const {O_RDONLY, O_RDWR, O_CREAT, O_APPEND, O_DSYNC, O_NOFOLLOW = 0, O_NONBLOCK = 0} = constants;
   const writing = O_RDWR | O_APPEND | (syncsWrites ? O_DSYNC : 0);
@@ -48,8 +53,12 @@ export async function openJournalFile(
     throw cannotOpen(shown, error);
   });
   try {
-    if ((await handle.stat()).isFile()) return handle;
-    throw notRegular(shown, 'not a regular file');
+    const opened = await handle.stat();
+    if (!opened.isFile()) throw notRegular(shown, 'not a regular file');
+    const problem = user && ownershipProblem(shown, opened, user, user.groupId());
+    if (problem === undefined) return handle;
+    const hint = `If you trust its content, use a copy of your own: cp ${shellQuoted(shown)} NEW-FILE`;
+    throw unusable(`${problem.why}, so it is not trusted`, problem.remedy ?? hint);
   } catch (error) {
     await handle.close();
     throw error instanceof MediaError ? error : cannotOpen(shown, error);

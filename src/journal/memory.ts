@@ -1,6 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {Clock, Host, StopSignal} from '../host.ts';
 import {contentHash, type Hashable} from '../lib/files/content-hash.ts';
+import type {User} from '../lib/files/ownership.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {FileStat} from '../sources/open/source.ts';
 import type {JournalEntry} from './entry.ts';
@@ -134,11 +135,11 @@ export function settledStateOf(input: JournalInput, now: number): FileState {
 /** Reads a journal for a dry run, without locking it; undefined if there is none. Rejects as openJournal() does. */
 export async function readMemory(
   path: string,
-  host: Pick<Host, 'cwd' | 'files' | 'clock'>,
+  host: Pick<Host, 'cwd' | 'files' | 'clock'> & User,
   asked: Scope | undefined,
   questions: Questions = {},
 ): Promise<JournalMemory | undefined> {
-  const reader = await readJournal(path, host).catch(error => {
+  const reader = await readJournal(path, host, {user: host}).catch(error => {
     if (!(error instanceof MediaError) || error.code !== 'file_missing') throw error;
   });
   if (reader === undefined) return undefined;

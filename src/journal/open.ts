@@ -44,7 +44,7 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
   let handle: JournalHandle | undefined;
   try {
     const access = options.scope === undefined ? 'write' : 'create';
-    handle = await openJournalFile(host.files, absolute, path, access, {syncsWrites});
+    handle = await openJournalFile(host.files, absolute, path, access, {syncsWrites, user: host});
     const recovery = await recover(handle, path, {paths: options.paths ?? options.scope === undefined});
     const opening: Opening = {absolute, shown: path, handle, lock, recovery};
     refuseUnfit(recovery, path, options.scope);

@@ -1,4 +1,5 @@
 import type {Host} from '../host.ts';
+import type {User} from '../lib/files/ownership.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import {journalFailed, unusable} from './errors.ts';
@@ -117,17 +118,17 @@ export class JournalReader {
   }
 }
 
-/** Reads a journal, which a run may use meanwhile; it does not stay open, since there may be hundreds. */
+/** Reads a journal, which a run may use meanwhile; it does not stay open, since there may be hundreds. `user`: as in openJournalFile(). */
 export async function readJournal(
   path: string,
   {cwd, files}: Pick<Host, 'cwd' | 'files'>,
-  options: {paths?: boolean} = {},
+  {user, ...options}: {paths?: boolean; user?: User} = {},
 ): Promise<JournalReader> {
   const absolute = typedPath(cwd(), path);
-  const handle = await openJournalFile(files, absolute, path, 'read');
+  const handle = await openJournalFile(files, absolute, path, 'read', {user});
   const recovery = await recover(handle, path, options).finally(() => handle.close());
   recovery.takeRest();
-  return new JournalReader(path, recovery, reopening(files, absolute, path));
+  return new JournalReader(path, recovery, reopening(files, absolute, path, user));
 }
 
 /** Reads journals of one service; rejects if they are of several. What one has forgotten is forgotten in its copies, too. */

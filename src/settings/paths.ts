@@ -33,7 +33,7 @@ export const orNoOnce = ", or upload without this machine's own journal: --no-on
 /** The error for a directory of journals that cannot be used; `why` has no full stop. */
 export function stateUnwritable(host: Host, why: string, cause?: unknown): MediaError {
   return new MediaError('state_unwritable', `${why}.`, {
-    hint: `Set ${variableOf(host, 'state')} to a directory that you may write to${orNoOnce}`,
+    hint: `Set ${variableOf(host, 'state')} to a directory of your own that you may write to${orNoOnce}`,
     cause,
   });
 }

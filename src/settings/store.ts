@@ -6,6 +6,7 @@ import type {Host} from '../host.ts';
 import {makeDirectory, renameDurably} from '../lib/files/durable.ts';
 import {systemFiles} from '../lib/files/file-system.ts';
 import {LockHeld, withLock} from '../lib/files/lock.ts';
+import {ownershipProblem} from '../lib/files/ownership.ts';
 import {isObject, parseObject} from '../lib/json.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {ignoreMissing, orNothing} from '../lib/system-code.ts';
@@ -128,14 +129,9 @@ function damaged(path: string, how: string): MediaError {
 
 /** Refuses a file or a directory that others can write: a key-command of theirs would be run. */
 function refuseShared(path: string, stats: Stats, host: Host): void {
-  if (host.platform === 'win32') return;
-  const user = host.userId();
-  const another = 'Set MEDIA_CONFIG_DIR to a directory of your own.';
-  if (user !== undefined && stats.uid !== user) throw untrusted(`${path} belongs to another user`, another);
-  if ((stats.mode & 0o022) === 0) return;
-  if ((stats.mode & 0o1000) !== 0) throw untrusted(`${path} is a directory that users share`, another);
-  const hint = `Check that nobody has changed its content, then run: chmod go-w ${shellQuoted(path)}`;
-  throw untrusted(`Other users may change ${path}`, hint);
+  const problem = ownershipProblem(path, stats, host);
+  if (problem === undefined) return;
+  throw untrusted(problem.why, problem.remedy ?? 'Set MEDIA_CONFIG_DIR to a directory of your own.');
 }
 
 function untrusted(why: string, hint: string): MediaError {

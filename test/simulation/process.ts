@@ -443,6 +443,7 @@ function statsOf(inode: Inode, bigint: boolean) {
         atime: new Date(0),
         mtime: new Date(Number(mtimeNs / 1_000_000n)),
         mode: 0o100644,
+        uid: process.getuid?.(),
       };
 }
 

@@ -22,9 +22,10 @@ interface ListOptions {
 export async function listJournals(options: ListOptions, {host, stdout}: Invocation): Promise<void> {
   const listed = await listFormat(options);
   const lines = linesTo(stdout);
-  const files = options.files.length > 0 ? options.files : await ownJournals(host);
+  const isNamed = options.files.length > 0;
+  const files = isNamed ? options.files : await ownJournals(host);
   for (const file of files) {
-    const reader = await readJournal(file, host, {paths: true});
+    const reader = await readJournal(file, host, {paths: true, ...(!isNamed && {user: host})});
     for await (const path of reader.paths())
       for (const entry of shownOf(reader, path)) await lines.add(await listed(reader, path, entry));
   }

@@ -6,6 +6,7 @@ import {MediaError} from '../../errors.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import type {Journal, JournalMemory, Scope} from '../../journal/journal.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
+import {ownershipProblem} from '../../lib/files/ownership.ts';
 import {defined} from '../../lib/object.ts';
 import {systemReason} from '../../lib/system-code.ts';
 import type {Report} from '../../output/report.ts';
@@ -108,11 +109,19 @@ async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promis
   return identity === undefined ? undefined : `embedded:${identity}`;
 }
 
-/** The path of this machine's own journal for a service and a profile. */
+/** The path of this machine's own journal for a service and a profile; rejects with `state_unwritable` if others may write it. */
 async function ownJournal(host: Invocation['host'], service: string, profile: string): Promise<string> {
-  const {journalDirectory} = await import('../../settings/paths.ts');
+  const {journalDirectory, stateUnwritable} = await import('../../settings/paths.ts');
+  const directory = journalDirectory(host);
   const digest = hash('sha256', `${service}\n${profile}`, 'hex').slice(0, 16);
-  return join(journalDirectory(host), `${digest}.ndjson`);
+  const path = join(directory, `${digest}.ndjson`);
+  for (const one of [dirname(directory), directory, path]) {
+    const stats = await host.files.stat(one).catch(() => undefined);
+    const problem = stats && ownershipProblem(one, stats, host, host.groupId());
+    if (problem !== undefined)
+      throw stateUnwritable(host, `${problem.why}, so it is not trusted`).reworded({hint: problem.remedy});
+  }
+  return path;
 }
 
 /** The service, account and part that a journal must belong to, so that this run can use it. */

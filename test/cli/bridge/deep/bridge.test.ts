@@ -361,7 +361,7 @@ test('a state directory that cannot be made: the response says what to set, and 
   expect({status, message: body.message}).toEqual({
     status: 500,
     message: expect.stringMatching(
-      /could not be created: ENOENT\. Set XDG_STATE_HOME to a directory that you may write to\.$/,
+      /could not be created: ENOENT\. Set XDG_STATE_HOME to a directory of your own that you may write to\.$/,
     ),
   });
 });
