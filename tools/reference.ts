@@ -141,7 +141,7 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     'export the file without its location, or leave it out',
   ],
   source_changed: [
-    'the file changed while it was being sent; nothing was stored',
+    'the file changed while it was being sent, or was replaced after it was checked; nothing was stored',
     'run the command again once the file is complete',
   ],
   clipboard_empty: ['the clipboard contains neither a picture nor files', 'copy a picture or files'],

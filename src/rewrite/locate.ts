@@ -121,7 +121,9 @@ export class Locator {
 }
 
 /** A function that finds the value of each key once. */
-function remembered<Key extends unknown[], Value>(find: (...key: Key) => Value): (...key: Key) => Value {
+export function remembered<Key extends unknown[], Value>(
+  find: (...key: Key) => Value,
+): (...key: Key) => Value {
   const known = new Map<string, Value>();
   return (...key) => {
     const name = key.join('\0');

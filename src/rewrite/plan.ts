@@ -2,13 +2,15 @@ import {dirname, relative, resolve} from 'node:path';
 import {MediaError, unlessBug} from '../errors.ts';
 import {contentHash} from '../lib/files/content-hash.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
-import {isBelow} from '../lib/files/typed-path.ts';
+import {isBelow, typedPath} from '../lib/files/typed-path.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
-import {filesIn} from '../sources/open/file.ts';
+import {Disk} from '../sources/open/disk.ts';
+import {checkedSourceAt} from '../sources/open/file.ts';
+import type {Source} from '../sources/open/source.ts';
 import {decodeDocument, placesIn} from './document-text.ts';
 import {type DocumentFile, readDocument} from './documents.ts';
-import {Locator, type ProjectFile, type RewritePlaces} from './locate.ts';
+import {Locator, type ProjectFile, type RewritePlaces, remembered} from './locate.ts';
 import {type DocumentKind, type Reference, type ScanOptions, withoutQuery} from './scan/reference.ts';
 import type {Scanned} from './scan/scan.ts';
 import {Scanner} from './scanner.ts';
@@ -41,6 +43,8 @@ export interface RewritePlan {
   failed: {name: string; error: MediaError}[];
   /** The files to upload, each once. */
   files: string[];
+  /** Opens a file that was checked; rejects if it is another one by then. */
+  source: (name: string) => Source;
   /** For files with the content of another one, the name of that one. */
   sameAs: ReadonlyMap<string, string>;
 }
@@ -75,7 +79,8 @@ export async function planRewrite(
     await planner.scanner.end();
   }
   const sameAs = options.comparesContent ? await planner.equalFiles() : new Map<string, string>();
-  return {documents: plans, failed, files: planner.files.filter(file => !sameAs.has(file)), sameAs};
+  const files = planner.files.filter(file => !sameAs.has(file));
+  return {documents: plans, failed, files, source: planner.source, sameAs};
 }
 
 function badFrontMatter({name, badFrontMatter: reason}: DocumentPlan): MediaError {
@@ -99,7 +104,7 @@ export function withoutProblems(plan: RewritePlan): RewritePlan {
 class Planner {
   readonly #options: PlanOptions;
   readonly #locator: Locator;
-  readonly #source: ReturnType<typeof filesIn>;
+  readonly source: RewritePlan['source'];
   readonly scanner = new Scanner();
   /** By real path: the size of the file, or why it cannot be uploaded. */
   readonly #checked = new Map<string, {name: string; size: number; problem?: MediaError}>();
@@ -107,7 +112,8 @@ class Planner {
   constructor(options: PlanOptions) {
     this.#options = options;
     this.#locator = new Locator(options.places);
-    this.#source = filesIn(options.cwd);
+    const disk = new Disk();
+    this.source = remembered(name => checkedSourceAt(disk, name, typedPath(options.cwd, name)));
   }
 
   get files(): string[] {
@@ -177,7 +183,7 @@ class Planner {
   }
 
   async #open(name: string): Promise<{name: string; size: number; problem?: MediaError}> {
-    const source = this.#source(name);
+    const source = this.source(name);
     try {
       const opened = await source.open(new AbortController().signal);
       await decideSourceType(source, opened, {types: 'extension'}).finally(() => opened.close());
@@ -198,7 +204,7 @@ class Planner {
     for (const names of bySize.values()) {
       const first = new Map<string, string>();
       for (const name of names.length > 1 ? names : []) {
-        const opened = await this.#source(name).open(new AbortController().signal);
+        const opened = await this.source(name).open(new AbortController().signal);
         const content = await contentHash(opened).finally(() => opened.close());
         const earlier = first.get(content);
         if (earlier === undefined) first.set(content, name);

@@ -12,7 +12,7 @@ import {listOf, matching, parseObject} from '../../lib/json.ts';
 import {isOutOfSpace, orNothing, systemReason} from '../../lib/system-code.ts';
 import {type ClipboardContent, pictureSource} from '../../sources/clipboard/clipboard.ts';
 import {Disk} from '../../sources/open/disk.ts';
-import {sourceAt} from '../../sources/open/file.ts';
+import {checkedSourceAt, sourceAt} from '../../sources/open/file.ts';
 import type {Source} from '../../sources/open/source.ts';
 
 export interface ReadRules {
@@ -54,7 +54,8 @@ async function namedFiles(exchange: Exchange, rules: ReadRules) {
 async function sourcesAt(paths: readonly string[], {roots}: ReadRules): Promise<Source[]> {
   const disk = new Disk();
   const sources: Source[] = [];
-  for (const path of paths) sources.push(sourceAt(disk, path, await readablePath(path, roots), false));
+  const source = roots.length > 0 ? checkedSourceAt : sourceAt;
+  for (const path of paths) sources.push(source(disk, path, await readablePath(path, roots)));
   return sources;
 }
 

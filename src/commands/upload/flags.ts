@@ -3,6 +3,7 @@ import type {FormatName} from '../../output/results/formats.ts';
 import type {Speed} from '../../settings/profile.ts';
 import type {InputRequest} from '../../sources/find/expand.ts';
 import type {TypeRule} from '../../sources/media-type/decide.ts';
+import type {Source} from '../../sources/open/source.ts';
 import {transferDefaults} from '../../transfer/options.ts';
 
 /** The defaults of `media upload` that no setting changes. */
@@ -11,8 +12,8 @@ export const uploadDefaults = {types: 'extension', retries: transferDefaults.ret
 /** Which files are uploaded. */
 export interface InputFlags extends InputRequest {
   clipboard?: boolean;
-  /** Whether each input is the name of a file, even if it looks like a pattern: set by other commands. */
-  areNames?: boolean;
+  /** Makes the source of each input, which is the name of a file even if it looks like a pattern: set by other commands. */
+  source?: (name: string) => Source;
   shard?: string;
 }
 

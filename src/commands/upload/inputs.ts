@@ -35,7 +35,7 @@ export async function openInputs(
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
   if (options.clipboard) return clipboardInputs(options, {host, report}, signal);
-  if (options.areNames) return knownInputs(options.inputs, filesIn(host.cwd()));
+  if (options.source) return knownInputs(options.inputs, options.source);
   if (options.filesFrom?.includes('-')) announceTyping('the names of files, one per line', {host, report});
   else if (options.inputs.includes('-')) announceTyping('the content of a file', {host, report});
   const [{expandInputs, interruptible, resumed}, {autoShard, ownShare, parseShard}] = await Promise.all([

@@ -1,6 +1,7 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
 import {publicUrl} from '../../service/record.ts';
+import {filesIn} from '../../sources/open/file.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {RunOutput} from './display.ts';
 import {type UploadFlags, uploadDefaults} from './flags.ts';
@@ -13,7 +14,8 @@ export async function uploadFiles(
   invocation: Invocation,
 ): Promise<{status: ExitStatus; outcomes: Outcome[]}> {
   const clipboard = files === 'clipboard';
-  const given = {clipboard, areNames: true, inputs: clipboard ? [] : files};
+  const {source = filesIn(invocation.host.cwd())} = flags;
+  const given = {clipboard, source, inputs: clipboard ? [] : files};
   const once = flags.journal === undefined && flags.once !== false;
   const outcomes: Outcome[] = [];
   const status = await startRun({...uploadDefaults, ...flags, ...given, once}, invocation, {outcomes});

@@ -33,6 +33,7 @@ export const systemFiles = {
   lstat: promisify(fs.lstat),
   access: promisify(fs.access),
   realpath: promisify(fs.realpath.native),
+  readlink: promisify(fs.readlink),
   statfs: promisify(fs.statfs),
 };
 

@@ -1,6 +1,6 @@
 import type {BigIntStats} from 'node:fs';
 import type {Clock, StopSignal} from '../../host.ts';
-import type {FileSystem} from '../../lib/files/file-system.ts';
+import {type FileSystem, inodeOf} from '../../lib/files/file-system.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
 import {unlessStopped} from '../../lib/stop.ts';
 import {orNothing} from '../../lib/system-code.ts';
@@ -57,6 +57,16 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
     /** What its path leads to; undefined if that cannot be read. */
     statPath: (): BigIntStats | undefined | Promise<BigIntStats | undefined> =>
       isInline ? statPathHere() : waitFor(files.stat(path, {bigint: true}).catch(() => undefined)),
+
+    /** Where the open file really is: on Linux whatever its path leads to by now; elsewhere undefined if that is another file. */
+    realPath: (): Promise<string | undefined> =>
+      waitFor(
+        files.readlink(`/proc/self/fd/${fd}`).catch(async () => {
+          const real = await files.realpath(path).catch(() => '');
+          const inode = await inodeOf(real, 'file', files);
+          return inode === `${opened.dev}:${opened.ino}` ? real : undefined;
+        }),
+      ),
 
     /** Never fails. */
     close(): void | Promise<void> {

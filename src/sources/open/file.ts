@@ -13,24 +13,46 @@ import type {OpenSource, Source} from './source.ts';
 
 /** Makes sources of files by their names as typed in a directory. They share what is learnt about the disk. */
 export function filesIn(cwd: string, disk = new Disk()): (name: string) => Source {
-  return name => sourceAt(disk, name, typedPath(cwd, name), false);
+  return name => sourceAt(disk, name, typedPath(cwd, name));
 }
 
 /** The file at a path, not touched before it is opened. `isRegular`: whether it was just seen to be a regular file. */
-export function sourceAt(disk: Disk, name: string, path: FilePath, isRegular: boolean): Source {
+export function sourceAt(
+  disk: Disk,
+  name: string,
+  path: FilePath,
+  isRegular = false,
+  admit?: FileToOpen['admit'],
+): Source {
   const measure = () => disk.size(path);
-  return {name, measure, open: signal => openFile(disk, {name, path, isRegular}, signal)};
+  return {name, measure, open: signal => openFile(disk, {name, path, isRegular, admit}, signal)};
+}
+
+/** The file at a real path that was checked: one that a link leads to, or that is not the one which was opened first, is refused. */
+export function checkedSourceAt(disk: Disk, name: string, path: string): Source {
+  let first: string | undefined;
+  return sourceAt(disk, name, path, false, async file => {
+    const inode = `${file.opened.dev}:${file.opened.ino}`;
+    const isThere = (await file.realPath()) === path;
+    if (isThere) first ??= inode;
+    if (isThere && first === inode) return;
+    throw new MediaError('source_changed', `${name} is no longer the file that was checked.`, {
+      hint: 'It was not sent. Try again when no program replaces it.',
+    });
+  });
 }
 
 interface FileToOpen {
   name: string;
   path: FilePath;
   isRegular: boolean;
+  /** Rejects if the open file is not to be read. */
+  admit: ((file: DiskFile) => Promise<void>) | undefined;
 }
 
 /** Opening a device or FIFO can have side effects, so those are refused before opening, then again when open. */
 async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error>): Promise<OpenSource> {
-  const {name, path, isRegular} = toOpen;
+  const {name, path, isRegular, admit} = toOpen;
   let file: DiskFile;
   try {
     if (!isRegular) {
@@ -43,6 +65,7 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
   }
   try {
     if (!file.opened.isFile()) throw notAFile(name, file.opened);
+    await admit?.(file);
     if (file.opened.size === 0n)
       throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
     return new OpenFile(name, file, {path});

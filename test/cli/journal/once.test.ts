@@ -4,9 +4,9 @@ import {describe, expect, it, type TestContext} from 'vitest';
 import {systemHost} from '../../../src/host.ts';
 import {openJournal} from '../../../src/journal/open.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
-import {fixture, type Sandbox} from '../../support/media.ts';
 import {eventually} from '../../support/eventually.ts';
 import {notRun} from '../../support/installed.ts';
+import {fixture, type Sandbox} from '../../support/media.ts';
 import {Watching} from '../../support/watching.ts';
 
 async function machine() {

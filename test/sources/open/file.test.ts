@@ -1,13 +1,13 @@
 import {execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {type BigIntStats, closeSync, constants, openSync} from 'node:fs';
-import {realpath, symlink, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, realpath, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {Disk} from '../../../src/sources/open/disk.ts';
-import {filesIn, sourceAt} from '../../../src/sources/open/file.ts';
+import {checkedSourceAt, filesIn, sourceAt} from '../../../src/sources/open/file.ts';
 import {eventually} from '../../support/eventually.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
@@ -236,6 +236,54 @@ describe('a file of another device in the place of one', () => {
       await expect(opened.verify()).rejects.toMatchObject({code: 'source_changed', message});
       if (size === 100) expect(() => small?.verify()).toThrow('replaced by another file');
       await opened.close();
+    },
+  );
+});
+
+describe.each<[string, Partial<FileSystem>]>([
+  ['that tells where an open file is', {}],
+  ['that does not', {readlink: (async () => Promise.reject(new Error('not known'))) as never}],
+])('a file that was checked, on a system %s', (_name, calls) => {
+  const refused = {code: 'source_changed', message: 'a.png is no longer the file that was checked.'};
+  const machine = async () => {
+    const directory = await directoryWith({'secret.png': 'secret'});
+    for (const name of ['in', 'out']) await mkdir(join(directory, name));
+    for (const name of ['in', 'out']) await writeFile(join(directory, name, 'a.png'), name);
+    const {files, open} = counting(calls);
+    const source = checkedSourceAt(new Disk(files), 'a.png', join(directory, 'in/a.png'));
+    const read = async () => {
+      const opened = await source.open(signal);
+      return opened.read(0, 9).finally(() => opened.close());
+    };
+    return {at: (name: string) => join(directory, name), read, open};
+  };
+
+  it('is opened again, also after it was written to', async () => {
+    const {at, read} = await machine();
+    expect(String(await read())).toBe('in');
+    await writeFile(at('in/a.png'), 'new');
+    expect(String(await read())).toBe('new');
+  });
+
+  it.each([true, false])(
+    'replaced by links, and by another file (opened before: %s): refused, and closed',
+    async before => {
+      const {at, read, open} = await machine();
+      if (before) await read();
+      await rename(at('in'), at('old'));
+      await symlink('out', at('in'));
+      await expect(read()).rejects.toMatchObject(refused);
+      await rm(at('in'));
+      await rename(at('old'), at('in'));
+      await rename(at('in/a.png'), at('in/b.png'));
+      await symlink('../secret.png', at('in/a.png'));
+      await expect(read()).rejects.toMatchObject(refused);
+      expect(open.size).toBe(0);
+      await rename(at('in/b.png'), at('in/a.png'));
+      expect(String(await read())).toBe('in');
+      await copyFile(at('secret.png'), at('in/c.png'));
+      await rename(at('in/c.png'), at('in/a.png'));
+      await expect(read()).rejects.toMatchObject(refused);
     },
   );
 });

@@ -1,12 +1,13 @@
 import {spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {copyFile, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, readdir, readFile, rename, symlink, writeFile} from 'node:fs/promises';
 import {createServer, request} from 'node:http';
 import {type AddressInfo, connect} from 'node:net';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {execa, type Options} from 'execa';
 import {expect, onTestFinished, test} from 'vitest';
+import {sandboxFor} from '../../../service/program.ts';
 import {bridge} from '../../../support/bridge.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {eventually} from '../../../support/eventually.ts';
@@ -278,6 +279,32 @@ test('--root and a secret: links that lead out and other secrets are refused', a
   expect((await upload(`${url}?secret=open+sesam`, [inside])).status).toBe(401);
   await eventually(() => /gone\.png could not be read/.test(stderr()));
   expect(stderr()).not.toMatch(/open.sesam/);
+});
+
+test('--root: what leads out of it only when it is sent: refused, not sent', async () => {
+  let swapped: Promise<void> | undefined;
+  const sent: Buffer[] = [];
+  const {url: service} = await scriptedServer(async connection => {
+    const {body} = await connection.request();
+    swapped ??= rename(at('notes/img'), at('old')).then(() => symlink(at('secret'), at('notes/img')));
+    await swapped;
+    sent.push(body);
+    connection.answer(200, '{"id":"m_1","fileUrl":"https://cdn.test/a.png"}');
+  });
+  const box = await sandboxFor(service);
+  const at = (name: string) => join(box.directory, name);
+  for (const name of ['notes/img', 'secret']) await mkdir(at(name), {recursive: true});
+  await copyFile(fixture('photo.png'), at('notes/a.png'));
+  await copyFile(fixture('photo.gif'), at('notes/img/b.gif'));
+  await copyFile(fixture('photo.gif'), at('secret/b.gif'));
+  box.env['MEDIA_CONCURRENCY'] = '1';
+  const {url} = await bridge(box, '--root', 'notes');
+  const {status, body} = await upload(url, [at('notes/a.png'), at('notes/img/b.gif')]);
+  expect([status, body.message]).toEqual([
+    500,
+    expect.stringContaining('is no longer the file that was checked.'),
+  ]);
+  expect(sent.filter(({length}) => length > 0)).toEqual([await readFile(fixture('photo.png'))]);
 });
 
 const client = `
