@@ -61,6 +61,7 @@ const codes = {
   local_failure: [1, 'of a file'],
 
   record_mismatch: [1],
+  no_url: [1, 'of a file'],
 
   outcome_unknown: [5, 'of a file'],
   journal_in_use: [1, 'unrecorded'],

@@ -185,6 +185,10 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     '`--verify strict`: the file is stored, but its record differs from it',
     'look at the stored file; it is not sent again',
   ],
+  no_url: [
+    'the file is stored, but the service returned no URL to print or insert; its line in a list of URLs is empty',
+    'look for it at the service by its media ID; it is not sent again',
+  ],
   outcome_unknown: [
     'the whole file was sent and no clear response came',
     'check whether the service has the file, then `media journal resolve`; do not just run the command again',
@@ -232,8 +236,11 @@ const formatMeanings: Record<FormatName, Row> = {
   ],
   json: ['`--json`', "the service's record as it returned it, one line each"],
   ndjson: ['`--ndjson`', 'one line per input as it completes, failures included'],
-  url: ['`--format url`', 'the public URL, else `fileUrl`'],
-  markdown: ['`--format markdown`', '`![name](url)` for an image, `[name](url)` for anything else'],
+  url: ['`--format url`', 'the public URL, else `fileUrl`; an empty line without either (`no_url`)'],
+  markdown: [
+    '`--format markdown`',
+    '`![name](url)` for an image, `[name](url)` for anything else; an empty line without a web URL',
+  ],
 };
 
 /** The output formats, by the options that choose them. */

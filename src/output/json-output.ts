@@ -188,7 +188,7 @@ export interface ReferenceLine {
   status: ResultLine['status'] | 'local';
   /** as in `media upload --ndjson` */
   geotags?: ResultLine['geotags'];
-  /** why the file cannot be uploaded, or the document not rewritten */
+  /** why the file cannot be uploaded, or the reference or the document not rewritten */
   error?: ErrorFields;
 }
 

@@ -1,6 +1,8 @@
+import {MediaError} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {isNestedTooDeeply, isObject, isString, parseJson, parseObject} from '../lib/json.ts';
 import {orNothing} from '../lib/system-code.ts';
+import {safeUrl} from '../lib/url.ts';
 
 // The shapes of the service's responses (interface, part 2). The interface does not say which fields are always present, so
 // each is optional and nullable; unknown fields and enumeration values are kept.
@@ -87,9 +89,26 @@ export function publicUrl(record: MediaRecord): string | undefined {
   const urls: unknown = record.urls;
   const variants = Array.isArray(urls) ? urls.filter(isObject) : [];
   const {url = record.fileUrl} =
-    variants.find(({variant, url}) => variant === 'PUBLIC' && isString(url)) ?? {};
-  return isString(url) ? url : undefined;
+    variants.find(({variant, url}) => variant === 'PUBLIC' && isString(url) && url !== '') ?? {};
+  return isString(url) && url !== '' ? url : undefined;
 }
+
+/** The URL for users in its safe form, if it is a web URL. */
+export function webUrl(record: MediaRecord): string | undefined {
+  return safeUrl(publicUrl(record) ?? '');
+}
+
+/** The error for a stored file if its record has no such URL. */
+export function noUrl(name: string, record: MediaRecord, urlOf = publicUrl): MediaError | undefined {
+  if (urlOf(record) !== undefined) return undefined;
+  const kind = urlOf === webUrl ? 'web URL' : 'URL';
+  return new MediaError('no_url', `${name} was stored, but the service returned no ${kind} for it.`, {
+    hint: `Do not upload it again. Its media ID is ${record.id}.`,
+  });
+}
+
+/** The warning about a file where only a value is empty since its record has no URL. */
+export const emptyUrl = 'The service returned no URL for it, so that its value is empty.';
 
 /** The identity of the service in a response; undefined if it is absent or malformed: 1 to 128 characters that URLs may have. */
 export function serviceIdIn({headers}: Pick<HttpAnswer, 'headers'>): string | undefined {

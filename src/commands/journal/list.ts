@@ -10,6 +10,7 @@ import {
 } from '../../journal/journal.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {JournalEntryLine} from '../../output/json-output.ts';
+import {emptyUrl, publicUrl} from '../../service/record.ts';
 import {fileFields, linesTo, textLine} from './output.ts';
 
 interface ListOptions {
@@ -19,8 +20,8 @@ interface ListOptions {
 }
 
 /** Prints the result of each input, one per line, in the order in which their paths were started. */
-export async function listJournals(options: ListOptions, {host, stdout}: Invocation): Promise<void> {
-  const listed = await listFormat(options);
+export async function listJournals(options: ListOptions, {host, stdout, report}: Invocation): Promise<void> {
+  const listed = await listFormat(options, report);
   const lines = linesTo(stdout);
   const isNamed = options.files.length > 0;
   const files = isNamed ? options.files : await ownJournals(host);
@@ -34,17 +35,19 @@ export async function listJournals(options: ListOptions, {host, stdout}: Invocat
 
 type ListFormat = (reader: JournalReader, path: PathKey, entry: Entry) => Promise<string | Uint8Array>;
 
-async function listFormat({json, template}: ListOptions): Promise<ListFormat> {
+async function listFormat({json, template}: ListOptions, report: Invocation['report']): Promise<ListFormat> {
   if (template === undefined) return json ? entryJson : entryText;
   const {parseTemplate, renderTemplate} = await import('../../output/results/template.ts');
   const parsed = parseTemplate(template);
   return async (reader, path, entry) => {
     if (entry.state !== 'done') return '';
     const {file, fileBase64} = fileFields(path);
+    const received = await reader.recordOf(entry);
+    if (parsed.hasUrl && publicUrl(received.record) === undefined) report.fileWarning(file, emptyUrl);
     return renderTemplate(parsed, {
       ...{name: file, path: file, status: statusOf(entry.state), size: entry.size},
       ...(fileBase64 !== undefined && {nameBytes: Buffer.from(fileBase64, 'base64')}),
-      ...(await reader.recordOf(entry)),
+      ...received,
     });
   };
 }

@@ -3,7 +3,6 @@ import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {printable} from '../../lib/printable.ts';
 import {shellQuoted, shellWord} from '../../lib/shell.ts';
-import {safeUrl} from '../../lib/url.ts';
 import {type Annotate, annotator, reportsToGithub} from '../../output/ci.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {DialectLine, ReferenceLine, UnchangedLine} from '../../output/json-output.ts';
@@ -11,7 +10,7 @@ import {asMediaError, errorFields} from '../../output/report.ts';
 import {parseTemplate, renderOutcome, type Template} from '../../output/results/template.ts';
 import {counted} from '../../output/units.ts';
 import type {FoundReference, RewritePlan} from '../../rewrite/plan.ts';
-import {type MediaRecord, publicUrl} from '../../service/record.ts';
+import {type MediaRecord, noUrl, webUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {uploadFiles} from '../upload/upload-files.ts';
 
@@ -134,15 +133,18 @@ export class ReferencePrinter {
 
   /** Reports every reference that cannot be uploaded. */
   async problems(plan: RewritePlan): Promise<void> {
-    const {report} = this.#invocation;
     for (const reference of referencesOf(plan)) {
-      const {document, problem} = reference;
+      const {problem} = reference;
       if (problem === undefined) continue;
-      const sentence = `${placeOf(reference)}: ${problem.message}`;
-      report.failure(problem.reworded({message: sentence}));
-      this.#annotate?.(problem, document, reference);
+      this.#problem(reference, problem);
       if (this.#flags.ndjson) await this.#line(reference, {status: 'failed', error: problem});
     }
+  }
+
+  #problem(reference: FoundReference, error: MediaError): void {
+    const message = `${placeOf(reference)}: ${error.message}`;
+    this.#invocation.report.failure(error.reworded({message}));
+    this.#annotate?.(error, reference.document, reference);
   }
 
   /** Notes how many documents stay as they are because of such a reference. */
@@ -170,16 +172,18 @@ export class ReferencePrinter {
     }
   }
 
-  /** Reports the files that were uploaded, but cannot be inserted; returns whether there are any. */
-  withoutUrl(outcomes: ReadonlyMap<string, Outcome>): boolean {
-    const named = [...outcomes].filter(([, one]) => 'record' in one && insertedUrl(one) === undefined);
-    for (const [name] of named) {
-      const sentence = `${name} was uploaded, but its record has no web URL.`;
-      const error = new MediaError('unexpected_answer', sentence);
-      this.#invocation.report.failure(error);
-      this.#annotate?.(error, name, {});
+  /** Reports each reference to a file that is stored without a web URL; returns the exit status. */
+  withoutUrl(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): number {
+    let [status, others] = [0, 0];
+    for (const reference of referencesOf(plan)) {
+      const outcome = outcomeOf(reference.file ?? '');
+      const error = missingUrl(reference, outcome);
+      if (error !== undefined) {
+        this.#problem(reference, error);
+        status = 1;
+      } else if (insertedUrl(outcome) !== undefined) others += 1;
     }
-    return named.length > 0;
+    return status > 0 && others > 0 ? 3 : status;
   }
 
   async written(name: string, count: number): Promise<void> {
@@ -199,7 +203,7 @@ export class ReferencePrinter {
   async #line(reference: FoundReference, result: FileResult): Promise<void> {
     const {stdout} = this.#invocation;
     const {document, line, column, source, file: path} = reference;
-    const {status, geotags, error} = result;
+    const {status, geotags, error = missingUrl(reference, result)} = result;
     if (!this.#flags.ndjson) return stdout.write(`${placeOf(reference)}  ${printable(source)}  ${status}\n`);
     const url = insertedUrl(result);
     const fields = {file: document, line, column, source, path, url, status, geotags};
@@ -209,7 +213,12 @@ export class ReferencePrinter {
 
 /** The URL that takes the place of an uploaded file, if its record has a web URL. */
 export function insertedUrl(result: FileResult | undefined): string | undefined {
-  return result?.record && safeUrl(publicUrl(result.record) ?? '');
+  return result?.record && webUrl(result.record);
+}
+
+/** Why a reference to a stored file stays as it is. */
+function missingUrl({file = ''}: FoundReference, result: FileResult | undefined): MediaError | undefined {
+  return result?.record && noUrl(file, result.record, webUrl);
 }
 
 function referencesOf({documents}: RewritePlan): FoundReference[] {

@@ -149,7 +149,7 @@ export class RewriteRun {
       const message = `Stopped by ${this.#stopped}: ${count} of ${toWrite.length} documents were written.`;
       report.failure(new MediaError('interrupted', message));
     }
-    return printer.withoutUrl(this.#outcomes) ? 1 : status;
+    return printer.withoutUrl(plan, file => this.#outcomeOf(file, plan)) || status;
   }
 
   /** Resolves to the number of URLs in a file that was written. */

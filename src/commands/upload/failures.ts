@@ -1,4 +1,5 @@
 import type {Invocation} from '../../cli/invocation.ts';
+import type {MediaError} from '../../errors.ts';
 import {groupSentence, groupWarning, reasonOf} from '../../output/failure-text.ts';
 import {withoutTries} from '../../transfer/attempt/explain.ts';
 import {type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
@@ -41,9 +42,9 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
       if (atOnce || !several) tell(1, []);
       else addTo('warning', message, name, tell);
     },
-    add(outcome: Outcome, several: boolean): void {
+    add(outcome: Outcome, several: boolean, noUrl?: MediaError): void {
       const {name} = outcome;
-      const error = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
+      const error = 'error' in outcome ? outcome.error : (unrecordedOf(outcome) ?? noUrl);
       if (error === undefined) return;
       if (atOnce || !several) {
         report.failure(error, name, several);

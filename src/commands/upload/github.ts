@@ -34,8 +34,9 @@ export class GithubReport {
     this.#annotate = annotator(invocation.host);
   }
 
-  add(outcome: Outcome): void {
+  add(outcome: Outcome, noUrl?: MediaError): void {
     const {position, name} = outcome;
+    if (noUrl !== undefined) this.#annotate(noUrl, name);
     if ('error' in outcome) {
       const {code, messageToKeep} = outcome.error;
       this.#annotate(outcome.error, name);
@@ -43,12 +44,12 @@ export class GithubReport {
     } else if ('record' in outcome) {
       const {record, json} = outcome;
       const id = printable(String(record.id));
-      const url = publicUrl(record);
-      const target = url === undefined ? undefined : markdownUrl(url);
+      const url = publicUrl(record) ?? '';
+      const target = markdownUrl(url);
       const shownId = markdownText(id);
       // Later steps may print these; escaped, they are not read as commands there either.
       this.#ids.add(position, id);
-      this.#urls.add(position, printable(url ?? ''));
+      this.#urls.add(position, printable(url));
       this.#records.add(position, printableJson(json));
       this.#successes.add(position, row(outcome, target === undefined ? shownId : `[${shownId}](${target})`));
     } else this.#successes.add(position, row(outcome, ''));

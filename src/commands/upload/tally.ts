@@ -17,12 +17,14 @@ export class Tally {
   leftOut = 0;
   #hidden = 0;
   #unrecorded = 0;
+  #withoutUrl = 0;
 
   constructor(dryRun = false) {
     this.#dryRun = dryRun;
   }
 
-  add(outcome: Outcome | LeftOut): void {
+  /** `noUrl`: why a stored file counts as a failure. */
+  add(outcome: Outcome | LeftOut, noUrl?: MediaError): void {
     if (outcome.status === 'left out') {
       this.leftOut += 1;
       if (outcome.isHidden) this.#hidden += 1;
@@ -30,8 +32,10 @@ export class Tally {
     }
     this.#counts[outcome.status] += 1;
     if (unrecordedOf(outcome) !== undefined) this.#unrecorded += 1;
+    if (noUrl !== undefined) this.#withoutUrl += 1;
     if (outcome.status === 'checked') this.#addUp(outcome);
-    if ('error' in outcome) this.#codes.add(outcome.error.code);
+    const error = 'error' in outcome ? outcome.error : noUrl;
+    if (error !== undefined) this.#codes.add(error.code);
   }
 
   #addUp({contentType = '', size = 0, geotags}: OutcomeFacts): void {
@@ -81,6 +85,7 @@ export class Tally {
           `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown`,
           mismatched > 0 && `${mismatched} mismatched`,
           this.#unrecorded > 0 && `${this.#unrecorded} not in the journal`,
+          this.#withoutUrl > 0 && `${this.#withoutUrl} without a URL`,
         ];
     const leftOut = `${this.leftOut} left out: not media${this.#hidden === 0 ? '' : ' or hidden'}`;
     return [...parts, this.leftOut > 0 && leftOut].filter(Boolean).join(', ');
@@ -96,7 +101,7 @@ export class Tally {
     const {uploaded, skipped, checked, unknown} = this.#counts;
     const statuses = new Set<number>([...this.#codes].map(code => exitStatusOf[code]));
     if (unknown > 0) statuses.add(5);
-    if (statuses.size > 0 && uploaded + skipped + checked > 0) statuses.add(3);
+    if (statuses.size > 0 && uploaded + skipped + checked > this.#withoutUrl) statuses.add(3);
     const status = firstStatus(statuses);
     return status === 0 && this.#unrecorded > 0 ? 1 : status;
   }

@@ -1,6 +1,6 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
-import {publicUrl} from '../../service/record.ts';
+import {noUrl, publicUrl} from '../../service/record.ts';
 import {filesIn} from '../../sources/open/file.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {RunOutput} from './display.ts';
@@ -44,10 +44,11 @@ export async function startRun(
   }
 }
 
-/** The URL of an uploaded file; throws why it was not uploaded, or `unexpected_answer` if its record has no URL. */
+/** The URL of an uploaded file; throws why it was not uploaded, or `no_url` if its record has none. */
 export function uploadedUrl(name: string, outcome: Outcome | LeftOut | undefined): string {
   if (outcome !== undefined && 'error' in outcome) throw outcome.error;
-  const url = outcome !== undefined && 'record' in outcome ? publicUrl(outcome.record) : undefined;
+  const record = outcome !== undefined && 'record' in outcome ? outcome.record : {};
+  const url = publicUrl(record);
   if (url !== undefined) return url;
-  throw new MediaError('unexpected_answer', `${name} was uploaded, but its record has no URL.`);
+  throw noUrl(name, record);
 }

@@ -5,6 +5,7 @@ import type {DisposalFields, WatchEvent} from '../../output/json-output.ts';
 import {errorFields} from '../../output/report.ts';
 import {ndjsonLine} from '../../output/results/formats.ts';
 import {renderOutcome, type Template} from '../../output/results/template.ts';
+import {emptyUrl, publicUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {Disposed} from './disposal/disposal.ts';
 
@@ -19,6 +20,8 @@ export function watchPrinter({stdout, report}: Invocation, template: Template | 
     async outcome(outcome: Outcome, path: string, disposed?: Disposed): Promise<void> {
       if (template === undefined) return stdout.write(ndjsonLine(outcome, fieldsOf(disposed)));
       await stdout.write(renderOutcome(template, outcome, () => path));
+      if (template.hasUrl && 'record' in outcome && publicUrl(outcome.record) === undefined)
+        report.fileWarning(outcome.name, emptyUrl);
     },
 
     /** Prints an event as NDJSON, or a sentence on standard error. */

@@ -18,17 +18,16 @@ const recordFields = [
   ...['fileUrl', 'duration', 'thumbnailUrl', 'hlsUrl', 'size'],
 ];
 
-/** One outcome in a line format; empty if the format leaves it out. All but ndjson contain only successes. */
+/** One outcome in a line format; nothing if the format leaves it out. All but ndjson contain only successes. */
 export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Outcome): string {
   if (format === 'ndjson') return ndjsonLine(outcome);
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return '';
   const {record, json} = outcome;
-  const url = publicUrl(record);
   switch (format) {
     case 'json':
       return `${printableJson(json)}\n`;
     case 'url':
-      return url === undefined ? '' : `${printable(url)}\n`;
+      return `${printable(publicUrl(record) ?? '')}\n`;
     case 'markdown':
       return `${markdownLine(outcome.name, record)}\n`;
   }
@@ -54,12 +53,11 @@ export function ndjsonLine(outcome: Outcome, more: DisposalFields = {}): string 
   return jsonLine<JsonOutputs['watch']>(fields, 'record' in outcome ? outcome.json : undefined);
 }
 
-/** A Markdown image, or a link for other files; only the name if the record has no web URL. */
+/** A Markdown image, or a link for other files; empty if the record has no web URL. */
 function markdownLine(file: string, record: MediaRecord): string {
   const name = markdownText(file.split(/[\\/]/).pop() ?? file);
-  const url = publicUrl(record);
-  const target = url === undefined ? undefined : markdownUrl(url);
-  if (target === undefined) return name;
+  const target = markdownUrl(publicUrl(record) ?? '');
+  if (target === undefined) return '';
   return record.type === 'IMAGE' ? `![${name}](${target})` : `[${name}](${target})`;
 }
 

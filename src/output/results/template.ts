@@ -29,6 +29,8 @@ export interface Template {
   readonly parts: readonly (string | Placeholder)[];
   /** Whether the template separates with zero bytes, so that any text can stand between them as it is. */
   readonly isExact: boolean;
+  /** Whether it has the URL. */
+  readonly hasUrl: boolean;
   /** Whether its own text has commands to CI runners, which are meant; values in it form no others. */
   readonly hasCommands: boolean;
   /** The end of the line that was printed last, which the next input may continue. */
@@ -79,7 +81,8 @@ export function parseTemplate(text: string): Template {
   }
   parts.push(text.slice(end));
   const shape = parts.map(part => (typeof part === 'string' ? part : 'x')).join('');
-  return {parts, isExact: parts.includes('\0'), hasCommands: harmless(shape) !== shape, printed: ''};
+  const hasUrl = parts.some(part => typeof part === 'object' && part.field === 'url');
+  return {parts, isExact: parts.includes('\0'), hasUrl, hasCommands: harmless(shape) !== shape, printed: ''};
 }
 
 /** Escapes what CI runners would interpret as a command in any line. */

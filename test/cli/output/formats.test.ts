@@ -1,12 +1,15 @@
-import {copyFile, readFile} from 'node:fs/promises';
+import {copyFile, mkdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {type FormatName, formatNames} from '../../../src/output/results/formats.ts';
 import type {MediaRecord} from '../../../src/service/record.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
-import {fixture, sandbox} from '../../support/media.ts';
+import {eventually} from '../../support/eventually.ts';
+import {fixture, mediaUrl, sandbox} from '../../support/media.ts';
 import {optionOf} from '../../support/output-formats.ts';
 import {scriptedServer} from '../../support/scripted-server.ts';
+import {Watching} from '../../support/watching.ts';
 
 const photo = fixture('photo.png');
 const clip = fixture('clip.mp4');
@@ -200,6 +203,115 @@ describe('several files in each format, one failure among them', () => {
   });
 });
 
+describe('a stored file without a URL', () => {
+  /** A machine with three pictures; the service returns `fields` in place of the URL of the one that is a PNG. */
+  async function withoutUrl(fields = '') {
+    const {url} = await scriptedServer(async connection => {
+      const {head} = await connection.request();
+      const [, type = ''] = /content-type: image\/(\w+)/.exec(head.join(' ')) ?? [];
+      const own = type === 'png' ? fields : `,"type":"IMAGE","fileUrl":"https://c/${type}"`;
+      connection.answer(200, `{"id":"m_${type}"${own}}`);
+    });
+    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
+    for (const name of ['photo.jpg', 'photo.png', 'photo.gif'])
+      await copyFile(fixture(name), join(box.directory, name));
+    return box;
+  }
+  const names = ['photo.jpg', 'photo.png', 'photo.gif'];
+  const ofWeb = 'photo.png was stored, but the service returned no web URL for it.';
+  const none = 'photo.png was stored, but the service returned no URL for it.';
+
+  it.each([
+    ['url', '', 'https://c/jpeg\n\nhttps://c/gif\n', none],
+    ['url', ',"fileUrl":""', 'https://c/jpeg\n\nhttps://c/gif\n', none],
+    ['markdown', '', '![photo.jpg](https://c/jpeg)\n\n![photo.gif](https://c/gif)\n', ofWeb],
+    [
+      'markdown',
+      ',"fileUrl":"javascript:alert(1)"',
+      '![photo.jpg](https://c/jpeg)\n\n![photo.gif](https://c/gif)\n',
+      ofWeb,
+    ],
+  ])(
+    '--format %s, %s: an empty line in its place, reported, and not sent again',
+    async (format, fields, expected, sentence) => {
+      const box = await withoutUrl(fields);
+      const upload = ['upload', '--once', '--format', format];
+      const run = await box.run([...upload, ...names]);
+      expect(run).toMatchObject({stdout: expected, exitCode: 3});
+      expect(run.stderr).toContain(`media: ${sentence}\n`);
+      expect(run.stderr).toMatch(/^3 uploaded, 0 skipped, 0 failed, 0 unknown, 1 without a URL$/m);
+      const again = await box.run([...upload, 'photo.png']);
+      expect(again).toMatchObject({stdout: '\n', exitCode: 1});
+      expect(again.stderr).toContain(`media: ${sentence}\n`);
+      expect((await box.run(['journal', 'list'])).stdout.match(/^uploaded /gm)).toHaveLength(3);
+    },
+  );
+
+  it('--format url --ci github: annotated', async () => {
+    const box = await withoutUrl();
+    const {stderr} = await box.run(['upload', '--format', 'url', '--ci', 'github', ...names]);
+    expect(stderr).toContain(`::error file=photo.png,title=media upload%3A no_url::${none}%0A`);
+  });
+
+  it('--ndjson and --json: as any other, exit 0', async () => {
+    const box = await withoutUrl();
+    for (const option of ['--json', '--ndjson']) {
+      const {stdout, stderr, exitCode} = await box.run(['upload', option, ...names]);
+      expect(stdout.split('\n')).toHaveLength(4);
+      expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    }
+  });
+
+  const empty = 'photo.png: The service returned no URL for it, so that its value is empty.';
+
+  it('--template: an empty value, with a warning if it prints the URL; the same of a journal', async () => {
+    const box = await withoutUrl();
+    const template = ['--template', '{file}={url}\\n'];
+    const {stdout, stderr, exitCode} = await box.run(['upload', '--once', ...names, ...template]);
+    expect({stdout, exitCode}).toEqual({
+      stdout: 'photo.jpg=https://c/jpeg\nphoto.png=\nphoto.gif=https://c/gif\n',
+      exitCode: 0,
+    });
+    expect(stderr).toContain(`warning: ${empty}\n`);
+    const listed = await box.run(['journal', 'list', ...template]);
+    expect(listed.stdout.split('\n').sort().join('\n')).toBe(
+      `\n${stdout.split('\n').sort().slice(1).join('\n')}`,
+    );
+    expect(listed.stderr).toBe(`warning: ${empty}\n`);
+    const ids = await box.run(['upload', 'photo.png', '--template', '{id}']);
+    expect(ids).toMatchObject({stdout: 'm_png', stderr: '', exitCode: 0});
+  });
+
+  it('media watch: the same', async () => {
+    const box = await withoutUrl();
+    await mkdir(join(box.directory, 'in'));
+    await copyFile(photo, join(box.directory, 'in/photo.png'));
+    const watching = new Watching(box, ['in']);
+    await eventually(() => watching.stderr.includes(`warning: in/${empty}\n`));
+    expect(watching.stdout).toBe('in/photo.png\t\n');
+    watching.child.kill('SIGTERM');
+    await watching.child;
+  });
+
+  it('GITHUB_OUTPUT: an empty line, with a warning, exit 0', async () => {
+    const box = await withoutUrl();
+    box.env['GITHUB_OUTPUT'] = join(box.directory, 'output');
+    const {stderr, exitCode} = await box.run(['upload', ...names, '--ci', 'github']);
+    expect(stderr).toContain(`warning: ${empty}\n`);
+    expect(exitCode).toBe(0);
+    expect(await readFile(box.env['GITHUB_OUTPUT'], 'utf8')).toContain('\nhttps://c/jpeg\n\nhttps://c/gif\n');
+  });
+
+  it('media-url: no URL at all, exit 1', async () => {
+    const box = await withoutUrl();
+    const {stdout, stderr, exitCode} = await execa(mediaUrl, names, {
+      ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false},
+    });
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(stderr).toContain(`media: ${none}`);
+  });
+});
+
 describe('what the service sent', () => {
   it('numbers past 2^53 and unknown fields: in json and ndjson byte for byte', async () => {
     const json =
@@ -231,7 +343,6 @@ describe('what the service sent', () => {
       'https://c/f\n',
     ],
     ['urls that are null', '{"id":"1","urls":null,"fileUrl":"https://c/f"}', 'https://c/f\n'],
-    ['no address at all', '{"id":"1","urls":[]}', ''],
   ])('--format url, %s', async (_name, json, expected) => {
     const {stdout, exitCode} = await uploadAnswered(json, ['--format', 'url']);
     expect(stdout).toBe(expected);
@@ -246,8 +357,6 @@ describe('what the service sent', () => {
     ],
     ['<img src=x>.png', {type: 'VIDEO', fileUrl: 'https://c/v'}, '[\\<img src\\=x\\>.png](https://c/v)'],
     ['two\n# lines.png', {fileUrl: 'https://c/v'}, '[two\\\\n\\# lines.png](https://c/v)'],
-    ['photo.png', {type: 'IMAGE', fileUrl: 'javascript:alert(1)'}, 'photo.png'],
-    ['photo.png', {type: 'IMAGE'}, 'photo.png'],
   ])('--format markdown, %j and %j', async (name, record, line) => {
     const json = JSON.stringify({id: 'm_1', ...record});
     const {stdout} = await uploadAnswered(json, ['--format', 'markdown'], name);

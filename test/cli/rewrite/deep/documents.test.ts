@@ -256,26 +256,44 @@ test('--journal: in that one, and not in the memory of this machine', async () =
 });
 
 test.each(['', ',"fileUrl":"javascript:alert(1)"'])(
-  'a record without a URL of the web (%s): the document stays as it is, exit 1',
+  'a record without a URL of the web (%s): its references stay as they are, each is reported, exit 1, or 3 with others',
   async fields => {
     const {url} = await scriptedServer(async connection => {
-      await connection.request();
-      connection.answer(200, `{"id":"m_1"${fields}}`);
+      const {head} = await connection.request();
+      const isPhoto = head.includes('content-type: image/png');
+      connection.answer(200, isPhoto ? `{"id":"m_1"${fields}}` : '{"id":"m_2","fileUrl":"https://c/2"}');
     });
     const box = await sandboxFor(url);
-    await copyFile(fixture('photo.png'), join(box.directory, 'photo.png'));
-    await writeFile(join(box.directory, 'a.md'), document);
+    for (const name of ['photo.png', 'photo.jpg']) await copyFile(fixture(name), join(box.directory, name));
+    const text = '![a](photo.png)\n![b](photo.png)\n';
+    await writeFile(join(box.directory, 'a.md'), text);
+    await writeFile(join(box.directory, 'b.md'), '![a](photo.jpg)\n![b](photo.png)\n');
+    const sentence = 'photo.png was stored, but the service returned no web URL for it.';
     // The second run sends nothing.
     for (let run = 0; run < 2; run += 1) {
       const {stdout, stderr, exitCode} = await box.run(['rewrite', '--write', '--ci', 'github', 'a.md']);
       expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
-      const sentence = 'photo.png was uploaded, but its record has no web URL.';
-      expect(stderr).toContain(`media: ${sentence}\n`);
-      expect(stderr).toContain(
-        `::error file=photo.png,title=media rewrite%3A unexpected_answer::${sentence}\n`,
-      );
+      for (const line of [1, 2]) {
+        expect(stderr).toContain(`media: a.md:${line}:6: ${sentence}\n`);
+        expect(stderr).toContain(
+          `::error file=a.md,line=${line},col=6,title=media rewrite%3A no_url::${sentence}`,
+        );
+      }
+      expect(stderr.match(/::error/g)).toHaveLength(2);
+      expect(stderr).not.toContain('warning');
     }
-    expect(await readFile(join(box.directory, 'a.md'), 'utf8')).toBe(document);
+    expect(await readFile(join(box.directory, 'a.md'), 'utf8')).toBe(text);
+    const {stdout, exitCode} = await box.run(['rewrite', '--write', '--ndjson', 'b.md']);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    expect(lines.map(({status, url, error}) => [status, url, error?.code])).toEqual([
+      ['uploaded', 'https://c/2', undefined],
+      ['skipped', undefined, 'no_url'],
+    ]);
+    expect(exitCode).toBe(3);
+    expect(await readFile(join(box.directory, 'b.md'), 'utf8')).toBe('![a](https://c/2)\n![b](photo.png)\n');
   },
 );
 
