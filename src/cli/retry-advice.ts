@@ -20,8 +20,13 @@ export function retryAdvice(
   let [count, others, length] = [0, 0, 0];
   /** The failed inputs; undefined if a command cannot name them. */
   let names: string[] | undefined = [];
+  /** The inputs of unknown outcome; empty for one that cannot be read again. */
+  const unknown: string[] = [];
+  const withoutInputs = () => commandOf(['upload', ...given(inputOptions)]);
   return {
     add(outcome: Outcome): void {
+      if (outcome.status === 'unknown')
+        unknown.push(outcome.isOnce ? '' : shellQuoted(outcome.nameBytes ?? outcome.name));
       if (outcome.status !== 'failed' || outcome.isOnce || !mayPass(outcome.error)) {
         others += 1;
         return;
@@ -37,14 +42,25 @@ export function retryAdvice(
       if (count === 0) return [];
       const files = count === 1 ? 'the file' : `the ${count} files`;
       const isSame = isRemembered || others === 0;
-      const withoutInputs = commandOf(['upload', ...given(inputOptions)]);
-      const command = isSame ? same : names && [withoutInputs, ...names].join(' ');
+      const command = isSame ? same : names && [withoutInputs(), ...names].join(' ');
       if (canBeTyped(command)) return [`To retry ${files} that may succeed now:`, `  ${command}`];
       if (isSame) return [`To retry ${files} that may succeed now, run the same command again.`];
       return [
         `One command cannot name ${files} that may succeed now.`,
         'List them for --files-from. Only a run that had --journal FILE from its start can be repeated as it is.',
       ];
+    },
+    /** The command that settles all files of unknown outcome, as lines; `journal` is the one that records them. */
+    settling(journal: string | undefined): string[] {
+      const files = unknown.length === 1 ? 'the unknown file' : `the ${unknown.length} unknown files`;
+      const resolve = `  media journal resolve ${shellQuoted(journal ?? '')} --all --resend`;
+      if (journal !== undefined && unknown.length > 0)
+        return [`To have the next run send ${files} again:`, resolve];
+      const words = [withoutInputs(), ...unknown.filter(name => name !== '')];
+      if (words.length === 1 || words[0]?.includes('\ufffd')) return [];
+      // However many there are, no line is too long to be pasted.
+      const isLong = words.join(' ').length > longestCommand;
+      return [`To send ${files} again:`, ...`  ${words.join(isLong ? ' \\\n    ' : ' ')}`.split('\n')];
     },
     /** The suggestion to continue with a journal after a signal. */
     continuation: () =>

@@ -1,8 +1,8 @@
 import {printable} from './printable.ts';
 
 /** Quotes a path for a command to paste; a path that looks like an option gets `./` in front. */
-export function shellQuoted(path: string): string {
-  return shellWord(path.startsWith('-') ? `./${path}` : path);
+export function shellQuoted(path: string | Buffer): string {
+  return shellWord(path).replace(/^(\$?'|)-/, '$1./-');
 }
 
 /**

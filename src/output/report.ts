@@ -111,7 +111,8 @@ export class Report {
 
 function someOf(names: readonly string[], count: number): string {
   const more = count > names.length ? ` and ${count - names.length} more` : '';
-  return `  ${names.map(printable).join(', ')}${more}`;
+  // A long list is complete.
+  return `  ${names.map(printable).join(names.length > 3 ? '\n  ' : ', ')}${more}`;
 }
 
 /** The fields of `error` in JSON output (cli-contract, "Output"). */

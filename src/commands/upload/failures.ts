@@ -6,7 +6,7 @@ import {type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
 
 /** How many reasons are shown; files with other reasons are only counted. */
 const mostGroups = 20;
-/** How many file names are listed for one reason. */
+/** How many file names are listed for one reason, unless the files may be stored. */
 const mostNames = 3;
 
 /** The files with one reason, of which `tell` reports the number and some names. */
@@ -16,6 +16,8 @@ interface Group {
   tell: (count: number, names: readonly string[]) => void;
 }
 
+type Named = Pick<Outcome, 'name'> & {status?: string};
+
 /** Reports warnings and failures of files: grouped by reason at the end, or at once with --verbose, JSON or one input. */
 export function failureReport({report}: Pick<Invocation, 'report'>) {
   const atOnce = report.isJson || report.level === 'verbose';
@@ -23,15 +25,16 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
   const groups = {warning: new Map<string, Group>(), failure: new Map<string, Group>()};
   const others = {warning: 0, failure: 0};
   /** One more file with what is told of the first one that has the same `key`. */
-  const addTo = (what: 'warning' | 'failure', key: string, name: string, tell: Group['tell']) => {
+  const addTo = (what: keyof typeof groups, key: string, {name, status}: Named, tell: Group['tell']) => {
     const group = groups[what].get(key) ?? {count: 0, names: [], tell};
-    if (group.count === 0 && groups[what].size >= mostGroups) {
+    const isUnknown = status === 'unknown';
+    if (group.count === 0 && groups[what].size >= mostGroups && !isUnknown) {
       others[what] += 1;
       return;
     }
     groups[what].set(key, group);
     group.count += 1;
-    if (group.names.length < mostNames) group.names.push(name);
+    if (isUnknown || group.names.length < mostNames) group.names.push(name);
   };
   return {
     warn(name: string, message: string, several: boolean): void {
@@ -40,7 +43,7 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
         else report.warnings(groupWarning(count, message), names, count);
       };
       if (atOnce || !several) tell(1, []);
-      else addTo('warning', message, name, tell);
+      else addTo('warning', message, {name}, tell);
     },
     add(outcome: Outcome, several: boolean, noUrl?: MediaError): void {
       const {name} = outcome;
@@ -50,11 +53,13 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
         report.failure(error, name, several);
         return;
       }
-      const shown = error.reworded({message: withoutTries(error.message)});
+      // What a hint says of a single file would keep equal failures apart.
+      const hint = error.hint?.replace(/(?:; if it is stored:|\. Its media ID is) .*$/, '.');
+      const shown = error.reworded({message: withoutTries(error.message), hint});
       const alike = reasonOf(shown.reworded({message: shown.messageToKeep}), name);
-      addTo('failure', JSON.stringify([error.code, alike, error.hint]), name, (count, names) => {
+      addTo('failure', JSON.stringify([error.code, alike, hint]), outcome, (count, names) => {
         if (count === 1) report.failure(error, name, true);
-        else report.failures(error, groupSentence(count, reasonOf(shown, name)), names, count);
+        else report.failures(shown, groupSentence(count, reasonOf(shown, name)), names, count);
       });
     },
     /** Reports the groups, once. */

@@ -41,8 +41,8 @@ export class UploadRun {
   #localFailure: MediaError | undefined;
   /** Why the inputs came to an early end, after some of them. */
   #inputFailure: MediaError | undefined;
-  /** Whether the next run knows what this one has sent. */
-  #isRemembered = false;
+  /** The journal, from which the next run knows what this one has sent. */
+  #journal: string | undefined;
 
   constructor(options: UploadFlags, invocation: Invocation, output: RunOutput) {
     this.#options = options;
@@ -152,7 +152,7 @@ export class UploadRun {
       },
     );
     const {session} = resources;
-    this.#isRemembered = resources.journal !== undefined;
+    this.#journal = resources.journal?.reader.shown;
     const warn = (name: string, message: string) => this.#failures.warn(name, message, several);
     const shown = await watchUpload(this.#invocation, inputs, this.tally, warn);
     this.#shown = shown;
@@ -229,15 +229,17 @@ export class UploadRun {
   /** Suggests how to retry what failed. After a signal, only a journal knows what is left. */
   #advice(several: boolean): string[] {
     if (this.#options.dryRun || !several) return [];
-    if (this.#signal === undefined) return this.#retryAdvice.advice(this.#isRemembered);
-    if (this.#isRemembered) return this.#retryAdvice.continuation();
-    return ['A run that has --journal FILE from its start can be continued with the same command.'];
+    const lines = this.#retryAdvice.settling(this.#journal);
+    const isRemembered = this.#journal !== undefined;
+    if (this.#signal === undefined) return [...lines, ...this.#retryAdvice.advice(isRemembered)];
+    if (isRemembered) return [...lines, ...this.#retryAdvice.continuation()];
+    return [...lines, 'A run that has --journal FILE from its start can be continued with the same command.'];
   }
 
   #exitStatus(): ExitStatus {
     const {stdout, report} = this.#invocation;
     const status = this.tally.exitStatus();
-    const isRecorded = this.#isRemembered || !this.tally.isAnyStored;
+    const isRecorded = this.#journal !== undefined || !this.tally.isAnyStored;
     const journal = isRecorded ? undefined : 'With --journal FILE, a journal records what was stored.';
     const hint = status === 0 ? this.tally.outputHint : journal;
     const failures = [stdout.failure?.reworded({hint}), this.#localFailure].filter(

@@ -221,6 +221,25 @@ describe('Ctrl-C while several files are sent', () => {
     expect(output).toMatch(/1 uploaded, 0 skipped, 0 failed, 0 unknown\r\n$/);
   });
 
+  it('files that may be stored: each is named, with the command that sends them again', async () => {
+    let asked = 0;
+    const box = await serving(async connection => {
+      await connection.request();
+      asked += 1;
+    });
+    const names = await photos(box, 5);
+    const run = box.start(['upload', '-r', 'photos', '-c', '5']);
+    await eventually(() => asked === 5);
+    run.kill('SIGINT');
+    const {stderr, signal} = await run;
+    expect(signal).toBe('SIGINT');
+    expect(stderr?.match(/^ {2}photos.*$/gm)?.sort()).toEqual(names.map(name => `  ${name}`));
+    const [, named] =
+      /^To send the 5 unknown files again:\n {2}media upload --concurrency 5 (.*)\n/m.exec(stderr ?? '') ??
+      [];
+    expect(named?.split(' ').sort()).toEqual(names);
+  });
+
   it('with a journal: the command that goes on', async () => {
     expect(await stopped(['--journal', 'j'])).toContain(
       'To continue where this run stopped:\r\n  media upload -r photos -c 1 --journal j\r\n',

@@ -269,6 +269,67 @@ describe('the failures of several inputs, on stderr', () => {
   });
 });
 
+describe('files of unknown outcome', () => {
+  /** A service that takes all uploads, and loses its connections once there are this many. */
+  async function losing(files: number, lose: (connections: readonly ScriptedConnection[]) => void) {
+    const arrived: ScriptedConnection[] = [];
+    return scriptedServer(async connection => {
+      if ((await connection.request()).contentLength < 1000)
+        return connection.answer(415, '{"message":"No."}');
+      arrived.push(connection);
+      if (arrived.length === files) lose(arrived);
+    });
+  }
+  const names = [...numbered(24), "it's here.png", '-v.png'];
+  const tooLong = Array.from(names, (_, index) => `${'x'.repeat(150)}${index}.png`);
+
+  it.each([
+    ['a few', names],
+    ['more than a line holds', tooLong],
+  ])(
+    'without a memory, %s: each is named, and one command sends these again and nothing else',
+    async (_which, unknown) => {
+      const {url} = await losing(unknown.length, arrived => {
+        for (const connection of arrived) connection.reset();
+      });
+      const {sandbox: box, service} = await connectedSandbox();
+      await pictures(box, unknown);
+      const input = ['gone.png', ...unknown].join('\n');
+      const {stderr, exitCode} = await box.run(
+        ['upload', '--files-from', '-', '-c', '26', '--base-url', url],
+        {stdin: 'pipe', input},
+      );
+      expect(exitCode).toBe(5);
+      const [, list] =
+        /^media: 26 files: The connection to .* broke\..*\n((?: {2}.*\n)*)/m.exec(stderr) ?? [];
+      expect(list?.split('\n').slice(0, 26).sort()).toEqual(unknown.map(name => `  ${name}`).sort());
+      expect(stderr.match(/Check whether the service has/g)).toHaveLength(1);
+      const [, command = ''] = /^To send the 26 unknown files again:\n((?: {2}.*\n)+)/m.exec(stderr) ?? [];
+      const again = await type(box, command.replace(url, service.url));
+      expect({exitCode: again.exitCode, stderr: again.stderr}).toMatchObject({exitCode: 0});
+      expect(await service.records()).toHaveLength(26);
+    },
+  );
+
+  it('with a journal: each is named, and one command settles all', async () => {
+    const {url} = await losing(26, () => client.kill('SIGKILL'));
+    const {sandbox: box, service} = await connectedSandbox();
+    await pictures(box, names);
+    const upload = ['upload', '*.png', '--journal', 'j', '-c', '26', '--base-url'];
+    const client = box.start([...upload, url]);
+    await client;
+    const {stderr, exitCode} = await box.run([...upload, url]);
+    expect(exitCode).toBe(5);
+    const [, list] = /^media: Each of 26 files was sent .*\n((?: {2}.*\n)*)/m.exec(stderr) ?? [];
+    expect(list?.split('\n').slice(0, 26).sort()).toEqual(names.map(name => `  ${name}`).sort());
+    const [, command = ''] =
+      /^To have the next run send the 26 unknown files again:\n {2}(.*)\n/m.exec(stderr) ?? [];
+    expect(command).toBe('media journal resolve j --all --resend');
+    expect((await type(box, command)).exitCode).toBe(0);
+    expect(await service.records()).toHaveLength(0);
+  });
+});
+
 describe('what failed, uploaded again by the command that is printed', () => {
   it.each([
     ['a few names', ["it's here.png", '-r.png', '100%.png', '$HOME.png']],
