@@ -51,6 +51,8 @@ export interface Host {
   readonly stderr: TerminalOutput;
   /** Whether standard output is a pipe or a socket: its reader may write to the same terminal as standard error. */
   isStdoutPiped(): boolean;
+  /** Whether the shell runs this program in the background, and another one uses the terminal; only Linux says so. */
+  isInBackground(): boolean;
   /** The device and inode of the regular file that a standard stream comes from or goes to, if it does. */
   fileOf(stream: 'stdin' | 'stdout'): string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -170,6 +172,11 @@ export function systemHost(): Host {
       const stats = orNothing(() => fstatSync(1));
       return stats !== undefined && (stats.isFIFO() || stats.isSocket());
     },
+    isInBackground() {
+      // proc_pid_stat(5): the 5th field is the process group, the 8th the one in the foreground, if there is a terminal.
+      const [, , group, , , foreground] = statFields('self') ?? [];
+      return group !== undefined && Number(foreground) > 0 && group !== foreground;
+    },
     fileOf(stream) {
       const stats = orNothing(() => fstatSync(stream === 'stdin' ? 0 : 1, {bigint: true}));
       return stats?.isFile() ? `${stats.dev}:${stats.ino}` : undefined;
@@ -228,8 +235,13 @@ function isProcessAlive(pid: number): boolean {
 
 /** Linux reports it for every process; on other systems, a process knows only its own. */
 function processStart(pid: number): string | undefined {
-  const stat = orNothing(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  // The name of a program may contain any character, so fields are counted after it: the 22nd of proc_pid_stat(5).
-  if (stat !== undefined) return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  const fields = statFields(pid);
+  if (fields !== undefined) return fields[19];
   return pid === process.pid ? String(performance.timeOrigin) : undefined;
+}
+
+/** The fields of proc_pid_stat(5) from the 3rd on, which follow the name of the program: that may contain any character. */
+function statFields(pid: number | 'self'): string[] | undefined {
+  const stat = orNothing(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

@@ -40,7 +40,12 @@ describe('a terminal that becomes narrower', () => {
       clearLine: () => write('\u001b[K'),
     });
     const meter = new Meter(systemClock);
-    const host = {stderr: terminal, env: {NO_COLOR: '1', LANG: 'C'}, clock: systemClock};
+    const host = {
+      stderr: terminal,
+      env: {NO_COLOR: '1', LANG: 'C'},
+      clock: systemClock,
+      isInBackground: () => false,
+    };
     const progress = new Progress(host, {meter, several: true, summary: () => '0 uploaded, 0 failed'});
     const shown = () =>
       screen.rows.map(row =>

@@ -32,14 +32,17 @@ interface Shown {
   summary: () => string;
 }
 
+type DrawingHost = Pick<Host, 'stderr' | 'env' | 'clock' | 'isInBackground'>;
+
 /** Draws on a terminal what is being sent, how far it is and how fast. */
 export class Progress implements Drawing {
-  readonly #host: Pick<Host, 'stderr' | 'env' | 'clock'>;
+  readonly #host: DrawingHost;
   readonly #shown: Shown;
   readonly #spinner: Ora;
   readonly #stopComposing: () => void;
+  #isStarted = false;
 
-  constructor(host: Pick<Host, 'stderr' | 'env' | 'clock'>, shown: Shown) {
+  constructor(host: DrawingHost, shown: Shown) {
     this.#host = host;
     this.#shown = shown;
     const {stderr: stream, env, clock} = host;
@@ -53,15 +56,16 @@ export class Progress implements Drawing {
       // If the run is killed, or ended by a second Ctrl-C, the terminal would be left without a cursor.
       hideCursor: false,
     });
+    // Asked at each frame, since a shell may move the program to the background, where drawing would overwrite its prompt.
+    Object.defineProperty(this.#spinner, 'isEnabled', {get: () => !host.isInBackground()});
     stream.on('resize', this.#onResize);
     this.#stopComposing = clock.every(composeMs, () => this.#compose());
   }
 
   /** Starts to draw. */
   start(): void {
-    if (this.#spinner.isSpinning || !this.#host.stderr.columns) return;
+    this.#isStarted = true;
     this.#compose();
-    this.#spinner.start();
   }
 
   #compose(): void {
@@ -72,6 +76,8 @@ export class Progress implements Drawing {
     if (lines.length === 0) return;
     const text = lines.join('\n');
     this.#spinner.text = isAscii(this.#host.env) ? text.replaceAll('…', '~') : text;
+    const mayDraw = this.#host.stderr.columns && !this.#host.isInBackground();
+    if (this.#isStarted && mayDraw && !this.#spinner.isSpinning) this.#spinner.start();
   }
 
   /** The lines for a batch and its files, each of at most this many cells. */

@@ -9,6 +9,7 @@ import {eventually} from '../../../support/eventually.ts';
 import {fixture, type Sandbox, sandbox} from '../../../support/media.ts';
 import {scriptedServer, someRecord} from '../../../support/scripted-server.ts';
 import {onTerminal, runOnTerminal, type TerminalOptions} from '../../../support/terminal.ts';
+import {notRun} from '../../../support/installed.ts';
 
 const photo = fixture('photo.png');
 
@@ -62,6 +63,19 @@ describe('media upload on a terminal', () => {
     terminal.write('\u0003');
     expect(await terminal.end).toMatchObject({signal: 2});
     expect(terminal.output()).not.toContain(hideCursor);
+  });
+
+  it('a job in the background: nothing is drawn over the prompt of the shell', async context => {
+    if (process.platform !== 'linux') notRun(context, 'only Linux says so to a program without native code');
+    const {box, requests, release} = await slowService();
+    const terminal = onTerminal(box, ['upload', photo, '--template', '{id}\\n'], {
+      shell: 'set -m; "$@" > stdout.txt & wait $!',
+    });
+    await eventually(() => requests.length > 0);
+    release();
+    expect(await terminal.end).toMatchObject({exitCode: 0});
+    expect(terminal.output()).not.toContain(clearLine);
+    expect(terminal.output()).not.toMatch(spinner);
   });
 
   it('a failure while the spinner turns: on a line of its own', async () => {
