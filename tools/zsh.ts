@@ -87,7 +87,7 @@ function colons(text: string): string {
 }
 
 function brackets(text: string): string {
-  return text.replace(/[[\]]/g, '\\$&');
+  return text.replace(/[[\]\\]/g, '\\$&');
 }
 
 function quoted(text: string): string {

@@ -1,4 +1,4 @@
-import {appendFile, stat} from 'node:fs/promises';
+import {appendFile, readFile, stat} from 'node:fs/promises';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf, type MediaError, systemError} from '../../errors.ts';
 import {printable} from '../../lib/printable.ts';
@@ -118,9 +118,11 @@ export class GithubReport {
   ): Promise<MediaError | undefined> {
     if (!path) return undefined;
     try {
-      const existing = await stat(path).catch(() => undefined);
-      const text = content(existing?.size ?? 0);
-      if (text !== '') await appendFile(path, text);
+      const read = stat(path).then(stats => (stats.isFile() ? readFile(path) : undefined));
+      const before = (await read.catch(() => undefined)) ?? Buffer.of();
+      const text = content(before.length);
+      const start = [undefined, 0x0a].includes(before.at(-1)) ? '' : '\n';
+      if (text !== '') await appendFile(path, start + text);
       return undefined;
     } catch (error) {
       return systemError('output_failed', `${path} could not be written`, error);

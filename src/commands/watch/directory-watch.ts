@@ -216,7 +216,7 @@ export async function targetPlace(
   for (const {shown, path: other} of watched) {
     const directory = await realpath(other);
     if (directory === real || isBelow(directory, real))
-      throw new MediaError('usage', `--move-to ${typed} contains the watched directory ${shown}.`, {
+      throw new MediaError('usage', `--move-to ${typed} and the watched directory ${shown} overlap.`, {
         hint: 'Choose a directory beside it, or one inside it, which is then not watched.',
       });
   }

@@ -3,7 +3,7 @@ import {MediaError} from '../../errors.ts';
 import {valueAt} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
 import {escapeUnit, printable, withoutCommands} from '../../lib/printable.ts';
-import {shellWord} from '../../lib/shell.ts';
+import {shellQuoted, shellWord} from '../../lib/shell.ts';
 import {type MediaRecord, publicUrl} from '../../service/record.ts';
 import type {Outcome, OutcomeFacts} from '../../transfer/outcome.ts';
 import {printableJson} from '../escape.ts';
@@ -141,7 +141,8 @@ function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boole
   const value = field === 'record' ? valueAt(of.record, keys) : fields[field](of);
   if (filter === 'json') return printableJson(whole ?? JSON.stringify(value ?? null));
   const text = whole ?? fieldText(value, '');
-  if (filter === 'shell') return shellWord(bytesOf(field, of) ?? text);
+  const isPath = field === 'file' || field === 'path' || field === 'name';
+  if (filter === 'shell') return (isPath ? shellQuoted : shellWord)(bytesOf(field, of) ?? text);
   return isExact ? (bytesOf(field, of) ?? text.replaceAll('\0', '')) : printable(text);
 }
 

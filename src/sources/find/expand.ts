@@ -2,6 +2,7 @@ import {MediaError, refuseStdinTwice} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {toText} from '../../lib/files/typed-path.ts';
 import {itemsUnlessStopped, Stop} from '../../lib/stop.ts';
+import {webUrlError} from '../open/file.ts';
 import type {Source} from '../open/source.ts';
 import {type Candidate, Finder, type UnfollowedLink} from './inputs.ts';
 import {type ListContext, Lists} from './lists.ts';
@@ -104,10 +105,11 @@ async function planInputs(
       isLookedInto: argument !== '-' && (recursive || isPattern(argument)),
       isOnce: false,
       nothing: hasLinks => {
-        const what = isPattern(argument) ? `No file matches ${argument}` : `There is no file in ${argument}`;
+        const [kind, verb] = isPattern(argument) ? ['pattern', 'matches'] : ['directory', 'contains'];
+        const sentence = `The ${kind} ${argument} ${verb} no file${condition}.`;
         const mayMatchDirectories = isPattern(argument) && !recursive;
         const hint = hasLinks ? linksHint : mayMatchDirectories ? directoriesHint : undefined;
-        return new MediaError('nothing_matched', `${what}${condition}.`, {hint});
+        return webUrlError(argument) ?? new MediaError('nothing_matched', sentence, {hint});
       },
     }),
   );

@@ -3,7 +3,7 @@ import {MediaError, systemError, tooManyOpen} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
 import {type FilePath, pathOfFileUrl, typedPath} from '../../lib/files/typed-path.ts';
-import {shellQuoted} from '../../lib/shell.ts';
+import {shellQuoted, shellWord} from '../../lib/shell.ts';
 import {unlessStopped} from '../../lib/stop.ts';
 import {isMissing, isOutOfDescriptors, orNothing, systemCode} from '../../lib/system-code.ts';
 import {Disk} from './disk.ts';
@@ -100,6 +100,8 @@ async function describeOpenError(
   if (cause instanceof MediaError) return cause;
   if (isMissing(cause)) {
     const link = await files.lstat(path).catch(() => undefined);
+    const error = webUrlError(name);
+    if (error !== undefined) return error;
     const what = link?.isSymbolicLink() ? 'links to a file that does not exist' : 'does not exist';
     return new MediaError('file_missing', `${name} ${what}.`, {cause, hint: missingHint(name, path, remedy)});
   }
@@ -117,6 +119,13 @@ export async function namedStat(name: string, path: string): Promise<Stats> {
   return systemFiles.stat(path).catch(async cause => {
     throw await describeOpenError(systemFiles, {name, path}, cause, 'rename it');
   });
+}
+
+/** The error for an input that is a URL of the web, if it is one. */
+export function webUrlError(name: string): MediaError | undefined {
+  if (!/^https?:\/\//i.test(name)) return undefined;
+  const hint = `Download it first: curl -LO ${shellWord(name)}`;
+  return new MediaError('file_missing', `${name} is a URL, not a file.`, {hint});
 }
 
 function missingHint(name: string, path: FilePath, remedy: string): string | undefined {

@@ -202,6 +202,13 @@ describeIn('zsh', () => {
     }
   });
 
+  it('shows a backslash in a description as it is', slowTest, async () => {
+    const zsh = await readTwice('zsh', compinit);
+    const {shown} = await zsh.complete('media upload --templat');
+    const list = await zsh.complete('media upload --t');
+    expect(`${shown}${list.shown}`).toContain('such as "{file}\\t{url}\\n"');
+  });
+
   it('completes the line as it is typed', slowTest, async () => {
     const zsh = await readTwice('zsh', compinit);
     for (const [typed, completed] of lines) {

@@ -70,6 +70,16 @@ describe('media upload --ci github', () => {
     for (const delimiter of delimiters) expect(delimiter).toMatch(/^ghadelimiter_[0-9a-f-]{36}$/);
   });
 
+  it('files of the runner that end without a line break: nothing is glued to their last line', async () => {
+    const {sandbox: box} = await connectedSandbox();
+    const {output, summary} = await onGithub(box);
+    await writeFile(output, 'before=1');
+    await writeFile(summary, 'Before.');
+    expect((await box.run(['upload', photo, '--ci', 'github'])).exitCode).toBe(0);
+    expect(await readFile(output, 'utf8')).toMatch(/^before=1\nid<<ghadelimiter_/);
+    expect(await readFile(summary, 'utf8')).toMatch(/^Before\.\n### media upload\n/);
+  });
+
   it('several, one of them failed: outputs a line each in their order, an annotation, failures first', async () => {
     const {service, sandbox: box} = await connectedSandbox();
     const {output, summary} = await onGithub(box);

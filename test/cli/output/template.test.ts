@@ -1,4 +1,4 @@
-import {copyFile, mkdir} from 'node:fs/promises';
+import {copyFile, mkdir, readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {expect, test} from 'vitest';
@@ -51,6 +51,16 @@ test('--template of a name that is not UTF-8: its bytes between zero bytes and i
   const list = await sandbox.run(['journal', 'list', 'journal', ...exact], {encoding: 'buffer'});
   const listed = bytes('caf\xe9.png\0caf\xe9.png\0caf\xe9.png\0uploaded\0');
   expect(Buffer.from(list.stdout)).toEqual(listed);
+});
+
+test('{file|shell} of a name that looks like an option: a path that no command takes for one', async () => {
+  const {sandbox} = await connectedSandbox();
+  await copyFile(fixture('photo.png'), join(sandbox.directory, '-v.png'));
+  await mkdir(join(sandbox.directory, 'done'));
+  const upload = ['upload', '*.png', '--template', 'mv {file|shell} done/{name|shell}\\n'];
+  const {stdout} = await sandbox.run(upload);
+  await execa('bash', ['-c', stdout], {cwd: sandbox.directory});
+  expect(await readdir(join(sandbox.directory, 'done'))).toEqual(['-v.png']);
 });
 
 test.each([

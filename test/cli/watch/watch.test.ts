@@ -218,9 +218,14 @@ const refusals: [string, string[], number, RegExp][] = [
     /'--move-to <directory>' cannot be used with option '--delete'/,
   ],
   ['a name with a backslash', ['back\\slash'], 2, /back\\slash cannot be watched: its path has a backslash/],
-  ['moved to where it is', ['in', '--move-to', 'in'], 2, /contains the watched directory in/],
-  ['moved to a parent', ['in/sub', '--move-to', '.'], 2, /contains the watched directory in\/sub/],
-  ['moved to a parent by a link', ['link', '--move-to', 'in'], 2, /contains the watched directory link/],
+  ['moved to where it is', ['in', '--move-to', 'in'], 2, /the watched directory in overlap\./],
+  [
+    'moved to a parent',
+    ['in/sub', '--move-to', '.'],
+    2,
+    /--move-to \. and the watched directory in\/sub overlap\./,
+  ],
+  ['moved to a parent by a link', ['link', '--move-to', 'in'], 2, /the watched directory link overlap\./],
   [
     'two formats',
     ['in', '--ndjson', '--template', '{id}'],

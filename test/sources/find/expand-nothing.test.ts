@@ -14,24 +14,28 @@ const nothing = (message: string | RegExp) =>
 describe('nothing to upload', () => {
   it.each<[string, Partial<InputRequest>, string]>([
     ['no input', {inputs: []}, 'There is nothing to upload: no input was given.'],
-    ['a pattern', {inputs: ['*.gif']}, 'No file matches *.gif.'],
+    ['a pattern', {inputs: ['*.gif']}, 'The pattern *.gif matches no file.'],
     [
       'a pattern below a directory that is not there',
       {inputs: ['nowhere/*.gif']},
-      'No file matches nowhere/*.gif.',
+      'The pattern nowhere/*.gif matches no file.',
     ],
-    ['a pattern below a file', {inputs: ['a.png/*']}, 'No file matches a.png/*.'],
-    ['an empty directory', {inputs: ['empty'], recursive: true}, 'There is no file in empty.'],
-    ['a directory of empty ones', {inputs: ['hollow'], recursive: true}, 'There is no file in hollow.'],
+    ['a pattern below a file', {inputs: ['a.png/*']}, 'The pattern a.png/* matches no file.'],
+    ['an empty directory', {inputs: ['empty'], recursive: true}, 'The directory empty contains no file.'],
+    [
+      'a directory of empty ones',
+      {inputs: ['hollow'], recursive: true},
+      'The directory hollow contains no file.',
+    ],
     [
       'a pattern, all of it excluded',
       {inputs: ['*.png'], exclude: ['a*']},
-      'No file matches *.png that passes --exclude.',
+      'The pattern *.png matches no file that passes --exclude.',
     ],
     [
       'a directory, all of it excluded',
       {inputs: ['p'], recursive: true, exclude: ['*.png']},
-      'There is no file in p that passes --exclude.',
+      'The directory p contains no file that passes --exclude.',
     ],
   ])('%s', async (_, request, message) => {
     const root = await makeTree('a.png', 'p/b.png', 'empty/', 'hollow/deep/');

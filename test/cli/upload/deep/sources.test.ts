@@ -18,16 +18,9 @@ import {join} from 'node:path';
 import {execa, type Options} from 'execa';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {errorLines, sandboxFor} from '../../../service/program.ts';
-import {
-  deadUrl,
-  mebibyte,
-  sinkServer,
-  unbufferable,
-  writePng,
-  writeSparsePng,
-} from '../../../service/support.ts';
+import {deadUrl, mebibyte, sinkServer, unbufferable, writePng, writeSparsePng} from '../../../service/support.ts';
 import {eventually} from '../../../support/eventually.ts';
-import {fixture, mediaCommand, type Sandbox, temporaryDirectory} from '../../../support/media.ts';
+import {fixture, mediaCommand, mediaUrl, type Sandbox, temporaryDirectory} from '../../../support/media.ts';
 import {scriptedServer, someRecord} from '../../../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -267,6 +260,20 @@ describe('what is no readable regular file', () => {
       message: 'missing.png does not exist.',
     });
   });
+
+  test.each(['https://media.example/a.png', 'https://media.example/a.png?size=1', 'HTTP://media.example/'])(
+    'a URL, %s: said so, with the command that downloads it',
+    async url => {
+      const box = await sandboxFor(await deadUrl());
+      for (const command of ['upload', 'rewrite']) {
+        const {stderr, exitCode} = await box.run([command, url]);
+        expect(stderr).toContain(`${url} is a URL, not a file.\n  Download it first: curl -LO `);
+        expect(exitCode).toBe(1);
+      }
+      const editor = await execa(mediaUrl, [url], {...{cwd: box.directory, env: box.env}, reject: false});
+      expect(editor.stderr).toContain(`${url} is a URL, not a file.\n  Download it first: curl -LO `);
+    },
+  );
 
   test('a path through a file: file_missing', async () => {
     expect(await refused(async () => join(photo, 'x.png'))).toMatchObject({code: 'file_missing'});
