@@ -115,7 +115,7 @@ complete -c media -f
 
 complete -c media -l profile -x -a '(__media_profiles)' -d 'use the settings of this profile (MEDIA_PROFILE)'
 complete -c media -l base-url -x -a 'embedded' -d 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)'
-complete -c media -s q -l quiet -d 'print only failures'
+complete -c media -s q -l quiet -d 'print only results and failures: no notes, no progress, no summary'
 complete -c media -s v -l verbose -d 'print each step'
 complete -c media -l no-progress -d 'show no progress'
 complete -c media -l cacert -x -a '(__media_files)' -d 'trust the certificate authorities in this PEM file'

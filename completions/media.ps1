@@ -6,8 +6,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
     $globalOptions = @(
         @{ Name = '--profile'; Takes = 'profile'; Tip = 'use the settings of this profile (MEDIA_PROFILE)' }
         @{ Name = '--base-url'; Takes = 'words embedded'; Tip = 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)' }
-        @{ Name = '-q'; Takes = ''; Tip = 'print only failures' }
-        @{ Name = '--quiet'; Takes = ''; Tip = 'print only failures' }
+        @{ Name = '-q'; Takes = ''; Tip = 'print only results and failures: no notes, no progress, no summary' }
+        @{ Name = '--quiet'; Takes = ''; Tip = 'print only results and failures: no notes, no progress, no summary' }
         @{ Name = '-v'; Takes = ''; Tip = 'print each step' }
         @{ Name = '--verbose'; Takes = ''; Tip = 'print each step' }
         @{ Name = '--no-progress'; Takes = ''; Tip = 'show no progress' }

@@ -1,7 +1,13 @@
 import {MediaError} from '../errors.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 import type {KeyVerdict} from '../service/identity.ts';
-import {clearVariable, hintOptions, loginCommandFor, profileOption} from '../settings/hint-options.ts';
+import {
+  clearVariable,
+  hintOptions,
+  loginCommandFor,
+  orLogin,
+  profileOption,
+} from '../settings/hint-options.ts';
 import {keyOf} from '../settings/profile.ts';
 import type {Settings} from '../settings/settings.ts';
 import {describeRefusal, isOfKey, sentence} from '../transfer/attempt/explain.ts';
@@ -48,13 +54,13 @@ export function refusedKeyHint(settings: Settings): string {
   const isStored = baseUrl?.kind === 'service' && keyOf(profile)?.origin === baseUrl.url.origin;
   switch (settings.key?.source) {
     case 'environment':
-      return `The key comes from MEDIA_API_KEY. Set it to ${validKey}, or ${
-        isStored ? `use the stored key: ${clear}` : `store one: ${clear}; ${login}`
+      return `The key comes from MEDIA_API_KEY. Set it to ${validKey}${
+        isStored ? `, or use the stored key: ${clear}` : orLogin(settings, `store one: ${clear}; ${login}`)
       }`;
     case 'command':
       return `The key-command of the profile must print ${validKey}. To see it: media config get key-command${profileOption(settings)}`;
     default:
-      return `Store ${validKey}: ${login}`;
+      return host.env['CI'] ? `Set MEDIA_API_KEY to ${validKey}.` : `Store ${validKey}: ${login}`;
   }
 }
 
@@ -78,10 +84,12 @@ export function missingSettings(settings: Settings): MediaError {
   const isAsked = baseUrl !== undefined || host.stderr.isTTY === true;
   const login = `${loginCommandFor(settings)}${isAsked ? '' : ' --base-url URL'}`;
   if (settings.keyFailure !== undefined) return settings.keyFailure;
+  const setBoth = host.env['CI'] ? 'Set MEDIA_BASE_URL and MEDIA_API_KEY' : undefined;
   if (profileName !== 'default' && !profileNames.includes(profileName)) {
     // Login would refuse a key in the environment.
     const create = key === undefined ? `create it: ${login}` : 'set the service with --base-url URL.';
-    return noKey(`There is no profile "${profileName}".`, `${existingProfiles(profileNames)}, or ${create}`);
+    const hint = setBoth === undefined ? `, or ${create}` : `. ${setBoth} instead.`;
+    return noKey(`There is no profile "${profileName}".`, existingProfiles(profileNames) + hint);
   }
   if (baseUrl === undefined && key !== undefined)
     return noKey(
@@ -92,7 +100,7 @@ export function missingSettings(settings: Settings): MediaError {
     const other = {...settings.globals, profile: 'NAME', baseUrl: settings.baseUrlSource?.value ?? ''};
     return noKey(
       `The stored key belongs to ${settings.keyOfOtherOrigin} and is not sent to ${originOfBase(settings)}.`,
-      `Set MEDIA_API_KEY, or log in with another profile: ${loginCommandFor({host, globals: other})}`,
+      `Set MEDIA_API_KEY${orLogin(settings, `log in with another profile: ${loginCommandFor({host, globals: other})}`)}`,
     );
   }
   if (profile['key-command'] !== undefined)
@@ -103,12 +111,13 @@ export function missingSettings(settings: Settings): MediaError {
   if (baseUrl === undefined) {
     return noKey(
       `Nothing is configured yet: profile ${profileName} has no base URL and no API key.`,
-      `Try it on this machine with --base-url embedded, or store a key: ${login}`,
+      (setBoth ?? 'Try it on this machine with --base-url embedded') +
+        orLogin(settings, `store a key: ${login}`),
     );
   }
   return noKey(
     `There is no API key for ${originOfBase(settings)}.`,
-    `Set MEDIA_API_KEY, or store a key: ${login}`,
+    `Set MEDIA_API_KEY${orLogin(settings, `store a key: ${login}`)}`,
   );
 }
 

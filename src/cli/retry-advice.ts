@@ -43,10 +43,10 @@ export function retryAdvice(
       const files = count === 1 ? 'the file' : `the ${count} files`;
       const isSame = isRemembered || others === 0;
       const command = isSame ? same : names && [withoutInputs(), ...names].join(' ');
-      if (canBeTyped(command)) return [`To retry ${files} that may succeed now:`, `  ${command}`];
-      if (isSame) return [`To retry ${files} that may succeed now, run the same command again.`];
+      if (canBeTyped(command)) return [`To retry ${files} that may succeed later:`, `  ${command}`];
+      if (isSame) return [`To retry ${files} that may succeed later, run the same command again.`];
       return [
-        `One command cannot name ${files} that may succeed now.`,
+        `One command cannot name ${files} that may succeed later.`,
         'List them for --files-from. Only a run that had --journal FILE from its start can be repeated as it is.',
       ];
     },

@@ -105,7 +105,7 @@ export function asRoot(program: CliCommand, cli: Cli): CliCommand {
       ),
     )
     .option('--base-url <url>', 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)')
-    .option('-q, --quiet', 'print only failures')
+    .option('-q, --quiet', 'print only results and failures: no notes, no progress, no summary')
     .option('-v, --verbose', 'print each step')
     .option('--no-progress', 'show no progress')
     .option('--cacert <file>', 'trust the certificate authorities in this PEM file')

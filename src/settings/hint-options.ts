@@ -50,6 +50,11 @@ export function loginCommandFor(run: HintedRun): string {
   return `media login${run.host.stderr.isTTY === true ? '' : ' --key-stdin'}${hintOptions(run)}`;
 }
 
+/** The end of a hint that advises MEDIA_API_KEY: in CI, nobody is to log in instead. */
+export function orLogin(run: HintedRun, instead: string): string {
+  return run.host.env['CI'] ? '.' : `, or ${instead}`;
+}
+
 /** The option that a command needs to use the same profile. */
 export function profileOption({host: {env}, globals: {profile}}: HintedRun): string {
   const inEnvironment = env['MEDIA_PROFILE'] || undefined;

@@ -125,7 +125,7 @@ describe('media upload --ci github', () => {
     const {stderr, exitCode} = await box.run(['upload', photo, '--ci', 'github']);
     expect(commandsIn(stderr)).toEqual([
       expect.stringMatching(
-        /^::error title=media upload%3A no_key::Nothing is configured yet: .*%0ATry it on this machine with --base-url embedded, .*media login/,
+        /^::error title=media upload%3A no_key::Nothing is configured yet: .*%0ASet MEDIA_BASE_URL and MEDIA_API_KEY\.$/,
       ),
     ]);
     expect(await readFile(summary, 'utf8')).toContain('Nothing is configured yet');

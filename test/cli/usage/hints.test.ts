@@ -33,6 +33,47 @@ function paste(box: Sandbox, command: string, input = '') {
   });
 }
 
+describe('a key in CI: the variables are advised, not a login', () => {
+  const rejected = 'Set MEDIA_API_KEY to a valid key.';
+  it.each([
+    ['nothing is set', {}, [], 'Set MEDIA_BASE_URL and MEDIA_API_KEY.'],
+    ['no key', {MEDIA_BASE_URL: 'service'}, [], 'Set MEDIA_API_KEY.'],
+    ['no such profile', {MEDIA_PROFILE: 'no'}, [], 'Set MEDIA_BASE_URL and MEDIA_API_KEY instead.'],
+    [
+      'a stored key of another origin',
+      {MEDIA_BASE_URL: 'http://127.0.0.1:9'},
+      [secret],
+      'Set MEDIA_API_KEY.',
+    ],
+    ['a stored key that is rejected', {}, [secret], rejected],
+    [
+      'a key that is rejected',
+      {MEDIA_BASE_URL: 'service', MEDIA_API_KEY: secret},
+      [],
+      'Set it to a valid key.',
+    ],
+  ])('%s', async (_name, variables: Record<string, string>, stored, hint) => {
+    const {service, sandbox: box} = await connectedSandbox();
+    const {MEDIA_API_KEY, MEDIA_BASE_URL, ...env} = box.env;
+    for (const input of stored) {
+      const login = ['login', '--key-stdin', '--no-verify', '--insecure-storage', '--base-url', service.url];
+      expect(await box.run(login, {env, input, stdin: 'pipe'})).toMatchObject({exitCode: 0});
+    }
+    const given = Object.entries(variables).map(([name, value]) => [
+      name,
+      value === 'service' ? service.url : value,
+    ]);
+    for (const command of [['upload', photo], ['whoami']]) {
+      const {stdout, stderr, exitCode} = await box.run(command, {
+        env: {...env, CI: 'true', ...Object.fromEntries(given)},
+      });
+      expect(exitCode).toBe(4);
+      expect(`${stdout}${stderr}`).toContain(hint);
+      expect(`${stdout}${stderr}`).not.toContain('login');
+    }
+  });
+});
+
 describe('a command line that was meant as an upload', () => {
   it('only the name of a file: the hint, pasted, uploads', async () => {
     const {service, sandbox: box} = await connectedSandbox();

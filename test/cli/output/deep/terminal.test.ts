@@ -6,10 +6,10 @@ import {describe, expect, it} from 'vitest';
 import {cellsOf} from '../../../../src/output/cells.ts';
 import {connectedSandbox, embeddedService} from '../../../support/embedded.ts';
 import {eventually} from '../../../support/eventually.ts';
+import {notRun} from '../../../support/installed.ts';
 import {fixture, type Sandbox, sandbox} from '../../../support/media.ts';
 import {scriptedServer, someRecord} from '../../../support/scripted-server.ts';
 import {onTerminal, runOnTerminal, type TerminalOptions} from '../../../support/terminal.ts';
-import {notRun} from '../../../support/installed.ts';
 
 const photo = fixture('photo.png');
 

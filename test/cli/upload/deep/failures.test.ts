@@ -44,7 +44,7 @@ function busy(connection: ScriptedConnection): void {
 
 /** The command that the run gave for another try. */
 function commandIn(stderr: string): string {
-  return /To retry .* that may succeed now:\n {2}(.*)\n/.exec(stderr)?.[1] ?? '';
+  return /To retry .* that may succeed later:\n {2}(.*)\n/.exec(stderr)?.[1] ?? '';
 }
 
 /** Types a command as it was printed; \`media\` is the real program. */
@@ -406,7 +406,7 @@ describe('what failed, uploaded again by the command that is printed', () => {
       input,
     });
     expect(commandIn(stderr)).toBe('');
-    expect(stderr).toMatch(/One command cannot name the (file|59 files) that may succeed now\.\n/);
+    expect(stderr).toMatch(/One command cannot name the (file|59 files) that may succeed later\.\n/);
     expect(stderr).toContain(
       '\nList them for --files-from. Only a run that had --journal FILE from its start',
     );
@@ -416,9 +416,12 @@ describe('what failed, uploaded again by the command that is printed', () => {
   it.each([
     [
       "there.png $'\\xff.png' --journal j",
-      'To retry the file that may succeed now, run the same command again.',
+      'To retry the file that may succeed later, run the same command again.',
     ],
-    ["there.png gone.png --template $'{id} \\xff'", 'One command cannot name the file that may succeed now.'],
+    [
+      "there.png gone.png --template $'{id} \\xff'",
+      'One command cannot name the file that may succeed later.',
+    ],
   ])('%s, which is not UTF-8: no command, since it would mean something else', async (words, advice) => {
     const {box} = await answering(busy);
     await pictures(box, ['there.png']);

@@ -18,7 +18,14 @@ import {join} from 'node:path';
 import {execa, type Options} from 'execa';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {errorLines, sandboxFor} from '../../../service/program.ts';
-import {deadUrl, mebibyte, sinkServer, unbufferable, writePng, writeSparsePng} from '../../../service/support.ts';
+import {
+  deadUrl,
+  mebibyte,
+  sinkServer,
+  unbufferable,
+  writePng,
+  writeSparsePng,
+} from '../../../service/support.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {fixture, mediaCommand, mediaUrl, type Sandbox, temporaryDirectory} from '../../../support/media.ts';
 import {scriptedServer, someRecord} from '../../../support/scripted-server.ts';
