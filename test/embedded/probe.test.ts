@@ -131,7 +131,7 @@ test('an icon whose directory contradicts its picture: no size', async () => {
 });
 
 /** A HEIF with two items, of which one is shown: the first is 64 x 64, the second 640 x 400 with a clean aperture. */
-function heif(shown: number): Buffer {
+function heif(shown: number, major = 'heic', compatible = 'mif1'): Buffer {
   const box = (type: string, ...parts: (Buffer | number[])[]) => {
     const body = Buffer.concat(parts.map(part => Buffer.from(part)));
     const head = Buffer.alloc(8);
@@ -150,7 +150,7 @@ function heif(shown: number): Buffer {
   const properties = box('ipco', box('ispe', longs(0, 64, 64)), box('ispe', longs(0, 640, 400)), aperture);
   const uses = box('ipma', longs(0, 2), [0, 1, 1, 1], [0, 2, 2, 2, 3]);
   const meta = box('meta', longs(0), box('pitm', longs(0), [0, shown]), box('iprp', properties, uses));
-  const start = box('ftyp', Buffer.from('heic'), longs(0), Buffer.from('mif1'));
+  const start = box('ftyp', Buffer.from(major), longs(0), Buffer.from(compatible));
   return Buffer.concat([start, box('mdat', Buffer.alloc(200_000)), meta]);
 }
 
@@ -160,6 +160,32 @@ for (const [shown, width, height] of [
 ] as const) {
   test(`a HEIF, its index behind its data, that shows item ${shown} of two: ${width} x ${height}`, async () => {
     expect(await probed(heif(shown), 'image/heic')).toEqual({width, height, imageType: 'heic'});
+  });
+}
+
+for (const [major, compatible, imageType] of [
+  ['heix', 'mif1', 'heic'],
+  ['mif1', 'mif1heic', 'heif'],
+  ['mif1', 'mif1avifmiaf', 'avif'],
+  ['jpeg', 'mif1jpegmiaf', 'heif'],
+  ['miaf', 'miafmif1', 'heif'],
+  ['vvic', 'vvicmif1', 'heif'],
+  ['Zz_9', 'iso8mif1heic', 'heic'],
+  ['isom', 'mif1avif', 'avif'],
+] as const) {
+  test(`a HEIF of brand ${major}, compatible with ${compatible}: ${imageType}, with its size`, async () => {
+    const facts = {width: 64, height: 64, imageType};
+    expect(await probed(heif(1, major, compatible), 'image/heif')).toEqual(facts);
+  });
+}
+
+for (const [major, compatible] of [
+  ['avis', 'avismif1avif'],
+  ['msf1', 'msf1mif1heic'],
+  ['jpgs', 'jpgsmif1'],
+] as const) {
+  test(`a sequence of images, ${major}, compatible with ${compatible}: no format, no size`, async () => {
+    expect(await probed(heif(1, major, compatible), 'image/heif')).toEqual({});
   });
 }
 

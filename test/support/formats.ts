@@ -70,6 +70,7 @@ const rows: [names: string, bytes: Buffer, type: string][] = [
   ['a.wtv', wtv, 'video/x-ms-wtv'],
   ['a.m4s', Buffer.concat([box('styp', latin1('msdh')), box('moof', zeros(16))]), 'video/iso.segment'],
   ['b.m4s', Buffer.concat([box('moof', zeros(16)), box('mdat', samples)]), 'video/iso.segment'],
+  ['a.heif', Buffer.concat([box('ftyp', latin1('jpeg\0\0\0\0mif1jpegmiaf')), samples]), 'image/heif'],
   ['a.r3d', Buffer.concat([hex('00000488'), latin1('RED2'), samples]), 'video/x-red-r3d'],
   ['a.rm', behind('.RMF\0\0\0\x12 video/x-pn-realvideo'), 'video/vnd.rn-realvideo'],
   ['a.flc', Buffer.concat([hex('00010000 12af 0100 4000 4000 0800'), samples]), 'video/x-fli'],

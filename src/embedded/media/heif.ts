@@ -7,12 +7,13 @@ import type {MediaFacts} from './media-facts.ts';
 const longestMeta = 4 * 1024 * 1024;
 const mostBoxes = 1_000;
 
-/** The formats of still images by their brands. */
+/** The formats of still images by their brands; of the compatible brands, the first format counts. */
 const formats = byWord([
   ['avif', 'avif'],
   ['heic', 'heic heix heim heis'],
-  ['heif', 'mif1'],
+  ['heif', 'mif1 mif2 miaf'],
 ]);
+const sequences = /^(?:avis|avcs|hev[cmsx]|msf1|jpgs|ev[bm]s|vvis|j2[ik]s|jxss)$/;
 
 /** A box of the ISO base media file format (ISO/IEC 14496-12). */
 interface Box {
@@ -20,9 +21,17 @@ interface Box {
   readonly body: Buffer;
 }
 
-/** The brand of a HEIF or AVIF file; undefined for any other, also for sequences of images. */
-export function heifBrand(head: Buffer): string | undefined {
-  return head.toString('latin1', 4, 8) === 'ftyp' ? formats.get(head.toString('latin1', 8, 12)) : undefined;
+/** The format of a HEIF or AVIF file by its brands; undefined for any other, also for sequences of images. */
+export function heifFormat(head: Buffer): string | undefined {
+  if (head.toString('latin1', 4, 8) !== 'ftyp') return undefined;
+  const [major = '', , ...compatible] =
+    head.toString('latin1', 8, head.readUInt32BE(0)).match(/.{4}/gs) ?? [];
+  const own = formats.get(major);
+  const found = compatible.map(brand => formats.get(brand));
+  // The general brands leave the format to the others.
+  if (own !== undefined) return own === 'heif' && found.includes('avif') ? 'avif' : own;
+  if ([major, ...compatible].some(brand => sequences.test(brand))) return undefined;
+  return [...formats.values()].find(format => found.includes(format));
 }
 
 /** Format and size of the primary item (ISO/IEC 23008-12), or its clean aperture, before rotation; throws if damaged. */

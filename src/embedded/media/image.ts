@@ -1,7 +1,7 @@
 import {disableTypes, imageSize} from 'image-size';
 import {type RandomAccess, readAt} from '../../lib/files/random-access.ts';
 import {isCount} from '../../lib/json.ts';
-import {heifBrand, probeHeif} from './heif.ts';
+import {heifFormat, probeHeif} from './heif.ts';
 import type {MediaFacts} from './media-facts.ts';
 
 const headLength = 128 * 1024;
@@ -31,8 +31,8 @@ export async function probePlainImage(
   contentType: string,
 ): Promise<MediaFacts | undefined> {
   const head = await readAt(bytes, 0, plainLength);
-  const brand = heifBrand(head);
-  if (brand !== undefined) return probeHeif(bytes, brand);
+  const heif = heifFormat(head);
+  if (heif !== undefined) return probeHeif(bytes, heif);
   if (isIcon(head)) return probeIcon(bytes, head);
   if (!plainFormat.test(head.toString('latin1'))) return undefined;
   if (head.toString('latin1', 0, 2) === 'BM') return bitmapFacts(head);

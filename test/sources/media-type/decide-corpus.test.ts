@@ -8,8 +8,8 @@ interface Entry {
   trueType: string;
 }
 
-/** Real files of many makers, beside the repository where there are any: see its README.md. */
-const corpus = new URL('../../../../shared/media/', import.meta.url);
+/** Real files of many makers, and files that were once mistaken, beside the repository where there are any: see their README.md. */
+const corpora = ['media', 'found'].map(name => new URL(`../../../../shared/${name}/`, import.meta.url));
 
 const fixtures = new URL('../../fixtures/', import.meta.url);
 
@@ -21,11 +21,7 @@ const typesByName = new Map([
   ['wmv-basic.wmv', 'video/x-ms-wmv'],
 ]);
 
-async function decide(
-  name: string,
-  rule: TypeRule,
-  folder = corpus,
-): Promise<{type: string; warning?: string}> {
+async function decide(name: string, rule: TypeRule, folder: URL): Promise<{type: string; warning?: string}> {
   const bytes = readFileSync(new URL(name, folder));
   const read = async (position: number, length: number) => bytes.subarray(position, position + length);
   try {
@@ -50,7 +46,7 @@ describe('a file of ours that passes strictly passes by name and by content too,
   });
 });
 
-if (existsSync(new URL('index.jsonl', corpus))) {
+for (const corpus of corpora.filter(folder => existsSync(new URL('index.jsonl', folder)))) {
   const lines = readFileSync(new URL('index.jsonl', corpus), 'utf8').trim().split('\n');
   const entries = lines.map(line => JSON.parse(line) as Entry);
 
@@ -58,10 +54,10 @@ if (existsSync(new URL('index.jsonl', corpus))) {
     test.each(entries.filter(entry => /^(image|video)\//.test(entry.trueType)))(
       '$file is $trueType',
       async ({file, trueType}) => {
-        expect(await decide(file, 'content')).toEqual({type: trueType});
+        expect(await decide(file, 'content', corpus)).toEqual({type: trueType});
         const byName = typesByName.get(file) ?? trueType;
-        expect(await decide(file, 'extension')).toEqual({type: byName});
-        expect(await decide(file, 'strict')).toEqual({type: byName});
+        expect(await decide(file, 'extension', corpus)).toEqual({type: byName});
+        expect(await decide(file, 'strict', corpus)).toEqual({type: byName});
       },
     );
 
@@ -69,7 +65,7 @@ if (existsSync(new URL('index.jsonl', corpus))) {
       '$file is refused: $trueType',
       async ({file}) => {
         for (const rule of ['content', 'extension', 'strict'] as const)
-          expect(await decide(file, rule)).toEqual({type: 'not_media'});
+          expect(await decide(file, rule, corpus)).toEqual({type: 'not_media'});
       },
     );
   });

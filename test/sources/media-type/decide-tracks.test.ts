@@ -151,6 +151,96 @@ describe('the track list of an MP4', () => {
   });
 });
 
+/** Every brand that mp4ra.org registers, by the type of a file whose major brand it is; those of JPEG 2000, JPEG XL and JPEG XS follow another box there. */
+const registered = Object.entries({
+  'image/avif': 'avif avio avis MA1A MA1B',
+  'image/heic': 'heic heim heis heix',
+  'image/heic-sequence': 'hevc hevm hevs hevx',
+  'image/avci': 'avci',
+  'image/avcs': 'avcs',
+  'image/hej2k': 'j2ki',
+  'image/hsj2': 'j2is j2ks',
+  'image/jxsi': 'jxsi',
+  'image/jxss': 'jxss',
+  'image/heif':
+    '1pic evbi evmi heoi jpeg jpoi MiAB MiAn MiBu MiHA MiHB MiHE MiPr miaf mif1 mif2 pred vvic vvoi',
+  'image/heif-sequence': 'evbs evms jpgs msf1 vvis',
+  'image/jp2': 'J2P0 J2P1 jp2',
+  'image/jpm': 'jpm',
+  'image/jpx': 'jpx',
+  'image/jxl': 'jxl',
+  'image/jxr': 'jpxb',
+  'image/jxs': 'jxs',
+  'video/mj2': 'mj2s mjp2',
+  'video/quicktime': 'qt',
+  'video/3gpp2': '3g2a',
+  'video/3gpp':
+    '3ge6 3ge7 3ge9 3gf9 3gg6 3gg9 3gh9 3gm9 3gmA 3gp4 3gp5 3gp6 3gp7 3gp8 3gp9 3gr6 3gr9 3gs6 3gs9 3gt8 3gt9 3gtv 3gvr',
+  'video/x-m4v': 'M4V',
+  // Sound only, unless a track says otherwise.
+  not_media: 'M4A M4B M4P',
+  'video/mp4': 'avc1 iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 isoa isob isoc isom mp41 mp42',
+}).map(([type, brands]) => ({type, brands: brands.split(' ')}));
+
+/** The other registered brands: of cameras, profiles, segments and protection. They say nothing of pictures or QuickTime. */
+const others = (
+  '3vra 3vrb 3vrm adti aid3 ARRI av01 avde bbxm CAEP CDes ca4m ca4s caaa caac cabl cafr cama camc caqv casu ccea ccff cdm1 cdm4 ' +
+  'ceac cfhd cfsd chd1 chd2 chdf chev chh1 chhd cint clg1 clg2 cmf2 cmfc cmff cmfl cmfs cmhm cmhs comp csh1 cud1 cud2 cud8 cud9 ' +
+  'cuvd cvid cvvc cvvm cwvt da0a da0b da1a da1b da2a da2b da3a da3b dash db1p db2g db4g db4h dby1 dmb1 dsms dts1 dts2 dts3 dv1a ' +
+  'dv1b dv2a dv2b dv3a dv3b dvr1 dvt1 dxo emsg hevd hevi hvce hvci hvcx hvti iamf ifaa ifah ifai ifas ifau ifav ifhd ifhh ifhr ' +
+  'ifhs ifhu ifhx ifrm ifsd im1i im1t im2i im2t isc2 jpsi jxsc LCAG lhte lhti lmsg MFSM MGSV MiAC MiCm mp21 mp71 MPPI mpuf msdh ' +
+  'msix MSNV niko nlsl nras oa2d oabl odcf ompp opf2 opx2 ovdp ovly paff pana piff pmff pnvi relo risx ROSS sdv SEAU SEBK senv ' +
+  'sims sisx siti sitv slh1 slh2 slh3 ssss ttml ttwv uhvi unif uvvu v3mp v3mt v3nt v3st vvci vwpt XAVC XFVC yt4'
+).split(' ');
+
+describe('the brands of a file', () => {
+  const ftyp = (...brands: string[]) =>
+    box('ftyp', latin1([brands[0], '\0\0', ...brands.slice(1)].map(brand => brand?.padEnd(4)).join('')));
+  const typeOf = (...brands: string[]) => decide('a', whole(ftyp(...brands)));
+
+  test.each(registered)('$type: whatever is compatible with it', async ({type, brands}) => {
+    for (const major of brands) {
+      expect(await typeOf(major), major).toBe(type);
+      expect(await typeOf(major, major, 'qt'), `${major}, qt`).toBe(type);
+      // ISO's own brands say nothing of what is in a file that has no tracks.
+      if (type !== 'video/mp4')
+        expect(await typeOf(major, 'mif1', major, 'miaf'), `${major}, mif1`).toBe(type);
+    }
+  });
+
+  test.each([
+    ['image/heif', ['mif1']],
+    ['image/heif', ['isom', 'miaf', 'mif1']],
+    ['image/heic', ['mif1', 'heic']],
+    ['image/avif', ['mif1', 'miaf', 'avif']],
+    ['image/heif-sequence', ['msf1', 'iso8']],
+    ['video/quicktime', ['qt']],
+    ['video/quicktime', ['mp42', 'qt']],
+    ['video/3gpp2', ['3g2b']],
+    ['video/mp4', ['isom', '3gp4']],
+    ['video/mp4', []],
+  ])('%s: a major brand of no kind, or an unknown one, with %j', async (type, compatible) => {
+    for (const major of [...others, 'Zz_9'])
+      expect(await typeOf(major, major, ...compatible), major).toBe(type);
+  });
+
+  test('an MP4 with pictures beside its tracks is a video, and without tracks a picture', async () => {
+    for (const major of ['isom', 'iso8', 'mp42', 'avc1']) {
+      const start = ftyp(major, major, 'mif1', 'heic');
+      for (const [bytes, type] of [
+        [start, 'image/heic'],
+        [Buffer.concat([start, movie('vide')]), 'video/mp4'],
+        [Buffer.concat([start, movie('soun')]), 'not_media'],
+      ] as const)
+        expect(await decide('a', whole(bytes)), major).toBe(type);
+    }
+  });
+
+  test('no brand is read beyond the end of their box', async () => {
+    expect(await decide('a', whole(Buffer.concat([ftyp('Zz_9', 'isom'), latin1('mif1')])))).toBe('video/mp4');
+  });
+});
+
 /** An element of at most 16,382 bytes, its identifier given as it is written. */
 function element(id: string, ...content: Uint8Array[]): Buffer {
   const body = Buffer.concat(content);

@@ -1,6 +1,6 @@
 import type {RandomAccess} from '../../../lib/files/random-access.ts';
 import {matches} from './bytes.ts';
-import {isobmffTracks, isobmffType} from './isobmff.ts';
+import {isobmffTracks, isobmffTypes} from './isobmff.ts';
 import {matroskaTracks, matroskaType} from './matroska.ts';
 
 /** The most significant kind of track in a container; undefined if unknown. */
@@ -24,12 +24,15 @@ export async function readContainer(
   if (isTransportStream(head)) return {type: 'video/mp2t', tracks: undefined};
   const matroska = matroskaType(head);
   if (matroska !== undefined) return {type: matroska, tracks: dominantTrack(await matroskaTracks(bytes))};
-  const type = isobmffType(head, bytes.size);
+  const [type, ...otherTypes] = isobmffTypes(head, bytes.size);
   if (type === undefined) return undefined;
   if (type.startsWith('image/')) return {type, tracks: undefined};
   const tracks = dominantTrack(await isobmffTracks(bytes));
   // The brands of audio are for audio only, unless there is a video track.
   if (type === 'audio/mp4') return {type: 'video/mp4', tracks: tracks ?? 'audio'};
+  // The brands of MP4 say no more than how a file is built: pictures have no tracks.
+  const picture = otherTypes.find(other => other.startsWith('image/'));
+  if (type === 'video/mp4' && tracks === undefined && picture !== undefined) return {type: picture, tracks};
   return {type, tracks};
 }
 

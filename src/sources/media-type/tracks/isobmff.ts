@@ -1,21 +1,41 @@
 import {type RandomAccess, readAt} from '../../../lib/files/random-access.ts';
 import {byWord} from '../../../lib/object.ts';
-import {matches} from './bytes.ts';
 import {type Section, Sections, type Span} from './sections.ts';
 
-/** Major brands of pictures, and of videos that have their own type (ISO/IEC 23008-12, mp4ra.org), without spaces at their ends. */
+const mp4 = 'video/mp4';
+const heif = 'image/heif';
+const heifSequence = 'image/heif-sequence';
+
+/**
+ * The types by their brands (mp4ra.org, ISO/IEC 23008-12), without spaces at their ends. Of several compatible brands, the one that
+ * comes first here counts. Other brands name a camera, a profile or a part of a stream.
+ */
 const brandTypes = byWord([
-  ['image/avif', 'avif avis'],
+  ['image/avif', 'avif avis avio MA1A MA1B'],
   ['image/heic', 'heic heix heim heis'],
   ['image/heic-sequence', 'hevc hevx hevm hevs'],
   ['image/avci', 'avci'],
   ['image/avcs', 'avcs'],
-  ['image/heif', 'mif1 mif2'],
-  ['image/heif-sequence', 'msf1'],
+  ['image/hej2k', 'j2ki'],
+  ['image/hsj2', 'j2is j2ks'],
+  ['image/jxsi', 'jxsi'],
+  ['image/jxss', 'jxss'],
+  [heif, 'mif1 mif2 miaf MiAB MiAn MiBu MiHA MiHB MiHE MiPr 1pic evbi evmi heoi jpeg jpoi pred vvic vvoi'],
+  [heifSequence, 'msf1 evbs evms jpgs vvis'],
+  ['image/jp2', 'jp2 J2P0 J2P1'],
+  ['image/jpm', 'jpm'],
+  ['image/jpx', 'jpx'],
+  ['image/jxl', 'jxl'],
+  ['image/jxr', 'jpxb'],
+  ['image/jxs', 'jxs'],
+  ['video/mj2', 'mjp2 mj2s'],
   ['image/x-canon-cr3', 'crx'],
   ['video/quicktime', 'qt'],
-  ['audio/mp4', 'M4A M4B F4A F4B'],
+  [mp4, 'isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 isoa isob isoc mp41 mp42 avc1'],
+  ['video/3gpp2', '3g2'],
+  ['video/3gpp', '3g'],
   ['video/x-m4v', 'M4V M4VH M4VP'],
+  ['audio/mp4', 'M4A M4B M4P F4A F4B'],
 ]);
 
 /** The kinds of tracks by their handlers; `none` for time codes, metadata and hints. */
@@ -26,23 +46,31 @@ const handlers = byWord([
   ['none', 'tmcd meta hint'],
 ]);
 
-/** The type by the first bytes of an MP4, QuickTime or HEIF file, regardless of its tracks; undefined for others. */
-export function isobmffType(head: Buffer, size: number): string | undefined {
+/** The types by the first bytes of an MP4, QuickTime or HEIF file, regardless of its tracks, the first of which counts; none for others. */
+export function isobmffTypes(head: Buffer, size: number): string[] {
   const kind = head.toString('latin1', 4, 8);
   // QuickTime files older than the file type box begin with one of these.
   if (['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'].includes(kind)) {
-    return isPlausible(head, size) ? 'video/quicktime' : undefined;
+    return isPlausible(head, size) ? ['video/quicktime'] : [];
   }
   // A segment of a stream has its list of tracks in another file (ISO/IEC 14496-12, 8.8 and 8.16).
-  if (['styp', 'moof', 'sidx'].includes(kind))
-    return isPlausible(head, size) ? 'video/iso.segment' : undefined;
+  if (['styp', 'moof', 'sidx'].includes(kind)) return isPlausible(head, size) ? ['video/iso.segment'] : [];
   if (kind !== 'ftyp' || head.length < 16 || !/^[\x20-\x7e]{4}$/.test(head.toString('latin1', 8, 12)))
-    return undefined;
-  const brand = head.toString('latin1', 8, 12);
-  if ((brand === 'mif1' || brand === 'msf1') && hasAvifBrand(head)) return 'image/avif';
-  if (brand.startsWith('3g2')) return 'video/3gpp2';
-  if (brand.startsWith('3g')) return 'video/3gpp';
-  return brandTypes.get(brand.trimEnd()) ?? 'video/mp4';
+    return [];
+  const major = brandType(head, 8);
+  const found = new Set([major]);
+  const end = Math.min(head.readUInt32BE(0), head.length);
+  for (let offset = 16; offset + 4 <= end; offset += 4) found.add(brandType(head, offset));
+  // Some encoders, such as libavif, write a general major brand, and their own among the compatible brands.
+  const isGeneral = (major === heif || major === heifSequence) && found.has('image/avif');
+  const types = [...new Set(brandTypes.values())].filter(type => found.has(type));
+  return [...(major === undefined || isGeneral ? [] : [major]), ...types, mp4];
+}
+
+/** The type of the brand at an offset, if it says one. All brands of 3GPP begin alike. */
+function brandType(head: Buffer, offset: number): string | undefined {
+  const brand = head.toString('latin1', offset, offset + 4).trimEnd();
+  return brandTypes.get(/^3g2?/.exec(brand)?.[0] ?? brand);
 }
 
 /** The kinds of tracks in an MP4 or QuickTime file; undefined unless there is video, or the list of tracks is complete. */
@@ -99,13 +127,4 @@ export function readBox(header: Buffer, position: number, limit: number): Sectio
 function isPlausible(head: Buffer, size: number): boolean {
   const box = head.readUInt32BE(0);
   return box <= 1 || (box >= 8 && (box < 2 ** 24 || box <= size));
-}
-
-// Some encoders, such as libavif, write a general major brand, and their own among the compatible brands.
-function hasAvifBrand(head: Buffer): boolean {
-  const end = Math.min(head.readUInt32BE(0), head.length);
-  for (let offset = 16; offset + 4 <= end; offset += 4) {
-    if (matches(head, offset, 'avif') || matches(head, offset, 'avis')) return true;
-  }
-  return false;
 }
