@@ -132,7 +132,7 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
   not_a_file: ['a directory, FIFO, socket or device', 'name a regular file; directories need `-r`'],
   empty_file: ['the file is empty', 'check how the file is made'],
   not_media: [
-    'neither the name nor the content is an image or a video, or the content is something else',
+    'neither the name nor the content is an image or a video, or the content is something else or too short',
     'leave the file out, or set `--content-type`',
   ],
   type_mismatch: ['`--types strict`: name and content disagree', 'rename the file, or use `--types content`'],

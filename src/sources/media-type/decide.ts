@@ -3,11 +3,11 @@ import {MediaError, NotMediaError} from '../../errors.ts';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
 import type {Source} from '../open/source.ts';
-import {type Claim, describeMismatch, mismatched, notMedia, showable} from './sentences.ts';
+import {type Claim, describeMismatch, mismatched, notMedia, showable, tooFew} from './sentences.ts';
 import {type Finding, type MediaFinding, sniff} from './sniff/sniff.ts';
 import {markup, plainText} from './sniff/text.ts';
 import {ambiguousExtensions, extensionTypes, furtherTypes, textExtensions} from './types/extension-types.ts';
-import {commonTypes, isMediaType, isMoreSpecific, textTypes, typesAgree} from './types/tables.ts';
+import {commonTypes, isMediaType, isMoreSpecific, leastSize, textTypes, typesAgree} from './types/tables.ts';
 
 /** The values of `--types`. */
 export type TypeRule = 'extension' | 'content' | 'strict';
@@ -35,9 +35,12 @@ export async function decideContentType(
   if (finding?.isMedia === false) throw notMedia(claim, finding, trusted !== undefined);
   if (isFound && finding?.isText && isNamedText(claim))
     throw notMedia(claim, {isMedia: false, what: plainText}, false);
-  if (finding !== undefined) return choose(claim, finding, rule);
-  if (trusted === undefined) throw notMedia(claim, finding, false);
-  return {contentType: trusted};
+  const decision = finding && choose(claim, finding, rule);
+  const contentType = decision?.contentType ?? trusted;
+  if (contentType === undefined) throw notMedia(claim, finding, false);
+  if (bytes.size < leastSize(contentType))
+    throw notMedia(claim, {isMedia: false, what: `${tooFew} ${contentType}`}, trusted !== undefined);
+  return decision ?? {contentType};
 }
 
 /**

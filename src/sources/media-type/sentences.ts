@@ -15,6 +15,9 @@ export interface Claim {
   isAmbiguous: boolean;
 }
 
+/** What bytes are that cannot be a whole file; its type follows. */
+export const tooFew = 'too few for a file of type';
+
 /** The error for a file that is neither an image nor a video, or that nothing shows to be one. */
 export function notMedia(claim: Claim, finding: Finding, isCalledMedia: boolean): NotMediaError {
   return new NotMediaError(
@@ -82,6 +85,7 @@ function hintFor(claim: Claim, finding: Finding): string {
 
 /** What to do about a file that is something else; undefined if it is called an image or a video and nothing is known. */
 function remedyFor({type, isAmbiguous}: Claim, {what, container}: OtherFinding): string | undefined {
+  if (what.startsWith(tooFew)) return 'Get the whole file, or leave it out.';
   if (what === lfsPointer) return 'Run git lfs pull to get the file itself.';
   if (container !== undefined)
     return `It contains no picture; --content-type ${type ?? container} sends it anyway.`;

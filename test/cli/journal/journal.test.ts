@@ -231,7 +231,7 @@ describe('media journal check', () => {
     const one = await bench();
     const names = ['absent.png', 'changed.png', 'doubled', 'failed.png', 'fine', 'not-media', 'unknown'];
     // An upload refuses plain text, but nothing that nobody recognises.
-    const content = (name: string) => `${name.endsWith('.png') ? '\0' : ''}${contentOf(name)}`;
+    const content = (name: string) => `${name.endsWith('.png') ? '\0'.repeat(57) : ''}${contentOf(name)}`;
     await files(one, Object.fromEntries(names.map(name => [`in/${name}`, content(name)])));
     await journalOf(one, 'j1', {
       doubled: ['done', 'med_1'],
@@ -285,7 +285,12 @@ describe('media journal check', () => {
     const one = await bench();
     const kept = contentOf('a.png');
     const because = 'is not recognised as an image or a video: the extension';
-    const found = {'in/a.png': kept, 'in/b.psd': '8BPS', 'in/page.jpg': '<html></html>', 'in/none.png': ''};
+    const found = {
+      'in/a.png': kept,
+      'in/b.psd': '8BPS'.padEnd(40, '\0'),
+      'in/page.jpg': '<html></html>',
+      'in/none.png': '',
+    };
     await files(one, {...found, 'page.pdf': '%PDF-1.7', list: 'in/a.png\n'});
     await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
     const check = (...more: string[]) => media(one, 'check', 'j', ...more);
@@ -318,7 +323,8 @@ describe('media journal check', () => {
 
   it('two folders with files of the same relative path: each file is listed and counted', async () => {
     const one = await bench();
-    await files(one, {'one/a.png': '', 'one/b.png': contentOf('b.png'), 'two/a.png': '', 'two/b.png': 'x'});
+    const others = {'two/a.png': '', 'two/b.png': '\0'.repeat(57)};
+    await files(one, {'one/a.png': '', 'one/b.png': contentOf('b.png'), ...others});
     await journalOf(one, 'j', {'a.png': ['failed'], 'b.png': ['done', 'med_1']});
     const empty = (folder: string) =>
       `refused   a.png  ${folder}/a.png is empty: there is nothing to upload.\n`;
@@ -355,10 +361,10 @@ describe('media journal check', () => {
 
   it('other bytes of the same size and mtime: missing', async () => {
     const one = await bench();
-    await files(one, {'a.png': '\0ONTENT'});
+    await files(one, {'a.png': '\0ONTENT'.padEnd(57)});
     await utimes(join(one.directory, 'a.png'), 5, 5);
     await one.run(
-      journal => upload(journal, inputOf('a.png', 'content', 5_000_000_000n), 'done'),
+      journal => upload(journal, inputOf('a.png', 'content'.padEnd(57), 5_000_000_000n), 'done'),
       join(one.directory, 'j'),
     );
     expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({

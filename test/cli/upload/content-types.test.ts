@@ -241,7 +241,23 @@ describe('files that are no media under the names of media', () => {
   const text = latin1('The photo is on the other disk.\n');
   const appleDouble = Buffer.concat([latin1('\0\x05\x16\x07\0\x02\0\0Mac OS X'), Buffer.alloc(4000)]);
 
-  it.each([
+  const tooFew = [
+    ['bad.png', 'x\n', 'image/png'],
+    ['begin.png', '\x89PNG\r\n\x1a\n', 'image/png'],
+    ['begin.jpg', '\xff\xd8\xff', 'image/jpeg'],
+    ['begin.gif', 'GIF89a\x01\0\x01\0', 'image/gif'],
+    ['bad.mp4', 'no', 'video/mp4'],
+    ['bad.svg', '<svg>', 'image/svg+xml'],
+    ['bad.psd', '8BPS', 'image/vnd.adobe.photoshop'],
+    ['bad.wbmp', 'oops', 'image/vnd.wap.wbmp'],
+  ] as const;
+
+  it.each<[name: string, bytes: Buffer, what: string]>([
+    ...tooFew.map(([name, bytes, type]): [string, Buffer, string] => [
+      name,
+      latin1(bytes),
+      `too few for a file of type ${type}`,
+    ]),
     ['photo.jpg', text, 'plain text'],
     ['._photo.jpg', appleDouble, 'an AppleDouble file'],
     ['song.mp4', readFileSync(fixture('song-named.mp4')), 'MP3 audio'],
@@ -261,13 +277,12 @@ describe('files that are no media under the names of media', () => {
   ])('%s: refused before any request, exit 1', async (name, bytes, what) => {
     const {service, sandbox} = await connectedSandbox();
     await writeFile(join(sandbox.directory, name), bytes);
-    const {stdout, stderr, exitCode} = await sandbox.run(['upload', name]);
-    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
-    expect(stderr).toMatch(
-      new RegExp(
-        `^media: .* is not recognised as an image or a video: .*the bytes are ${what}\\.\\n {2}.+\\n$`,
-      ),
-    );
+    for (const rule of rules) {
+      const {stdout, stderr, exitCode} = await sandbox.run(['upload', name, '--types', rule]);
+      expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+      const sentence = `^media: .* is not recognised as an image or a video: .*the bytes are ${what.replace('+', '\\+')}\\.\\n`;
+      expect(stderr).toMatch(new RegExp(`${sentence} {2}.+\\n$`));
+    }
     expect(await service.records()).toEqual([]);
   });
 });

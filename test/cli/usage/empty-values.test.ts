@@ -1,4 +1,4 @@
-import {mkdir, readdir, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import type {Command} from 'commander';
@@ -8,7 +8,7 @@ import {systemHost} from '../../../src/host.ts';
 import {run} from '../../../src/main.ts';
 import {Stdout} from '../../../src/output/stdout.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
-import {sandbox} from '../../support/media.ts';
+import {fixture, sandbox} from '../../support/media.ts';
 
 /** Standard output and error that collect what is written. */
 function collecting() {
@@ -75,7 +75,7 @@ test.each([...emptyOptions, ...emptyArguments].map(words => [JSON.stringify(word
 test('media upload -r "" uploads nothing of the working directory, nor does an empty name beside others', async () => {
   const {service, sandbox: box} = await connectedSandbox();
   await mkdir(join(box.directory, 'photos'));
-  await writeFile(join(box.directory, 'photos/a.png'), 'x');
+  await copyFile(fixture('photo.png'), join(box.directory, 'photos/a.png'));
   for (const inputs of [[''], ['photos', ''], ['--files-from', '']]) {
     const {stdout, stderr, exitCode} = await box.run(['upload', '-r', ...inputs, '--json']);
     expect([stdout, exitCode, JSON.parse(stderr).error.code]).toEqual(['', 2, 'usage']);

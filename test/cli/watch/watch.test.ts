@@ -36,7 +36,7 @@ test('what is there, what comes, is renamed and finished, in a directory that go
   await copyFile(fixture('photo.gif'), path('in/clip.gif.part'));
   for (const name of ['notes.txt', '.hidden.png', 'empty.png'])
     await writeFile(path(`in/${name}`), name.startsWith('e') ? '' : name);
-  await writeFile(path('outside.png'), 'x');
+  await copyFile(fixture('photo.png'), path('outside.png'));
   await symlink(path('outside.png'), path('in/link.png'));
   await mkdir(path('outside'));
   await copyFile(fixture('photo.jpg'), path('outside/photo.jpg'));

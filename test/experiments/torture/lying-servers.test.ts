@@ -32,7 +32,7 @@ async function lyingService() {
   const box = await sandbox({MEDIA_BASE_URL: `http://${host}`, MEDIA_API_KEY: 'mk_canary-7dE2u9'});
   const files = told.map((_, index) => `${index}.png`);
   for (const [index, file] of files.entries()) {
-    await writeFile(join(box.directory, file), `${signature}lie ${index}.`, 'latin1');
+    await writeFile(join(box.directory, file), `${signature}lie ${index}.`.padEnd(57), 'latin1');
   }
   return {told, files, box, calls: () => calls};
 }

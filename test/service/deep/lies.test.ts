@@ -36,7 +36,7 @@ test(
     const client = clientOf(`http://${await liar(() => told)}`);
     onTestFinished(() => client.close());
     const sources = told.map((_, index) =>
-      memorySource(`${index}.png`, Buffer.from(`\x89PNG\r\n\x1a\nlie ${index}.`, 'latin1')),
+      memorySource(`${index}.png`, Buffer.from(`\x89PNG\r\n\x1a\nlie ${index}.`.padEnd(57), 'latin1')),
     );
     const broken: string[] = [];
     for (const [index, {name, ends, isEndless}] of told.entries()) {

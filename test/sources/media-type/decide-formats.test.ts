@@ -116,15 +116,15 @@ describe('--types strict', () => {
 describe('what begins like a rare format, and is none', () => {
   test.each([
     ['P5 is how this text begins\x01', 'a.webp'],
-    ['FORM of something else\x01', 'a.webp'],
-    ['#? a comment\x01', 'a.webp'],
-    ['\x01\xda and more\x01', 'a.webp'],
+    ['FORM of something else entirely\x01', 'a.webp'],
+    ['#? a comment of some length\x01', 'a.webp'],
+    ['\x01\xda and much more of something\x01', 'a.webp'],
     ['\0\0\x01\x67 and nothing after it\x01', 'a.webp'],
-    ['\0\0\0\x01\xff\xff\0\0\x01\xff\xff', 'a.webp'],
+    ['\0\0\0\x01\xff\xff\0\0\x01\xff\xff, and nothing else', 'a.webp'],
     ['DKIF is how this text begins\x01', 'a.webp'],
     ['BIKes are how this text begins\x01', 'a.webp'],
-    ['FLV\x01', 'a.webp'],
-    ['.RMF\x01', 'a.webp'],
+    ['FLV\x01, and nothing that follows', 'a.webp'],
+    ['.RMF\x01, and nothing that follows', 'a.webp'],
     ['ID3 is how this text begins\x01\xff\xff', 'a.webp'],
   ])('%j is sent as its name says', async (text, name) => {
     expect(await decide(name, latin1(text))).toBe('image/webp');

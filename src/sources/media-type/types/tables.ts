@@ -1,3 +1,5 @@
+import {byWord} from '../../../lib/object.ts';
+
 /** mime-types' types of the most common extensions, since its own table takes time to load. */
 export const commonTypes = new Map([
   ['avi', 'video/x-msvideo'],
@@ -87,6 +89,30 @@ export const textTypes: ReadonlySet<string> = new Set([
   'image/x-xbitmap',
   'image/x-xpixmap',
 ]);
+
+/** The bytes that no file of a type can do without: its signature, and the structures that each file has. */
+const leastSizes = byWord([
+  ['<svg/>'.length, 'image/svg+xml'],
+  [14, 'image/gif'],
+  [16, 'image/x-farbfeld'],
+  [18, 'image/x-tga'],
+  [21, 'video/webm video/x-matroska'],
+  [22, 'image/vnd.microsoft.icon image/x-cursor image/qoi'],
+  [24, `video/mp4 video/quicktime video/x-m4v video/3gpp video/3gpp2`],
+  [25, 'image/webp'],
+  [26, ['image/bmp image/tiff', ...rawTiffs].join(' ')],
+  [27, 'image/jpeg image/mpo video/x-mjpeg'],
+  [28, 'image/avif image/heic image/heif image/heic-sequence image/heif-sequence video/ogg'],
+  [40, 'image/vnd.adobe.photoshop'],
+  [57, 'image/png image/apng'],
+  [88, 'video/x-msvideo'],
+  [188, 'video/mp2t'],
+]);
+
+/** The size below which a file is none of its type for certain. That of a WBMP with one pixel is the least of all. */
+export function leastSize(type: string): number {
+  return leastSizes.get(type) ?? 5;
+}
 
 /** Converts a media type from file-type to our name: lower case, without parameters. */
 export function canonicalType(type: string): string {

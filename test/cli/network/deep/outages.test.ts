@@ -46,7 +46,7 @@ async function withFiles(url: string, count: number) {
   await mkdir(join(box.directory, 'files'));
   const contents = new Map<string, string>();
   for (let index = 0; index < count; index += 1) {
-    const content = `\x89PNG\r\n\x1a\n${index}`;
+    const content = `${'\x89PNG\r\n\x1a\n'.padEnd(56)}\n${index}`;
     contents.set(`files/${index}.png`, content);
     await writeFile(join(box.directory, `files/${index}.png`), content, 'latin1');
   }

@@ -11,7 +11,7 @@ const {signal} = caller;
 mkdirSync('photos/more', {recursive: true});
 mkdirSync('tmp');
 for (const name of ['a.png', 'b.png', 'c.png', 'more/d.png', 'more/notes.txt'])
-  writeFileSync(`photos/${name}`, `\x89PNG\r\n\x1a\n${name}`, 'latin1');
+  writeFileSync(`photos/${name}`, `\x89PNG\r\n\x1a\n${name}`.padEnd(57), 'latin1');
 writeFileSync('empty.png', '');
 
 const kinds = {

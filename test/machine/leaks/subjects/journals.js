@@ -7,7 +7,7 @@ import {media} from '../program.js';
 const {SERVICE: baseUrl, THINGS} = process.env;
 Object.assign(process.env, {MEDIA_BASE_URL: baseUrl, MEDIA_API_KEY: 'key-of-the-test'});
 mkdirSync('tmp');
-writeFileSync('a.png', '\x89PNG\r\n\x1a\na', 'latin1');
+writeFileSync('a.png', '\x89PNG\r\n\x1a\na'.padEnd(57), 'latin1');
 
 const client = new MediaClient({baseUrl, apiKey: 'key-of-the-test'});
 const other = new MediaClient({baseUrl: `${baseUrl}/elsewhere`, apiKey: 'key-of-the-test'});
