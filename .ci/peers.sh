@@ -23,13 +23,18 @@ if ! /usr/bin/python3 -c 'import fusepy' 2>/dev/null && ! /usr/bin/python3 -c 'i
 fi
 # Not of Debian, and too large for every clone. Their install scripts are not run: Prism's would report to its makers.
 install_from_npm() {
-  command -v "$1" >/dev/null || ! command -v npm >/dev/null || [ "$(id -u)" -ne 0 ] ||
-    timeout 180 npm install --global --ignore-scripts --no-audit --no-fund --loglevel=error "$2" >/dev/null 2>&1 ||
-    echo "Could not be installed: $1. Tests that need it are not run."
+  program=$1
+  shift
+  ! command -v npm >/dev/null || [ "$(id -u)" -ne 0 ] ||
+    timeout 180 npm install --global --ignore-scripts --no-audit --no-fund --loglevel=error "$@" >/dev/null 2>&1 ||
+    echo "Could not be installed: $program. Tests that need it are not run."
 }
-install_from_npm prism @stoplight/prism-cli@5
+command -v prism >/dev/null || install_from_npm prism @stoplight/prism-cli@5
 # Later versions need Node 22.
-install_from_npm gitlab-ci-local gitlab-ci-local@4.72.0
+command -v gitlab-ci-local >/dev/null || install_from_npm gitlab-ci-local gitlab-ci-local@4.72.0
+# Debian's finds fewer locations (test/geotags/exiftool.ts), and stays where it is.
+[ "$(exiftool -ver 2>/dev/null | tr -d .)" -ge 1358 ] 2>/dev/null ||
+  install_from_npm exiftool --prefix /usr/local exiftool-vendored.pl@13.59.3
 [ -z "$missing" ] && exit 0
 
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

@@ -37,7 +37,9 @@ function walkItem(part: Part | undefined, kind: string): void {
     // The TIFF header comes after its own offset.
     walkExif(part.slice(4 + part.read(0, 4).readUInt32BE(0)));
   } else if (kind === 'mime application/rdf+xml') {
-    walkXmp(part.owned());
+    const packet = part.shared();
+    packet.claim(0, packet.size);
+    walkXmp(packet);
   } else if (isPicture) {
     part.claim(0, part.size);
     if (kind === 'jpeg') refuseMetadata(part.upTo(2 ** 16), 'an item "jpeg"');

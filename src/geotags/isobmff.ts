@@ -36,8 +36,8 @@ const harmlessUuids = new Set([
 /** Kinds of tracks that consist of pictures, sound and time codes only. */
 const trackKinds = new Set(['vide', 'soun', 'pict', 'auxv', 'tmcd', 'hint', 'clcp', 'meta']);
 
-/** How much of the media data is searched: dashcams have their positions within the first 20 MB (exiftool). */
-const mostSearched = 20_000_000;
+/** Keys that tell a place, or where a camera looks or moves. */
+const locationKey = /location|gps|latitude|longitude|direction\.|\xa9xyz/i;
 
 /** Begins what AVCHD camcorders write into their pictures (H.264 SEI): the time, the exposure and the position. */
 const camcorder = Buffer.from('17ee8c60f84d11d98cd60800200c9a664d44504d', 'hex');
@@ -47,29 +47,35 @@ const mostBoxes = 1_000_000;
 
 /** Blanks the location in an MP4, QuickTime or HEIF file, which is where the offsets of its items count from. */
 export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
-  let unsearched = mostSearched;
   for (let at = 0, count = 0; at < file.size; count += 1) {
     const box = await file.step(() => boxAt(file, at));
     if (box === undefined) return;
     if (count > mostBoxes) throw new UnstrippableError('very many boxes');
     const {kind, content, whole} = box;
     if (kind === 'mpvd') await walkIsobmff(content.unclaimed(), below(depth));
-    else if (kind === 'mdat' || texts.has(kind))
-      await search(box, kind === 'mdat' ? unsearched : content.size);
-    else await file.step(() => walkBox(file, box, '', depth));
-    if (kind === 'mdat') unsearched = Math.max(0, unsearched - content.size);
+    else await search(box);
+    if (!['mpvd', 'mdat'].includes(kind) && !texts.has(kind))
+      await file.step(() => walkBox(file, box, '', depth));
     at += whole.size;
   }
 }
 
-/** Refuses a box that names a location, or media data with the positions of a dashcam. */
-async function search({kind, content}: Box, most: number): Promise<void> {
-  for (let at = 0; at < Math.min(most, content.size); at += 2 ** 20) {
+/** Refuses a box of text that names a location, or any with the positions of a dashcam, which no track need refer to. */
+async function search({kind, content}: Box): Promise<void> {
+  for (let at = 0; at < content.size; at += 2 ** 20) {
     const block = await content.step(() => content.upTo(2 ** 20 + 32, at));
-    if (block.includes('freeGPS ')) throw new UnstrippableError('the positions of a dashcam');
+    if (block.includes('freeGPS ') || hasGoProRecord(block))
+      throw new UnstrippableError('the positions of a dashcam');
     if (block.includes(camcorder)) throw new UnstrippableError('the data of a camcorder');
-    if (kind !== 'mdat') refuseEither(block, `a box "${kind}"`);
+    if (texts.has(kind)) refuseEither(block, `a box "${kind}"`);
   }
+}
+
+/** Whether a record of sensor data begins in a block: `GP`, two bytes, a length below 16 MiB, eight bytes, `DEVC` (exiftool). */
+function hasGoProRecord(block: Buffer): boolean {
+  for (let at = block.indexOf('DEVC', 16); at !== -1; at = block.indexOf('DEVC', at + 1))
+    if (block.toString('latin1', at - 16, at - 14) === 'GP' && block[at - 12] === 0) return true;
+  return false;
 }
 
 function walkBox(file: Part, box: Box, within: string, depth: number): void {
@@ -108,7 +114,7 @@ function checkTrack(track: Part): void {
   if (kind !== 'meta') return;
   const text = contentWithin(media, 'minf', 'stbl', 'stsd')?.all().toString('latin1') ?? '';
   // Apple's timed metadata names its keys.
-  if (text.slice(12, 16) !== 'mebx' || text[7] !== '\x01' || /location|gps/i.test(text))
+  if (text.slice(12, 16) !== 'mebx' || text[7] !== '\x01' || locationKey.test(text))
     throw new UnstrippableError('a track of timed metadata');
 }
 
@@ -145,9 +151,7 @@ function walkValues(list: Part, names: readonly string[]): void {
     const index = Buffer.from(item.kind, 'latin1').readUInt32BE(0);
     const own = item.kind === '----' ? contentWithin(item.content, 'name') : undefined;
     const name = own === undefined ? (names[index - 1] ?? item.kind) : textOf(own.slice(4));
-    const tellsPlace =
-      /location|gps|latitude|longitude|\xa9xyz/i.test(name) || isLocation(name.replace(/^.*\./, ''));
-    if (tellsPlace) blankBox(item);
+    if (locationKey.test(name) || isLocation(name.replace(/^.*\./, ''))) blankBox(item);
     else refuseEither(item.content.all(), 'a value of the movie');
   }
 }

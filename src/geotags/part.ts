@@ -24,6 +24,8 @@ interface Draft {
   readonly windows: Patch[];
   readonly changes: (Patch & {owner: object})[];
   readonly claims: (Extent & {owner: object})[];
+  /** The owners of what several lists may refer to, by its extents. */
+  readonly sharers: Map<string, object>;
 }
 
 /** A step of a walk needs bytes that are not in memory. */
@@ -51,7 +53,7 @@ export class Part {
 
   /** A file of which the first bytes have been read. */
   static ofFile(file: RandomAccess, head: Buffer): Part {
-    const draft = {file, windows: [{offset: 0, bytes: head}], changes: [], claims: []};
+    const draft = {file, windows: [{offset: 0, bytes: head}], changes: [], claims: [], sharers: new Map()};
     return new Part(draft, [{offset: 0, length: file.size}]);
   }
 
@@ -99,6 +101,15 @@ export class Part {
     const part = this.unclaimed();
     part.claim(0, this.size);
     return part;
+  }
+
+  /** The same bytes with an owner whom all have in common that share exactly these. */
+  shared(): Part {
+    const {sharers} = this.#draft;
+    const key = JSON.stringify(this.#extents);
+    const owner = sharers.get(key) ?? {};
+    sharers.set(key, owner);
+    return new Part(this.#draft, this.#extents, owner);
   }
 
   /** The same bytes with an owner of their own, who claims none. */

@@ -38,8 +38,8 @@ function walkResource(id: number, value: Part): void {
   if (resource.thumbnail.includes(id)) refuseMetadata(value.all(), 'a thumbnail of Photoshop');
 }
 
-/** The datasets of record 2 that tell a place: content location, city, sub-location, state, country (IIM 4.2). */
-const locations = new Set([26, 27, 90, 92, 95, 100, 101]);
+/** The datasets that tell a place: destination, content location, city, sub-location, state, country (IIM 4.2), with their records. */
+const locations = new Set(['1:5', '2:26', '2:27', '2:90', '2:92', '2:95', '2:100', '2:101']);
 
 /** Overwrites the datasets of IPTC metadata that tell a place with spaces. */
 export function walkIptc(part: Part): void {
@@ -52,7 +52,7 @@ export function walkIptc(part: Part): void {
     const length = at + 5 > bytes.length ? 0x8000 : bytes.readUInt16BE(at + 3);
     const end = at + 5 + length;
     if (length >= 0x8000 || end > bytes.length) throw new UnstrippableError(place);
-    if (bytes[at + 1] === 2 && locations.has(bytes[at + 2] ?? 0)) bytes.fill(' ', at + 5, end);
+    if (locations.has(`${bytes[at + 1]}:${bytes[at + 2]}`)) bytes.fill(' ', at + 5, end);
     at = end;
   }
   // It may end in filling bytes.

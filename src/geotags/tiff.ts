@@ -52,7 +52,7 @@ const trailer = /AXS[!*].{8}$|CANON OPTIONAL DATA\0|\xa1\xb2\xc3\xd4$|cbipcbbl$|
 
 /** Blanks the location in the Exif metadata of another file. */
 export function walkExif(part: Part): void {
-  const walk = walkOf(part.unclaimed());
+  const walk = walkOf(part.shared());
   for (const at of walk.directories) follow(walk, walkIfd(walk, at));
 }
 

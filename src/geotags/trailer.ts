@@ -36,6 +36,9 @@ function isJpeg(head: Buffer): boolean {
   return head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff;
 }
 
+/** The block with the number of the country whose network the phone was in (exiftool). */
+const countryBlock = 0x0aa1;
+
 /** Walks the blocks that Samsung's phones append to a picture, one of which may be the video. */
 async function walkSamsung(trailer: Part, filling: number, depth: number): Promise<void> {
   for (const block of await trailer.step(() => samsungBlocks(trailer, filling))) {
@@ -44,6 +47,8 @@ async function walkSamsung(trailer: Part, filling: number, depth: number): Promi
     const head = await trailer.step(() => data.upTo(8));
     if (head.toString('latin1', 4) === 'ftyp') await walkIsobmff(data.unclaimed());
     else if (isJpeg(head)) await walkTrailer(data, below(depth));
+    else if ((await trailer.step(() => block.read(2, 2).readUInt16LE(0))) === countryBlock)
+      await trailer.step(() => data.zero(0, data.size));
     else await trailer.step(() => refuseEither(data.all(), place));
   }
 }

@@ -4,11 +4,14 @@ import {refuseMetadata, UnstrippableError} from './unstrippable.ts';
 const place = 'XMP metadata';
 
 /**
- * The local names of properties that tell a place, in any namespace: those of Exif, IPTC, Photoshop, Darwin Core and DJI. The
- * address of the creator, and "ISOSpeedLatitude", only sound so.
+ * The local names of properties that tell a place, in any namespace: those of Exif, IPTC, Photoshop, Darwin Core, Google and DJI, with
+ * what exiftool has in its group of locations beside them. The address of the creator, and "ISOSpeedLatitude", only sound so.
  */
 const locationName =
-  /gps|longt?itude|latitude(?!yyy|zzz)|altitude|geotag|geography|elevation(?!angle)|locality|lrftarget(?:lat|lon|(?:abs)?alt)|^(?:city|state|country(?:name|code)?|(?:shot|dcterms)?location(?:created|shown|name|id|code|remarks)?|sublocation|provincestate|stateprovince|worldregion|continent|waterbody|island(?:group)?|county|municipality|verbatimcoordinates|footprintwkt|georeference(?:remarks|sources)|coverage|earthpos|lat|long?|lat_long|mcc|mnc|lac|cellid)$/i;
+  /gps|longt?itude|latitude(?!yyy|zzz)|altitude|geotag|geography|elevation(?!angle)|locality|lrftarget(?:lat|lon|(?:abs)?alt)|^(?:city|state|country(?:name|code)?|(?:shot|dcterms)?location(?:created|shown|name|id|code|remarks)?|sublocation|provincestate|stateprovince|worldregion|continent|waterbody|island(?:group)?|county|municipality|verbatimcoordinates|footprintwkt|georeference(?:remarks|sources)|coverage|earthpos|pose|ratingregion|lat|long?|lat_long|mcc|mnc|lac|cellid|cgi|(?:cam|gimbal)reverse|(?:flight|gimbal)(?:pitch|roll|yaw)degree|flight[xyz]speed|rtk(?:flag|std(?:hgt|lat|lon)))$/i;
+
+/** Another prefix than the usual one of Sony Ericsson's namespace, whose names are as short as "r". */
+const otherCellPrefix = /xmlns:(?!cell\s*=)[^\s=]+\s*=\s*["']http:\/\/developer\.sonyericsson\.com\/cell/;
 
 const name = '[A-Za-z_\\x80-\\uffff][\\w.\\-:\\x80-\\uffff]*';
 const attribute = `(${name})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`;
@@ -35,7 +38,9 @@ export function walkXmp(packet: Part): boolean {
     encoding === 'latin1' || isLittle ? buffer : Buffer.from(buffer).swap16();
   const blanked = Buffer.from(ordered(bytes));
   const width = encoding === 'latin1' ? 1 : 2;
-  const spans = locationSpans(blanked.toString(encoding));
+  const text = blanked.toString(encoding);
+  if (otherCellPrefix.test(text)) throw new UnstrippableError(place);
+  const spans = locationSpans(text);
   for (const {start, end} of spans) blanked.fill(' ', width * start, width * end, encoding);
   const rest = blanked.toString(encoding);
   for (const [, element, property] of rest.matchAll(looseProperty))
@@ -55,7 +60,7 @@ interface Span {
 /** Whether a property, by its name with or without a prefix, tells a place. */
 export function isLocation(qualified: string): boolean {
   const [, prefix, local = ''] = /^(?:([^:]*):)?(.*)$/s.exec(qualified) ?? [];
-  return prefix !== 'xmlns' && locationName.test(local);
+  return prefix !== 'xmlns' && (qualified === 'cell:r' || locationName.test(local));
 }
 
 /** Where in an XMP packet elements and attributes tell a place; some may be within others. */

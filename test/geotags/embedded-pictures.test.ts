@@ -1,10 +1,8 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {execa} from 'execa';
 import {expect, test} from 'vitest';
-import {needPrograms} from '../support/installed.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
-import {exiftool} from './exiftool.ts';
+import {exiftool, needExiftool} from './exiftool.ts';
 import {exifOf, exifSegment, packetOf, xmpHeader} from './handmade.ts';
 import {jpegWith, stripped} from './tagged.ts';
 
@@ -34,11 +32,10 @@ test('a thumbnail in XMP: one with a location is refused, one without is sent', 
     expect((await stripped(whole)).length).toBe(whole.length);
   }
 
-  needPrograms(context, ['exiftool']);
+  needExiftool(context);
   const path = join(await temporaryDirectory(), 'thumbnail.jpg');
   await writeFile(path, await withThumbnail(lines(tagged, '\n')));
-  const {stdout: thumbnail} = await execa('exiftool', ['-b', '-ThumbnailImage', path], {encoding: 'buffer'});
-  await writeFile(path, thumbnail);
+  await writeFile(path, await exiftool('-b', '-ThumbnailImage', path), 'latin1');
   expect(await exiftool('-s', path)).toMatch(/GPSLatitudeRef|GPSAreaInformation|GPSProcessingMethod/);
 });
 

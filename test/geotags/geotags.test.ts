@@ -72,12 +72,16 @@ const places = [
   ],
   ...['dwc:verbatimLocality', 'dwc:waterBody', 'geo:lat_long'],
   ...['i:Sublocation', 'i:ProvinceState', 'i:WorldRegion', 'dc:coverage', 'm:mcc', 'm:cellid', 'x:EarthPos'],
+  ...['cell:cgi', 'cell:r', 'cell:lac', 'i:RatingRegion', 'Device:Pose', 'd:CamReverse', 'd:GimbalYawDegree'],
+  ...['d:FlightPitchDegree', 'd:FlightZSpeed', 'd:RtkFlag', 'd:RtkStdHgt'],
 ];
 const others = [
   'exifEX:ISOSpeedLatitudeyyy',
   'x:ElevationAngle',
   'd:LRFTargetDistance',
   'xmlns:location',
+  'x:r',
+  'd:GimbalFirmware',
   'i:CiAdrCity',
   'dc:title',
 ];
@@ -96,6 +100,10 @@ test.each([
   ['Exif metadata without a TIFF header', [1, 'Exif\0\0garbage that is long enough']],
   ['XMP metadata', [1, `${xmpHeader}${packetOf('', '<p:City>x</p:Citi>')}`]],
   ['XMP metadata', [1, `${xmpHeader}${packetOf('', '<rdf:li rdf:nodeID="a"/>')}`]],
+  [
+    'XMP metadata',
+    [1, `${xmpHeader}${packetOf('xmlns:c="http://developer.sonyericsson.com/cell/1.0/" c:r="1"')}`],
+  ],
   ['IPTC metadata', [13, 'Photoshop 3.0\x008BIM\x04\x04\0\0\0\0\0\x06garbag']],
 ] as const)('refused: %s', async (place, segment) => {
   expect(await stripped(await jpegWith(segment))).toBe(place);

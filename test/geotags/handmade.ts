@@ -61,15 +61,17 @@ export function noted(make: string, header: string, tags: readonly Tag[], isLitt
   return jpegWith([1, exifSegment(exif)]);
 }
 
-/** The blocks that Samsung's phones append to a picture: a time, and one more, such as a video. */
-export function samsungTrailer(data: Buffer, time = '1700000000000'): Buffer {
+/** The blocks that Samsung's phones append to a picture: a time, perhaps the number of a country, and one more, such as a video. */
+export function samsungTrailer(data: Buffer, time = '1700000000000', country?: string): Buffer {
   const blocks = (
     [
-      ['Image_UTC_Data', Buffer.from(time)],
-      ['MotionPhoto_Data', data],
+      [0x0a01, 'Image_UTC_Data', Buffer.from(time)],
+      ...(country === undefined ? [] : [[0x0aa1, 'MCC_Data', Buffer.from(country)] as const]),
+      [0x0a30, 'MotionPhoto_Data', data],
     ] as const
-  ).map(([name, content]) => {
-    const head = Buffer.from(`\0\0\x30\x0a\0\0\0\0${name}`, 'latin1');
+  ).map(([type, name, content]) => {
+    const head = Buffer.from(`\0\0\0\0\0\0\0\0${name}`, 'latin1');
+    head.writeUInt16LE(type, 2);
     head.writeUInt32LE(name.length, 4);
     return Buffer.concat([head, content]);
   });
@@ -79,7 +81,7 @@ export function samsungTrailer(data: Buffer, time = '1700000000000'): Buffer {
   directory.writeUInt32LE(blocks.length, 8);
   let back = Buffer.concat(blocks).length;
   for (const [index, block] of blocks.entries()) {
-    directory.writeUInt16LE(0x0a30, 12 + 12 * index + 2);
+    directory.writeUInt16LE(block.readUInt16LE(2), 12 + 12 * index + 2);
     directory.writeUInt32LE(back, 12 + 12 * index + 4);
     directory.writeUInt32LE(block.length, 12 + 12 * index + 8);
     back -= block.length;
@@ -150,7 +152,7 @@ export async function handmade(): Promise<{name: string; bytes: Buffer}[]> {
   return [
     {name: 'further.jpg', bytes: joined(picture, Buffer.alloc(40), picture)},
     {name: 'motion.jpg', bytes: joined(picture, video)},
-    {name: 'samsung.jpg', bytes: joined(picture, samsungTrailer(video))},
+    {name: 'samsung.jpg', bytes: joined(picture, samsungTrailer(video, undefined, '262'))},
     {name: 'extended.jpg', bytes: await extended()},
     {name: 'nikon.jpg', bytes: await noted('NIKON', 'Nikon\0\x02\x10\0\0', [[0x39, 7, location]])},
     {

@@ -77,6 +77,12 @@ test.each<[string, Layout]>([
   ['in the box "idat"', {version: 1, isInside: true}],
   ['that begins at once', {content: Buffer.concat([zeros(4), exifOf()])}],
   ['that is XMP', {kind: 'mime', content: text(packetOf(`p:City="${secret}"`))}],
+  // As libavif writes it for the picture and for the track of an animation.
+  ['that two items share', {other: 'Exif'}],
+  [
+    'that is XMP, which two items share',
+    {kind: 'mime', content: text(packetOf(`p:City="${secret}"`)), other: 'mime\0application/rdf+xml'},
+  ],
 ])('a HEIF picture with metadata %s: blanked', async (_what, layout) => {
   const kind = layout.kind === 'mime' ? 'mime\0application/rdf+xml' : 'Exif';
   const tagged = heif({...layout, kind});

@@ -48,10 +48,20 @@ test('a video with timed metadata of faces: sent as it is', async () => {
   expect(await stripped(video)).toEqual(video);
 });
 
+test('a video whose pictures contain the letters of a record without being one: sent as it is', async () => {
+  for (const data of [text('DEVC'), text('GP\x06\0DEVC'), goPro('GX\x06\0'), goPro('GP\x06\0', 'GPMF')]) {
+    const video = overBlocks(0, data);
+    expect((await stripped(video)) === 'the positions of a dashcam').toBe(false);
+    expect(await stripped(video)).toEqual(video);
+  }
+});
+
 const keys = box('keys', zeros(8));
 // Where its media data is searched in pieces of 1 MiB.
 const overBlocks = (before: number, data: Buffer) =>
   Buffer.concat([clip, box('mdat', zeros(before), data, zeros(2 ** 20))]);
+const goPro = (begin: string, content = 'DEVC') =>
+  text(`${begin}\0\0\0\x24\0\0\0\0\0\0\0\0${content}\0\x01\0\x1cGPS5`);
 const camcorder = Buffer.from('17ee8c60f84d11d98cd60800200c9a664d44504d', 'hex');
 
 test.each<[string, Buffer]>([
@@ -59,12 +69,30 @@ test.each<[string, Buffer]>([
     'a track of timed metadata',
     await videoWith(track('meta', faces.replace('detected-face', 'location.ISO6709'))),
   ],
+  [
+    'a track of timed metadata',
+    await videoWith(track('meta', faces.replace('detected-face', 'direction.facing'))),
+  ],
   ['a track of timed metadata', await videoWith(track('meta', 'gpmdGoPro'))],
   ['a track of the kind "camm"', await videoWith(track('camm', 'camm'))],
   ['a track', await videoWith(track('vide', 'avc1GPSLatitude=48'))],
   ...[0, 2 ** 20 - 4].flatMap((before): [string, Buffer][] => [
     ['the positions of a dashcam', overBlocks(before, text('freeGPS '))],
     ['the data of a camcorder', overBlocks(before, camcorder)],
+  ]),
+  ...[0, 2 ** 20 - 1, 2 ** 20 - 18, 25_000_000].map((before): [string, Buffer] => [
+    'the positions of a dashcam',
+    overBlocks(before, goPro('GP\x06\0')),
+  ]),
+  ['the positions of a dashcam', overBlocks(25_000_000, text('freeGPS '))],
+  // Behind a record without data of sensors.
+  [
+    'the positions of a dashcam',
+    overBlocks(9, Buffer.concat([goPro('GP\x06\0', 'XXXX'), goPro('GP\x07\0')])),
+  ],
+  ...['free', 'sidx', 'moov'].map((kind): [string, Buffer] => [
+    'the positions of a dashcam',
+    Buffer.concat([clip, box(kind, goPro('GP\x06\0'))]),
   ]),
   ...['GPSPosition=48', 'longitude: 11', 'location.ISO6709', 'Exif\0\0', '8BIM\x04\x04', '8BIM\x04$'].map(
     (named): [string, Buffer] => ['a box "free"', Buffer.concat([clip, box('free', zeros(9), text(named))])],

@@ -30,7 +30,7 @@ export async function judge(pairs: readonly Pair[]): Promise<Verdict> {
   let located = 0;
   const broken = numbered.flatMap(({name, file}) => {
     const [old, now] = [before.get(file) ?? [], after.get(file) ?? []];
-    if (old.some(hasLocation)) located += 1;
+    if (old.some(line => hasLocation(line) || isTakenOut(line))) located += 1;
     return [
       ...now.filter(hasLocation).map(line => `${name}: still ${line}`),
       ...missing(others(old), others(now)).map(line => `${name}: no longer ${line}`),
@@ -42,7 +42,7 @@ export async function judge(pairs: readonly Pair[]): Promise<Verdict> {
 
 /** The tags of the files in a directory, a line each, by the files' names. */
 async function tagsIn(directory: string): Promise<Map<string, string[]>> {
-  const listed = await exiftool('-ee3', '-G1', '-a', '-s', '-u', '-n', '-m', directory);
+  const listed = await exiftool('-ee3', '-G1:2', '-a', '-s', '-u', '-n', '-m', directory);
   const tags = new Map<string, string[]>();
   for (const section of listed.split(/^======== /m).slice(1)) {
     const [path = '', ...lines] = section.split('\n');
@@ -54,15 +54,23 @@ async function tagsIn(directory: string): Promise<Map<string, string[]>> {
   return tags;
 }
 
-function parsed(line: string): {group: string; name: string; value: string} {
-  const [, group = '', name = '', value = ''] = /^\[(.*?)\]\s+(\S+)\s*: ?(.*)$/.exec(line) ?? [];
-  return {group, name, value};
+/** `group` and `kind`: the first and the second of exiftool's groups, which prints two of one name once. */
+function parsed(line: string): Record<'group' | 'kind' | 'name' | 'value', string> {
+  const [, group = '', kind = group, name = '', value = ''] =
+    /^\[(.*?)(?::(\w+))?\]\s+(\S+)\s*: ?(.*)$/.exec(line) ?? [];
+  return {group, kind, name, value};
 }
 
-/** Zeros and spaces are no location. */
+/** Whether a tag is one of exiftool's group of locations; zeros and spaces are none. */
 function hasLocation(line: string): boolean {
-  const {group, name, value} = parsed(line);
-  return isLocationTag(name, group) && !/^[\s0.,\0]*$/.test(value);
+  const {kind, value} = parsed(line);
+  return kind === 'Location' && !/^[\s0.,\0]*$/.test(value);
+}
+
+/** Whether a tag is taken out although exiftool has it in another group. */
+function isTakenOut(line: string): boolean {
+  const {group, name} = parsed(line);
+  return isLocationTag(name, group);
 }
 
 /** The places in the files that are made for tests, by which a tag of another name is known. */
@@ -70,7 +78,7 @@ const place = /Munich|Marienplatz|SECRET-PLACE|48\.13\d*/;
 
 function others(lines: readonly string[]): string[] {
   return lines.filter(line => {
-    const {group, name, value} = parsed(line);
+    const {group, kind, name, value} = parsed(line);
     // What a blanked pointer or box is instead.
     const isBlanked = /^(?:Exif_0x8826|Unknown_free)$/.test(name) && /^[0\s]*$/.test(value);
     // What is in a blanked item of iTunes beside its place, or an attribute of a blanked place whose name was mutated.
@@ -83,7 +91,8 @@ function others(lines: readonly string[]): string[] {
     const isDigest = group.startsWith('XMP') && /^Has|XMP$/.test(name) && /^[\dA-F]{32}$/.test(value);
     return (
       !isDigest &&
-      !isLocationTag(name, group) &&
+      kind !== 'Location' &&
+      !isTakenOut(line) &&
       !isDerivedTag(group, name) &&
       !isBlanked &&
       !isWithinBlanked &&

@@ -1,4 +1,4 @@
-/** The names that exiftool gives to tags which tell a place. */
+/** The names of tags that are taken out as places although exiftool has them in another group, or does not know them. */
 const locations = [
   /GPS/,
   /Latitude$|Longt?itude$|Altitude$|^Geotag/,

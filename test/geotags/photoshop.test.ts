@@ -19,6 +19,14 @@ test.each([26, 27, 90, 92, 95, 100, 101])(
   },
 );
 
+test('the destination of IPTC metadata, dataset 1:5: blanked', async () => {
+  const iptc = (text: string) =>
+    resourceOf(0x404, Buffer.from(`\x1c\x01\x05\0${String.fromCharCode(text.length)}${text}`));
+  expect(await stripped(await jpegWith(segment(iptc(secret))))).toEqual(
+    await jpegWith(segment(iptc(' '.repeat(secret.length)))),
+  );
+});
+
 test('IPTC and XMP among other resources, in two segments: blanked; a digest that was right is right', async () => {
   const [tagged, clean] = [secret, ' '.repeat(secret.length)].map(text => iptcOf([90, text], [5, 'a title']));
   if (tagged === undefined || clean === undefined) throw new Error('there are two');

@@ -11,7 +11,7 @@ import {whatIsMissing} from '../../support/installed.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
 const corpus = new URL('../../../../shared/media/', import.meta.url);
-const missing = whatIsMissing(['exiftool', 'ffmpeg']);
+const missing = noExiftool ?? whatIsMissing(['ffmpeg']);
 
 /** Real media, where they are. */
 async function realMedia(): Promise<Made[]> {

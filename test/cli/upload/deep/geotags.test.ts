@@ -53,6 +53,36 @@ async function machine() {
   return {...connected, box, path, sources, run, bytesOf, storedCount};
 }
 
+it('the positions of a dashcam that no track refers to, and a phone cell: refused, and sent without it', async () => {
+  const {box, path, run, bytesOf, storedCount} = await machine();
+  const record = Buffer.from('GP\x06\0\0\0\0\x08\0\0\0\0\0\0\0\0DEVC\0\x01\0\x04', 'latin1');
+  const data = Buffer.concat([Buffer.from('\0\0\0\x20mdat', 'latin1'), record]);
+  await writeFile(path('drive.mp4'), Buffer.concat([await readFile(fixture('clip.mp4')), data]));
+  const cell =
+    '<rdf:Description xmlns:cell="http://developer.sonyericsson.com/cell/1.0/" cell:cgi="262-01-1" cell:r="7"/>';
+  await writeFile(path('cell.jpg'), await jpegWith([1, `http://ns.adobe.com/xap/1.0/\0${cell}`]));
+  const {said, results, exitCode} = await run('drive.mp4', 'cell.jpg', '--geotags', 'strip');
+  expect(said.map(line => line.slice(0, 3))).toEqual([
+    ['cell.jpg', 'uploaded', 'stripped'],
+    ['drive.mp4', 'failed', undefined],
+  ]);
+  expect(results[1].error).toMatchObject({
+    code: 'geotags_unstrippable',
+    message: expect.stringContaining('dashcam'),
+  });
+  const sent = await bytesOf(results[0].record);
+  expect([sent.length, sent.includes('262-01-1'), sent.includes('cell:r=')]).toEqual([
+    (await readFile(path('cell.jpg'))).length,
+    false,
+    false,
+  ]);
+  expect([
+    exitCode,
+    await storedCount(),
+    (await box.run(['upload', 'drive.mp4', '--geotags', 'warn'])).stderr,
+  ]).toEqual([3, 1, expect.stringContaining('the positions of a dashcam could not be checked')]);
+});
+
 it('a machine that begins to strip: what is sent, skipped, refused, printed and remembered', async () => {
   const {box, sources, run, bytesOf, path, storedCount} = await machine();
   const photos = ['small.jpg', 'large.jpg', 'plain.jpg'];
