@@ -1,5 +1,4 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {MediaError} from '../../errors.ts';
 import {noUrl, publicUrl} from '../../service/record.ts';
 import {filesIn} from '../../sources/open/file.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';

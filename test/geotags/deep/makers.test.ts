@@ -2,13 +2,12 @@ import {existsSync} from 'node:fs';
 import {copyFile, readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {needPrograms} from '../../support/installed.ts';
 import {fixture, temporaryDirectory} from '../../support/media.ts';
+import {exiftool, needExiftool, noExiftool} from '../exiftool.ts';
 import {handmade} from '../handmade.ts';
 import {judge} from '../judge.ts';
 import {makeFiles} from '../makers.ts';
 import {stripped} from '../tagged.ts';
-import {exiftool, needExiftool, noExiftool} from '../exiftool.ts';
 
 test('files in the manner of 12 makers: exiftool finds no location, and all other tags', async context => {
   needExiftool(context);
@@ -58,7 +57,7 @@ test.skipIf(noExiftool !== undefined).each([
 );
 
 /** Files of which a place was once sent, beside the repository where there are any. */
-const found = new URL('../../../shared/found/', import.meta.url);
+const found = new URL('../../../../shared/found/', import.meta.url);
 
 test.skipIf(noExiftool !== undefined || !existsSync(found))(
   'files of which a place was once sent: none stays, or they are refused',

@@ -27,6 +27,23 @@ async function told(scripts: readonly Script[], scheme = 'http'): Promise<ErrorL
   return errors;
 }
 
+test('the key in pieces, as .github/SECURITY.md says: none of 12 characters in an error, all of them in a record', async () => {
+  const pieces = [testKey.slice(0, 12), testKey.slice(4, 16), testKey.slice(-12)];
+  const record = (more: object) => JSON.stringify({id: 'm_1', ...more});
+  const {url} = await scriptedServer(
+    answering(400, JSON.stringify({error: {code: 3, message: pieces.join(' ')}})),
+    answering(200, record({pieces})),
+    answering(200, record({whole: [testKey, Buffer.from(testKey).toString('base64')]})),
+  );
+  const box = await sandboxFor(url);
+  const upload = () => box.run(['upload', photo, '--retries', '0', '--json']);
+  expect((await upload()).stderr).toContain('[secret] [secret] [secret]');
+  expect(JSON.parse((await upload()).stdout)).toMatchObject({pieces});
+  expect(JSON.parse((await upload()).stdout)).toMatchObject({
+    whole: ['[secret]', expect.stringContaining('[secret]')],
+  });
+});
+
 const nginxPage = (title: string) =>
   `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>400 Bad Request</h1></center>\r\n<hr><center>nginx/1.22.1</center>\r\n`;
 
