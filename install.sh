@@ -58,7 +58,6 @@ install() {
 
 uninstall() {
   for file in $files; do rm -f "$prefix/$file" || fail "$prefix/$file cannot be removed."; done
-  rm -rf "${XDG_CACHE_HOME:-${HOME-}/.cache}/media/compiled" && rmdir "${XDG_CACHE_HOME:-${HOME-}/.cache}/media" 2>/dev/null || :
   [ ! -d "$prefix" ] || for file in $files; do (cd "$prefix" && rmdir -p "${file%/*}" 2>/dev/null) || :; done
   echo "Removed media from $prefix. Settings, keys and journals stay: docs/install.md says where they are."
 }

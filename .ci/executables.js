@@ -3,7 +3,7 @@
 // into another directory. With --without-compiled, two builds of the same files are the same, byte for byte. Signing comes last,
 // and is not done here. A build fails unless the executable is of its platform, contains every file, and is small enough.
 // Node is fetched from the npm registry, and checked against the integrity in .ci/node-binaries.json. Compiled code belongs to
-// one platform, so an executable contains it only if it is built there; otherwise it is stored on first use, as by the package.
+// one platform, so an executable contains it only if it is built there.
 import {spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {
@@ -21,7 +21,6 @@ import {dirname, join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
 import {buildSync} from 'esbuild';
-import {compiledCode} from './executable-compiled.js';
 import {platformAndBlob} from './executable-format.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -63,15 +62,10 @@ async function build(name, builder) {
   const file = `media-${name}${name.startsWith('win') ? '.exe' : ''}`;
   const output = join(target, file);
   const assets = {...packageFiles(), 'NODE-LICENSE.txt': node.license};
-  let contents = assets;
+  if (!values['without-compiled'] && name === here) Object.assign(assets, compiledCode(node.program));
   inject(builder.program, {base, output, assets});
-  if (!values['without-compiled'] && name === here) {
-    const compiled = await compiledCode(output, scratch, join(root, 'test/fixtures'));
-    contents = {...assets, ...compiled};
-    inject(builder.program, {base, output, assets: contents});
-  }
   const bytes = readFileSync(output);
-  check(bytes, name, Object.keys(contents));
+  check(bytes, name, Object.keys(assets));
   const compressed = compress(bytes);
   if (compressed.length > largestArchive)
     throw new Error(`media-${name}.gz has ${compressed.length} bytes, more than ${largestArchive}.`);
@@ -83,6 +77,18 @@ async function build(name, builder) {
     isStripped,
     sha256: digest(bytes, 'sha256', 'hex'),
   };
+}
+
+/** The compiled code of the frequent commands, for the Node of the executable. */
+function compiledCode(node) {
+  const directory = join(root, 'dist/compiled');
+  rmSync(directory, {recursive: true, force: true});
+  call(process.execPath, join(root, '.ci/compiled.js'), node);
+  const named = readdirSync(directory).map(file => [
+    file.replace(/^(.+?\.cjs)-.*(-[a-z]+)$/, 'compiled/$1$2'),
+    join(directory, file),
+  ]);
+  return Object.fromEntries(named);
 }
 
 /** That it is a program of this platform, which Node takes for a single executable with these files. */

@@ -1,39 +1,22 @@
-const {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} = require('node:fs');
-const {dirname, isAbsolute, join} = require('node:path');
+const {existsSync, mkdirSync, readFileSync, statSync, writeFileSync} = require('node:fs');
+const {dirname, join} = require('node:path');
 const {getRawAsset, isSea} = require('node:sea');
 const {Script} = require('node:vm');
 
-// Compiling the program takes 56 of 210 ms of CPU of a small upload. So the first successful run of a command stores
-// V8's compiled code, and later runs load it, as Python does: in dist/compiled, or if the package belongs to another user, who
-// could not remove the files (after a run by root, for example), or is not writable, in the user's cache directory. A file there
-// contains the source that was compiled, then the code twice. It is used only if that source equals the file in dist, byte for
-// byte, and both copies of the code agree: V8 itself checks only the length of the source. The file name contains the Node
-// version and the command, since V8 accepts code of the same version only, and each command needs its own part of the
-// program. Nothing is stored if neither directory can be used, or with NODE_DISABLE_COMPILE_CACHE=1; the program then runs the
-// same way, only slower. Node's own cache (module.enableCompileCache) stores only the code that was compiled before the
-// program ran, a third of it. A single executable contains the files of dist, and the compiled code of the most frequent
-// commands; the code of the others is stored in the user's cache directory.
+// Compiling the program takes a sixth of the CPU of a small upload. So V8's compiled code is stored in dist/compiled, and nowhere
+// else: by the build that `npm install` runs, and after the first successful run of a command, if its user owns dist. A single
+// executable contains that of the most frequent commands. The name of a file contains the Node and the command, since each
+// command needs its own part of the program. V8 checks only the length of the source, so a checksum of the source and the code
+// follows the code. Without a usable file, or with NODE_DISABLE_COMPILE_CACHE=1, the program runs the same way, only slower.
+// Node's own cache (module.enableCompileCache) stores only what was compiled before the program ran, a third of it.
 
 const program = join(dirname(__dirname), 'dist');
-const user = process.geteuid?.();
+const compiled = join(program, 'compiled');
 /** In seconds. After a longer run, V8 has already discarded the compiled code of its beginning. */
 const longestRun = 5;
 const loaded = new Map();
-/** Whose compiled code is used; undefined for child processes and threads, which use none. */
+/** The command whose compiled code is used; undefined if none is, as in child processes and threads. */
 let command;
-/** The end of all file names of this run; undefined if it stores nothing. */
-let ending;
-const ofPackage = join(program, 'compiled');
 
 // Node 20 optimises early. V8 compiles the HTTP parser again after the first responses, which takes longer than a whole small
 // upload (140 ms of CPU), and the process waits for it at its end. 20,000 responses later, that has still gained nothing, so
@@ -95,8 +78,7 @@ function read(path) {
 
 /** From now on, loads the compiled code of this command. */
 function useCompiled(name) {
-  command = name;
-  ending = process.env.NODE_DISABLE_COMPILE_CACHE === '1' ? undefined : endingOf();
+  if (process.env.NODE_DISABLE_COMPILE_CACHE !== '1') command = name;
 }
 
 /** Loads a file of dist, and the files that it requires; returns its exports. */
@@ -105,11 +87,11 @@ function load(name) {
   if (known !== undefined) return known.module.exports;
   const filename = join(program, name);
   const source = read(`dist/${name.slice(2)}`);
-  const cachedData = ending && kept(name, source);
+  const cachedData = command && stored(name, source);
   const wrapped = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
   const script = underUsualFlags(() => new Script(wrapped, {filename, cachedData}));
   const module = {exports: {}};
-  loaded.set(name, {name, module, script, source, isKept: script.cachedDataRejected === false});
+  loaded.set(name, {name, module, script, source});
   const requireFrom = id => (id.startsWith('./') ? load(id) : require(id));
   try {
     script.runInThisContext().call(module.exports, module.exports, requireFrom, module, filename, program);
@@ -122,102 +104,45 @@ function load(name) {
   return module.exports;
 }
 
-/** The end of the file names: compiled code belongs to one command and one build of Node. */
-function endingOf() {
+/** The stored code of a file of dist, if it is whole and was compiled from this source. */
+function stored(name, source) {
   try {
-    return `${process.version}-${process.arch}-${statSync(process.execPath).size}-${command}`;
+    const bytes = isSea()
+      ? Buffer.from(getRawAsset(`compiled/${name.slice(2)}-${command}`))
+      : readFileSync(pathOf(name));
+    const code = bytes.subarray(0, -4);
+    return checksum(source, code) === bytes.readUInt32LE(code.length) ? code : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** The stored code of exactly this source, if both copies are intact, or the code that a single executable contains. */
-function kept(name, source) {
-  const ofExecutable = () => Buffer.from(getRawAsset(`compiled/${name.slice(2)}-${command}`));
-  const ofDirectory = directory => {
-    const bytes = readFileSync(join(directory, `${name}-${ending}`));
-    const twice = bytes.subarray(source.length);
-    const code = twice.subarray(0, twice.length / 2);
-    const isWhole = code.equals(twice.subarray(code.length));
-    return isWhole && bytes.subarray(0, source.length).equals(source) ? code : undefined;
-  };
-  const ofUser = () => ofDirectory(directoryOfUser());
-  for (const find of [isSea() ? ofExecutable : () => ofDirectory(ofPackage), ofUser]) {
-    try {
-      const code = find();
-      if (code !== undefined) return code;
-    } catch {
-      // It was not stored there.
-    }
-  }
-  return undefined;
+function pathOf(name) {
+  const build = `${process.version}-${process.arch}-${statSync(process.execPath).size}`;
+  return join(compiled, `${name}-${build}-${command}`);
 }
 
-/** Stores the code that was compiled in this run and is not stored yet. Call it at the end of a successful run. */
+function checksum(source, code) {
+  const {crc32} = require('node:zlib');
+  return crc32(code, crc32(source));
+}
+
+/** Stores the code that was compiled in this run. Call it at the end of a successful run. */
 function keep() {
-  const fresh = [...loaded.values()].filter(({isKept}) => !isKept);
-  if (ending === undefined || fresh.length === 0 || process.uptime() > longestRun) return;
+  if (command === undefined || isSea() || process.uptime() > longestRun) return;
   try {
-    const isOfPackage = !isSea() && isOurs(program) && isWritable(program);
-    const directory = isOfPackage ? ofPackage : directoryOfUser();
-    makeDirectory(directory, isOfPackage ? 0o755 : 0o700);
-    for (const one of fresh) write(directory, one);
+    // In another user's package, root would leave files that the user could not remove. Windows has no user ids.
+    if (process.geteuid && statSync(program).uid !== process.geteuid()) return;
+    for (const {name, script, source} of loaded.values()) {
+      if (script.cachedDataRejected === false) continue;
+      const code = underUsualFlags(() => script.createCachedData());
+      const sum = Buffer.alloc(4);
+      sum.writeUInt32LE(checksum(source, code));
+      if (!existsSync(compiled)) mkdirSync(compiled, {mode: 0o755});
+      writeFileSync(pathOf(name), Buffer.concat([code, sum]), {mode: 0o644});
+    }
   } catch {
     // The next run compiles again, which is slower and otherwise the same.
-  }
-}
-
-/**
- * The place for compiled code in the user's cache directory. Throws if there is none, if others could have put something there,
- * or if its owner could not remove what we store (HOME of somebody else under sudo, for example).
- */
-function directoryOfUser() {
-  const {XDG_CACHE_HOME, HOME = '', LOCALAPPDATA = ''} = process.env;
-  const caches = {darwin: join(HOME, 'Library', 'Caches'), win32: LOCALAPPDATA};
-  const cache = caches[process.platform] ?? (XDG_CACHE_HOME || join(HOME, '.cache'));
-  if (!isAbsolute(cache)) throw new Error('There is no cache directory.');
-  const directory = join(cache, 'media', 'compiled');
-  let present = directory;
-  while (!existsSync(present)) present = dirname(present);
-  if (!isOurs(present) || isOpenToOthers(present)) throw new Error(`${present} is not only ours.`);
-  return directory;
-}
-
-/** With `recursive`, mkdir of Node 20 never returns where a directory exists and takes no others (/proc). */
-function makeDirectory(directory, mode) {
-  if (existsSync(directory)) return;
-  makeDirectory(dirname(directory), mode);
-  mkdirSync(directory, {mode});
-}
-
-// Windows has no user ids, and gives every user a cache directory of their own.
-function isOurs(directory) {
-  return user === undefined || statSync(directory).uid === user;
-}
-
-function isOpenToOthers(directory) {
-  return user !== undefined && (statSync(directory).mode & 0o022) !== 0;
-}
-
-function isWritable(directory) {
-  try {
-    accessSync(directory, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function write(directory, {name, script, source}) {
-  const code = underUsualFlags(() => script.createCachedData());
-  const path = join(directory, `${name}-${ending}`);
-  const temporary = `${path}.${process.pid}`;
-  try {
-    writeFileSync(temporary, Buffer.concat([source, code, code]), {flag: 'wx', mode: 0o644});
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, {force: true});
-    throw error;
   }
 }
 

@@ -317,10 +317,10 @@ export const environment: readonly Row[] = [
   ['`CI`', 'if set, nothing is animated'],
   ['`TERM`', '`dumb`: neither animation nor colour'],
   ['`LC_ALL`, `LC_CTYPE`, `LANG`', 'the locale; boxes and spinners are ASCII unless it uses UTF-8'],
-  ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: do not keep compiled code for the next run'],
+  ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: neither load nor store compiled code'],
   [
-    '`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME`',
-    'on Linux, the parent directories of the settings, the data, the journal of --once and compiled code',
+    '`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`',
+    'on Linux, the parent directories of the settings, the data and the journal of --once',
   ],
 ];
 
@@ -343,12 +343,6 @@ export const files: readonly Row[] = [
     '`~/.local/state/media/journals/`',
     '`~/Library/Application Support/media/journals/`',
     '`%LOCALAPPDATA%\\media\\Data\\journals\\`',
-  ],
-  [
-    'compiled code, if the package is not yours',
-    '`~/.cache/media/compiled/`',
-    '`~/Library/Caches/media/compiled/`',
-    '`%LOCALAPPDATA%\\media\\compiled\\`',
   ],
 ];
 

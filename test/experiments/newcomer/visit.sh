@@ -63,7 +63,7 @@ hand)
   }
   outdate() { rm "$program" && printf '#!/bin/sh\necho old\n' >"$program"; }
   upgrade() { install; }
-  uninstall() { rm -r "$program" "$HOME/.cache/media"; }
+  uninstall() { rm "$program"; }
   ;;
 image)
   export HOME=/tmp
