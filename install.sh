@@ -74,6 +74,7 @@ done
 case $prefix in /*) ;; ?*) prefix=$PWD/$prefix ;; *) fail 'HOME is not set. Name a directory: --prefix DIR' 2 ;; esac
 [ ! -L "$prefix/bin/media" ] || fail "$prefix/bin/media is a link that something else made, such as npm. Remove it the same way first: docs/install.md."
 case $action-$release in
+  install-http://*@*) ;; # Another host follows the user name localhost.
   uninstall-* | install-https://* | install-http://127.0.0.1:* | install-http://localhost:*) $action; exit ;;
-  *) fail 'Name the release by its https:// URL: --from URL' 2 ;;
 esac
+fail 'Name the release by its https:// URL: --from URL' 2

@@ -21,10 +21,11 @@ import {dirname, join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
 import {buildSync} from 'esbuild';
+import {compress} from './compress.js';
 import {platformAndBlob} from './executable-format.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** In bytes: what someone downloads. */
+/** In bytes: what someone downloads, if it was compressed as well as a release is. */
 const largestArchive = 42_000_000;
 const {version, platforms} = JSON.parse(readFileSync(join(root, '.ci/node-binaries.json'), 'utf8'));
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'media-cli', 'node');
@@ -66,14 +67,14 @@ async function build(name, builder) {
   inject(builder.program, {base, output, assets});
   const bytes = readFileSync(output);
   check(bytes, name, Object.keys(assets));
-  const compressed = compress(bytes);
-  if (compressed.length > largestArchive)
-    throw new Error(`media-${name}.gz has ${compressed.length} bytes, more than ${largestArchive}.`);
-  writeFileSync(join(target, `media-${name}.gz`), compressed);
+  const {archive, isLarger} = compress(bytes);
+  if (archive.length > largestArchive && !isLarger)
+    throw new Error(`media-${name}.gz has ${archive.length} bytes, more than ${largestArchive}.`);
+  writeFileSync(join(target, `media-${name}.gz`), archive);
   return {
     file,
     bytes: bytes.length,
-    gz: compressed.length,
+    gz: archive.length,
     isStripped,
     sha256: digest(bytes, 'sha256', 'hex'),
   };
@@ -170,14 +171,6 @@ function strip(program, name) {
     win: [],
   };
   return ways[platform].some(([tool, ...options]) => spawnSync(tool, [...options, program]).status === 0);
-}
-
-/** As .gz, without a name or a time in it, by the program that makes the smallest one: zlib's are 7 % larger. */
-function compress(bytes) {
-  const {status, stdout} = spawnSync('libdeflate-gzip', ['-12', '-c'], {input: bytes, maxBuffer: 2 ** 28});
-  if (status !== 0)
-    throw new Error('Install libdeflate-gzip (Debian and Ubuntu: apt-get install libdeflate-tools).');
-  return stdout;
 }
 
 function digest(bytes, algorithm, encoding) {

@@ -57,7 +57,7 @@ async function releaseUrl(chosen: string, env: NodeJS.ProcessEnv): Promise<strin
     });
   const {version} = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
   const url = chosen.replace(/\/+$/, '') || `${server}/${repository}/releases/download/v${version}`;
-  if (!/^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost):)/.test(url))
+  if (!/^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost):\d+(?:\/|$))/.test(url))
     throw new MediaError('usage', `The input release is "${url}".`, {hint: 'Use an https:// address.'});
   return url;
 }

@@ -191,10 +191,12 @@ describe('the action', slowTest, () => {
       ],
       [{options: '--json'}, 'The input options has --json, which the action decides.%0A'],
       [{release: ''}, 'The input release is missing.%0AAn action from a directory'],
-      [
-        {release: 'http://example.com'},
-        'The input release is "http://example.com".%0AUse an https:// address.',
-      ],
+      ...['http://example.com', 'http://localhost:x@example.com'].map(
+        (release): [Record<string, string>, string] => [
+          {release},
+          `The input release is "${release}".%0AUse an https:// address.`,
+        ],
+      ),
     ];
     for (const [given, message] of cases) {
       const {exitCode, stderr} = await runAction(box, {...inputs, files: 'docs', ...given});

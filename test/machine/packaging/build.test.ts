@@ -1,6 +1,8 @@
 import {isAscii} from 'node:buffer';
 import {cp, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
+import {gunzipSync} from 'node:zlib';
+import {execa} from 'execa';
 import {expect, test} from 'vitest';
 import {program, temporaryDirectory} from '../../support/media.ts';
 
@@ -26,6 +28,16 @@ test('a build into a dist that has been used: compiled code stays, types that no
     ['compiled', compiled, ...built].sort(),
   );
   expect(await readFile(join(directory, compiled), 'utf8')).toBe('code');
+});
+
+test('without libdeflate-gzip, an executable is compressed by zlib, which is said', async () => {
+  const script = `import {compress} from ${JSON.stringify(join(root, '.ci/compress.js'))};
+    process.stdout.write(compress(Buffer.alloc(100_000, 'media')).archive);`;
+  const {stdout, stderr} = await execa(process.execPath, ['--input-type=module', '--eval', script], {
+    ...{env: {PATH: ''}, extendEnv: false, encoding: 'buffer'},
+  });
+  expect(gunzipSync(stdout)).toEqual(Buffer.alloc(100_000, 'media'));
+  expect(Buffer.from(stderr).toString()).toContain('Compressed by zlib, which takes about 7 % more');
 });
 
 // One other character, which esbuild escapes in a string but not in a regular expression, makes V8 keep the whole source in two bytes

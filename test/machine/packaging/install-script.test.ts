@@ -159,7 +159,9 @@ it('a directory that cannot be written, a link of npm, no address, a wrong optio
       /\/proc\/none\/bin cannot be written\. Choose another directory: --prefix DIR$/,
     ],
     [[], 2, /Name the release by its https:\/\/ URL: --from URL$/],
-    [['--from', 'http://example.com'], 2, /Name the release by its https:\/\/ URL/],
+    ...['http://example.com', 'http://localhost:x@example.com', 'http://127.0.0.1:80@example.com/'].map(
+      (url): [string[], number, RegExp] => [['--from', url], 2, /Name the release by its https:\/\/ URL/],
+    ),
     [['--prefix'], 2, /--prefix needs a value\.$/],
     [['--quiet'], 2, /There is no --quiet\. Usage: sh install\.sh /],
     [from, 2, /HOME is not set\. Name a directory: --prefix DIR$/, {HOME: ''}],
