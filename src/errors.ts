@@ -1,4 +1,4 @@
-import {systemReason} from './lib/system-code.ts';
+import {systemCode, systemReason} from './lib/system-code.ts';
 
 /**
  * Of the run: `passing`, it may not happen on the next one; `lasting`, it ends this run and the next one; `unrecorded`, the journal takes
@@ -58,7 +58,7 @@ const codes = {
   config_unusable: [1],
   state_unwritable: [1],
   output_failed: [1],
-  local_failure: [1, 'of a file'],
+  local_failure: [1, 'lasting', 'of a file'],
 
   record_mismatch: [1],
   no_url: [1, 'of a file'],
@@ -179,9 +179,19 @@ export function isUnreachable(error: MediaError): boolean {
   return hasTrait(code, 'unreachable') || isPage(error) || (code === 'proxy_failed' && status >= 500);
 }
 
-/** The error for a connection that broke after something was sent: its name changes nothing about what may have been stored. */
+/** The error for a request that failed by its connection, or in this process: its name changes nothing about what may have been stored. */
 export function describeBroken(cause: unknown, host: string): MediaError {
+  if (cause instanceof MediaError) return cause;
+  const code = systemCode(cause) ?? '';
   const problem = cause instanceof Error ? protocolProblem(cause) : undefined;
+  if (problem === undefined && !codesOfPeers.test(code) && !certificateCodes.test(code)) {
+    const isForWasm = /wasm|WebAssembly/i.test(String(cause));
+    const why = isForWasm ? 'there is too little address space for WebAssembly' : systemReason(cause);
+    const hint = isForWasm
+      ? 'It needs about 12 GB. Raise the limit with ulimit -v, or set: NODE_OPTIONS=--disable-wasm-trap-handler'
+      : 'If it fails again, report it.';
+    return new MediaError('local_failure', `The request failed in this process: ${why}.`, {hint, cause});
+  }
   return problem === undefined
     ? new MediaError('connection_lost', `The connection to ${host} broke.`, {cause})
     : new MediaError('not_http', `${host} ${problem}.`, {
@@ -189,6 +199,14 @@ export function describeBroken(cause: unknown, host: string): MediaError {
         hint: 'Check the scheme, the host and the port of the base URL.',
       });
 }
+
+/** What Node calls a certificate that it does not accept. */
+export const certificateCodes =
+  /^(ERR_TLS|CERT_|CRL_|ERROR_IN_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_|PATH_LENGTH|UNSPECIFIED$)/;
+
+/** The codes of what a socket, a name server, TLS and the bytes of a response fail with. */
+const codesOfPeers =
+  /^(E(AI_|CONN|HOST|NET|ADDR|AFNO|PROTO|PIPE|TIMEDOUT|NOTFOUND|NOTCONN|ACCES|PERM|INVAL$|NOBUFS)|ERR_(SSL|STREAM|SOCKET)_|HPE_|UND_ERR_(SOCKET|HEADERS_OVER|RES_|INFO|ABORTED|DESTROYED|CLOSED))/;
 
 /** What a response has against HTTP/1.1, by undici's error. */
 function protocolProblem(error: Error & {code?: string; data?: string}): string | undefined {

@@ -178,7 +178,7 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     'free space where standard output goes, and run the command again with the same journal',
   ],
   local_failure: [
-    'another problem on this machine: a full disk, a port in use',
+    'another problem on this machine: a full disk, a port in use, too little address space (`ulimit -v`)',
     'fix what the message names, and run the command again',
   ],
   record_mismatch: [

@@ -59,7 +59,7 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
     const answer = await within(invocation, options.timeout, signal =>
       session.client.graphql(request, signal).catch(error => {
         if (signal.aborted) throw tooLate(session.hostName, options.timeout);
-        throw error instanceof MediaError ? error : describeBroken(error, session.hostName);
+        throw describeBroken(error, session.hostName);
       }),
     );
     return await printAnswer(answer, session.hostName, invocation);

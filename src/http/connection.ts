@@ -5,7 +5,7 @@ import {type buildConnector, Client} from 'undici';
 import type {MediaError} from '../errors.ts';
 import {nextTurn} from '../host.ts';
 import {Stop} from '../lib/stop.ts';
-import {closedAtOnce, describeConnectError, isCertificateAlert} from './errors.ts';
+import {closed, describeConnectError, isCertificateAlert} from './errors.ts';
 import {HttpExchange} from './exchange.ts';
 import {dropInterimResponses} from './interim-filter.ts';
 import {type HttpAnswer, type HttpRequest, type SocketWire, wireOf} from './message.ts';
@@ -59,7 +59,7 @@ export class Connection {
     this.#trace?.restart();
     this.#opening = new Stop();
     const opening = this.#hasOpened
-      ? Promise.reject(describeConnectError(new Error(closedAtOnce), this.#origin))
+      ? Promise.reject(describeConnectError(closed(), this.#origin))
       : openSocket(this.#origin, this.#options, this.#opening, this.#trace);
     this.#hasOpened = true;
     opening.then(
@@ -133,7 +133,7 @@ export class Connection {
   /** Closes the connection at once; a pending request rejects. */
   async destroy(): Promise<void> {
     const ended = this.#client.destroy();
-    this.#opening.abort(new Error('The connection was closed.'));
+    this.#opening.abort(closed('The connection was closed.'));
     await ended;
   }
 }

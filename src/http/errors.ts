@@ -1,4 +1,4 @@
-import {type ErrorCode, MediaError, tooManyOpen} from '../errors.ts';
+import {certificateCodes, describeBroken, type ErrorCode, MediaError, tooManyOpen} from '../errors.ts';
 import {isOutOfDescriptors, systemCode} from '../lib/system-code.ts';
 import {quoted, wordsOf} from '../lib/words.ts';
 
@@ -38,41 +38,30 @@ export function describeConnectError(
   const text = error instanceof Error ? error.message : String(error);
   const failed = (code: ErrorCode, message: string, hint: string) =>
     new MediaError(code, message, {hint, cause: error});
-  if (code === 'ENOTFOUND') {
-    return failed(
-      'host_not_found',
-      `There is no host called ${url.hostname}.`,
-      `Check the spelling of ${place}.`,
-    );
-  }
+  const spelling = `Check the spelling of ${place}.`;
+  if (code === 'ENOTFOUND')
+    return failed('host_not_found', `There is no host called ${url.hostname}.`, spelling);
   if (isOutOfDescriptors(error))
     return tooManyOpen(`No connection to ${host}`, error, ', or lower --concurrency');
   if (code.startsWith('EAI_'))
     return failed('dns_unavailable', `The name ${url.hostname} could not be looked up.`, checkNetwork);
-  if (code === 'ECONNREFUSED') {
-    const message = `Nothing is listening at ${host}: the connection was refused.`;
-    return failed(
-      'connection_refused',
-      message,
-      'Check the host and the port, and that the service is running.',
-    );
-  }
-  if (code === 'ETIMEDOUT') {
-    const hint = 'Check the network connection and any firewall in between.';
-    return failed('connect_timeout', `Connecting to ${host} took too long.`, hint);
-  }
-  if (isCertificateAlert(error)) {
-    const message = `The TLS connection was refused by ${host}: ${handshakeProblem(text)}.`;
-    return failed('tls_failed', message, clientCertificateHint);
-  }
+  const refused = `Nothing is listening at ${host}: the connection was refused.`;
+  if (code === 'ECONNREFUSED') return failed('connection_refused', refused, checkPort);
+  if (code === 'ETIMEDOUT')
+    return failed('connect_timeout', `Connecting to ${host} took too long.`, checkFirewall);
+  const problem = handshakeProblem(text);
+  const alert = `The TLS connection was refused by ${host}: ${problem}.`;
+  if (isCertificateAlert(error)) return failed('tls_failed', alert, clientCertificateHint);
   if (/^(ERR_SSL|EPROTO)/.test(code)) {
-    const [what, hint] = describeHandshake(handshakeProblem(text), proxyVariable);
+    const [what, hint] = describeHandshake(problem, proxyVariable);
     return failed('tls_failed', `${peerAt(url.host, proxyVariable)} ${what}.`, hint);
   }
-  if (/^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA)/.test(code)) {
+  if (certificateCodes.test(code)) {
     const message = `The TLS certificate of ${host} was not accepted: ${certificateProblem(error, text)}.`;
     return failed('tls_failed', message, certificateHint(code, proxyVariable, hasOwnAuthorities));
   }
+  const broken = describeBroken(error, host);
+  if (broken.code === 'local_failure') return broken;
   const why = code.startsWith('HPE_') ? 'it did not respond in HTTP' : reason(text);
   return failed('connect_failed', `No connection to ${host}: ${why}.`, checkNetwork);
 }
@@ -80,10 +69,14 @@ export function describeConnectError(
 export const clientCertificateHint =
   'If it requires a client certificate, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.';
 
+const checkPort = 'Check the host and the port, and that the service is running.';
+const checkFirewall = 'Check the network connection and any firewall in between.';
 const checkNetwork = 'Check the network connection, then try again.';
 
-/** Why there is no connection if the other side closed it before anything was sent. */
-export const closedAtOnce = 'it was closed immediately';
+/** What a connection fails with that was closed, by default by the other side before anything was sent. */
+export function closed(how = 'it was closed immediately'): Error {
+  return Object.assign(new Error(how), {code: 'ECONNRESET'});
+}
 
 /** The error for what a service or a proxy has sent before it was asked for anything. */
 export function describeUnasked(bytes: Buffer, {host}: URL, proxyVariable?: string): MediaError {

@@ -2,6 +2,7 @@ import type {Dispatcher} from 'undici';
 import {syntaxError} from '../errors.ts';
 import {nextTurn} from '../host.ts';
 import {defined} from '../lib/object.ts';
+import {closed} from './errors.ts';
 import {
   type Body,
   type HeaderFields,
@@ -115,7 +116,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** Nothing else can run between this call and the write of the last bytes. */
   #release(body: Body): void {
     const wire = this.#wire;
-    if (!wire.isOpen) throw new Error('The connection ended before the whole body was sent.');
+    if (!wire.isOpen) throw closed('The connection ended before the whole body was sent.');
     body.release?.(wire);
   }
 

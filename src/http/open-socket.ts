@@ -5,7 +5,7 @@ import {nextTurn, type StopSignal} from '../host.ts';
 import {defined} from '../lib/object.ts';
 import {Stop, unlessStopped} from '../lib/stop.ts';
 import {connectToHost} from './addresses.ts';
-import {closedAtOnce, describeConnectError, describeUnasked} from './errors.ts';
+import {closed, describeConnectError, describeUnasked} from './errors.ts';
 import type {ConnectionOptions, HttpTrace} from './options.ts';
 import {describePage, openTunnel, proxyFor} from './proxy.ts';
 
@@ -80,7 +80,7 @@ async function refuseUnasked(
   if (failure !== undefined) throw failure;
   const bytes: Buffer | null = socket.read();
   if (bytes !== null) throw describe(bytes);
-  if (socket.destroyed || socket.readableEnded) throw new Error(closedAtOnce);
+  if (socket.destroyed || socket.readableEnded) throw closed();
 }
 
 function secured(

@@ -23,10 +23,11 @@ export async function verifyKey(client: ServiceClient, signal: AbortSignal): Pro
   try {
     answer = await client.graphql({query: '{__typename}'}, signal);
   } catch (error) {
-    if (error instanceof MediaError) return {status: 'unreachable', error};
-    if (signal.aborted) return {status: 'unclear', message: 'it did not respond in time'};
-    const {code, message} = describeBroken(error, 'it');
-    return {status: 'unclear', message: code === 'not_http' ? message : 'the connection broke'};
+    if (signal.aborted && !(error instanceof MediaError))
+      return {status: 'unclear', message: 'it did not respond in time'};
+    const broken = describeBroken(error, 'it');
+    if (broken === error || broken.code === 'local_failure') return {status: 'unreachable', error: broken};
+    return {status: 'unclear', message: broken.code === 'not_http' ? broken.message : 'the connection broke'};
   }
   return judge(answer);
 }

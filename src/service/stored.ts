@@ -56,8 +56,8 @@ export async function isStillStored(
     const message = `${url.host} did not say whether it still has an uploaded file.`;
     throw new MediaError('service_unavailable', message, {status: answer?.status});
   } catch (error) {
-    if (!(error instanceof MediaError) || error.code === 'service_unavailable' || isUnreachable(error))
-      throw error;
+    const ours = ['service_unavailable', 'local_failure', 'too_many_open_files'];
+    if (!(error instanceof MediaError) || ours.includes(error.code) || isUnreachable(error)) throw error;
     return false;
   }
 }

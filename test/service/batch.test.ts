@@ -196,7 +196,7 @@ describe('a Retry-After of a day, which is longer than --retry-max-wait', () => 
         attempts += 1;
         if (attempts > 1) return {kind: 'refused', status: 409, retryAfter: '86400'};
         body.release?.({connectMs: 1, unsentBytes: 0});
-        throw new Error('The connection broke.');
+        throw Object.assign(new Error('The connection broke.'), {code: 'ECONNRESET'});
       },
     };
     const waits: number[] = [];

@@ -195,7 +195,7 @@ export class Exchange {
         // A connection that is being closed may read on, but nothing more is sent.
         if (this.#world.oneIn(2)) continue;
         if (hasAnswer) return;
-        throw new Error('The connection has ended.');
+        throw Object.assign(new Error('The connection has ended.'), {code: 'ECONNRESET'});
       }
       const sent = this.#sent.reduce((sum, {length}) => sum + length, chunk.length);
       this.#sent.push(Buffer.from(chunk));

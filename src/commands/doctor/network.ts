@@ -77,14 +77,13 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
       if (error !== undefined) throw error;
       return `${url.host} responds (${answer.status} to GET ${url.pathname} without the key)`;
     } catch (cause) {
-      if (cause instanceof MediaError) throw cause;
       const broken = describeBroken(cause, url.host);
-      if (broken.code === 'not_http') throw broken;
       if (signal.aborted)
         throw new MediaError('connect_timeout', `${url.host} accepted the connection, but did not respond.`, {
           cause,
           hint: 'Check the port, and that the service is running.',
         });
+      if (broken.code !== 'connection_lost') throw broken;
       const scheme =
         url.protocol === 'http:' ? ` The port may expect https. ${withHttps(url, settings)}` : '';
       throw new MediaError('connection_lost', `${url.host} accepted the connection, then closed it.`, {
@@ -120,16 +119,9 @@ function withHttps({host, pathname}: URL, settings: Settings): string {
 
 /** The step that fails with this code. */
 function failedCheck(code: ErrorCode, throughProxy: boolean): NetworkCheck {
-  switch (code) {
-    case 'proxy_failed':
-      return 'proxy';
-    case 'host_not_found':
-    case 'dns_unavailable':
-      return throughProxy ? 'proxy' : 'dns';
-    case 'tls_failed':
-      return 'tls';
-    default:
-      // Through a proxy, only the proxy is connected to.
-      return throughProxy && code !== 'connection_lost' && code !== 'not_http' ? 'proxy' : 'connection';
-  }
+  if (code === 'tls_failed') return 'tls';
+  const isBehindProxy = ['connection_lost', 'not_http', 'local_failure'].includes(code);
+  // Through a proxy, only the proxy is looked up and connected to.
+  if (code === 'proxy_failed' || (throughProxy && !isBehindProxy)) return 'proxy';
+  return code === 'host_not_found' || code === 'dns_unavailable' ? 'dns' : 'connection';
 }

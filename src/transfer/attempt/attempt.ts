@@ -1,4 +1,4 @@
-import {MediaError} from '../../errors.ts';
+import {describeBroken, MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {Stored, UploadAnswer, Uploader, UploadRequest} from '../../service/uploader.ts';
@@ -69,8 +69,9 @@ class Attempt implements BodyWatcher {
     } catch (error) {
       if (this.#bodyError !== undefined && this.#bodyError !== unsure) throw this.#bodyError;
       if (this.#bodyError === unsure && this.#failure === undefined) return {kind: 'unsure'};
-      const failure: Failure =
-        error instanceof MediaError ? {kind: 'error', error} : {kind: 'connection', cause: error};
+      const broken = describeBroken(error, '');
+      const isOurs = error instanceof MediaError || broken.code === 'local_failure';
+      const failure: Failure = isOurs ? {kind: 'error', error: broken} : {kind: 'connection', cause: error};
       return this.#failed(this.#failure ?? failure);
     } finally {
       signal.abort(ended);

@@ -47,6 +47,7 @@ const newKey: KeyHistory = {isHonoured: false, wasReleased: false};
 export function decide(phase: Phase, failure: Failure, history = newKey, waitsForNetwork = false): Decision {
   switch (failure.kind) {
     case 'error':
+      if (failure.error.code === 'local_failure' && phase === 'released') return unknown;
       return decideError(failure.error, waitsForNetwork);
     case 'premature':
       return fail;
@@ -67,9 +68,11 @@ export function decide(phase: Phase, failure: Failure, history = newKey, waitsFo
 }
 
 function decideError(error: MediaError, waitsForNetwork: boolean): Decision {
-  if (isPage(error) && !waitsForNetwork) return {action: 'fail', halt: 'always'};
-  if (isUnreachable(error) || error.code === 'too_many_open_files') return retry;
-  return error.code === 'not_http' ? {action: 'fail', halt: 'if-first'} : fail;
+  const {code} = error;
+  if (code === 'local_failure' || (isPage(error) && !waitsForNetwork))
+    return {action: 'fail', halt: 'always'};
+  if (isUnreachable(error) || code === 'too_many_open_files') return retry;
+  return code === 'not_http' ? {action: 'fail', halt: 'if-first'} : fail;
 }
 
 function decideRefusal(phase: Phase, refusal: Refused): Decision {

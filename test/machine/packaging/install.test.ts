@@ -8,7 +8,7 @@ import {fixture, program, type Sandbox, sandbox} from '../../support/media.ts';
 import {slowTest} from '../../support/patience.ts';
 
 const root = dirname(dirname(program));
-const reporter = fileURLToPath(new URL('../support/compile-reporter.cjs', import.meta.url));
+const reporter = fileURLToPath(new URL('../../support/compile-reporter.cjs', import.meta.url));
 
 /** A clone as git leaves it, but with the packages of this one, which take half a minute to install. */
 async function freshClone(box: Sandbox): Promise<string> {

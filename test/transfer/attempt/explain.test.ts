@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {MediaError} from '../../../src/errors.ts';
+import {describeBroken, MediaError} from '../../../src/errors.ts';
 import {describeRefusal, explain} from '../../../src/transfer/attempt/explain.ts';
 import {decide, type Failure, type Phase} from '../../../src/transfer/attempt/retry.ts';
 
@@ -93,12 +93,48 @@ describe('a redirect', () => {
   });
 });
 
+/** What a socket fails with. */
+const reset = Object.assign(new Error('read ECONNRESET'), {code: 'ECONNRESET'});
+
+const ofPeers = [
+  ...[
+    'ECONNRESET',
+    'ECONNABORTED',
+    'EPIPE',
+    'ETIMEDOUT',
+    'EHOSTUNREACH',
+    'ENETDOWN',
+    'EAI_AGAIN',
+    'ENOTFOUND',
+  ],
+  ...['UND_ERR_SOCKET', 'UND_ERR_INFO', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'HPE_INVALID_CONSTANT'],
+  ...['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED', 'EPROTO'],
+];
+const ofOurs = [
+  'ENOMEM',
+  'EMFILE',
+  'ERR_ASSERTION',
+  'ERR_INVALID_ARG_TYPE',
+  'ERR_OUT_OF_RANGE',
+  'UND_ERR_INVALID_ARG',
+];
+
+test('what counts as a failure of a connection: a list of codes, and nothing that nobody knows', () => {
+  const codeOf = (code?: string) => describeBroken(Object.assign(new Error('x'), {code}), host).code;
+  expect(ofPeers.filter(code => codeOf(code) === 'local_failure')).toEqual([]);
+  expect([...ofOurs, undefined].filter(code => codeOf(code) !== 'local_failure')).toEqual([]);
+  expect(describeBroken(new RangeError('Array buffer allocation failed'), host)).toMatchObject({
+    code: 'local_failure',
+    message: 'The request failed in this process: Array buffer allocation failed.',
+  });
+});
+
 describe('a failure without an answer', () => {
   test.each<[string, Phase, Failure, string, string]>([
     [
       'a broken connection',
       'held',
-      {kind: 'connection', cause: new Error('x')},
+      {kind: 'connection', cause: reset},
       'connection_lost',
       `The connection to ${host} broke.`,
     ],
@@ -137,11 +173,7 @@ describe('an unknown outcome', () => {
   const sent = 'The whole file had been sent, so it may or may not be stored.';
 
   test.each<[string, Failure, string]>([
-    [
-      'a broken connection',
-      {kind: 'connection', cause: new Error('x')},
-      `The connection to ${host} broke. ${sent}`,
-    ],
+    ['a broken connection', {kind: 'connection', cause: reset}, `The connection to ${host} broke. ${sent}`],
     [
       'no answer',
       {kind: 'answer-timeout', afterMs: 1_500},
@@ -172,7 +204,7 @@ describe('an unknown outcome', () => {
     ['sends such files again by itself', true, 'run the command again'],
     ['does not know other files, which it would send again', undefined, 'upload only that file'],
   ])('a run that %s: no advice to let it', (_, isSentAgain, way) => {
-    const failure: Failure = {kind: 'connection', cause: new Error('other side closed')};
+    const failure: Failure = {kind: 'connection', cause: reset};
     const {hint} = explain(failure, decide('released', failure), host, isSentAgain);
     expect(hint).toBe(`Check whether the service has the file. To send it again, ${way}.`);
   });

@@ -92,6 +92,8 @@ const rows: [phases: Phase[], what: string, failure: Failure, expected: Verdict]
   [['released'], 'a reset, a FIN, garbage or two lengths', connection, 'unknown'],
   [['released'], 'an answer timeout', answerTimeout, 'unknown'],
   [['released'], 'a 2xx that is no record', unreadable, 'unknown'],
+  [['opening', 'connecting', 'held'], 'what failed in this process', error('local_failure'), 'fail, halt'],
+  [['released'], 'what failed in this process', error('local_failure'), 'unknown'],
   [['opening', 'connecting', 'held'], 'a signal or the deadline', stopped, 'fail'],
   [['released'], 'a signal or the deadline', stopped, 'unknown'],
 ];

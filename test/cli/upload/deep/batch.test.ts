@@ -4,6 +4,7 @@ import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {eventually} from '../../../support/eventually.ts';
+import {notRun} from '../../../support/installed.ts';
 import {fixture, mediaCommand, type Sandbox} from '../../../support/media.ts';
 import {scriptedServer, someRecord} from '../../../support/scripted-server.ts';
 
@@ -147,6 +148,54 @@ describe('media upload -r', () => {
     expect(stderr).toContain('120 uploaded, 0 skipped, 0 failed, 0 unknown');
     expect(exitCode).toBe(0);
     expect(await service.records()).toHaveLength(120);
+  });
+
+  // Node 24 and later start WebAssembly there.
+  it('a limit of address space: local_failure ends the run at once, in every command', async context => {
+    const limited = (env: Record<string, string>, ...command: string[]) => {
+      const words = ['-c', 'ulimit -v 8000000 && exec "$@"', 'sh', ...command];
+      return execa('sh', words, {
+        cwd: sandbox.directory,
+        env,
+        extendEnv: false,
+        reject: false,
+        stdin: 'ignore',
+      });
+    };
+    const {service, sandbox} = await connectedSandbox();
+    const probe = ['-e', 'try {new WebAssembly.Memory({initial: 1})} catch {process.exitCode = 9}'];
+    const {exitCode: probed} = await limited(sandbox.env, process.execPath, ...probe);
+    if (probed !== 9) notRun(context, 'WebAssembly starts here within 8 GB of address space');
+    await pictures(sandbox, 'assets', 5);
+    const media = (...words: string[]) => limited(sandbox.env, ...mediaCommand, ...words);
+    const upload = ['upload', '-r', 'assets', '-c', '1', '--no-progress'];
+    const error = {
+      code: 'local_failure',
+      message: 'The request failed in this process: there is too little address space for WebAssembly.',
+      hint: 'It needs about 12 GB. Raise the limit with ulimit -v, or set: NODE_OPTIONS=--disable-wasm-trap-handler',
+    };
+    const {stdout, stderr, exitCode} = await media(...upload, '--ndjson', '--journal', 'j');
+    expect(exitCode).toBe(1);
+    const [first, ...others] = lines(stdout);
+    expect(first).toMatchObject({status: 'failed', attempts: 1, error});
+    expect(others.map(({error}) => error?.code)).toEqual(Array(4).fill('not_tried'));
+    expect(stderr).not.toContain('may succeed');
+    expect((await media(...upload)).stderr).toContain(`${error.message}\n  ${error.hint}`);
+    for (const command of ['graphql', 'whoami', 'doctor']) {
+      const result = await media(command, ...(command === 'graphql' ? ['{__typename}'] : []));
+      expect({...result, output: result.stdout + result.stderr}).toMatchObject({
+        exitCode: 1,
+        output: expect.stringContaining(error.message),
+      });
+      expect(result.stdout + result.stderr).not.toContain('https:');
+    }
+    const env = {...sandbox.env, NODE_OPTIONS: '--disable-wasm-trap-handler'};
+    expect(await service.records()).toEqual([]);
+    expect(await limited(env, ...mediaCommand, ...upload, '--quiet')).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
+    expect(await service.records()).toHaveLength(5);
   });
 
   it('a rejected key: the batch halts after what was under way', async () => {
