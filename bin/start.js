@@ -1,4 +1,4 @@
-const {existsSync} = require('node:fs');
+const {constants, existsSync, readFileSync} = require('node:fs');
 const {join} = require('node:path');
 
 /** Our own child processes, by the name that follows `__child` in their command line. */
@@ -7,6 +7,9 @@ const children = {
   keychain: load => load('./keychain-child.cjs').serveKeychain,
 };
 
+/** The standard streams that were blocking when this process began. */
+let blocking;
+
 /** Runs the program by its function of this name, and ends this process with its result. */
 async function start(name) {
   const {load, keep, useCompiled} = require('./load.js');
@@ -14,21 +17,30 @@ async function start(name) {
   // Only a process that was started by another one of Node has an IPC channel; a user's command line is never taken for one.
   if (first === '__child' && process.channel && Object.hasOwn(children, second))
     return loaded(() => children[second](load))(process);
+  blocking = blockingStreams();
+  // A command that listens too decides on the end itself.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => process.listenerCount(signal) === 1 && endBySignal(signal));
   useCompiled(name === 'runMediaUrl' ? 'url' : (/^[a-z]+$/.exec(first ?? '')?.[0] ?? 'media'));
   const {[name]: run, systemHost} = loaded(() => load('./main.cjs'));
   const status = await run(process.argv.slice(2), systemHost());
   const isStopped = typeof status === 'string' && /^(?:serve|watch|bridge)$/.test(first);
   if (status === 0 || isStopped) keep();
-  if (typeof status === 'number') end(status);
+  if (typeof status === 'string') endBySignal(status);
+  else end(status);
+}
+
+function endBySignal(signal) {
   // The first process of a container cannot be ended by its own signal, and Windows has no signals; a shell would
   // report this status for them.
   if (process.pid === 1 || process.platform === 'win32')
-    process.exit(128 + require('node:os').constants.signals[status]);
+    process.exit(128 + require('node:os').constants.signals[signal]);
   // Ends by the signal itself, so that a shell loop stops as well; the timer keeps the process alive until the signal
   // arrives.
-  process.removeAllListeners(status);
+  process.removeAllListeners(signal);
   setTimeout(() => process.exit(1), 5000);
-  process.kill(process.pid, status);
+  restorePipes();
+  process.kill(process.pid, signal);
 }
 
 /**
@@ -41,9 +53,40 @@ function end(status) {
   if (isCalling && process.execve !== undefined) {
     // A shell complains if the working directory was removed.
     process.chdir('/');
+    restorePipes();
     process.execve('/bin/sh', ['sh', '-c', `exit ${status}`]);
   }
   process.exit(status);
+}
+
+/** The standard streams that are blocking; all of them on a system that does not say. */
+function blockingStreams() {
+  return [0, 1, 2].filter(fd => {
+    try {
+      const [, octal] = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'));
+      return (Number.parseInt(octal, 8) & constants.O_NONBLOCK) === 0;
+    } catch {
+      return true;
+    }
+  });
+}
+
+/**
+ * Node makes a pipe non-blocking when it opens it, for all programs that share it, and undoes that only when it exits or is
+ * ended by a signal that nothing listens to. Otherwise the next program in the same pipe would lose output.
+ */
+function restorePipes() {
+  const {Socket} = require('node:net');
+  const streams = [process.stdin, process.stdout, process.stderr];
+  for (const fd of blocking) {
+    try {
+      // A stream that was closed has no handle any more; its descriptor stays open.
+      const handle = streams[fd]._handle ?? new Socket({fd, readable: false})._handle;
+      handle.setBlocking(true);
+    } catch {
+      // It is a file.
+    }
+  }
 }
 
 /** The program, or an error message if it was not built. */
