@@ -39,7 +39,7 @@ function endBySignal(signal) {
   // arrives.
   process.removeAllListeners(signal);
   setTimeout(() => process.exit(1), 5000);
-  restorePipes();
+  restoreStreams();
   process.kill(process.pid, signal);
 }
 
@@ -53,7 +53,7 @@ function end(status) {
   if (isCalling && process.execve !== undefined) {
     // A shell complains if the working directory was removed.
     process.chdir('/');
-    restorePipes();
+    restoreStreams();
     process.execve('/bin/sh', ['sh', '-c', `exit ${status}`]);
   }
   process.exit(status);
@@ -73,11 +73,13 @@ function blockingStreams() {
 
 /**
  * Node makes a pipe non-blocking when it opens it, for all programs that share it, and undoes that only when it exits or is
- * ended by a signal that nothing listens to. Otherwise the next program in the same pipe would lose output.
+ * ended by a signal that nothing listens to. Otherwise the next program in the same pipe would lose output. The same goes for
+ * a terminal in raw mode, on which nobody would see what they type.
  */
-function restorePipes() {
+function restoreStreams() {
   const {Socket} = require('node:net');
   const streams = [process.stdin, process.stdout, process.stderr];
+  if (process.stdin.isRaw) process.stdin.setRawMode(false);
   for (const fd of blocking) {
     try {
       // A stream that was closed has no handle any more; its descriptor stays open.

@@ -90,6 +90,8 @@ export interface Host {
   uuid(): string;
   /** Calls `listener` for each end signal instead of ending the process; returns a function that stops listening. */
   onEndSignal(listener: (signal: EndSignal) => void): () => void;
+  /** Stops this process, and the others of its job, until the shell continues it: what Ctrl-Z does, unless the terminal is in raw mode. */
+  suspend(): void;
   /** Calls `listener` for each SIGUSR2, if the platform has it; returns a function that stops listening. */
   onStatusSignal(listener: () => void): () => void;
 }
@@ -209,6 +211,11 @@ export function systemHost(): Host {
       return () => {
         for (const signal of endSignals) process.off(signal, listener);
       };
+    },
+    suspend() {
+      process.stdin.setRawMode(false);
+      process.kill(0, 'SIGTSTP');
+      process.stdin.setRawMode(true);
     },
     onStatusSignal(listener) {
       if (process.platform === 'win32') return () => {};

@@ -67,12 +67,11 @@ async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
   return cli.status;
 }
 
-function fail(error: unknown, argv: readonly string[], host: Host): ExitStatus {
+function fail(error: unknown, argv: readonly string[], host: Host): number {
   const shown = asMediaError(error);
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const structured = words.includes('--json') || words.includes('--ndjson');
   const report = reportFor(host, {verbose: words.includes('--verbose') || words.includes('-v')}, structured);
-  if (shown.code === 'interrupted') return 'SIGINT';
   report.failure(shown);
   return exitStatusOf[shown.code];
 }

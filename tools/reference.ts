@@ -218,7 +218,10 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     'run the command again later',
   ],
   not_tried: ['the run had ended before this input was tried', 'run the command again'],
-  interrupted: ['stopped by a signal', 'run the command again with the same journal'],
+  interrupted: [
+    'stopped by a signal, or cancelled at a prompt',
+    'run the command again with the same journal',
+  ],
   internal: ['a bug in `media`', 'report it with the command that caused it'],
 };
 

@@ -67,7 +67,6 @@ function folder(file: string): string {
 /** Which package may be imported where: each has one owner, the embedded service has its own. */
 const owners: Record<string, string[]> = {
   commander: ['commands/', 'cli/', 'main.ts'],
-  '@clack/prompts': ['commands/account/ask-key.ts'],
   undici: ['http/'],
   'mime-types': ['sources/media-type/decide.ts'],
   'file-type': ['sources/media-type/sniff/sniff.ts'],
@@ -324,7 +323,6 @@ describe('the import rules', () => {
       'ora',
       'cli-table3',
       'conf',
-      '@clack/prompts',
       'graphql',
       'prom-client',
       'mediabunny',

@@ -1,7 +1,8 @@
+import {Writable} from 'node:stream';
 import type {Invocation} from '../../cli/invocation.ts';
 import {failed, MediaError} from '../../errors.ts';
-import type {TerminalOutput} from '../../host.ts';
 import {textOf} from '../../lib/files/read-text.ts';
+import {printable} from '../../lib/printable.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import {parseKey, parseServiceUrl} from '../../settings/parse.ts';
@@ -46,25 +47,47 @@ export async function readKey({host}: Invocation): Promise<Secret> {
   return parseKey(text, 'The key on standard input');
 }
 
-/** Asks for a line on the terminal, through standard error; a password is not shown. Rejects with `interrupted` if cancelled. */
+/** Asks for a line on the terminal, through standard error, until it passes the check; a password is not shown. */
 async function ask(
   kind: 'text' | 'password',
-  {host}: Invocation,
+  {host, abandon}: Invocation,
   message: string,
   check: (value: string) => void,
 ): Promise<string> {
-  const prompts = await import('@clack/prompts');
-  const validate = (value: string | undefined) => complaint(value, check);
-  const answer = await prompts[kind]({message, validate, input: host.stdin, output: withWidth(host.stderr)});
-  // A symbol means that the prompt was cancelled.
-  if (typeof answer !== 'string') throw new MediaError('interrupted', 'Nothing was stored.');
-  return answer;
-}
-
-/** The terminal, with a usual width if it reports none: each character of a prompt would be on a line of its own. */
-function withWidth(terminal: TerminalOutput): TerminalOutput {
-  if (terminal.columns !== 0) return terminal;
-  return new Proxy(terminal, {get: (target, name) => (name === 'columns' ? 80 : Reflect.get(target, name))});
+  const {createInterface} = await import('node:readline');
+  const {stdin: input, stderr} = host;
+  const isShown = kind === 'text';
+  const nowhere = new Writable({write: (_chunk, _encoding, done) => done()});
+  const lines = createInterface({input, output: isShown ? stderr : nowhere, terminal: true, historySize: 0});
+  const writeUnlessShown = (text: string) => isShown || stderr.write(text);
+  const prompt = `${message}${isShown ? '' : ' (not shown)'}: `;
+  lines.setPrompt(prompt);
+  const show = () => {
+    writeUnlessShown(prompt);
+    lines.prompt(true);
+  };
+  const line = new Promise<string | undefined>(resolve => {
+    lines.on('line', text => {
+      writeUnlessShown('\n');
+      const reason = complaint(text, check);
+      if (reason === undefined) return resolve(text);
+      stderr.write(`${printable(reason)}\n`);
+      show();
+    });
+    lines.on('SIGINT', () => abandon('SIGINT'));
+    lines.on('SIGTSTP', () => {
+      host.suspend();
+      show();
+    });
+    // Ctrl-D, or a terminal that is gone.
+    for (const end of ['close', 'error']) lines.on(end, () => resolve(undefined));
+  });
+  show();
+  const answer = await line;
+  lines.close();
+  if (answer !== undefined) return answer;
+  stderr.write('\n');
+  throw new MediaError('interrupted', 'The login was cancelled.', {hint: 'Nothing was stored.'});
 }
 
 function complaint(value: string | undefined, check: (value: string) => void): string | undefined {
