@@ -25,16 +25,26 @@ export function usageError(
   const command = commandIn(argv, program);
   const login = loginCommandFor({host, globals: program.opts<GlobalOptions>()});
   if (error.code === 'commander.unknownOption' && isKeyOption(word)) return noKeyOption(login, host);
+  const isFlag = [...command.options, ...program.options].some(({long}) => long === word);
+  if (isFlag && error.message.includes(`'${word}=`))
+    return new MediaError('usage', `The option ${word} takes no value.`, {
+      hint: `Write ${word} on its own, or leave it out.`,
+    });
   if (error.code === 'commander.excessArguments' && command.name() === 'login')
     return noLoginArgument(argv, login, host);
-  const isUpload =
-    error.code === 'commander.unknownCommand' && command === program && isInput(word, host.cwd());
+  const isOfProgram = error.code === 'commander.unknownCommand' && command === program;
+  const isUpload = isOfProgram && isInput(word, host.cwd());
+  const query =
+    isOfProgram && isOnStored(word)
+      ? 'To list and delete stored files, send queries: media graphql --help'
+      : undefined;
   // What a shell makes of `*` may begin with a dash; after `--`, nothing is taken for an option.
   const file = argv.find(argument => /^-./.test(argument) && existsSync(typedPath(host.cwd(), argument)));
   const hint =
     file !== undefined && !argv.includes('--')
       ? `To name the file: ${fullName(command)} ${shellWord(`./${file}`)}`
-      : (suggestion ??
+      : (query ??
+        suggestion ??
         (isUpload
           ? `To upload: media upload ${shellWord(word)}`
           : `For help, run: ${fullName(command)} --help`));
@@ -76,6 +86,11 @@ function noLoginArgument(argv: readonly string[], login: string, host: Host): Me
   if (url === undefined) return noKeyOption(login, host);
   const hint = `Set the service with --base-url: ${login} --base-url ${shellWord(shownBaseUrl(url, 'URL'))}`;
   return new MediaError('usage', 'media login takes no arguments.', {hint});
+}
+
+/** Whether users may expect this command to work on what is stored. */
+function isOnStored(word: string): boolean {
+  return /^(list|ls|get|find|search|delete|del|rm|remove)$/.test(word);
 }
 
 /** Whether a word names something on the disk, has an extension, a slash or a pattern, or is `-`. */

@@ -43,8 +43,12 @@ export function proxyVariableFor(
   const noProxy = settingIn(environment, 'no_proxy') || settingIn(environment, 'NO_PROXY');
   if (variable === undefined || bypasses(noProxy, origin)) return undefined;
   const value = settingIn(environment, variable);
-  return {variable, value: value.includes('://') ? value : `http://${value}`};
+  const url = value.includes('://') ? value : `http://${value}`;
+  return {variable, value: url.replace(credentials, part => part.replace(/[#?/\\]/g, encodeURIComponent))};
 }
+
+/** What precedes the last @ of a proxy: a password may contain what ends a host elsewhere. */
+const credentials = /(?<=:\/\/).*(?=@)/;
 
 function settingIn(environment: Host['env'], name: string): string {
   return (own(environment, name) ?? '').trim();

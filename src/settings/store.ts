@@ -7,6 +7,7 @@ import {makeDirectory, renameDurably} from '../lib/files/durable.ts';
 import {systemFiles} from '../lib/files/file-system.ts';
 import {LockHeld, withLock} from '../lib/files/lock.ts';
 import {ownershipProblem} from '../lib/files/ownership.ts';
+import {utf8Text} from '../lib/files/read-text.ts';
 import {isObject, parseObject} from '../lib/json.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {ignoreMissing, orNothing} from '../lib/system-code.ts';
@@ -56,7 +57,7 @@ export async function readProfiles(host: Host): Promise<Profiles> {
     const hint = `Run: chmod 600 ${shellQuoted(path)}`;
     await chmod(path, privateFile).catch(failed('config_unusable', what, hint));
   }
-  return parseProfiles(await systemFiles.readFile(path, 'utf8').catch(unreadable), path);
+  return parseProfiles(utf8Text(await systemFiles.readFile(path).catch(unreadable)), path);
 }
 
 /** Changes the profiles under a lock, so that changes by other processes are not lost. */

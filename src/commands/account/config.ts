@@ -111,8 +111,10 @@ async function unset(_options: object, invocation: Invocation, word: string): Pr
 function settingName(name: string): SettingName {
   const known = settingNames.find(setting => setting === name);
   if (known !== undefined) return known;
+  const bare = (text: string) => text.toLowerCase().replace(/^media_|[^a-z]/g, '');
+  const meant = settingNames.find(setting => bare(setting) === bare(name));
   throw new MediaError('usage', `There is no setting "${name}".`, {
-    hint: `The settings are ${settingNames.join(', ')}.`,
+    hint: meant === undefined ? `The settings are ${settingNames.join(', ')}.` : `Did you mean ${meant}?`,
   });
 }
 

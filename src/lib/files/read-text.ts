@@ -30,5 +30,10 @@ export async function textOf(
     length += chunk.length;
     if (length > most) throw tooLong;
   }
-  return Buffer.concat(chunks).toString();
+  return utf8Text(Buffer.concat(chunks));
+}
+
+/** Text without the byte order mark that tools of Windows begin it with. */
+export function utf8Text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
 }

@@ -81,6 +81,21 @@ describe('media config', () => {
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
   });
 
+  it.each(['base_url', 'baseUrl', 'MEDIA_BASE_URL'])('%s: the setting that is meant', async name => {
+    const {stderr, exitCode} = await (await sandbox()).run(['config', 'set', name, 'https://a.example']);
+    expect(stderr).toBe(`media: There is no setting "${name}".\n  Did you mean base-url?\n`);
+    expect(exitCode).toBe(2);
+  });
+
+  it('a settings file with a byte order mark, as Windows tools write: read', async () => {
+    const box = await sandbox();
+    await box.run(['config', 'set', 'base-url', 'https://a.example']);
+    const path = join(box.directory, 'config/config.json');
+    await writeFile(path, `\ufeff${await readFile(path, 'utf8')}`);
+    const {stdout, stderr} = await box.run(['config', 'get', 'base-url']);
+    expect({stdout, stderr}).toEqual({stdout: 'https://a.example\n', stderr: ''});
+  });
+
   it('a stored key: never among the settings, kept when one changes', async () => {
     const box = await sandbox();
     await box.run(['login', '--base-url', 'https://a.example', '--key-stdin', '--no-verify'], {

@@ -175,7 +175,9 @@ describe('what media graphql sends', () => {
 
   it('--variables, and fields with brackets as gh api has them: lists, objects, lists of objects', async () => {
     const {box, sent} = await answering(200, '{"data":{}}');
-    await writeFile(join(box.directory, 'v.json'), '{"n": 1, "o": {"a": "kept"}, "__proto__": {"x": 1}}');
+    // Windows tools start text files with a byte order mark.
+    const text = '\ufeff{"n": 1, "o": {"a": "kept"}, "__proto__": {"x": 1}}';
+    await writeFile(join(box.directory, 'v.json'), text);
     const fields = [
       'p[]=UPLOAD',
       'p[]=2',

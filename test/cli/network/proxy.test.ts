@@ -164,6 +164,7 @@ describe('a host that is not loopback', () => {
     ['us%40er:p%3Aw', 'us@er:p:w'],
     ['user:100%', 'user:100%'],
     ['user', 'user:'],
+    ['user:12#3?4/5\\6@7', 'user:12#3?4/5\\6@7'],
   ])('credentials %s in the variable: sent to the proxy, and to it alone', async (inUrl, sent) => {
     const {port, requests} = await service();
     const proxy = await connectProxy(port);

@@ -28,6 +28,21 @@ describe('a command line that cannot be understood', () => {
       ['config', 'get'],
       "media: Missing required argument 'name'.\n  For help, run: media config get --help\n",
     ],
+    ...['--json=true', '--json=false', '--quiet=sk_secret'].map((word): [string[], string] => {
+      const option = word.replace(/=.*/, '');
+      return [
+        ['upload', 'photo.png', word],
+        `media: The option ${option} takes no value.\n  Write ${option} on its own, or leave it out.\n`,
+      ];
+    }),
+    [
+      ['--recursive', 'upload', 'photo.png'],
+      "media: Unknown option '--recursive'.\n  For help, run: media upload --help\n",
+    ],
+    ...['list', 'ls', 'delete', 'rm'].map((word): [string[], string] => [
+      [word, 'm_1'],
+      `media: Unknown command '${word}'.\n  To list and delete stored files, send queries: media graphql --help\n`,
+    ]),
     [['--frobnicate'], "media: Unknown option '--frobnicate'.\n  For help, run: media --help\n"],
   ])('%j: a sentence and what to do next, exit 2', async (parameters, expected) => {
     const {stdout, stderr, exitCode} = await (await sandbox()).run(parameters);
