@@ -330,10 +330,10 @@ test('a failure inside a resolver: an error that names no path of this machine',
 describe('mutations', () => {
   const create = `mutation ($name: String!, $permissions: [Permission!]!, $days: Int) {
     createApiKey(name: $name, permissions: $permissions, expiresInDays: $days) {
-      key apiKey {id name prefix permissions createdAt expiresAt lastUsedAt}
+      key apiKey {id name masked permissions createdAt expiresAt lastUsedAt}
     }
   }`;
-  type Created = {createApiKey: {key: string; apiKey: {id: string; prefix: string}}};
+  type Created = {createApiKey: {key: string; apiKey: {id: string; masked: string}}};
 
   test('deleteMedia: its record, its file and its place in the list are gone', async () => {
     const {service, key, dataDirectory} = await serviceWithKey();
@@ -379,7 +379,7 @@ describe('mutations', () => {
     expect(apiKey).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{16}$/),
       name: 'CI',
-      prefix: created.slice(0, 7),
+      masked: `********${created.slice(-4)}`,
       permissions: ['UPLOAD', 'READ'],
       createdAt: expect.any(String),
       expiresAt: expect.any(String),

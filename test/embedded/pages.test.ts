@@ -3,6 +3,7 @@ import {request as httpRequest} from 'node:http';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
+import {Secret} from '../../src/lib/secrets/secret.ts';
 import {type EmbeddedService, startEmbeddedService} from '../support/embedded-service.ts';
 import {PageClient} from './page-client.ts';
 import {fixture, namesIn, png, query, startedService, upload} from './support.ts';
@@ -103,7 +104,9 @@ describe('API keys', () => {
     expect(created).toMatch(/^mk_[\w-]{32}$/);
     const page = await client.textOf('/profile');
     expect(page).not.toContain(created);
-    expect(page).toContain(`${created.slice(0, 7)}…`);
+    // As media whoami shows it.
+    expect(page).toContain(`<code>${new Secret(created).masked()}</code>`);
+    expect(page).not.toContain(created.slice(0, 7));
     expect(page).toContain('<h3>build server</h3>');
     expect(page).toContain('upload, read<');
     const stored = await readFile(join(directory, 'keys.json'), 'utf8');

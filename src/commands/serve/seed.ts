@@ -33,7 +33,10 @@ export async function* seedFiles(directory: string, dataDirectory: string, {host
     if (contentType === undefined) leftOut += 1;
     else {
       taken += 1;
-      yield {name: source.name, contentType, open: () => source.open(neverStopped)};
+      const {name} = source;
+      const onSame = (other: string) =>
+        report.note(`${[name, other].sort().join(' and ')} have the same content and are stored once.`);
+      yield {name, contentType, open: () => source.open(neverStopped), onSame};
     }
   }
   if (taken === 0)

@@ -35,6 +35,8 @@ export interface SeedFile {
   readonly name: string;
   readonly contentType: string;
   open(): Promise<RandomAccess & {close(): Promise<void>}>;
+  /** Called with the name of another file that has the same content: one is stored for both. */
+  onSame?(other: string): void;
 }
 
 /** Receives what the service does. */

@@ -139,8 +139,8 @@ type ApiKey {
   id: ID!
   "What the key is for."
   name: String
-  "The beginning of the key."
-  prefix: String
+  "Its last characters, as media whoami shows them."
+  masked: String
   "What it may do."
   permissions: [Permission!]!
   "ISO 8601, UTC."

@@ -42,9 +42,10 @@ async function storeSeed(files: AsyncGenerator<SeedFile>, service: Service, stop
     for await (const file of files) {
       stop?.throwIfAborted();
       await storeFile(file, service, id => {
-        const isFirst = !seeded.has(id);
+        const same = seeded.get(id);
+        if (same !== undefined) file.onSame?.(same.name);
         seeded.set(id, file);
-        return isFirst;
+        return same === undefined;
       });
     }
   };

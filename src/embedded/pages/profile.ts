@@ -76,7 +76,7 @@ async function keyRow({service, session}: PageRequest, key: StoredKey): Promise<
       <li class="box">
         <h3>${name}</h3>
         <dl>
-          <div><dt>key</dt><dd><code>${key.prefix ?? 'mk_'}…</code></dd></div>
+          <div><dt>key</dt><dd><code>${key.masked ?? '********'}</code></dd></div>
           <div><dt>may</dt><dd>${key.permissions.join(', ')}</dd></div>
           <div><dt>created</dt><dd>${timeText(key.createdAt)}</dd></div>
           <div><dt>${hasExpired(key, service.clock) ? 'expired' : 'expires'}</dt><dd>${key.expiresAt === undefined ? 'never' : timeText(key.expiresAt)}</dd></div>

@@ -5,6 +5,7 @@ import {replaceDurably} from '../../lib/files/durable.ts';
 import {withLock} from '../../lib/files/lock.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type Shaped} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
+import {Secret} from '../../lib/secrets/secret.ts';
 import {checked, ignoreDamage, readKept} from './kept-file.ts';
 import {keyUses} from './key-uses.ts';
 
@@ -20,8 +21,8 @@ const keyShape = {
   label: optional(isString),
   /** The name that the owner gave it. */
   name: optional(isString),
-  /** The beginning of the plain key, by which the owner recognises it. */
-  prefix: optional(isString),
+  /** The key as it may be shown, by which the owner recognises it. */
+  masked: optional(isString),
   permissions: listOf(oneOf(...allPermissions)),
   /** ISO 8601, UTC. */
   createdAt: isString,
@@ -48,9 +49,6 @@ export interface KeyOptions extends Pick<StoredKey, 'label' | 'name'> {
 const fileShape = {version: oneOf(1), keys: isList};
 
 const damageHint = 'Restore it from a backup, or move it away and use a new key.';
-
-/** A key has 192 random bits; the first 24 of them are shown to its owner. */
-const prefixLength = 'mk_'.length + 4;
 
 /** Longer than it takes to find that a holder in another container is gone. */
 const lockPatienceMs = 100_000;
@@ -106,7 +104,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
         hash: hashOf(key),
         label,
         name,
-        prefix: key.slice(0, prefixLength),
+        masked: new Secret(key).masked(),
         permissions: [...(options.permissions ?? (['upload', 'graphql'] as const))],
         createdAt: new Date(now).toISOString(),
         expiresAt: Number.isFinite(end) ? new Date(end).toISOString() : undefined,

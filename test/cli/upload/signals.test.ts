@@ -7,8 +7,8 @@ import {sandboxFor} from '../../service/program.ts';
 import {mebibyte, sinkServer, unbufferable, writeSparsePng} from '../../service/support.ts';
 import {eventually} from '../../support/eventually.ts';
 import {fixture, mediaCommand, temporaryDirectory} from '../../support/media.ts';
-import {type ScriptedConnection, scriptedServer, someRecord} from '../../support/scripted-server.ts';
 import {patienceMs} from '../../support/patience.ts';
+import {type ScriptedConnection, scriptedServer, someRecord} from '../../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
 const stopping = 'Stopping: waiting for responses to finished uploads.';
