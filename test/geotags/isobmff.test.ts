@@ -51,8 +51,9 @@ test('a video with timed metadata of faces: sent as it is', async () => {
 test('a video whose pictures contain the letters of a record without being one: sent as it is', async () => {
   for (const data of [text('DEVC'), text('GP\x06\0DEVC'), goPro('GX\x06\0'), goPro('GP\x06\0', 'GPMF')]) {
     const video = overBlocks(0, data);
-    expect((await stripped(video)) === 'the positions of a dashcam').toBe(false);
-    expect(await stripped(video)).toEqual(video);
+    // toEqual() would take seconds for megabytes.
+    const sent = await stripped(video);
+    expect(typeof sent === 'string' ? sent : sent.equals(video)).toBe(true);
   }
 });
 

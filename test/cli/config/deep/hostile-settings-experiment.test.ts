@@ -161,7 +161,7 @@ experiment(
     }
     return {tried, held: tried - broken.length, broken};
   },
-  onlyTorture('test/journal/recovery.test.ts'),
+  onlyTorture('test/journal/deep/recovery.test.ts'),
 );
 
 experiment('settings: logins at once', async ({scale}) => {

@@ -273,7 +273,7 @@ describe('a URL that is longer than the terminal', () => {
 describe('tables on narrow terminals', () => {
   const longName = 'a long name of a photo from last summer, 夏の写真 🏖️.png';
 
-  // Random widths: test/output/output-property.test.ts.
+  // Random widths: test/output/deep/output-property.test.ts.
   it('40 columns: no line is longer but a URL, nothing is left out', async () => {
     const columns = 40;
     const {sandbox, service} = await connectedSandbox();

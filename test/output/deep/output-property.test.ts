@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import {describe, expect} from 'vitest';
-import {printable} from '../../src/lib/printable.ts';
-import {cellsOf, cutMiddle, wrap} from '../../src/output/cells.ts';
-import {markdownText, markdownUrl, printableJson} from '../../src/output/escape.ts';
-import {formatNames, formatOutcome} from '../../src/output/results/formats.ts';
-import {renderTable} from '../../src/output/results/table.ts';
-import {parseRecord} from '../../src/service/record.ts';
-import {rawControl, runnerCommands} from '../support/experiment/hostile-text.ts';
-import {outcomeOf} from '../support/outcomes.ts';
-import {anyText, holdsFor} from '../support/property.ts';
+import {printable} from '../../../src/lib/printable.ts';
+import {cellsOf, cutMiddle, wrap} from '../../../src/output/cells.ts';
+import {markdownText, markdownUrl, printableJson} from '../../../src/output/escape.ts';
+import {formatNames, formatOutcome} from '../../../src/output/results/formats.ts';
+import {renderTable} from '../../../src/output/results/table.ts';
+import {parseRecord} from '../../../src/service/record.ts';
+import {rawControl, runnerCommands} from '../../support/experiment/hostile-text.ts';
+import {outcomeOf} from '../../support/outcomes.ts';
+import {anyText, holdsFor} from '../../support/property.ts';
 
 const plainText = fc.string({unit: fc.constantFrom(...'abc XYZ 019 éü写真')});
 

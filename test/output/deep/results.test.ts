@@ -1,11 +1,11 @@
 import {PassThrough} from 'node:stream';
 import {describe, expect, it} from 'vitest';
-import {MediaError} from '../../src/errors.ts';
-import {Results} from '../../src/output/results/results.ts';
-import {Stdout} from '../../src/output/stdout.ts';
-import type {ReceivedRecord} from '../../src/service/record.ts';
-import type {Outcome} from '../../src/transfer/outcome.ts';
-import {outcomeOf} from '../support/outcomes.ts';
+import {MediaError} from '../../../src/errors.ts';
+import {Results} from '../../../src/output/results/results.ts';
+import {Stdout} from '../../../src/output/stdout.ts';
+import type {ReceivedRecord} from '../../../src/service/record.ts';
+import type {Outcome} from '../../../src/transfer/outcome.ts';
+import {outcomeOf} from '../../support/outcomes.ts';
 
 function checked(position: number): Outcome {
   const name = `p${position}.png`;

@@ -2,11 +2,11 @@ import {writeFileSync} from 'node:fs';
 import {readdir, readFile, rm, stat, symlink, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {type Host, systemHost} from '../../../src/host.ts';
-import {systemFiles} from '../../../src/lib/files/file-system.ts';
-import {type Holder, holderHere} from '../../../src/lib/files/holder.ts';
-import {acquireLock, LockHeld, withLock} from '../../../src/lib/files/lock.ts';
-import {temporaryDirectory} from '../../support/media.ts';
+import {type Host, systemHost} from '../../../../src/host.ts';
+import {systemFiles} from '../../../../src/lib/files/file-system.ts';
+import {type Holder, holderHere} from '../../../../src/lib/files/holder.ts';
+import {acquireLock, LockHeld, withLock} from '../../../../src/lib/files/lock.ts';
+import {temporaryDirectory} from '../../../support/media.ts';
 
 const deadProcess = 2 ** 30;
 

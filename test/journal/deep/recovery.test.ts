@@ -1,9 +1,9 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import {formatTransition, type Scope} from '../../src/journal/line.ts';
-import {writeMerged} from '../../src/journal/merge.ts';
-import {readJournals} from '../../src/journal/reader.ts';
-import type {Journal} from '../../src/journal/run-journal.ts';
+import {formatTransition, type Scope} from '../../../src/journal/line.ts';
+import {writeMerged} from '../../../src/journal/merge.ts';
+import {readJournals} from '../../../src/journal/reader.ts';
+import type {Journal} from '../../../src/journal/run-journal.ts';
 import {
   type Bench,
   begin,
@@ -14,7 +14,7 @@ import {
   sha256,
   upload,
   withoutSync,
-} from '../support/journal.ts';
+} from '../../support/journal.ts';
 
 const ends = ['done', 'commit', 'failed', 'intent'] as const;
 const names = ends.map(end => `${end}-ü.png`);

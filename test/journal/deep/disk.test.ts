@@ -2,13 +2,13 @@ import {lstatSync, readSync} from 'node:fs';
 import {readdir, utimes, writeFile} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {Host} from '../../src/host.ts';
-import {pathKey} from '../../src/journal/line.ts';
-import {writeMerged} from '../../src/journal/merge.ts';
-import {openJournal} from '../../src/journal/open.ts';
-import {readJournals} from '../../src/journal/reader.ts';
-import type {Journal} from '../../src/journal/run-journal.ts';
-import type {FileSystem} from '../../src/lib/files/file-system.ts';
+import type {Host} from '../../../src/host.ts';
+import {pathKey} from '../../../src/journal/line.ts';
+import {writeMerged} from '../../../src/journal/merge.ts';
+import {openJournal} from '../../../src/journal/open.ts';
+import {readJournals} from '../../../src/journal/reader.ts';
+import type {Journal} from '../../../src/journal/run-journal.ts';
+import type {FileSystem} from '../../../src/lib/files/file-system.ts';
 import {
   type Bench,
   begin,
@@ -22,9 +22,9 @@ import {
   sha256,
   sourceOf,
   upload,
-} from '../support/journal.ts';
-import {ManualClock, settled} from '../support/manual-clock.ts';
-import {systemError, WatchedDisk} from '../support/watched-disk.ts';
+} from '../../support/journal.ts';
+import {ManualClock, settled} from '../../support/manual-clock.ts';
+import {systemError, WatchedDisk} from '../../support/watched-disk.ts';
 
 const input = inputOf('a.png', 'content');
 const hash = sha256('content');

@@ -1,12 +1,12 @@
 import {describe, expect, it} from 'vitest';
-import {nextTurn} from '../../src/host.ts';
+import {nextTurn} from '../../../src/host.ts';
 import {
   AdaptiveConcurrency,
   type ConcurrencyOption,
   type EndAttempt,
   fixedConcurrency,
-} from '../../src/transfer/concurrency.ts';
-import {transferDefaults} from '../../src/transfer/options.ts';
+} from '../../../src/transfer/concurrency.ts';
+import {transferDefaults} from '../../../src/transfer/options.ts';
 
 /** A line and the service at its end; times in milliseconds. */
 interface Link {

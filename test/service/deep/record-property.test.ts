@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import {describe, expect} from 'vitest';
-import {isNestedTooDeeply, parseObject} from '../../src/lib/json.ts';
-import {Secret} from '../../src/lib/secrets/secret.ts';
-import {compactJson, parseErrorRecord, parseRecord} from '../../src/service/record.ts';
-import {anyText, holdsFor} from '../support/property.ts';
+import {isNestedTooDeeply, parseObject} from '../../../src/lib/json.ts';
+import {Secret} from '../../../src/lib/secrets/secret.ts';
+import {compactJson, parseErrorRecord, parseRecord} from '../../../src/service/record.ts';
+import {anyText, holdsFor} from '../../support/property.ts';
 
 const jsonText = fc.json({stringUnit: 'binary'});
 const anyAnswer = fc.oneof(

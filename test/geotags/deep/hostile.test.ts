@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {expect, test} from 'vitest';
-import {planGeotags} from '../../src/geotags/geotags.ts';
-import {fixture} from '../support/media.ts';
+import {planGeotags} from '../../../src/geotags/geotags.ts';
+import {fixture} from '../../support/media.ts';
 import {
   box,
   exifOf,
@@ -13,8 +13,8 @@ import {
   videoWith,
   videoWithPlace,
   xmpHeader,
-} from './handmade.ts';
-import {jpegWith, position, stripped, type Tag, tiffOf} from './tagged.ts';
+} from '../handmade.ts';
+import {jpegWith, position, stripped, type Tag, tiffOf} from '../tagged.ts';
 
 const described: Tag = [0x10e, 2, Buffer.from('a description\0')];
 

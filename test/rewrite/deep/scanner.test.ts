@@ -1,7 +1,7 @@
 import {afterEach, describe, expect, it} from 'vitest';
-import {scanDocument} from '../../src/rewrite/scan/scan.ts';
-import {Scanner} from '../../src/rewrite/scanner.ts';
-import {usualScan} from './rewritten.ts';
+import {scanDocument} from '../../../src/rewrite/scan/scan.ts';
+import {Scanner} from '../../../src/rewrite/scanner.ts';
+import {usualScan} from '../rewritten.ts';
 
 const photo = '![a](photo.png)\n\n';
 /** Thousands of short lists take a parser a time that grows with their square. */
