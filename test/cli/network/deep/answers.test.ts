@@ -71,7 +71,7 @@ test('a record of which no field has its documented type: kept, printed and skip
   expect(await upload('--template', '{id} {type} {width} {height} {url}\\n')).toMatchObject({
     stdout: '12345678901234567890 1 640 [] \n',
   });
-  expect(await upload('--format', 'url')).toMatchObject({exitCode: 0, stdout: ''});
+  expect(await upload('--format', 'url')).toMatchObject({exitCode: 1, stdout: '\n'});
   const table = await upload();
   for (const text of ['12345678901234567890', 'none', '1:30', 'false', '13 KB'])
     expect(table.stdout).toContain(text);

@@ -14,13 +14,16 @@ for (const name of ['a.png', 'b.png', 'c.png', 'more/d.png', 'more/notes.txt'])
   writeFileSync(`photos/${name}`, `\x89PNG\r\n\x1a\n${name}`.padEnd(57), 'latin1');
 writeFileSync('empty.png', '');
 
+/** As long as the smallest picture. */
+const noText = Buffer.alloc(57);
+
 const kinds = {
   files: client => ended(['photos/a.png', 'photos/b.png'], {client, concurrency: 1}),
   directory: client => ended(filesOf(['photos'], {recursive: true}), {client}),
-  bytes: client => ended([sourceOf('x.png', Buffer.from('x'))], {client, verify: 'warn'}),
+  bytes: client => ended([sourceOf('x.png', noText)], {client, verify: 'warn'}),
   broken: client => ended(['missing.png', 'empty.png', 'photos', 'photos/a.png'], {client}),
-  refused: client => ended([sourceOf('x.gif', Buffer.from('GIF'))], {client}),
-  reset: client => ended([sourceOf('x.webp', Buffer.from('x'))], {client, retries: 0}),
+  refused: client => ended([sourceOf('x.gif', noText)], {client}),
+  reset: client => ended([sourceOf('x.webp', noText)], {client, retries: 0}),
   journal: client => ended(['photos/a.png', 'photos/b.png'], {client, journal: 'a.journal'}),
   again: client => ended(['photos/a.png', 'photos/b.png'], {client, journal: 'a.journal', dryRun: true}),
   dry: client => ended(['photos/a.png', 'photos/a.png', 'empty.png'], {client, dryRun: true}),
