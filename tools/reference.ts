@@ -291,6 +291,7 @@ export const environment: readonly Row[] = [
     '`MEDIA_CONCURRENCY`, `MEDIA_LIMIT_RATE`, `MEDIA_RETRY_MAX_WAIT`',
     'how fast files are sent, as in `--concurrency`, `--limit-rate` and `--retry-max-wait`',
   ],
+  ['`MEDIA_IDEMPOTENCY_KEYS`', '`1` if the service stores a repeated upload only once, `0` if not'],
   ['`MEDIA_CONFIG_DIR`', 'the directory of the settings file'],
   ['`MEDIA_CLIENT_CERT`, `MEDIA_CLIENT_KEY`', 'your certificate and its private key, as PEM files'],
   ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key, if it is encrypted'],

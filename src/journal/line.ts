@@ -16,6 +16,8 @@ export interface Scope {
   shard?: string;
   /** What the service that was first seen there sends as Media-Service-Id, if it does. */
   serviceId?: string;
+  /** Whether the service has declared that it honours Idempotency-Key. */
+  honoursKeys?: boolean;
 }
 
 /** A path, and the state of the file there. If all of it is unchanged, the content is unchanged too, and need not be read. */
@@ -121,8 +123,8 @@ export function pathFields(key: PathKey): {path: string; pathBase64?: string} {
 const headerStart = '{"journal":"media","version":2,"service":';
 
 /** The first line of a journal, with a line break. */
-export function formatHeader({service, account, shard, serviceId}: Scope): string {
-  return `${JSON.stringify({journal: 'media', version: 2, service, account, shard, serviceId})}\n`;
+export function formatHeader({service, account, shard, serviceId, honoursKeys}: Scope): string {
+  return `${JSON.stringify({journal: 'media', version: 2, service, account, shard, serviceId, honoursKeys})}\n`;
 }
 
 /** No first write of a journal has more bytes. */
@@ -208,10 +210,11 @@ export function parseLine(text: string): ParsedLine | undefined {
 
 type Fields = Record<string, unknown>;
 
-function parseHeader({version, service, account, shard, serviceId}: Fields): HeaderLine {
+function parseHeader({version, service, account, shard, serviceId, honoursKeys}: Fields): HeaderLine {
   const scope = {service, account, shard, serviceId};
   const texts = Object.entries(scope).filter(([, value]) => typeof value === 'string');
-  return {event: 'header', version, ...Object.fromEntries(texts)};
+  const declared = typeof honoursKeys === 'boolean' && {honoursKeys};
+  return {event: 'header', version, ...Object.fromEntries(texts), ...declared};
 }
 
 function parseWriter(event: WriterEvent, by: string, {at, process}: Fields): WriterLine {

@@ -18,7 +18,7 @@ const durable: ReadonlySet<Line['event']> = new Set(['commit', 'done', 'resolved
 /** A line to append, and the promise of where it begins in the file. */
 interface Line {
   text: string;
-  event: Transition['event'] | WriterEvent;
+  event: Transition['event'] | WriterEvent | 'header';
   resolve: (offset: number) => void;
   reject: (error: MediaError) => void;
 }
@@ -84,6 +84,11 @@ export class JournalLog {
       throw error;
     }
     if (event === 'commit') index.release(by);
+  }
+
+  /** Appends another header without waiting, which says more than the first. */
+  noteHeader(text: string): void {
+    this.#write(text, 'header').catch(() => {});
   }
 
   /** Makes everything durable, and releases the journal; rejects if the former failed. */

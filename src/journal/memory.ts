@@ -88,6 +88,9 @@ export class JournalMemory {
     return known ?? {status: 'new'};
   }
 
+  /** Records whether the service honours Idempotency-Key; does nothing for a dry run. */
+  remember(_honoursKeys: boolean): void {}
+
   /** Does nothing for a dry run, which keeps nothing open. */
   async close(): Promise<void> {}
 

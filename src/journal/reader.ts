@@ -20,7 +20,7 @@ export class JournalReader {
   readonly shown: string;
   readonly index: JournalIndex;
   /** The service and part that it belongs to; undefined for an empty journal. */
-  readonly scope: Scope | undefined;
+  scope: Scope | undefined;
   readonly #handle: ReadHandle;
   /** The blocks that were read last. */
   readonly #blocks: {start: number; bytes: Buffer}[] = [];

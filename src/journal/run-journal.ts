@@ -1,10 +1,11 @@
 import type {Host, StopSignal} from '../host.ts';
 import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts';
+import {defined} from '../lib/object.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {type JournalEntry, journalEntry} from './entry.ts';
 import {contentOf, sentAsKey} from './identity.ts';
 import type {Entry} from './journal-index.ts';
-import type {FileState} from './line.ts';
+import {type FileState, formatHeader} from './line.ts';
 import type {JournalLog} from './log.ts';
 import {type JournalInput, JournalMemory, type Known, type SentInput, settledStateOf} from './memory.ts';
 import type {JournalReader} from './reader.ts';
@@ -72,6 +73,13 @@ export class Journal extends JournalMemory {
   async forget(entry: Entry): Promise<void> {
     const {key} = await this.reader.lineOf(entry);
     await this.#log.append({event: 'forgotten', key});
+  }
+
+  override remember(honoursKeys: boolean): void {
+    const {scope, index} = this.reader;
+    if (scope === undefined || scope.honoursKeys === honoursKeys) return;
+    this.reader.scope = {...scope, ...defined({serviceId: index.serviceId}), honoursKeys};
+    this.#log.noteHeader(formatHeader(this.reader.scope));
   }
 
   /** Makes everything durable and releases the journal; rejects if the former failed. */

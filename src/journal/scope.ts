@@ -20,8 +20,9 @@ export function scopeOf(parsed: ParsedLine | undefined, shown: string): Scope {
       'Use a journal, or a file that does not exist yet. This file was not changed.',
     );
   }
-  const {version, service, account, shard, serviceId} = parsed;
-  if (version === 2 && service !== undefined) return {service, ...defined({account, shard, serviceId})};
+  const {version, service, account, shard, serviceId, honoursKeys} = parsed;
+  if (version === 2 && service !== undefined)
+    return {service, ...defined({account, shard, serviceId, honoursKeys})};
   const text = String(JSON.stringify(version)).slice(0, 40);
   throw unusable(
     version === 2
@@ -40,7 +41,8 @@ export function commonScope(
     if (scope === undefined) continue;
     const other = journals.find(one => one.scope !== undefined && !isOfOne(one.scope, scope));
     if (other?.scope !== undefined) throw ofServices(shown, scope, other.shown, other.scope);
-    const {shard, ...whole} = {...scope, ...common};
+    // What was declared last counts.
+    const {shard, ...whole} = {...common, ...scope};
     const hasOneShard = common === undefined || common.shard === scope.shard;
     common = {...whole, ...defined({shard: hasOneShard ? shard : undefined})};
   }

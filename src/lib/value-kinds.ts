@@ -28,6 +28,21 @@ export const durationValue: ValueKind<number> = {
   },
 };
 
+const support = {
+  honoured: 'honoured',
+  1: 'honoured',
+  ignored: 'hold',
+  0: 'hold',
+  declared: 'declared',
+} as const;
+
+/** Whether a service honours Idempotency-Key, as what is done with an upload of unknown outcome. */
+export const keysValue: ValueKind<'honoured' | 'hold' | 'declared'> = {
+  type: 'keys',
+  takes: 'honoured or 1, ignored or 0, or declared',
+  read: text => own(support, text),
+};
+
 const sizeUnits: Record<string, number> = {'': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3};
 
 /** Bytes per second, such as 500000, 500K or 1.5M; as in curl, units are powers of 1024. `none` is Infinity. */

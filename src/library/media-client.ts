@@ -78,6 +78,10 @@ export class MediaClient implements Uploader {
     });
   }
 
+  get honoursKeys(): boolean | undefined {
+    return this.#client.honoursKeys;
+  }
+
   /** Asks, without a file, whether the service takes requests: resolves to why not, as a sentence, or to undefined. */
   probeAvailability(signal: StopSignal): Promise<string | undefined> {
     return this.#client.probeAvailability(signal);

@@ -32,8 +32,8 @@ export interface UploadOptions {
   /** Bytes per second for all files together; unlimited by default. */
   limitRate?: number;
   /**
-   * Whether an upload with an unknown outcome stays unknown (`hold`, the default) or is sent again (`retry`), which may store it
-   * twice unless the service honours Idempotency-Key.
+   * Whether an upload with an unknown outcome stays unknown (`hold`) or is sent again (`retry`), which may store it twice unless the
+   * service honours Idempotency-Key; by default, it is sent again if the service declares that it does.
    */
   onUnknown?: 'hold' | 'retry';
   /** What decides the content type: `extension` (the default), `content`, or `strict` for both. */
@@ -173,7 +173,7 @@ export const uploadChecks: Checks<UploadOptions> = {
 
 function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
   checkOptions(options, uploadChecks);
-  const {client, onUnknown = 'hold', types = 'extension', concurrency = 'auto'} = options;
+  const {client, onUnknown = 'declared', types = 'extension', concurrency = 'auto'} = options;
   const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
   return {
     uploader: client,

@@ -3,7 +3,7 @@ import type {StopSignal} from '../host.ts';
 import {type Body, Connection, type ConnectionOptions, type HttpAnswer, sendHead} from '../http/http.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {cleaned} from '../lib/words.ts';
-import {bodyText, type MediaRecord, parseRecord, serviceIdIn} from './record.ts';
+import {bodyText, honoursKeysIn, type MediaRecord, parseRecord, serviceIdIn} from './record.ts';
 import {refusalIn, type UploadAnswer, type Uploader, type UploadRequest, uploadPath} from './uploader.ts';
 
 export interface ServiceAddress {
@@ -31,6 +31,8 @@ export class ServiceClient implements Uploader {
   readonly #address: ServiceAddress;
   /** Where files are posted to. */
   readonly uploadUrl: URL;
+  /** As the last response from there declares that said so. */
+  honoursKeys: boolean | undefined;
   readonly #key: Secret;
   readonly #options: ConnectionOptions;
   readonly #connections = new Set<Connection>();
@@ -158,6 +160,7 @@ export class ServiceClient implements Uploader {
   /** Services and proxies may echo the request, so the key is removed from every response. A Location may be relative. */
   #received(answer: HttpAnswer, url: URL): HttpAnswer {
     const {location} = answer.headers;
+    if (url.origin === this.uploadUrl.origin) this.honoursKeys = honoursKeysIn(answer) ?? this.honoursKeys;
     if (location !== undefined && URL.canParse(location, url.href))
       answer.headers['location'] = new URL(location, url).href;
     const isSuccess = answer.status >= 200 && answer.status < 300;

@@ -3,6 +3,7 @@ import type {HttpAnswer} from '../http/http.ts';
 import {parseObject, valueAt} from '../lib/json.ts';
 import {defined} from '../lib/object.ts';
 import type {ServiceClient} from './client.ts';
+import {honoursKeysIn} from './record.ts';
 import {type Refused, refusalIn} from './uploader.ts';
 
 /** The service's verdict on a key. */
@@ -33,7 +34,7 @@ export async function verifyKey(client: ServiceClient, signal: AbortSignal): Pro
 }
 
 function judge(answer: HttpAnswer): KeyVerdict {
-  const {status, headers} = answer;
+  const {status} = answer;
   const refusal = refusalIn(answer);
   const message = defined({message: refusal.message});
   if (status === 401) return {status: 'rejected', httpStatus: 401, ...message, refusal};
@@ -41,7 +42,7 @@ function judge(answer: HttpAnswer): KeyVerdict {
   const body = jsonObject(answer);
   const isResponse = body !== undefined && ('data' in body || Array.isArray(body['errors']));
   if (isResponse && (status === 200 || status === 400)) {
-    return {status: 'accepted', honoursIdempotencyKeys: headers['accept-idempotency-key'] === '?1'};
+    return {status: 'accepted', honoursIdempotencyKeys: honoursKeysIn(answer) === true};
   }
   return {
     status: 'unclear',

@@ -114,3 +114,9 @@ export const emptyUrl = 'The service returned no URL for it, so that its value i
 export function serviceIdIn({headers}: Pick<HttpAnswer, 'headers'>): string | undefined {
   return /^[\w.~-]{1,128}$/.exec(headers['media-service-id'] ?? '')?.[0];
 }
+
+/** Whether the service honours Idempotency-Key, as a response declares it with a boolean of RFC 9651; undefined if it does not say. */
+export function honoursKeysIn({headers}: Pick<HttpAnswer, 'headers'>): boolean | undefined {
+  const digit = /^\?([01]) *(;|$)/.exec(headers['accept-idempotency-key'] ?? '')?.[1];
+  return digit === undefined ? undefined : digit === '1';
+}

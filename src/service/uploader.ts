@@ -73,6 +73,8 @@ export function refusalIn({status, headers, body, cut}: HttpAnswer): Refused {
 /** Sends upload requests; rejects if a request cannot be sent or its response cannot be read. */
 export interface Uploader {
   upload(request: UploadRequest): Promise<UploadAnswer>;
+  /** Whether the service honours Idempotency-Key, as its last response that said so declares; undefined if none did. */
+  readonly honoursKeys?: boolean | undefined;
   /**
    * Asks whether the service takes requests, without sending a file: resolves to why not, as a sentence, or to undefined.
    * Without this method a batch does not wait for a service that is away.

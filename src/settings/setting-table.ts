@@ -2,7 +2,7 @@ import {isAbsolute} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
-import {concurrencyValue, durationValue, rateValue, type ValueKind} from '../lib/value-kinds.ts';
+import {concurrencyValue, durationValue, keysValue, rateValue, type ValueKind} from '../lib/value-kinds.ts';
 import {checkPrivateKey, readAuthorities} from './certificates.ts';
 import {parseServiceUrl} from './parse.ts';
 
@@ -64,10 +64,11 @@ const kinds = {
   },
   'idempotency-keys': {
     meaning:
-      'honoured if the service stores a repeated upload only once, else ignored; media login detects it',
+      'honoured or 1 if the service stores a repeated upload only once, ignored or 0 if not, declared if it is to say so itself',
     isOfService: true,
-    default: 'ignored',
-    parse: ofKind('idempotency-keys', oneOf('honoured', 'ignored')),
+    default: 'declared',
+    variable: 'MEDIA_IDEMPOTENCY_KEYS',
+    parse: ofKind('idempotency-keys', keysValue),
   },
   once: {
     meaning: 'true to skip what this machine has already uploaded, as with --once',

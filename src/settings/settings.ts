@@ -2,6 +2,7 @@ import {MediaError, unlessBug} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
 import {defined, own} from '../lib/object.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
+import {keysValue} from '../lib/value-kinds.ts';
 import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
 import {type GlobalOptions, profileOption} from './hint-options.ts';
 import {type BaseUrl, parseBaseUrl, parseKey, parseServiceUrl, profileNameOf} from './parse.ts';
@@ -16,6 +17,7 @@ import {
   type StoredKeySource,
   settingInForce,
 } from './profile.ts';
+import {parseValue} from './setting-table.ts';
 import {readProfiles} from './store.ts';
 
 export type KeySource = 'environment' | StoredKeySource;
@@ -36,8 +38,8 @@ export interface Settings extends SettingsOfRun {
   certificateAuthorities?: string;
   /** The certificate to present to a service that asks for one. */
   clientCertificate?: ClientCertificate;
-  /** Whether the service honours Idempotency-Key, so that an upload may be sent again: the embedded one, or if the profile says so. */
-  idempotencyHonoured: boolean;
+  /** Whether the service honours Idempotency-Key, so that an upload of unknown outcome may be sent again; by default as it declares. */
+  onUnknown?: 'honoured' | 'hold' | 'declared';
   /** The origin of a stored key that was not used, because it belongs to that other origin. */
   keyOfOtherOrigin?: string;
   /** Why the profile's key could not be read. */
@@ -72,7 +74,6 @@ export async function resolveSettings(
   const settings: Settings = {
     ...run,
     profileNames: Object.keys(profiles),
-    idempotencyHonoured: baseUrl?.kind === 'embedded',
     ...defined({baseUrl, baseUrlSource, ignored}),
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}
@@ -90,22 +91,25 @@ async function settingsFor(run: SettingsOfRun, baseUrl: URL, allowHttp: boolean)
   const certificate = settingInForce('client-cert', run);
   const isOther =
     certificate?.source === 'profile' && (originOf(profile) ?? baseUrl.origin) !== baseUrl.origin;
-  const ofConnection = defined({
+  const keys = settingInForce('idempotency-keys', run);
+  const isKeysOfOther = keys?.source === 'profile' && !isSameBaseUrl(profile['base-url'], baseUrl.href);
+  const ofEvery = defined({
     certificateAuthorities: await readSetting(settingInForce('cacert', run), path =>
       readAuthorities(host, path),
     ),
     clientCertificate: await readSetting(isOther ? undefined : certificate, path =>
       readClientCertificate(host, path, settingInForce('client-key', run)?.value),
     ),
+    onUnknown: await readSetting(isKeysOfOther ? undefined : keys, text =>
+      parseValue('idempotency-keys', keysValue, text),
+    ),
   });
-  if (originOf(profile) !== baseUrl.origin) return ofConnection;
+  if (originOf(profile) !== baseUrl.origin) return ofEvery;
   const graphqlUrl = await readSetting(settingInForce('graphql-url', run), value =>
     parseServiceUrl(value, 'GraphQL URL', allowHttp),
   );
   return {
-    ...ofConnection,
-    idempotencyHonoured:
-      profile['idempotency-keys'] === 'honoured' && isSameBaseUrl(profile['base-url'], baseUrl.href),
+    ...ofEvery,
     ...defined({graphqlUrl, profileUrl: profile['profile-url']}),
   };
 }

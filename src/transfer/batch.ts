@@ -6,6 +6,7 @@ import {RetryBudget} from './attempt/retry.ts';
 import {AdaptiveConcurrency, fixedConcurrency, safeConcurrency} from './concurrency.ts';
 import {Ending, Halt} from './ending.ts';
 import {type BatchState, FileTransfer} from './file-transfer.ts';
+import {KeySupport} from './key-support.ts';
 import type {TransferOptions} from './options.ts';
 import {comparisonOf, type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
 import {Gate} from './waiting/gate.ts';
@@ -27,7 +28,7 @@ export function uploadBatch(
   const gate = new Gate(given);
   const batch = stateOf(given, gate);
   const {concurrency, descriptors, halt, outage} = batch;
-  const options = {...given, uploader: guarded(given, gate, halt)};
+  const options = {...given, uploader: guarded(given, gate, batch)};
   const onStop = () => outage.abandon(stop.reason);
   stop.addEventListener('abort', onStop, {once: true});
   if (stop.aborted) onStop();
@@ -71,17 +72,22 @@ function stateOf(given: TransferOptions, gate: Gate): BatchState {
   halt.addEventListener('abort', () => outage.abandon());
   return {
     ...{concurrency, outage, halt, budget: new RetryBudget(), descriptors: new Descriptors()},
+    keys: new KeySupport(given),
     rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
   };
 }
 
 /** An uploader whose responses the gate heeds. It begins no attempt once the batch has ended: with a bad key, even one is too many. */
-function guarded({uploader, clock}: TransferOptions, gate: Gate, halt: Halt): Uploader {
+function guarded({uploader, clock}: TransferOptions, gate: Gate, {halt, keys}: BatchState): Uploader {
   return {
     upload: async request => {
       const why = halt.reason;
       const sentAt = clock.monotonic();
-      if (why === undefined) return gate.learn(await uploader.upload(request), sentAt);
+      if (why === undefined) {
+        const answer = await uploader.upload(request);
+        keys.learn();
+        return gate.learn(answer, sentAt);
+      }
       const sentence = `The file was not tried again: the run had ended (${why.code}).`;
       throw new MediaError('not_tried', sentence, {cause: why});
     },

@@ -9,6 +9,7 @@ import {decide, overloadOf, type Reach, type RetryBudget, signOf} from './attemp
 import type {AttemptEnd, Concurrency} from './concurrency.ts';
 import {Ending, type Halt} from './ending.ts';
 import type {Stripped} from './geotags.ts';
+import type {KeySupport} from './key-support.ts';
 import {geotagTransform, type TransferOptions} from './options.ts';
 import {isLeftOut, type LeftOut, type Outcome} from './outcome.ts';
 import {type Retries, retriesOf} from './retries.ts';
@@ -19,6 +20,8 @@ import type {Descriptors, PendingResult} from './workers.ts';
 export interface BatchState {
   /** How many files are uploaded at a time. */
   concurrency: Concurrency;
+  /** Whether an upload with an unknown outcome may be sent again. */
+  keys: KeySupport;
   /** Limits the retries of the whole batch, so that an outage causes a bounded number of requests. */
   budget: RetryBudget;
   /** Keeps files from being sent while the service is away or asks to wait. */
@@ -52,7 +55,7 @@ export class FileTransfer {
     this.#options = options;
     this.#batch = batch;
     this.#ending = new Ending(position, source, options, batch.halt);
-    this.#retries = retriesOf(this.#ending.facts, options, batch.budget);
+    this.#retries = retriesOf(this.#ending.facts, options, batch);
   }
 
   /** Resolves when nothing more is sent, to a result that the journal may still record; to undefined if it begins again, having yielded its descriptor. */
@@ -101,8 +104,8 @@ export class FileTransfer {
     const types = geotags === 'strip' ? `${typeRule} ${geotagTransform}` : typeRule;
     const input = {path, size: opened.size, stat: opened.stat, types};
     // A record is compared with the content type, too.
-    const {resendSince} = this.#retries;
-    const known = verify === undefined ? await journal?.recall(input, resendSince) : undefined;
+    const known =
+      verify === undefined ? await this.#asked(since => journal?.recall(input, since)) : undefined;
     if (known !== undefined) {
       this.#ending.started(opened.size);
       // It is public, too.
@@ -116,10 +119,19 @@ export class FileTransfer {
     if (warning !== undefined) this.#ending.warn(warning);
     if (geotags !== undefined) await this.#applyGeotags(opened);
     const typed: SentInput = {...input, contentType, ...this.#stripped};
-    const admission = await journal?.admit(typed, opened, {resendSince, stop});
+    const admission = await this.#asked(resendSince => journal?.admit(typed, opened, {resendSince, stop}));
     if (admission !== undefined && admission.status !== 'new') return this.#ending.fromJournal(admission);
     this.#entry = admission?.entry;
     return dryRun ? this.#ending.checked() : this.#upload(opened, contentType);
+  }
+
+  /** What the journal knows; if that is an upload with an unknown outcome, once more when it is known whether that may be sent again. */
+  async #asked<Result extends {status: string}>(
+    ask: (resendSince: number) => Promise<Result | undefined> | undefined,
+  ): Promise<Result | undefined> {
+    const known = await ask(this.#retries.resendSince);
+    const mayChange = known?.status === 'unknown' && (await this.#batch.keys.ask());
+    return mayChange ? ask(this.#retries.resendSince) : known;
   }
 
   /** Searches the file for its location, and plans to send it without that. */
@@ -187,10 +199,14 @@ export class FileTransfer {
   }
 
   async #afterFailure({phase, failure}: FailedAttempt): Promise<PendingResult<Outcome> | undefined> {
-    const {onUnknown, waitsForNetwork, several, host} = this.#options;
-    const isKnown = this.#ending.facts.attempts > 1 || this.#wasReleased;
-    const history = {isHonoured: onUnknown === 'honoured' && isKnown, wasReleased: this.#wasReleased};
-    const decision = decide(phase, failure, history, waitsForNetwork);
+    const {waitsForNetwork, several, host} = this.#options;
+    const {keys} = this.#batch;
+    const wasReleased = this.#wasReleased;
+    const isKnown = this.#ending.facts.attempts > 1 || wasReleased;
+    const decideNow = () =>
+      decide(phase, failure, {isHonoured: keys.isCertain && isKnown, wasReleased}, waitsForNetwork);
+    let decision = decideNow();
+    if (decision.action === 'unknown' && (await keys.ask())) decision = decideNow();
     if (phase === 'released') this.#wasReleased = true;
     const isForgotten = several && this.#entry === undefined;
     const error = explain(failure, decision, host, isForgotten ? undefined : this.#retries.mayResend);

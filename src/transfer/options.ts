@@ -81,8 +81,11 @@ export interface RetryOptions {
   waitsForNetwork?: boolean;
   /** The longest Retry-After or outage to wait for, in milliseconds. */
   retryMaxWaitMs: number;
-  /** Whether to send an unknown upload again; `honoured`: for 12 hours, while the service knows its idempotency key. */
-  onUnknown: 'hold' | 'retry' | 'honoured';
+  /**
+   * Whether to send an unknown upload again; `honoured`: for 12 hours, while the service knows its idempotency key; `declared`: the
+   * same, if the service declares that it honours those keys.
+   */
+  onUnknown: 'hold' | 'retry' | 'honoured' | 'declared';
 }
 
 export interface TransferOptions extends RunOptions, FileOptions, ServiceOptions, RetryOptions {}

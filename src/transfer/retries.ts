@@ -1,6 +1,7 @@
 import type {MediaError} from '../errors.ts';
 import {withTries} from './attempt/explain.ts';
 import {backoffMs, type Failure, parseRetryAfter, type RetryBudget} from './attempt/retry.ts';
+import type {KeySupport} from './key-support.ts';
 import type {RetryOptions, RunOptions} from './options.ts';
 import type {OutcomeFacts} from './outcome.ts';
 
@@ -13,7 +14,7 @@ export type Retries = ReturnType<typeof retriesOf>;
 export function retriesOf(
   facts: Readonly<OutcomeFacts>,
   {clock, random, retries, stop, observer, onUnknown}: RunOptions & RetryOptions,
-  budget: RetryBudget,
+  {budget, keys}: {budget: RetryBudget; keys: KeySupport},
 ) {
   /** In milliseconds since the Unix epoch. */
   let firstTryAt: number | undefined;
@@ -38,8 +39,8 @@ export function retriesOf(
 
     /** Unknown uploads that were released at this time or later may be sent again; Infinity for none, -Infinity for all. */
     get resendSince(): number {
-      if (onUnknown === 'honoured') return clock.now() - keyLifeMs;
-      return onUnknown === 'hold' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+      if (onUnknown === 'retry') return Number.NEGATIVE_INFINITY;
+      return keys.isCertain ? clock.now() - keyLifeMs : Number.POSITIVE_INFINITY;
     },
 
     /** Waits before the next attempt; false if there may be none, or if the service asks to wait for too long. `isFree`: after an outage, which is waited for elsewhere. */

@@ -143,12 +143,12 @@ describe('resolveSettings: the flag, then the environment, then the profile', ()
   });
 
   it.each([
-    ['https://profile.example', true],
-    ['https://profile.example/', true],
-    ['https://profile.example/v2', false],
-    ['https://env.example', false],
-  ])('idempotency-keys under %s', async (baseUrl, honoured) => {
-    expect((await resolveSettings(await hostWith({}), {baseUrl})).idempotencyHonoured).toBe(honoured);
+    ['https://profile.example', 'honoured'],
+    ['https://profile.example/', 'honoured'],
+    ['https://profile.example/v2', undefined],
+    ['https://env.example', undefined],
+  ])('idempotency-keys under %s', async (baseUrl, onUnknown) => {
+    expect((await resolveSettings(await hostWith({}), {baseUrl})).onUnknown).toBe(onUnknown);
   });
 
   it('graphql-url at another origin: only for a key from the environment', async () => {

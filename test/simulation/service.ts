@@ -6,7 +6,7 @@ import type {Process} from './process.ts';
 import type {World} from './world.ts';
 
 export interface ServiceTraits {
-  /** Whether it stores a file once for each Idempotency-Key. */
+  /** Whether it stores a file once for each Idempotency-Key, and declares that with each response. */
   honoursKeys: boolean;
   /** One in so many requests meets trouble. */
   troubleOneIn: number;
@@ -42,9 +42,17 @@ export class SimulatedService {
 
   /** The service as one process meets it. */
   uploader(process: Process): Uploader {
+    let honoursKeys: true | undefined;
+    const heard = <Answer>(answer: Answer) => {
+      honoursKeys = this.traits.honoursKeys || undefined;
+      return answer;
+    };
     return {
-      upload: request => this.#upload(request, process),
-      probeAvailability: () => process.step(() => undefined, 20),
+      upload: async request => heard(await this.#upload(request, process)),
+      probeAvailability: () => process.step(() => heard(undefined), 20),
+      get honoursKeys() {
+        return honoursKeys;
+      },
     };
   }
 

@@ -392,7 +392,7 @@ class Story {
       contentType: async () => ({contentType: 'image/png'}),
       ...{several: true, concurrency: this.#concurrency, retries: 2},
       ...{timeoutMs: 10_000, retryMaxWaitMs: 60_000},
-      onUnknown: this.#service.traits.honoursKeys ? 'honoured' : 'hold',
+      onUnknown: 'declared',
       ...{dryRun: false, observer: noObserver},
     });
   }

@@ -43,6 +43,8 @@ export class RecordStore {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A question about the service has no file, which it only announces.
+    if (request.headers['content-length'] === '1') return void response.writeHead(400).end();
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const body = Buffer.concat(chunks);

@@ -102,9 +102,14 @@ function hasBytes({bodyBytes, contentLength}: RawRequest, wanted: number): boole
   return bodyBytes >= Math.min(wanted, contentLength);
 }
 
-/** Whether this is the check of the upload path by login or doctor. */
+/** Whether this asks the upload path without a file, as login, doctor and a run do. */
 export function isUploadLook({head, contentLength}: RawRequest): boolean {
   return contentLength === 1 && head.includes('content-type: text/plain');
+}
+
+/** The uploads among requests, without the questions that ask the upload path without a file. */
+export function uploadsIn(requests: readonly RawRequest[]): RawRequest[] {
+  return requests.filter(request => /^POST /.test(request.head[0] ?? '') && !isUploadLook(request));
 }
 
 function parse(received: Received): RawRequest | undefined {

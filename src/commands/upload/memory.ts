@@ -57,23 +57,21 @@ export async function openRunJournal(
   });
 }
 
-const nothingKnown = {idempotencyHonoured: false};
-
 /** Reads the journal for a dry run, which does not open the service. Without a base URL, that cannot be compared with the one in the journal. */
 export async function readDryRunMemory(
   {journal, once}: MemoryFlags,
   invocation: Invocation,
   {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
-): Promise<{journal?: JournalMemory | undefined; idempotencyHonoured: boolean}> {
+): Promise<{journal?: JournalMemory | undefined; onUnknown?: Settings['onUnknown'] | undefined}> {
   const {host, globals} = invocation;
-  if (journal === undefined && once === false) return nothingKnown;
+  if (journal === undefined && once === false) return {};
   const {resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(host, globals, {readKey: false});
   const {speedSettings} = await import('../../settings/profile.ts');
   // Nothing is sent, but a wrong value is found.
   await speedSettings(settings);
-  if (journal === undefined && !(once ?? settings.profile.once === 'true')) return nothingKnown;
-  const {account, idempotencyHonoured} = settings;
+  if (journal === undefined && !(once ?? settings.profile.once === 'true')) return {};
+  const {account, onUnknown} = settings;
   const identity = await identityOf(settings, host);
   const isEmbedded = settings.baseUrl?.kind === 'embedded';
   const {readMemory} = await import('../../journal/journal.ts');
@@ -91,7 +89,7 @@ export async function readDryRunMemory(
   const scope = identity === undefined ? undefined : scopeOf(identity, account, part);
   const path = journal ?? (scope && (await ownJournal(host, scope.service, settings.profileName)));
   const known = path === undefined ? undefined : readMemory(path, host, scope, isEmbedded ? {} : questions);
-  return {journal: await known, idempotencyHonoured};
+  return {journal: await known, onUnknown};
 }
 
 /** How a journal identifies the configured service; undefined without a base URL, and before the first embedded service. */

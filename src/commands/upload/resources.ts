@@ -5,6 +5,7 @@ import {type MediaError, unlessBug} from '../../errors.ts';
 import type {JournalMemory} from '../../journal/journal.ts';
 import type {Stop} from '../../lib/stop.ts';
 import type {Speed} from '../../settings/profile.ts';
+import type {Settings} from '../../settings/settings.ts';
 import type {TransferOptions} from '../../transfer/batch.ts';
 import {transferDefaults} from '../../transfer/options.ts';
 import type {MemoryFlags, TransferFlags} from './flags.ts';
@@ -15,8 +16,8 @@ import {openRunJournal, readDryRunMemory} from './memory.ts';
 export interface Resources {
   session?: Session | undefined;
   journal?: JournalMemory | undefined;
-  /** Whether the service honours Idempotency-Key, as far as that was declared. */
-  idempotencyHonoured: boolean;
+  /** What is done with an upload of unknown outcome, as the variable and the profile set it. */
+  onUnknown?: Settings['onUnknown'] | undefined;
   /** How fast files are sent, as the variables and the profile set it. */
   speed?: Speed;
 }
@@ -37,7 +38,7 @@ export async function openResources(
   try {
     const speed = await speedSettings(session.settings);
     const journal = await openRunJournal(options, invocation, {session, shard, stop});
-    return {session, journal, speed, idempotencyHonoured: session.settings.idempotencyHonoured};
+    return {session, journal, speed, onUnknown: session.settings.onUnknown};
   } catch (error) {
     await session.close();
     throw error;
@@ -56,11 +57,11 @@ type OfThisRun = Pick<TransferOptions, 'contentType' | 'observer' | 'several' | 
 /** How a batch transfers files, by the flags and by what the run has opened. */
 export function transferOptions(
   flags: TransferFlags,
-  {session, journal, idempotencyHonoured, speed}: Resources,
+  {session, journal, speed, onUnknown = 'declared'}: Resources,
   {host}: Pick<Invocation, 'host'>,
   ofThisRun: OfThisRun,
 ): TransferOptions {
-  const {retries, timeout, onUnknown} = flags;
+  const {retries, timeout} = flags;
   const limitRate = flags.limitRate ?? speed?.limitRate;
   return {
     uploader: session?.client ?? {upload: () => Promise.reject(new Error('a dry run sends nothing'))},
@@ -75,7 +76,7 @@ export function transferOptions(
     retryMaxWaitMs: flags.retryMaxWait ?? speed?.retryMaxWait ?? transferDefaults.retryMaxWaitMs,
     timeoutMs: timeout,
     limitRate: limitRate === Number.POSITIVE_INFINITY ? undefined : limitRate,
-    onUnknown: onUnknown ?? (idempotencyHonoured ? 'honoured' : 'hold'),
+    onUnknown: flags.onUnknown ?? onUnknown,
     dryRun: flags.dryRun === true,
     ...(flags.verify && {verify: {mode: flags.verify, dimensions: certainSize}}),
     geotags: flags.geotags === 'keep' ? undefined : flags.geotags,

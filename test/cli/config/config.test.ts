@@ -9,7 +9,7 @@ import {fixture, mediaCommand, sandbox} from '../../support/media.ts';
 
 /** What `media config list` prints where nothing is set. */
 const defaults = [
-  'idempotency-keys=ignored',
+  'idempotency-keys=declared',
   'once=false',
   ...['concurrency=auto', 'limit-rate=none', 'retry-max-wait=5m'],
 ];
@@ -169,7 +169,7 @@ describe('where a value comes from', () => {
     expect((await box.run(list, {env})).stdout).toBe(
       'base-url=******** (from MEDIA_BASE_URL)\n' +
         'cacert=my.pem (from --cacert)\n' +
-        'idempotency-keys=ignored (default)\n' +
+        'idempotency-keys=declared (default)\n' +
         'once=true (from profile work)\n' +
         asListed(defaults.slice(2)),
     );
@@ -177,7 +177,7 @@ describe('where a value comes from', () => {
     expect(JSON.parse(stdout)).toEqual([
       {name: 'base-url', value: 'https://c.example', source: '--base-url'},
       {name: 'cacert', value: 'my.pem', source: '--cacert'},
-      {name: 'idempotency-keys', value: 'ignored', source: 'default'},
+      {name: 'idempotency-keys', value: 'declared', source: 'default'},
       {name: 'once', value: 'true', source: 'profile work'},
       {name: 'concurrency', value: 'auto', source: 'default'},
       {name: 'limit-rate', value: 'none', source: 'default'},

@@ -6,7 +6,7 @@ import {settingTable} from '../../../src/settings/setting-table.ts';
 import {transferDefaults} from '../../../src/transfer/options.ts';
 
 const ofThisRun = {} as Parameters<typeof transferOptions>[3];
-const resources = {idempotencyHonoured: false};
+const resources = {};
 const given = {types: 'extension', retries: 5} as const;
 
 const {concurrency, retryMaxWaitMs} = transferDefaults;

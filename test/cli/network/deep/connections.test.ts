@@ -76,7 +76,8 @@ describe.each(kinds)('a peer that %s gets one connection for each try', (_, trea
     const [scheme = '', isProxy] = place.split(' ').reverse();
     const base = isProxy === undefined ? `${scheme}://127.0.0.1:${port}` : `${scheme}://media.invalid`;
     const box = await sandboxFor(base, {ALL_PROXY: url});
-    const {stdout, stderr} = await box.run(['upload', photo, '--allow-http', '--retries', '0', '--json']);
+    const options = ['--allow-http', '--retries', '0', '--on-unknown', 'hold', '--json'];
+    const {stdout, stderr} = await box.run(['upload', photo, ...options]);
     expect(errorLines(stderr)).toMatchObject([{code: expect.stringMatching(code)}]);
     expect({stdout, connections: connections()}).toEqual({stdout: '', connections: 1});
   });

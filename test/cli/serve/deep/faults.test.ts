@@ -22,7 +22,7 @@ describe('media serve --fault', () => {
     const box = await sandbox();
     const fault = 'upload:latency=10m,after=body';
     const {child, env, stderr} = await serve(box, '--data-dir', 'kept', '--fault', fault);
-    const given = await box.run(['upload', photo, '--timeout', '1s'], {env});
+    const given = await box.run(['upload', photo, '--timeout', '1s', '--on-unknown', 'hold'], {env});
     expect(given).toMatchObject({stdout: '', exitCode: 5});
     await eventually(() => /^POST .* 13582 B \d+ ms, fault upload:latency=10m,after=body$/m.test(stderr()));
     child.kill('SIGTERM');
@@ -73,7 +73,8 @@ describe('media serve --fault-port 0', () => {
       faults: [{fault: lost, matched: 0, applied: 0}],
     });
     const upload = ['upload', photo, '--template', '{id}\\n'];
-    expect(await box.run(upload, {env})).toMatchObject({stdout: '', exitCode: 5});
+    const held = await box.run([...upload, '--on-unknown', 'hold'], {env});
+    expect(held).toMatchObject({stdout: '', exitCode: 5});
     expect(await ask('GET')).toMatchObject({faults: [{fault: lost, matched: 1, applied: 1}]});
     for (const [method, body, token, at, status, message] of [
       ['GET', undefined, key, url, 401, 'The key must be MEDIA_FAULTS_KEY.'],
