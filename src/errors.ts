@@ -196,7 +196,9 @@ export function describeBroken(cause: unknown, host: string): MediaError {
     ? new MediaError('connection_lost', `The connection to ${host} broke.`, {cause})
     : new MediaError('not_http', `${host} ${problem}.`, {
         cause,
-        hint: 'Check the scheme, the host and the port of the base URL.',
+        hint: problem.startsWith('sent header fields')
+          ? 'Ask its operator to send fewer header fields, such as cookies.'
+          : 'Check the scheme, the host and the port of the base URL.',
       });
 }
 
@@ -211,7 +213,7 @@ const codesOfPeers =
 /** What a response has against HTTP/1.1, by undici's error. */
 function protocolProblem(error: Error & {code?: string; data?: string}): string | undefined {
   const {code = '', data = ''} = error;
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'sent header fields of more than 16 KiB';
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'sent header fields of more than 300 KiB';
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'sent a response with two lengths';
   if (error.message === 'bad upgrade') return 'switched to another protocol, which was not asked for';
   // An alert of TLS (RFC 8446, section 5.1), and the settings that begin HTTP/2 (RFC 9113, sections 3.4 and 6.5).

@@ -10,7 +10,7 @@ import {HttpExchange} from './exchange.ts';
 import {dropInterimResponses} from './interim-filter.ts';
 import {type HttpAnswer, type HttpRequest, type SocketWire, wireOf} from './message.ts';
 import {openSocket} from './open-socket.ts';
-import {type ConnectionOptions, type HttpTrace, traceOf} from './options.ts';
+import {type ConnectionOptions, type HttpTrace, maxHeaderSize, traceOf} from './options.ts';
 
 /**
  * How long an idle connection may be reused, in milliseconds. This is less than any server waits: if a server closes a
@@ -44,6 +44,7 @@ export class Connection {
     this.#client = new Client(origin.origin, {
       allowH2: false,
       pipelining: 1,
+      maxHeaderSize,
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: idleMs,

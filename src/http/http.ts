@@ -2,7 +2,7 @@ import type {ClientRequest, IncomingMessage} from 'node:http';
 import type {StopSignal} from '../host.ts';
 import {type HttpAnswer, joinHeaders} from './message.ts';
 import {openSocket} from './open-socket.ts';
-import type {ConnectionOptions} from './options.ts';
+import {type ConnectionOptions, maxHeaderSize} from './options.ts';
 
 /** The only entry to this folder for other folders: connections, and the types of what is sent over them. */
 export {Connection} from './connection.ts';
@@ -44,6 +44,7 @@ export async function sendHead(
     path: `${url.pathname}${url.search}`,
     headers: {host: url.host, 'user-agent': options.userAgent, 'accept-encoding': 'identity', ...headers},
     createConnection: () => socket,
+    maxHeaderSize,
   });
   const end = () => request.destroy();
   const cancel = options.clock.after(waitMs, end);

@@ -1,6 +1,9 @@
 import type {LookupFunction} from 'node:net';
 import type {Clock, Host} from '../host.ts';
 
+/** The most bytes of header fields that a response may have, as in curl. */
+export const maxHeaderSize = 300 * 1024;
+
 /** The family of addresses (4 or 6) that was reached first, by host name: it is tried first from then on. */
 export type Families = Map<string, number>;
 

@@ -6,6 +6,7 @@ import {Secret} from '../lib/secrets/secret.ts';
 import {isLoopback, percentDecoded} from '../lib/url.ts';
 import {quoted, wordsOf} from '../lib/words.ts';
 import {dropInterimResponses} from './interim-filter.ts';
+import {maxHeaderSize} from './options.ts';
 
 export interface NamedProxy {
   url: URL;
@@ -108,7 +109,7 @@ export async function openTunnel(
   const headers = {host: authority, ...authorization};
   dropInterimResponses(socket);
   return new Promise((resolve, reject) => {
-    startRequest({method: 'CONNECT', path: authority, headers, createConnection: () => socket})
+    startRequest({method: 'CONNECT', path: authority, headers, maxHeaderSize, createConnection: () => socket})
       .on('error', reject)
       .on('connect', ({statusCode = 0, headers: answer}, _socket, first) => {
         if (statusCode < 200 || statusCode > 299)

@@ -20,11 +20,17 @@ export function explain(failure: Failure, decision: Decision, host: string, rese
       ? ' A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: -c 8'
       : '';
   const {status, serviceCode, words} = error;
+  // Another attempt would be stored, too, and its response be as unreadable.
+  const isUnreadable = !resends && /^(not_http|unexpected_answer)$/.test(error.code);
   return new MediaError('outcome_unknown', `${error.message} ${whyUnknown(failure, decision)}`, {
     ...{status, serviceCode, words, cause: error},
-    hint: `${checkFirst(resends)}.${limit}`,
+    hint: isUnreadable
+      ? `Check whether the service has the file, and do not send it again before the cause is found. ${error.hint}`
+      : `${checkFirst(resends)}.${limit}`,
   });
 }
+
+const notOfService = 'Check the base URL: the media service does not respond like this.';
 
 /** The error for a failure, whatever is decided about it. */
 export function describeFailure(failure: Failure, host: string): MediaError {
@@ -53,13 +59,13 @@ export function describeFailure(failure: Failure, host: string): MediaError {
       return new MediaError(
         'unexpected_answer',
         `${host} returned ${failure.status}, but the response was ${failure.problem}.`,
-        {status: failure.status},
+        {status: failure.status, hint: notOfService},
       );
     case 'premature':
       return new MediaError(
         'premature_answer',
         `${host} returned ${failure.status} before it had received the whole file.`,
-        {status: failure.status, hint: 'Check the base URL: the media service does not respond like this.'},
+        {status: failure.status, hint: notOfService},
       );
     case 'refused':
       return describeRefusal(failure, host);

@@ -180,11 +180,6 @@ describe('an unknown outcome', () => {
       `${host} did not respond within 1.5 s of the last byte. ${sent}`,
     ],
     [
-      'an answer that is no record',
-      {kind: 'unreadable', status: 200, problem: 'not JSON'},
-      `${host} returned 200, but the response was not JSON. ${sent}`,
-    ],
-    [
       '502',
       {kind: 'refused', status: 502},
       `${host} failed (502). ${sent} A gateway that responds like this has often stored nothing.`,
@@ -198,6 +193,16 @@ describe('an unknown outcome', () => {
     const error = explained('released', failure);
     expect(error).toMatchObject({code: 'outcome_unknown', message});
     expect(error.hint).toContain('--on-unknown retry');
+  });
+
+  test('an answer that is no record: sent again, the file would be stored twice, unless its key is honoured', () => {
+    const failure: Failure = {kind: 'unreadable', status: 200, problem: 'not JSON'};
+    const {message, hint} = explained('released', failure);
+    expect(message).toBe(`${host} returned 200, but the response was not JSON. ${sent}`);
+    expect(hint).toBe(
+      'Check whether the service has the file, and do not send it again before the cause is found. Check the base URL: the media service does not respond like this.',
+    );
+    expect(explain(failure, decide('released', failure), host, true).hint).toContain('run the command again');
   });
 
   test.each([
