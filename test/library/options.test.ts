@@ -16,6 +16,7 @@ import {listen, portOf} from '../service/support.ts';
 import {eventually} from '../support/eventually.ts';
 import {deadPort, freePort} from '../support/free-ports.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
+import {readingRequests} from '../support/read-requests.ts';
 import {collect} from '../support/results.ts';
 import {someRecord} from '../support/scripted-server.ts';
 
@@ -40,16 +41,18 @@ const refuse =
 /** A service that answers the first uploads with these answers and all others with the last, and a client for it. */
 async function answering(...answers: Answer[]) {
   const requests: {headers: IncomingHttpHeaders; bytes: number}[] = [];
-  const server = createServer(async (request, response) => {
-    if (request.method !== 'POST' || request.headers['content-type'] === 'text/plain') {
-      response.writeHead(405).end();
-      return;
-    }
-    let bytes = 0;
-    for await (const chunk of request as AsyncIterable<Buffer>) bytes += chunk.length;
-    const number = requests.push({headers: request.headers, bytes}) - 1;
-    answers[Math.min(number, answers.length - 1)]?.(response, number);
-  });
+  const server = createServer(
+    readingRequests(async (request, response) => {
+      if (request.method !== 'POST' || request.headers['content-type'] === 'text/plain') {
+        response.writeHead(405).end();
+        return;
+      }
+      let bytes = 0;
+      for await (const chunk of request as AsyncIterable<Buffer>) bytes += chunk.length;
+      const number = requests.push({headers: request.headers, bytes}) - 1;
+      answers[Math.min(number, answers.length - 1)]?.(response, number);
+    }),
+  );
   return {requests, client: await clientOf(server), server};
 }
 

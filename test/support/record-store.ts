@@ -1,6 +1,13 @@
-import {createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse} from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import {listen, portOf} from '../service/support.ts';
 import {afterTest} from './after-test.ts';
+import {readingRequests} from './read-requests.ts';
 
 /** What a store says of a file of a certain size. */
 export interface StoreAnswer {
@@ -25,13 +32,15 @@ export class RecordStore {
   }
 
   static async start(): Promise<RecordStore> {
-    const server = createServer((request, response) => {
-      void (request.method === 'HEAD'
-        ? store.#sayWhetherThere(request, response)
-        : store.#take(request, response));
-    });
+    const server: Server = createServer(
+      readingRequests(async (request, response) =>
+        request.method === 'HEAD'
+          ? store.#sayWhetherThere(request, response)
+          : store.#take(request, response),
+      ),
+    );
     await listen(server);
-    const store = new RecordStore(portOf(server));
+    const store: RecordStore = new RecordStore(portOf(server));
     server.on('connection', () => {
       store.connections += 1;
     });

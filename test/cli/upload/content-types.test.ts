@@ -11,6 +11,7 @@ import {connectedSandbox} from '../../support/embedded.ts';
 import {audiobook, latin1, smallFiles} from '../../support/formats.ts';
 import {fixture, Sandbox} from '../../support/media.ts';
 import {slowTest} from '../../support/patience.ts';
+import {readingRequests} from '../../support/read-requests.ts';
 
 const rules = ['extension', 'content', 'strict'] as const;
 type Rule = (typeof rules)[number];
@@ -134,13 +135,15 @@ function sum(bytes: Buffer): string {
 async function groupSandbox() {
   const directory = await mkdtemp(join(tmpdir(), 'media-types-'));
   const stored = new Map<string, {contentType: string | undefined; sum: string}>();
-  const server = createServer(async (request, response) => {
-    const hash = createHash('sha256');
-    for await (const bytes of request) hash.update(bytes as Buffer);
-    const id = `m_${stored.size + 1}`;
-    stored.set(id, {contentType: request.headers['content-type'], sum: hash.digest('hex')});
-    response.end(JSON.stringify({id}));
-  });
+  const server = createServer(
+    readingRequests(async (request, response) => {
+      const hash = createHash('sha256');
+      for await (const bytes of request) hash.update(bytes as Buffer);
+      const id = `m_${stored.size + 1}`;
+      stored.set(id, {contentType: request.headers['content-type'], sum: hash.digest('hex')});
+      response.end(JSON.stringify({id}));
+    }),
+  );
   await listen(server);
   const box = new Sandbox(directory, {MEDIA_BASE_URL: urlOf(server), MEDIA_API_KEY: 'mk_1'});
   const close = async () => {

@@ -5,6 +5,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {sandboxFor} from '../../../service/program.ts';
 import {deadUrl, listen, urlOf} from '../../../service/support.ts';
 import {freePort} from '../../../support/free-ports.ts';
+import {readingRequests} from '../../../support/read-requests.ts';
 
 interface Line {
   file: string;
@@ -28,10 +29,8 @@ async function gateway(behaviour: Behaviour) {
     if (status === 200) stored.set(body, (stored.get(body) ?? 0) + 1);
     response.writeHead(status).end(status === 200 ? `{"id":"m_${stored.size}"}` : '<html>');
   };
-  const server = createServer((request, response) => {
-    // A probe that announces a body never sends it.
-    answer(request, response).catch(() => response.destroy());
-  });
+  // A probe that announces a body never sends it.
+  const server = createServer(readingRequests(answer));
   await listen(server);
   onTestFinished(() => {
     server.close();

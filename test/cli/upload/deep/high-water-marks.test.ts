@@ -1,5 +1,5 @@
 import {readFile} from 'node:fs/promises';
-import {createServer, type RequestListener} from 'node:http';
+import {createServer} from 'node:http';
 import {createServer as createTlsServer} from 'node:https';
 import {setTimeout as delay} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
@@ -7,6 +7,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {sandboxFor} from '../../../service/program.ts';
 import {listen, mebibyte, portOf, writePng} from '../../../service/support.ts';
 import {needNode, temporaryDirectory} from '../../../support/media.ts';
+import {readingRequests} from '../../../support/read-requests.ts';
 import {someRecord} from '../../../support/scripted-server.ts';
 import {loopbackNames, makeCertificate, pemFile} from '../../../support/tls.ts';
 
@@ -15,7 +16,7 @@ const preload = fileURLToPath(new URL('../../../support/high-water-mark.cjs', im
 /** A service that reads slowly, so that what is sent waits in the sender's socket; `stored` is what it got. */
 async function slowReader(scheme: 'http' | 'https') {
   const bodies: Buffer[] = [];
-  const take: RequestListener = async (request, response) => {
+  const take = readingRequests(async (request, response) => {
     const chunks: Buffer[] = [];
     // The sender fills all buffers first.
     await delay(300);
@@ -25,7 +26,7 @@ async function slowReader(scheme: 'http' | 'https') {
     }
     bodies.push(Buffer.concat(chunks));
     response.end(someRecord);
-  };
+  });
   const {certificate, key} = await makeCertificate(loopbackNames);
   const server = scheme === 'http' ? createServer(take) : createTlsServer({cert: certificate, key}, take);
   await listen(server);
