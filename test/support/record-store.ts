@@ -11,8 +11,8 @@ import {readingRequests} from './read-requests.ts';
 
 /** What a store says of a file of a certain size. */
 export interface StoreAnswer {
-  /** Fields of its record, in place of the true ones; undefined leaves a field out. URL, HOST and NUMBER stand for its own. */
-  record?: Record<string, unknown>;
+  /** Fields of its record, in place of the true ones; undefined leaves a field out. URL, HOST and NUMBER stand for its own. Or its connection is cut off. */
+  record?: Record<string, unknown> | 'cut off';
   /** Called before the upload is answered. */
   beforeRecord?: () => Promise<void>;
   /** What a HEAD of its URL is answered with, in place of 200 and its size; or its connection is cut off. */
@@ -60,6 +60,7 @@ export class RecordStore {
     const number = this.bodies.push(body) - 1;
     const {record, beforeRecord} = this.answers.get(body.length) ?? {};
     await beforeRecord?.();
+    if (record === 'cut off') return void request.socket.destroy();
     const fileUrl = `${this.url}/files/${number}?v=1`;
     const fields = {id: `m_${number}`, type: 'IMAGE', size: body.length, fileUrl, ...record};
     const json = JSON.stringify(fields)

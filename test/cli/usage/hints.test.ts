@@ -301,6 +301,7 @@ describe('a file that a command without options for the transfer could not uploa
     async journal => {
       const list = ['upload:reset,after=store,nth=1'];
       const {service, sandbox: box} = await connectedSandbox({faults: {list}});
+      box.env['MEDIA_IDEMPOTENCY_KEYS'] = '0';
       await copyFile(photo, join(box.directory, 'my photo.png'));
       await writeFile(join(box.directory, 'a.md'), '![a](<my photo.png>)\n');
       const rewrite = ['rewrite', '--write', ...journal, 'a.md'];

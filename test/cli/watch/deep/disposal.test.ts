@@ -237,9 +237,9 @@ test('--verify: what differs is a warning, or its status is mismatched; without 
   await end(watching);
 });
 
-test('a file without a record, whose name looks like an option: the command that sends it again names the file', async () => {
+test('a file whose response is lost, and whose name looks like an option: the command that sends it again names the file', async () => {
   const {box, store, path} = await machine({});
-  store.answers.set(picture.length, {record: {id: undefined}});
+  store.answers.set(picture.length, {record: 'cut off'});
   await writeFile(path('-a.png'), picture);
   const watching = new Watching(box, ['.', '--ndjson']);
   await watching.line({file: '-a.png', status: 'unknown'});
