@@ -11,6 +11,7 @@ import {dropInterimResponses} from './interim-filter.ts';
 import {type HttpAnswer, type HttpRequest, type SocketWire, wireOf} from './message.ts';
 import {openSocket} from './open-socket.ts';
 import {type ConnectionOptions, type HttpTrace, maxHeaderSize, traceOf} from './options.ts';
+import {forwarderFor, type NamedProxy, notOfProxy, proxyAuthorization} from './proxy.ts';
 
 /**
  * How long an idle connection may be reused, in milliseconds. This is less than any server waits: if a server closes a
@@ -22,6 +23,7 @@ const idleMs = 500;
 /** A keep-alive HTTP/1.1 connection to one origin, for one request at a time; repeats none, and lets the caller decide how long to wait. */
 export class Connection {
   readonly #origin: URL;
+  readonly #proxy: NamedProxy | undefined;
   readonly #client: Client;
   readonly #options: ConnectionOptions;
   readonly #trace: HttpTrace | undefined;
@@ -40,6 +42,7 @@ export class Connection {
     if (options.trace !== undefined)
       this.#trace = traceOf(`connection ${number}`, options.trace, options.clock);
     this.#origin = origin;
+    this.#proxy = forwarderFor(origin, options.env);
     this.#options = options;
     this.#client = new Client(origin.origin, {
       allowH2: false,
@@ -98,11 +101,12 @@ export class Connection {
     this.#client.dispatch(
       {
         method: request.method,
-        path: request.path,
+        path: this.#proxy === undefined ? request.path : `${this.#origin.origin}${request.path}`,
         headers: {
           'user-agent': this.#options.userAgent,
           'accept-encoding': 'identity',
           ...(body && {'content-length': String(body.length)}),
+          ...(this.#proxy && proxyAuthorization(this.#proxy)),
           ...request.headers,
         },
         // undici's types omit that it takes iterables.
@@ -113,7 +117,7 @@ export class Connection {
     try {
       const answer = await exchange.answer;
       this.#trace?.phase('response', `${answer.body.length} bytes${answer.cut ? ', cut off' : ''}`);
-      return answer;
+      return notOfProxy(answer, this.#proxy);
     } catch (error) {
       throw this.#refusal ?? error;
     }

@@ -3,6 +3,7 @@ import type {StopSignal} from '../host.ts';
 import {type HttpAnswer, joinHeaders} from './message.ts';
 import {openSocket} from './open-socket.ts';
 import {type ConnectionOptions, maxHeaderSize} from './options.ts';
+import {forwarderFor, notOfProxy, proxyAuthorization} from './proxy.ts';
 
 /** The only entry to this folder for other folders: connections, and the types of what is sent over them. */
 export {Connection} from './connection.ts';
@@ -37,12 +38,19 @@ export async function sendHead(
     if (!signal.aborted) throw error;
   });
   if (socket === undefined) return undefined;
+  const proxy = forwarderFor(url, options.env);
   // Loaded on first use: uploads do not need it.
   const {request: startRequest} = await import('node:http');
   const request = startRequest({
     method,
-    path: `${url.pathname}${url.search}`,
-    headers: {host: url.host, 'user-agent': options.userAgent, 'accept-encoding': 'identity', ...headers},
+    path: `${proxy === undefined ? '' : url.origin}${url.pathname}${url.search}`,
+    headers: {
+      host: url.host,
+      'user-agent': options.userAgent,
+      'accept-encoding': 'identity',
+      ...(proxy && proxyAuthorization(proxy)),
+      ...headers,
+    },
     createConnection: () => socket,
     maxHeaderSize,
   });
@@ -52,7 +60,8 @@ export async function sendHead(
   if (signal.aborted) end();
   try {
     request.flushHeaders();
-    return await answerTo(request);
+    const answer = await answerTo(request);
+    return answer && notOfProxy(answer, proxy);
   } finally {
     cancel();
     signal.removeEventListener('abort', end);

@@ -9,7 +9,7 @@ import {closed, describeConnectError, describeUnasked} from './errors.ts';
 import type {ConnectionOptions, HttpTrace} from './options.ts';
 import {describePage, openTunnel, proxyFor} from './proxy.ts';
 
-/** Opens a connection (TCP, CONNECT if there is a proxy, TLS) on which nothing has come; rejects with a MediaError or the signal's reason. */
+/** Opens a connection (TCP, CONNECT for https through a proxy, TLS) on which nothing has come, to the proxy for http; rejects with a MediaError or the signal's reason. */
 export async function openSocket(
   origin: URL,
   options: ConnectionOptions,
@@ -44,7 +44,7 @@ export async function openSocket(
   try {
     const round = {clock, families, lookup: options.lookup, trace, stop};
     const open = await toPeer(await step(connectToHost(nameOf(peer), portOf(peer), round)));
-    if (proxy === undefined) return open;
+    if (proxy === undefined || origin.protocol === 'http:') return open;
     const authority = `${origin.hostname}:${portOf(origin)}`;
     const tunnel = await step(openTunnel(open, proxy, authority, clock));
     await refuseUnasked(tunnel, stop, bytes => describePage(bytes, proxy.url));

@@ -6,6 +6,7 @@ import {Secret} from '../lib/secrets/secret.ts';
 import {isLoopback, percentDecoded} from '../lib/url.ts';
 import {quoted, wordsOf} from '../lib/words.ts';
 import {dropInterimResponses} from './interim-filter.ts';
+import type {HttpAnswer} from './message.ts';
 import {maxHeaderSize} from './options.ts';
 
 export interface NamedProxy {
@@ -91,6 +92,23 @@ function plainHost(name: string): string {
   return name.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }
 
+/** The proxy that forwards the requests to an origin, as in curl: only those of https go through a tunnel. */
+export function forwarderFor(origin: URL, environment: Host['env']): NamedProxy | undefined {
+  return origin.protocol === 'http:' ? proxyFor(origin, environment) : undefined;
+}
+
+/** The field with the credentials in the proxy variable, if there are any. */
+export function proxyAuthorization({url: {username, password}}: NamedProxy): Record<string, string> {
+  const credentials = Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`);
+  return username === '' ? {} : {'proxy-authorization': `Basic ${credentials.toString('base64')}`};
+}
+
+/** The response to a request; throws if it is the proxy's, which asks for credentials. */
+export function notOfProxy(answer: HttpAnswer, proxy: NamedProxy | undefined): HttpAnswer {
+  if (proxy === undefined || answer.status !== 407) return answer;
+  throw proxyRefusal(407, answer.headers['proxy-authenticate'], proxy);
+}
+
 /** How long a page is waited for that a proxy has announced, in milliseconds. */
 const pageWaitMs = 1_000;
 
@@ -103,10 +121,7 @@ export async function openTunnel(
 ): Promise<Socket> {
   // Loaded on first use: most runs have no proxy.
   const {request: startRequest} = await import('node:http');
-  const {username, password} = proxy.url;
-  const credentials = Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`);
-  const authorization = username !== '' && {'proxy-authorization': `Basic ${credentials.toString('base64')}`};
-  const headers = {host: authority, ...authorization};
+  const headers = {host: authority, ...proxyAuthorization(proxy)};
   dropInterimResponses(socket);
   return new Promise((resolve, reject) => {
     startRequest({method: 'CONNECT', path: authority, headers, maxHeaderSize, createConnection: () => socket})
@@ -150,7 +165,7 @@ function proxyRefusal(
   status: number,
   challenge: string | undefined,
   {url: proxy, variable}: NamedProxy,
-  authority: string,
+  authority = '',
 ): MediaError {
   const failed = (what: string, hint: string) =>
     new MediaError('proxy_failed', `The proxy ${proxy.host} ${what} (${status}).`, {status, hint});
@@ -160,7 +175,7 @@ function proxyRefusal(
       'refused to open a connection',
       authority.endsWith(':443')
         ? 'Ask the operator of the proxy, or name the host in NO_PROXY.'
-        : 'Many proxies open connections only for https. Ask its operator, or name the host in NO_PROXY.',
+        : 'Many proxies open connections only to port 443. Ask its operator, or name the host in NO_PROXY.',
     );
   if (challenge !== undefined && !/(^|,)\s*basic\b/i.test(challenge))
     return failed(

@@ -313,8 +313,8 @@ test('a connection that is destroyed while a proxy is silent: closed at once', a
   const proxy = createNetServer().listen(0, '127.0.0.1');
   onTestFinished(() => void proxy.close());
   await once(proxy, 'listening');
-  const env = {HTTP_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`};
-  const connection = new Connection(new URL('http://media.invalid'), {
+  const env = {HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`};
+  const connection = new Connection(new URL('https://media.invalid'), {
     ...options,
     env,
     connectTimeoutMs: 600_000,

@@ -27,9 +27,9 @@ test.each(['before it begins', 'while it waits for TLS'])('a request aborted %s:
 test('a time limit that passes at any moment: the opening of a connection through a silent proxy always ends', async () => {
   const {port} = await silentServer();
   for (let attempt = 0; attempt < 300; attempt += 1) {
-    const env = {HTTP_PROXY: `http://127.0.0.1:${port}`};
+    const env = {HTTPS_PROXY: `http://127.0.0.1:${port}`};
     const options = {clock: systemClock, env, userAgent: 'media/test', connectTimeoutMs: 1 + (attempt % 3)};
-    const opening = openSocket(new URL('http://media.invalid'), options, new Stop());
+    const opening = openSocket(new URL('https://media.invalid'), options, new Stop());
     await expect(opening).rejects.toMatchObject({code: 'connect_timeout'});
   }
 });

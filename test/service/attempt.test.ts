@@ -274,7 +274,7 @@ describe('a connection', () => {
 describe('a proxy', () => {
   test('that says nothing to CONNECT: connect_timeout', async () => {
     const {port} = await silentServer();
-    const client = clientOf('http://media.invalid', 300, {HTTP_PROXY: `http://127.0.0.1:${port}`});
+    const client = clientOf('https://media.invalid', 300, {HTTPS_PROXY: `http://127.0.0.1:${port}`});
     const [outcome] = await uploadEach([memorySource('a.png', small)], client, {retries: 1});
     expect(summary(outcome)).toEqual({status: 'failed', code: 'connect_timeout', attempts: 2});
   });

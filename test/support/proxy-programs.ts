@@ -8,12 +8,15 @@ import {type Program, whatIsMissing} from './installed.ts';
 import {temporaryDirectory} from './media.ts';
 import {patienceMs} from './patience.ts';
 
+/** What a proxy asks for: nothing, a login, or that only https goes through a tunnel, as by its own defaults. */
+export type ProxyRule = 'none' | 'login' | 'no tunnel';
+
 /** A forward proxy that others made. */
 export interface ProxyProgram {
   name: 'squid' | 'tinyproxy';
   password: string;
   /** Writes what it needs into the directory; returns its command. It takes media.test for 127.0.0.1. */
-  prepare(directory: string, port: number, login: boolean): Promise<string[]>;
+  prepare(directory: string, port: number, rule: ProxyRule): Promise<string[]>;
 }
 
 export const user = 'me';
@@ -21,7 +24,7 @@ export const user = 'me';
 export const squid: ProxyProgram = {
   name: 'squid',
   password: 'tr:ick@y/100%',
-  async prepare(directory, port, login) {
+  async prepare(directory, port, rule) {
     const [helper, hosts, file] = ['login.sh', 'hosts', 'squid.conf'].map(name => join(directory, name));
     // A line each login; the percent sign is encoded.
     const expected = `${user} ${squid.password.replace('%', '%25')}`;
@@ -37,7 +40,7 @@ http_access deny !known
       file as string,
       `http_port 127.0.0.1:${port}
 hosts_file ${hosts}
-${login ? auth : ''}http_access allow localhost
+${rule === 'login' ? auth : ''}${rule === 'no tunnel' ? 'http_access deny CONNECT\n' : ''}http_access allow localhost
 http_access deny all
 cache deny all
 cache_mem 0
@@ -58,11 +61,11 @@ export const tinyproxy: ProxyProgram = {
   name: 'tinyproxy',
   // Its settings take no other characters.
   password: 'tr-ick.y_100',
-  async prepare(directory, port, login) {
+  async prepare(directory, port, rule) {
     // It knows no hosts file of its own, so it asks a squid without login for the connection.
     const upstream = await freePort();
     await mkdir(join(directory, 'upstream'));
-    await startDaemon(squid, join(directory, 'upstream'), upstream, false);
+    await startDaemon(squid, join(directory, 'upstream'), upstream, 'none');
     const file = join(directory, 'tinyproxy.conf');
     await writeFile(
       file,
@@ -71,17 +74,17 @@ Listen 127.0.0.1
 Allow 127.0.0.1
 Timeout 600
 Upstream http 127.0.0.1:${upstream}
-${login ? `BasicAuth ${user} ${tinyproxy.password}\n` : ''}LogFile "${join(directory, 'log')}"
+${rule === 'login' ? `BasicAuth ${user} ${tinyproxy.password}\n` : ''}${rule === 'no tunnel' ? 'ConnectPort 443\n' : ''}LogFile "${join(directory, 'log')}"
 `,
     );
     return ['tinyproxy', '-d', '-c', file];
   },
 };
 
-async function startDaemon(proxy: ProxyProgram, directory: string, port: number, login: boolean) {
+async function startDaemon(proxy: ProxyProgram, directory: string, port: number, rule: ProxyRule) {
   // Started by root they go on as somebody else, who writes a log here.
   await chmod(directory, 0o777);
-  const [program = '', ...parameters] = await proxy.prepare(directory, port, login);
+  const [program = '', ...parameters] = await proxy.prepare(directory, port, rule);
   const daemon = execa(program, parameters, {
     reject: false,
     all: true,
@@ -106,9 +109,9 @@ export function missingProxy({name}: ProxyProgram): string | undefined {
   return whatIsMissing(programs);
 }
 
-/** Starts a proxy for the current test, with or without a login; returns its host and port. */
-export async function startProxy(proxy: ProxyProgram, login = false): Promise<string> {
+/** Starts a proxy for the current test; returns its host and port. */
+export async function startProxy(proxy: ProxyProgram, rule: ProxyRule = 'none'): Promise<string> {
   const port = await freePort();
-  await startDaemon(proxy, await temporaryDirectory(), port, login);
+  await startDaemon(proxy, await temporaryDirectory(), port, rule);
   return `127.0.0.1:${port}`;
 }

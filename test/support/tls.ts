@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {writeFile} from 'node:fs/promises';
+import type {IncomingHttpHeaders} from 'node:http';
 import {createServer} from 'node:https';
 import {createServer as createTcpServer, type Server, type Socket} from 'node:net';
 import {join} from 'node:path';
@@ -51,6 +52,8 @@ export interface TlsService {
   uploads: string[];
   /** The Authorization field of each request. */
   authorizations: (string | undefined)[];
+  /** The header fields of each request. */
+  fields: IncomingHttpHeaders[];
   /** The PEM text of its certificate, and a file that contains it. */
   pem: string;
   certificate: string;
@@ -105,9 +108,11 @@ export async function tlsService(
   });
   const uploads: string[] = [];
   const authorizations: (string | undefined)[] = [];
+  const fields: IncomingHttpHeaders[] = [];
   const server = createServer({...options, key, cert: certificate}, (request, response) => {
     uploads.push(`${request.method} ${request.url}`);
     authorizations.push(request.headers.authorization);
+    fields.push(request.headers);
     request.resume().on('end', () => response.end(someRecord));
   });
   const front = resets ? server : resettingNone(server);
@@ -120,6 +125,7 @@ export async function tlsService(
     port: portOf(front),
     uploads,
     authorizations,
+    fields,
     pem: certificate,
     certificate: await pemFile(certificate),
   };

@@ -6,6 +6,7 @@ import {errorLines, sandboxFor} from '../../../service/program.ts';
 import {listen, portOf, urlOf, writePng} from '../../../service/support.ts';
 import {fixture} from '../../../support/media.ts';
 import {scriptedServer, someRecord} from '../../../support/scripted-server.ts';
+import {tlsService} from '../../../support/tls.ts';
 import {Watching} from '../../../support/watching.ts';
 
 const photo = fixture('photo.png');
@@ -69,7 +70,7 @@ describe.each(kinds)('a peer that %s gets one connection for each try', (_, trea
   test.each([
     ['as a service over http', 'http', http],
     ['as a service over https', 'https', https],
-    ['as the proxy of an http service', 'proxy http', proxy],
+    ['as the proxy of an http service', 'proxy http', new RegExp(`${http.source}|${proxy.source}`)],
     ['as the proxy of an https service', 'proxy https', proxy],
   ])('%s', async (_place, place, code) => {
     const {port, url, connections} = await peer(treat);
@@ -102,14 +103,12 @@ describe('a proxy that answers CONNECT with a page', () => {
     `The proxy 127.0.0.1:${port} returned a page instead of a connection: "Welcome to the Grand Hotel".`;
 
   test.each([
-    ['http', 'at once', whole],
-    ['http', 'after its head', late],
-    ['https', 'at once', whole],
-    ['https', 'after its head', late],
-  ])('%s, %s: proxy_failed, exit 1, one connection, in spite of --retries', async (scheme, _, treat) => {
+    ['at once', whole],
+    ['after its head', late],
+  ])('%s: proxy_failed, exit 1, one connection, in spite of --retries', async (_, treat) => {
     const {url, port, connections} = await peer(treat);
-    const box = await sandboxFor(`${scheme}://media.invalid`, {ALL_PROXY: url});
-    const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--allow-http', '--json']);
+    const box = await sandboxFor('https://media.invalid', {ALL_PROXY: url});
+    const {stdout, stderr, exitCode} = await box.run(['upload', photo, '--json']);
     expect(errorLines(stderr)).toMatchObject([{code: 'proxy_failed', message: sentence(port), status: 200}]);
     expect({stdout, exitCode, connections: connections()}).toEqual({stdout: '', exitCode: 1, connections: 1});
   });
@@ -122,8 +121,8 @@ describe('a proxy that answers CONNECT with a page', () => {
         socket.write('HTTP/1.1 302 Found\r\nLocation: http://portal.example/\r\n\r\n');
       }),
     );
-    const box = await sandboxFor('http://media.invalid', {ALL_PROXY: url});
-    const {stderr, exitCode} = await box.run(['upload', photo, '--allow-http', '--json']);
+    const box = await sandboxFor('https://media.invalid', {ALL_PROXY: url});
+    const {stderr, exitCode} = await box.run(['upload', photo, '--json']);
     expect(errorLines(stderr)).toMatchObject([{code: 'proxy_failed', status: 302}]);
     expect({exitCode, connections: connections()}).toEqual({exitCode: 1, connections: 1});
     expect(received).toMatch(/^CONNECT /);
@@ -132,27 +131,27 @@ describe('a proxy that answers CONNECT with a page', () => {
 
   test('whose bytes never come: one connection for each try', async () => {
     const {url, connections} = await peer(cutPage);
-    const box = await sandboxFor('http://media.invalid', {ALL_PROXY: url});
-    const {exitCode} = await box.run(['upload', photo, '--allow-http', '--retries', '0']);
+    const box = await sandboxFor('https://media.invalid', {ALL_PROXY: url});
+    const {exitCode} = await box.run(['upload', photo, '--retries', '0']);
     expect({exitCode, connections: connections()}).toEqual({exitCode: 6, connections: 1});
   });
 
   test.each(['whoami', 'graphql'])('media %s: told, exit 1, one connection', async command => {
     const {url, port, connections} = await peer(whole);
-    const box = await sandboxFor('http://media.invalid', {ALL_PROXY: url});
+    const box = await sandboxFor('https://media.invalid', {ALL_PROXY: url});
     const query = command === 'graphql' ? ['{__typename}'] : [];
-    const {stdout, stderr, exitCode} = await box.run([command, ...query, '--allow-http']);
+    const {stdout, stderr, exitCode} = await box.run([command, ...query]);
     expect(stdout + stderr).toContain(sentence(port));
     expect({exitCode, connections: connections()}).toEqual({exitCode: 1, connections: 1});
   });
 
   test('40 files: the batch ends, with as many connections as workers at most', async () => {
     const {url, connections} = await peer(whole);
-    const box = await sandboxFor('http://media.invalid', {ALL_PROXY: url});
+    const box = await sandboxFor('https://media.invalid', {ALL_PROXY: url});
     await mkdir(join(box.directory, 'files'));
     for (let index = 0; index < 40; index += 1)
       await writePng(join(box.directory, 'files'), `${index}.png`, 99);
-    const {stderr, exitCode} = await box.run(['upload', '-r', 'files', '-c', '4', '--allow-http']);
+    const {stderr, exitCode} = await box.run(['upload', '-r', 'files', '-c', '4']);
     expect(stderr).toContain('0 uploaded, 0 skipped, 40 failed, 0 unknown\n');
     expect(stderr).not.toContain('unavailable');
     expect(exitCode).toBe(1);
@@ -163,32 +162,33 @@ describe('a proxy that answers CONNECT with a page', () => {
     const {url} = await peer(socket =>
       socket.once('data', bytes => socket.end(`${head}\r\n<title>secret-word ${bytes}</title>`)),
     );
-    const box = await sandboxFor('http://media.invalid', {ALL_PROXY: url.replace('//', '//me:secret-word@')});
-    const {stderr} = await box.run(['upload', photo, '--allow-http', '--verbose']);
+    const box = await sandboxFor('https://media.invalid', {
+      ALL_PROXY: url.replace('//', '//me:secret-word@'),
+    });
+    const {stderr} = await box.run(['upload', photo, '--verbose']);
     expect(stderr).toContain('returned a page instead of a connection: "');
     expect(stderr).not.toMatch(/secret-word|c2VjcmV0LXdvcm/);
   });
 
   /** A service, and what opens a tunnel to it with this answer to CONNECT. */
   async function tunnelled(answer: string) {
-    const {url} = await scriptedServer(async connection => {
-      await connection.request();
-      connection.answer(200, someRecord);
-    });
-    return (socket: Socket) =>
+    const {port, certificate} = await tlsService([{type: 2, value: 'media.invalid'}]);
+    const open = (socket: Socket) =>
       void socket.once('data', () => {
-        const service = connect(Number(new URL(url).port), '127.0.0.1', () => {
+        const service = connect(port, '127.0.0.1', () => {
           socket.write(answer);
           socket.pipe(service).pipe(socket);
         });
         service.on('error', () => socket.destroy());
       });
+    return {open, authority: ['--cacert', certificate]};
   }
 
   test('a real tunnel that calls itself a page: used', async () => {
-    const {url, connections} = await peer(await tunnelled(`${head}Content-Length: 9\r\n\r\n`));
-    const box = await sandboxFor('http://media.invalid', {ALL_PROXY: url});
-    const {stdout, exitCode} = await box.run(['upload', photo, '--allow-http', '--template', '{id}\\n']);
+    const {open, authority} = await tunnelled(`${head}Content-Length: 9\r\n\r\n`);
+    const {url, connections} = await peer(open);
+    const box = await sandboxFor('https://media.invalid', {ALL_PROXY: url});
+    const {stdout, exitCode} = await box.run(['upload', photo, ...authority, '--template', '{id}\\n']);
     expect({stdout, exitCode, connections: connections()}).toEqual({
       stdout: 'm_1\n',
       exitCode: 0,
@@ -197,12 +197,12 @@ describe('a proxy that answers CONNECT with a page', () => {
   });
 
   test('media watch: an outage until someone has logged in, then the file is uploaded', async () => {
-    const tunnel = await tunnelled('HTTP/1.1 200 OK\r\n\r\n');
+    const {open, authority} = await tunnelled('HTTP/1.1 200 OK\r\n\r\n');
     let isLoggedIn = false;
-    const {url} = await peer(socket => (isLoggedIn ? tunnel : whole)(socket));
-    const box = await sandboxFor('http://media.invalid', {ALL_PROXY: url});
+    const {url} = await peer(socket => (isLoggedIn ? open : whole)(socket));
+    const box = await sandboxFor('https://media.invalid', {ALL_PROXY: url});
     await mkdir(join(box.directory, 'in'));
-    const watching = new Watching(box, ['in', '--allow-http', '--ndjson']);
+    const watching = new Watching(box, ['in', ...authority, '--ndjson']);
     await watching.line({event: 'watching'});
     await copyFile(photo, join(box.directory, 'in/photo.png'));
     await watching.line({event: 'unavailable'});
