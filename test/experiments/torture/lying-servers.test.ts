@@ -149,7 +149,7 @@ experiment('lying servers: all lies told in two runs, and in one in every format
     // Several failures without an upload between them are an outage, which the run would wait for.
     const between = [1, 2].map(number => `${harmless}.${number}-after-${file}`);
     for (const name of between)
-      await writeFile(join(box.directory, name), `${signature}lie ${harmless}. ${name}`, 'latin1');
+      await writeFile(join(box.directory, name), `${signature}lie ${harmless}. ${name}`.padEnd(57), 'latin1');
     batch.push(file, ...between);
   }
   const few = ['-c', '3', ...patient];
