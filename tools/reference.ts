@@ -88,8 +88,8 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     'set the base URL that the message names, if you trust it',
   ],
   rejected: [
-    'any other refusal (400, 411, 413, 415, 422...)',
-    'fix the file as the message says; to repeat the same request does not help',
+    'any other refusal (400, 411, 413, 415, 422..., or 507 with an error record)',
+    'do as the message says; to repeat the same request does not help',
   ],
   rate_limited: ['429, after all retries', 'run the command again later, or with a smaller `--concurrency`'],
   service_unavailable: [
@@ -97,7 +97,7 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     'run the command again later',
   ],
   service_failed: [
-    '408 or 5xx before the file was complete, after all retries',
+    '408 or another 5xx before the file was complete, after all retries',
     'run the command again later',
   ],
   premature_answer: [

@@ -129,9 +129,12 @@ function certificateHint(
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
     return `Check the clock of this machine; if it is right, ${owner} needs a new certificate.`;
   if (code === 'CERT_REVOKED') return `Ask the operator of ${owner}: it needs a new certificate.`;
+  // This one also comes of a service that sends only its own certificate.
+  const ofOperator = `ask the operator of ${owner} to send its intermediate certificates, too.`;
+  const isAlone = code === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
   return hasOwnAuthorities
-    ? 'The file of certificate authorities does not contain the one that signed it: check that file, or leave it out.'
-    : `If ${owner} uses a certificate authority of your own, name its certificate with --cacert FILE.`;
+    ? `The file of certificate authorities does not contain the one that signed it: ${isAlone ? `add that one, or ${ofOperator}` : 'check that file, or leave it out.'}`
+    : `If ${owner} uses a certificate authority of your own, name its certificate with --cacert FILE.${isAlone ? ` If not, ${ofOperator}` : ''}`;
 }
 
 function certificateProblem(error: unknown, text: string): string {

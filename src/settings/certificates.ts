@@ -3,6 +3,7 @@ import {failed, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {readText} from '../lib/files/read-text.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
+import {shellWord} from '../lib/shell.ts';
 
 /** The client certificate of this machine, as PEM text. */
 export interface ClientCertificate {
@@ -12,30 +13,41 @@ export interface ClientCertificate {
   key: string;
 }
 
+/** A private key, and the file that it is in. */
+interface PrivateKey {
+  path: string;
+  key: KeyObject;
+}
+
 /** Reads a PEM file of certificate authorities and returns its text; a usage error if it contains none, or a damaged one. */
 export async function readAuthorities(host: Host, path: string): Promise<string> {
   return parseCertificates(await readPem(host, path), path).text;
 }
 
-/** Reads a client certificate and its key; rejects with `usage` if they cannot be read or do not belong together. */
+/** Reads a client certificate, whose key is in the same file unless given; rejects with `usage` if they cannot be read or do not belong together. */
 export async function readClientCertificate(
   host: Host,
   certificatePath: string,
-  keyPath = certificatePath,
+  given?: PrivateKey,
 ): Promise<ClientCertificate> {
   const text = await readPem(host, certificatePath);
   const certificates = parseCertificates(text, certificatePath);
-  const key = parseKey(host, keyPath === certificatePath ? text : await readPem(host, keyPath), keyPath);
+  const {path, key} = given ?? parseKey(host, text, certificatePath);
   if (!certificates.first.checkPrivateKey(key)) {
     throw new MediaError(
       'usage',
-      `The key in ${keyPath} does not belong to the first certificate in ${certificatePath}.`,
+      `The key in ${path} does not belong to the first certificate in ${certificatePath}.`,
       {
         hint: 'Use a key and its own certificate, which must come before those of its authorities.',
       },
     );
   }
   return {certificate: certificates.text, key: key.export({type: 'pkcs8', format: 'pem'}) as string};
+}
+
+/** Reads the private key in a PEM file; rejects with `usage` if it cannot be read. */
+export async function readPrivateKey(host: Host, path: string): Promise<PrivateKey> {
+  return parseKey(host, await readPem(host, path), path);
 }
 
 /** Checks that a PEM file contains a private key; without its passphrase, an encrypted one is only looked for. */
@@ -46,7 +58,7 @@ export async function checkPrivateKey(host: Host, path: string): Promise<void> {
 
 function readPem(host: Host, path: string): Promise<string> {
   return readText(typedPath(host.cwd(), path)).catch(
-    failed('usage', `The certificate file ${path} could not be read`),
+    failed('usage', `The PEM file ${path} could not be read`),
   );
 }
 
@@ -54,8 +66,12 @@ function readPem(host: Host, path: string): Promise<string> {
 function parseCertificates(text: string, path: string): {text: string; first: X509Certificate} {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
   if (blocks === null) {
-    throw new MediaError('usage', `${path} contains no certificate in PEM format.`, {
-      hint: 'Convert it with: openssl x509 -inform der -in FILE -out FILE.pem',
+    const command = conversionOf(text)
+      ?.replace('IN', shellWord(path))
+      .replace('OUT', shellWord(`${path}.pem`));
+    const sentence = text === '' ? 'is empty' : 'contains no certificate in PEM format';
+    throw new MediaError('usage', `${path} ${sentence}.`, {
+      hint: command ? `Convert it with: ${command}` : 'Use a file that contains the certificate as PEM text.',
     });
   }
   try {
@@ -67,7 +83,18 @@ function parseCertificates(text: string, path: string): {text: string; first: X5
   }
 }
 
-function parseKey(host: Host, text: string, path: string): KeyObject {
+/** The command that makes PEM text of a certificate in another form, by what stands in its file as UTF-8; undefined if it is none. */
+function conversionOf(text: string): string | undefined {
+  if (text.includes('\0-\0-')) return 'iconv -f UTF-16 -t UTF-8 IN > OUT';
+  if (text.includes('BEGIN TRUSTED CERTIFICATE')) return 'openssl x509 -in IN -out OUT';
+  if (text.includes('BEGIN PKCS7')) return 'openssl pkcs7 -print_certs -in IN -out OUT';
+  // The end of the object identifier of signed data, and the version of PKCS #12.
+  if (text.includes('\r\u0001\u0007\u0002')) return 'openssl pkcs7 -inform der -print_certs -in IN -out OUT';
+  if (text.slice(0, 8).includes('\u0002\u0001\u0003')) return 'openssl pkcs12 -in IN -out OUT';
+  return text.startsWith('0') ? 'openssl x509 -inform der -in IN -out OUT' : undefined;
+}
+
+function parseKey(host: Host, text: string, path: string): PrivateKey {
   const [block] = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?-----END \1PRIVATE KEY-----/s.exec(text) ?? [];
   if (block === undefined) {
     throw new MediaError('usage', `${path} contains no private key in PEM format.`, {
@@ -75,7 +102,8 @@ function parseKey(host: Host, text: string, path: string): KeyObject {
     });
   }
   try {
-    return createPrivateKey({key: `${block}\n`, passphrase: host.env['MEDIA_CLIENT_KEY_PASSPHRASE'] ?? ''});
+    const passphrase = host.env['MEDIA_CLIENT_KEY_PASSPHRASE'] ?? '';
+    return {path, key: createPrivateKey({key: `${block}\n`, passphrase})};
   } catch (cause) {
     throw new MediaError('usage', `The private key in ${path} could not be read.`, {
       hint: 'If it is encrypted, set MEDIA_CLIENT_KEY_PASSPHRASE to its passphrase. To check it: openssl pkey -noout -in FILE',

@@ -67,7 +67,9 @@ export async function readSetting<Result>(
     return await read(setting.value);
   } catch (error) {
     const {place, unset} = setting;
-    if (!(error instanceof MediaError) || unset === undefined) throw error;
+    // The setting of a private key is read within that of its certificate.
+    const isKnown = error instanceof MediaError && error.hint?.startsWith('It comes from ');
+    if (!(error instanceof MediaError) || isKnown || unset === undefined) throw error;
     const hint = `It comes from ${place} (to remove it: ${unset}).${error.hint === undefined ? '' : ` ${error.hint}`}`;
     throw error.reworded({hint});
   }

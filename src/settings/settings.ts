@@ -3,7 +3,12 @@ import type {Host, StopSignal} from '../host.ts';
 import {defined, own} from '../lib/object.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {keysValue} from '../lib/value-kinds.ts';
-import {type ClientCertificate, readAuthorities, readClientCertificate} from './certificates.ts';
+import {
+  type ClientCertificate,
+  readAuthorities,
+  readClientCertificate,
+  readPrivateKey,
+} from './certificates.ts';
 import {type GlobalOptions, profileOption} from './hint-options.ts';
 import {type BaseUrl, parseBaseUrl, parseKey, parseServiceUrl, profileNameOf} from './parse.ts';
 import {
@@ -97,9 +102,10 @@ async function settingsFor(run: SettingsOfRun, baseUrl: URL, allowHttp: boolean)
     certificateAuthorities: await readSetting(settingInForce('cacert', run), path =>
       readAuthorities(host, path),
     ),
-    clientCertificate: await readSetting(isOther ? undefined : certificate, path =>
-      readClientCertificate(host, path, settingInForce('client-key', run)?.value),
-    ),
+    clientCertificate: await readSetting(isOther ? undefined : certificate, async path => {
+      const key = await readSetting(settingInForce('client-key', run), file => readPrivateKey(host, file));
+      return readClientCertificate(host, path, key);
+    }),
     onUnknown: await readSetting(isKeysOfOther ? undefined : keys, text =>
       parseValue('idempotency-keys', keysValue, text),
     ),

@@ -21,15 +21,22 @@ export const loopbackNames: Name[] = [
   {type: 7, ip: '127.0.0.1'},
 ];
 
-/** A self-signed certificate and its key, as PEM text. */
+interface CertificateOptions {
+  notBeforeDate?: Date;
+  notAfterDate?: Date;
+  /** What signs it, in place of itself. */
+  ca?: {cert: string; key: string};
+}
+
+/** A certificate that signs itself unless another does, and its key, as PEM text. */
 export async function makeCertificate(
   names: Name[],
-  lifetime: {notBeforeDate?: Date; notAfterDate?: Date} = {},
+  options: CertificateOptions = {},
 ): Promise<{certificate: string; key: string}> {
   const {cert, private: key} = await generate([{name: 'commonName', value: `media test ${randomUUID()}`}], {
     keyType: 'ec',
     algorithm: 'sha256',
-    ...lifetime,
+    ...options,
     extensions: [
       {name: 'basicConstraints', cA: true},
       {name: 'subjectAltName', altNames: names},
@@ -98,13 +105,15 @@ export async function tlsService(
   {
     notBeforeDate,
     notAfterDate,
+    issuer,
     resets = true,
     ...options
-  }: TlsOptions & {notBeforeDate?: Date; notAfterDate?: Date; resets?: boolean} = {},
+  }: TlsOptions & Omit<CertificateOptions, 'ca'> & {issuer?: CertificateOptions['ca']; resets?: boolean} = {},
 ): Promise<TlsService> {
   const {certificate, key} = await makeCertificate(names, {
     ...(notBeforeDate === undefined ? {} : {notBeforeDate}),
     ...(notAfterDate === undefined ? {} : {notAfterDate}),
+    ...(issuer === undefined ? {} : {ca: issuer}),
   });
   const uploads: string[] = [];
   const authorizations: (string | undefined)[] = [];

@@ -140,6 +140,7 @@ function plainReason(status: number): string {
   if (status === 413) return 'the file is larger than it accepts';
   if (status === 415) return 'it does not accept this content type';
   if (status === 411) return 'it did not receive the Content-Length';
+  if (status === 507) return 'it has no room left';
   return '';
 }
 
@@ -148,6 +149,7 @@ function hintFor(status: number): {hint?: string} {
     return {hint: 'Set the type with --content-type, or let the bytes decide with --types content.'};
   if (status === 411)
     return {hint: 'A proxy in between may have removed the Content-Length; try without the proxy.'};
+  if (status === 507) return {hint: 'Delete what it need not keep, or ask its operator for more room.'};
   if (asksForFewer(status) || status === 503)
     return {hint: 'Try again later, or allow more tries with --retries.'};
   return {};

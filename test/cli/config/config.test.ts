@@ -268,7 +268,7 @@ describe('where a value comes from', () => {
     await writeFile(join(box.directory, 'ca.pem'), 'hello');
     expect(await refusal()).toBe(
       `media: ${join(box.directory, 'ca.pem')} contains no certificate in PEM format.\n` +
-        `  It comes from ${removing('cacert')}. Convert it with: openssl x509 -inform der -in FILE -out FILE.pem\n`,
+        `  It comes from ${removing('cacert')}. Use a file that contains the certificate as PEM text.\n`,
     );
     await box.run(['config', 'unset', 'cacert', '--profile', 'work']);
     expect(await refusal()).toContain(`It comes from ${removing('client-cert')}.`);

@@ -1,12 +1,14 @@
-import {writeFile} from 'node:fs/promises';
+import {copyFile, writeFile} from 'node:fs/promises';
 import {createServer as createHttpServer} from 'node:http';
 import {join} from 'node:path';
+import {execa} from 'execa';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {errorLines, sandboxFor} from '../../service/program.ts';
 import {listen, portOf} from '../../service/support.ts';
+import {needPrograms} from '../../support/installed.ts';
 import {fixture} from '../../support/media.ts';
 import {someRecord} from '../../support/scripted-server.ts';
-import {pemFile, tlsService} from '../../support/tls.ts';
+import {loopbackNames, makeCertificate, pemFile, tlsService} from '../../support/tls.ts';
 
 const photo = fixture('photo.png');
 
@@ -99,12 +101,22 @@ describe('--cacert', () => {
   });
 
   test.each([
-    ['that is missing', undefined, /^media: The certificate file ca\.pem could not be read: ENOENT\.\n$/],
-    ['that is a directory', '.', /^media: The certificate file \. could not be read: it is a directory\.\n$/],
+    ['that is missing', undefined, /^media: The PEM file ca\.pem could not be read: ENOENT\.\n$/],
+    ['that is a directory', '.', /^media: The PEM file \. could not be read: it is a directory\.\n$/],
     [
       'without PEM text',
       Buffer.from([0x30, 0x82]),
-      /^media: ca\.pem contains no certificate in PEM format\.\n {2}Convert it with: openssl x509 -inform der -in FILE -out FILE\.pem\n$/,
+      /^media: ca\.pem contains no certificate in PEM format\.\n {2}Convert it with: openssl x509 -inform der -in ca\.pem -out ca\.pem\.pem\n$/,
+    ],
+    [
+      'that is empty',
+      '',
+      /^media: ca\.pem is empty\.\n {2}Use a file that contains the certificate as PEM text\.\n$/,
+    ],
+    [
+      'of some other text',
+      'hello',
+      /^media: ca\.pem contains no certificate in PEM format\.\n {2}Use a file that contains the certificate as PEM text\.\n$/,
     ],
     [
       'whose certificate is damaged',
@@ -119,6 +131,48 @@ describe('--cacert', () => {
     const {stdout, stderr, exitCode} = await machine.run(parameters);
     expect({stdout, exitCode, uploads}).toEqual({stdout: '', exitCode: 2, uploads: []});
     expect(stderr).toMatch(message);
+  });
+});
+
+describe('--cacert with a certificate in another form', () => {
+  test.for<[string, string]>([
+    ['DER', 'openssl x509 -in ca.pem -outform der -out other'],
+    ['PKCS #7', 'openssl crl2pkcs7 -nocrl -certfile ca.pem -out other'],
+    ['PKCS #7 in DER', 'openssl crl2pkcs7 -nocrl -certfile ca.pem -outform der -out other'],
+    ['PKCS #12', 'openssl pkcs12 -export -nokeys -in ca.pem -passout pass: -out other'],
+    ['a trusted certificate', 'openssl x509 -in ca.pem -trustout -out other'],
+    ['UTF-16', 'iconv -f UTF-8 -t UTF-16 ca.pem > other'],
+  ])('%s: the hint has the command that makes a usable file of it', async ([_, make], context) => {
+    needPrograms(context, ['openssl']);
+    const {port, certificate} = await tlsService();
+    const machine = await sandboxFor(`https://127.0.0.1:${port}`);
+    const cwd = machine.directory;
+    await copyFile(certificate, join(cwd, 'ca.pem'));
+    await execa('sh', ['-c', make], {cwd});
+    const refused = await machine.run(['upload', photo, '--cacert', 'other']);
+    expect(refused).toMatchObject({stdout: '', exitCode: 2});
+    const command = /Convert it with: (.*)\n$/.exec(refused.stderr)?.[1] ?? 'false';
+    await execa('sh', ['-c', command.replace('pkcs12 ', 'pkcs12 -passin pass: ')], {cwd});
+    expect(await machine.run(['upload', photo, '--cacert', 'other.pem'])).toMatchObject({
+      stderr: '',
+      exitCode: 0,
+    });
+  });
+});
+
+describe('a service that sends no intermediate certificate', () => {
+  test('its operator is named, with --cacert and without', async () => {
+    const {certificate: cert, key} = await makeCertificate(loopbackNames);
+    const {port, uploads} = await tlsService(undefined, {issuer: {cert, key}});
+    const {certificate} = await tlsService();
+    for (const options of [['--cacert', certificate], []]) {
+      const {stderr, exitCode} = await upload(`https://127.0.0.1:${port}`, options);
+      expect(stderr).toContain('was not accepted: unable to verify the first certificate.\n');
+      expect(stderr).toContain(
+        'ask the operator of the service to send its intermediate certificates, too.\n',
+      );
+      expect({exitCode, uploads}).toEqual({exitCode: 1, uploads: []});
+    }
   });
 });
 

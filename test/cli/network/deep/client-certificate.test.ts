@@ -253,11 +253,21 @@ describe('a client certificate that could be shown to nobody: exit 2, no connect
     expect(stderr).not.toMatch(/no such words|BEGIN/);
   });
 
+  test('a damaged key: its own variable is named, not that of the certificate', async () => {
+    const machine = await sandboxFor('https://127.0.0.1:1', {
+      MEDIA_CLIENT_CERT: await pemFile(mine.certificate),
+      MEDIA_CLIENT_KEY: await pemFile(damagedKey),
+    });
+    const {stderr} = await machine.run(['upload', photo]);
+    expect(stderr).toContain('It comes from MEDIA_CLIENT_KEY (to remove it: unset MEDIA_CLIENT_KEY).');
+    expect(stderr).not.toContain('MEDIA_CLIENT_CERT');
+  });
+
   test('a missing file', async () => {
     const machine = await sandboxFor('https://127.0.0.1:1', {MEDIA_CLIENT_CERT: 'gone.pem'});
     expect(await machine.run(['upload', photo])).toMatchObject({
       stderr:
-        'media: The certificate file gone.pem could not be read: ENOENT.\n' +
+        'media: The PEM file gone.pem could not be read: ENOENT.\n' +
         '  It comes from MEDIA_CLIENT_CERT (to remove it: unset MEDIA_CLIENT_CERT).\n',
       exitCode: 2,
     });

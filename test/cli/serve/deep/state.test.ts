@@ -16,7 +16,9 @@ it('media serve --max-size, --quota, a second one on the directory, and a start 
   const large = await box.run(['upload', fixture('clip.mp4')], {env});
   expect(large.stderr).toMatch(/\(413\): The file has \d+ bytes, but this service accepts at most 13824\./);
   const full = await box.run(['upload', photo, '--no-once'], {env});
-  expect(full.stderr).toMatch(/\(507\): This service stores at most 20480 bytes, and \d+ are used\./);
+  expect(full.stderr).toMatch(
+    /\(507\): This service stores at most 20480 bytes, and \d+ are used\.\n {2}Delete what it need not keep, or ask its operator for more room\.\n/,
+  );
 
   const second = await box.run(['serve', '--port', '0', '--data-dir', 'kept']);
   expect(second.stderr).toMatch(
