@@ -111,11 +111,11 @@ export class ExchangeOver extends Error {
   override readonly name = 'ExchangeOver';
 }
 
-/** The slowest pace of a request. Real uploads on bad connections are much faster; connections held open on purpose are not. */
+/** The slowest pace of a request and of its response. Real clients on bad connections are much faster; connections held open on purpose are not. */
 export interface BodyPace {
   /** How long a request's head may take, in milliseconds; also the timeout of connections without a request. */
   headMs: number;
-  /** The least average rate of a body in each window; slower bodies get a 408. */
+  /** The least average rate of a body in each window; slower ones get a 408, and slower readers of a response are disconnected. */
   bytesPerSecond: number;
   /** In milliseconds. */
   windowMs: number;

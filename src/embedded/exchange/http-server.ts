@@ -56,7 +56,11 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
     const start = clock.monotonic();
     const done = work(exchange).finally(() => running.delete(exchange));
     running.set(exchange, done);
-    void ended(exchange, done).then(() => onEnd(exchange, clock.monotonic() - start));
+    const stopWatching = watchClient(exchange);
+    void ended(exchange, done).then(() => {
+      stopWatching();
+      onEnd(exchange, clock.monotonic() - start);
+    });
   };
   // What reads the body sends a 100, which is all that a client may expect; others are ignored (RFC 9110, 10.1.1).
   server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
@@ -115,6 +119,18 @@ async function ended({request, response, connection}: Exchange, done: Promise<vo
   // If the client disconnected, the connection closes before the status is decided. A connection on which there will be no
   // response may stay open for long.
   if (response.statusCode !== 0) await closed;
+}
+
+/** Closes the connection if its client takes too few bytes in a window in which some waited for it; returns what stops it. */
+function watchClient({request: {socket}, clock, pace: {bytesPerSecond, windowMs}}: Exchange): () => void {
+  let [taken, hasWaited] = [0, false];
+  return clock.every(windowMs, () => {
+    const waiting = socket.writableLength;
+    const before = taken;
+    taken = socket.bytesWritten - waiting;
+    if (hasWaited && waiting > 0 && taken - before < (bytesPerSecond * windowMs) / 1000) socket.destroy();
+    hasWaited = waiting > 0;
+  });
 }
 
 function ignore(): void {}

@@ -1,3 +1,4 @@
+import {once} from 'node:events';
 import {readdir, readlink} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import {type AddressInfo, connect} from 'node:net';
@@ -12,6 +13,7 @@ import type {RequestEntry, ServiceOptions} from '../../support/embedded-service.
 import {endless} from '../../support/endless-mov.ts';
 import {eventually} from '../../support/eventually.ts';
 import {fixture, namesIn, png, query, rawConnection, serviceWithKey, upload, uploadHead} from '../support.ts';
+import {settled} from '../../support/manual-clock.ts';
 
 const image = png(6, 4);
 
@@ -167,4 +169,43 @@ test('a body that came whole, and a connection that is destroyed before the body
     status: 400,
     message: 'The connection ended before the body was complete.',
   });
+});
+
+test('20 clients that ask for a file and read nothing: disconnected; one that reads gets its file', async () => {
+  const actions = new Set<() => void>();
+  const every = (_ms: number, action: () => void) => {
+    actions.add(action);
+    return () => void actions.delete(action);
+  };
+  const entries: RequestEntry[] = [];
+  const {service, key} = await serviceWithKey({
+    clock: {...systemClock, every},
+    onRequest: entry => entries.push(entry),
+  });
+  // More than the buffers of the system on both sides take.
+  const window = 16_000_000;
+  const large = Buffer.concat([image, Buffer.alloc(7 * window)]);
+  const {fileUrl = ''} = (await (await upload(service, key, large)).json()) as {fileUrl?: string};
+  const {pathname, host, hostname, port} = new URL(fileUrl);
+  const ask = () => {
+    const socket = connect({host: hostname, port: Number(port)}).on('error', () => {});
+    afterTest(() => void socket.destroy());
+    socket.write(`GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    return socket;
+  };
+  // Node reads no more than a little while nobody takes it.
+  for (let count = 0; count < 20; count += 1) await once(ask(), 'readable');
+  let read = 0;
+  let windows = 0;
+  for await (const chunk of ask()) {
+    read += chunk.length;
+    if (read < (windows + 1) * window) continue;
+    windows += 1;
+    // The service fills the buffers again, so that something waits for this client, too.
+    for (let turn = 0; turn < 2_000; turn += 1) await settled();
+    for (const action of [...actions]) action();
+  }
+  await eventually(() => entries.filter(({method}) => method === 'GET').length === 21);
+  expect(read).toBeGreaterThan(large.length);
+  expect(windows).toBe(7);
 });
