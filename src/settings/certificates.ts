@@ -13,12 +13,6 @@ export interface ClientCertificate {
   key: string;
 }
 
-/** A private key, and the file that it is in. */
-interface PrivateKey {
-  path: string;
-  key: KeyObject;
-}
-
 /** Reads a PEM file of certificate authorities and returns its text; a usage error if it contains none, or a damaged one. */
 export async function readAuthorities(host: Host, path: string): Promise<string> {
   return parseCertificates(await readPem(host, path), path).text;
@@ -28,7 +22,7 @@ export async function readAuthorities(host: Host, path: string): Promise<string>
 export async function readClientCertificate(
   host: Host,
   certificatePath: string,
-  given?: PrivateKey,
+  given?: ReturnType<typeof parseKey>,
 ): Promise<ClientCertificate> {
   const text = await readPem(host, certificatePath);
   const certificates = parseCertificates(text, certificatePath);
@@ -46,7 +40,7 @@ export async function readClientCertificate(
 }
 
 /** Reads the private key in a PEM file; rejects with `usage` if it cannot be read. */
-export async function readPrivateKey(host: Host, path: string): Promise<PrivateKey> {
+export async function readPrivateKey(host: Host, path: string): Promise<ReturnType<typeof parseKey>> {
   return parseKey(host, await readPem(host, path), path);
 }
 
@@ -94,7 +88,7 @@ function conversionOf(text: string): string | undefined {
   return text.startsWith('0') ? 'openssl x509 -inform der -in IN -out OUT' : undefined;
 }
 
-function parseKey(host: Host, text: string, path: string): PrivateKey {
+function parseKey(host: Host, text: string, path: string): {path: string; key: KeyObject} {
   const [block] = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?-----END \1PRIVATE KEY-----/s.exec(text) ?? [];
   if (block === undefined) {
     throw new MediaError('usage', `${path} contains no private key in PEM format.`, {

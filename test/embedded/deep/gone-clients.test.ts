@@ -12,8 +12,8 @@ import {afterTest} from '../../support/after-test.ts';
 import type {RequestEntry, ServiceOptions} from '../../support/embedded-service.ts';
 import {endless} from '../../support/endless-mov.ts';
 import {eventually} from '../../support/eventually.ts';
-import {fixture, namesIn, png, query, rawConnection, serviceWithKey, upload, uploadHead} from '../support.ts';
 import {settled} from '../../support/manual-clock.ts';
+import {fixture, namesIn, png, query, rawConnection, serviceWithKey, upload, uploadHead} from '../support.ts';
 
 const image = png(6, 4);
 
