@@ -64,12 +64,14 @@ function withKey(before: Profile, {baseUrl, key, verdict, account}: NewKey, inKe
   const {profile} = withBaseUrl(before, baseUrl.href.replace(/\/+$/, ''));
   const {key: oldKey, 'key-store': oldStore, 'idempotency-keys': known, ...others} = profile;
   const {'key-account': oldAccount, ...kept} = others;
-  const honoured = verdict?.status === 'accepted' ? verdict.honoursIdempotencyKeys : known === 'honoured';
+  const isDeclared = verdict?.status === 'accepted' ? verdict.honoursIdempotencyKeys : known === 'honoured';
+  // Only a user sets `ignored`.
+  const keys = known === 'ignored' ? known : isDeclared ? 'honoured' : undefined;
   return {
     ...kept,
     ...(inKeychain ? {'key-store': 'keychain'} : {key: key.reveal()}),
     'key-origin': baseUrl.origin,
-    ...defined({'key-account': account, 'idempotency-keys': honoured ? 'honoured' : undefined}),
+    ...defined({'key-account': account, 'idempotency-keys': keys}),
   };
 }
 
