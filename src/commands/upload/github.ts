@@ -1,4 +1,4 @@
-import {appendFile, readFile, stat} from 'node:fs/promises';
+import {appendFile, open, stat} from 'node:fs/promises';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
 import {exitStatusOf, type MediaError, systemError} from '../../errors.ts';
 import {printable} from '../../lib/printable.ts';
@@ -118,15 +118,26 @@ export class GithubReport {
   ): Promise<MediaError | undefined> {
     if (!path) return undefined;
     try {
-      const read = stat(path).then(stats => (stats.isFile() ? readFile(path) : undefined));
-      const before = (await read.catch(() => undefined)) ?? Buffer.of();
-      const text = content(before.length);
-      const start = [undefined, 0x0a].includes(before.at(-1)) ? '' : '\n';
-      if (text !== '') await appendFile(path, start + text);
+      const {size, isWhole} = await endOf(path);
+      const text = content(size);
+      if (text !== '') await appendFile(path, (isWhole ? '' : '\n') + text);
       return undefined;
     } catch (error) {
       return systemError('output_failed', `${path} could not be written`, error);
     }
+  }
+}
+
+/** The size of a file, 0 if there is none yet, and whether its last line has its line break. */
+async function endOf(path: string): Promise<{size: number; isWhole: boolean}> {
+  const stats = await stat(path).catch(() => undefined);
+  if (!stats?.isFile() || stats.size === 0) return {size: 0, isWhole: true};
+  const file = await open(path);
+  try {
+    const {buffer} = await file.read(Buffer.of(0x0a), 0, 1, stats.size - 1);
+    return {size: stats.size, isWhole: buffer[0] === 0x0a};
+  } finally {
+    await file.close();
   }
 }
 
