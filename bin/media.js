@@ -1,32 +1,26 @@
 #!/usr/bin/env node
 const {read} = require('./load.js');
+const {start} = require('./start.js');
 
-// If the program stops without having decided on an exit status, that is a bug, and must not look like success.
-process.exitCode = 7;
-const answer = readyAnswer(process.argv.slice(2).join(' '));
-const start = () => require('./start.js').start('run');
-if (answer === undefined) start();
+// Text that never changes is read from a file, so that a starting shell need not wait for the program.
+const paths = {
+  '--version': 'dist/version.txt',
+  '--help': 'dist/help.txt',
+  'completion bash': 'completions/media.bash',
+  'completion zsh': 'completions/_media',
+  'completion fish': 'completions/media.fish',
+  'completion powershell': 'completions/media.ps1',
+};
+const path = paths[process.argv.slice(2).join(' ')];
+// On a terminal, help depends on the width.
+if (path === undefined || (path === paths['--help'] && process.stdout.isTTY)) start('run');
 else {
-  // The program reports any other problem with the output.
+  // The program reports a file that is missing, and any problem with the output but a reader who has gone.
   process.stdout.on('error', () => {});
-  process.stdout.write(answer, error => (error && error.code !== 'EPIPE' ? start() : process.exit(0)));
-}
-
-/** Text that never changes is read from a file, so that a starting shell need not wait for the program. */
-function readyAnswer(command) {
-  const path = {
-    '--version': 'dist/version.txt',
-    '--help': 'dist/help.txt',
-    'completion bash': 'completions/media.bash',
-    'completion zsh': 'completions/_media',
-    'completion fish': 'completions/media.fish',
-    'completion powershell': 'completions/media.ps1',
-  }[command];
-  // On a terminal, help depends on the width.
-  if (path === undefined || (command === '--help' && process.stdout.isTTY)) return undefined;
+  const end = error => (error && error.code !== 'EPIPE' ? start('run') : process.exit(0));
   try {
-    return read(path).toString();
+    process.stdout.write(read(path), end);
   } catch {
-    return undefined;
+    start('run');
   }
 }

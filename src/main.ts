@@ -9,6 +9,7 @@ import {asMediaError} from './output/report.ts';
 import {Stdout} from './output/stdout.ts';
 
 export {systemHost} from './host.ts';
+export {runProcess} from './process-end.ts';
 
 type Build = typeof buildProgram;
 

@@ -1,0 +1,93 @@
+import {constants, readFileSync} from 'node:fs';
+import {Socket} from 'node:net';
+import {constants as systemConstants} from 'node:os';
+import type {ExitStatus} from './cli/invocation.ts';
+import {type Host, systemHost} from './host.ts';
+
+type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+/** Runs a program in this process, and ends the process with its result. `keep` is called at the end of a success. */
+export async function runProcess(
+  program: (argv: readonly string[], host: Host) => Promise<ExitStatus>,
+  keep: () => void,
+): Promise<void> {
+  const argv = process.argv.slice(2);
+  // Before a stream is opened.
+  const blocking = blockingStreams();
+  // A command that listens too decides on the end itself.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => process.listenerCount(signal) === 1 && endBySignal(signal, blocking));
+  const status = await program(argv, systemHost());
+  const isSignal = typeof status === 'string';
+  if (status === 0 || (isSignal && ['serve', 'watch'].includes(argv[0] ?? ''))) keep();
+  if (isSignal) endBySignal(status, blocking);
+  else end(status, blocking);
+}
+
+function endBySignal(signal: Signal, blocking: readonly number[]): void {
+  // The first process of a container cannot be ended by its own signal, and Windows has no signals; a shell would
+  // report this status for them.
+  if (process.pid === 1 || process.platform === 'win32') process.exit(128 + systemConstants.signals[signal]);
+  // Ends by the signal itself, so that a shell loop stops as well; the timer keeps the process alive until the signal
+  // arrives.
+  process.removeAllListeners(signal);
+  setTimeout(() => process.exit(1), 5000);
+  restoreStreams(blocking);
+  process.kill(process.pid, signal);
+}
+
+/**
+ * Ends with this status. Node waits for calls on its other threads first, and a name lookup without a response takes 10
+ * s or more, so this replaces the process by another program that exits at once. Node can do that from version 22.15
+ * on, and not on Windows.
+ */
+function end(status: number, blocking: readonly number[]): void {
+  const isCalling = process.getActiveResourcesInfo().some(name => /^(GetAddrInfo|FS)Req/.test(name));
+  const {execve} = process as {execve?: (file: string, args: readonly string[]) => never};
+  if (isCalling && execve !== undefined) {
+    // A shell complains if the working directory was removed.
+    process.chdir('/');
+    restoreStreams(blocking);
+    execve('/bin/sh', ['sh', '-c', `exit ${status}`]);
+  }
+  process.exit(status);
+}
+
+/** The standard streams that are blocking; all of them on a system that does not say. */
+function blockingStreams(): number[] {
+  return [0, 1, 2].filter(fd => {
+    try {
+      const [, octal = ''] =
+        /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')) ?? [];
+      return (Number.parseInt(octal, 8) & constants.O_NONBLOCK) === 0;
+    } catch {
+      return true;
+    }
+  });
+}
+
+/**
+ * Node makes a pipe non-blocking when it opens it, for all programs that share it, and undoes that only when it exits or is
+ * ended by a signal that nothing listens to. Otherwise the next program in the same pipe would lose output. The same goes for
+ * a terminal in raw mode, on which nobody would see what they type.
+ */
+function restoreStreams(blocking: readonly number[]): void {
+  if (process.stdin.isRaw) process.stdin.setRawMode(false);
+  const streams: {_handle?: Handle}[] = [process.stdin, process.stdout, process.stderr] as object[];
+  for (const fd of blocking) {
+    try {
+      // A stream that was closed has no handle any more; its descriptor stays open.
+      const socket: {_handle?: Handle} = streams[fd]?._handle
+        ? {}
+        : (new Socket({fd, readable: false}) as object);
+      (streams[fd]?._handle ?? socket._handle)?.setBlocking(true);
+    } catch {
+      // It is a file.
+    }
+  }
+}
+
+/** What Node does not document of its streams. */
+interface Handle {
+  setBlocking(isBlocking: boolean): void;
+}
