@@ -7,7 +7,7 @@ import {systemCode, systemReason} from './lib/system-code.ts';
  */
 type Trait = 'passing' | 'lasting' | 'of a file' | 'as it is' | 'unread' | 'unreachable' | 'unrecorded';
 
-/** Every value that `error.code` can take, with the exit status that it leads to (cli-contract, "Exit status"). */
+/** Every value that `error.code` can take, with the exit status that it leads to (docs/design/contract.md, "Exit status"). */
 const codes = {
   usage: [2],
   nothing_matched: [2],
@@ -76,7 +76,7 @@ const codes = {
   internal: [7],
 } as const satisfies Record<string, readonly [exitStatus: number, ...Trait[]]>;
 
-/** The exit status where several apply (cli-contract, "Exit status"): the first of 7, 5, 4, 3, 6 and 1; 0 where none does. */
+/** The exit status where several apply (docs/design/contract.md, "Exit status"): the first of 7, 5, 4, 3, 6 and 1; 0 where none does. */
 export function firstStatus(statuses: ReadonlySet<number>): number {
   return [7, 5, 4, 3, 6].find(status => statuses.has(status)) ?? (statuses.size > 0 ? 1 : 0);
 }

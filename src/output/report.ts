@@ -115,7 +115,7 @@ function someOf(names: readonly string[], count: number): string {
   return `  ${names.map(printable).join(names.length > 3 ? '\n  ' : ', ')}${more}`;
 }
 
-/** The fields of `error` in JSON output (cli-contract, "Output"). */
+/** The fields of `error` in JSON output (docs/design/contract.md, "Output"). */
 export function errorFields(error: MediaError): ErrorFields {
   const {code, message, status, serviceCode, hint} = error;
   return {code, message, ...defined({status, serviceCode, hint})};
