@@ -103,7 +103,7 @@ async function openEmbedded(invocation: Invocation, settings: Settings): Promise
   };
   const {service, key} = await startEmbedded(options, {label: 'embedded', persist: false});
   const address = {baseUrl: new URL(service.url), isEmbedded: true};
-  const client = newClient(invocation, address, new Secret(key), {});
+  const client = newClient(invocation, address, new Secret(key), settings);
   return {
     client,
     hostName: 'the embedded service',

@@ -7,6 +7,7 @@ import {describe, expect, it} from 'vitest';
 import {Tally} from '../../src/commands/upload/tally.ts';
 import {systemClock} from '../../src/host.ts';
 import {Meter} from '../../src/output/progress/meter.ts';
+import {settingTable} from '../../src/settings/setting-table.ts';
 import {environment, files, signals} from '../../tools/reference.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {markdown} from '../support/examples.ts';
@@ -31,11 +32,11 @@ describe('the table of environment variables', () => {
   const documented = environment.flatMap(([names]) => [...names.matchAll(/[A-Z_]+/g)].map(([name]) => name));
 
   it('has every variable that the program reads, but those of its surroundings', () => {
-    const read = new Set(
-      sources.flatMap(text =>
-        [...text.matchAll(/\benv(?:\['|\.)([A-Z][A-Z0-9_]+)\b/g)].map(([, name]) => name),
-      ),
+    const named = sources.flatMap(text =>
+      [...text.matchAll(/\benv(?:\['|\.)([A-Z][A-Z0-9_]+)\b/g)].map(([, name]) => name),
     );
+    const ofSettings = Object.values(settingTable).map(({variable}: {variable?: string}) => variable);
+    const read = new Set([...named, ...ofSettings.filter(name => name !== undefined)]);
     expect(read.size).toBeGreaterThan(15);
     expect([...read].filter(name => ![...documented, ...surroundings].includes(name ?? ''))).toEqual([]);
   });
