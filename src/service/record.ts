@@ -4,7 +4,7 @@ import {isNestedTooDeeply, isObject, isString, parseJson, parseObject} from '../
 import {orNothing} from '../lib/system-code.ts';
 import {safeUrl} from '../lib/url.ts';
 
-// The shapes of the service's responses (interface, part 2). The interface does not say which fields are always present, so
+// The shapes of the service's responses (docs/design/interface.md). The interface does not say which fields are always present, so
 // each is optional and nullable; unknown fields and enumeration values are kept.
 
 /** A URL of a file. */

@@ -127,7 +127,7 @@ const allowed: Record<string, string[]> = {
   geotags: ['sources'],
   journal: ['service', 'sources'],
   rewrite: ['package-file.ts', 'sources'],
-  embedded: ['package-file.ts', 'service'],
+  embedded: ['package-file.ts'],
   service: ['http'],
   sources: [],
   settings: ['package-file.ts'],

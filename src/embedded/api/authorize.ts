@@ -4,7 +4,7 @@ import {Refusal} from '../exchange/refusal.ts';
 import {hasExpired, type Permission, type StoredKey} from '../state/keys.ts';
 import type {Service} from './context.ts';
 
-/** Returns the key of a request and notes its use: 401 if unknown or expired, 403 if missing or not permitted (interface, part 5). */
+/** Returns the key of a request and notes its use: 401 if unknown or expired, 403 if missing or not permitted (docs/design/interface.md). */
 export async function authorize(
   headers: IncomingHttpHeaders,
   permissions: readonly Permission[],

@@ -41,7 +41,7 @@ function isUnintended(error: Error | undefined): boolean {
   return error !== undefined && !(error instanceof GraphQLError) && refusalOf(error) === undefined;
 }
 
-/** POST and GET of /graphql (service interface, 4.2), as the GraphQL-over-HTTP draft has them; GET of /graphql?sdl: the types as text. */
+/** POST and GET of /graphql (docs/design/interface.md), as the GraphQL-over-HTTP draft has them; GET of /graphql?sdl: the types as text. */
 export async function graphql(exchange: Exchange, service: Service): Promise<void> {
   const {request, method} = exchange;
   const key = await authorize(request.headers, ['read', 'graphql'], service);

@@ -28,7 +28,7 @@ interface Commitment {
 /** A body that arrived completely and is in a temporary file. */
 type Received = Awaited<ReturnType<typeof writeReceived>>;
 
-/** POST /v1/media/upload (service interface, 4.1): stores the body and responds with 200 and its media record. */
+/** POST /v1/media/upload (docs/design/interface.md): stores the body and responds with 200 and its media record. */
 export async function receiveUpload(exchange: Exchange, service: Service): Promise<void> {
   const wanted = await wantedBy(exchange.request.headers, service);
   const storing = () => store(exchange, service, wanted);

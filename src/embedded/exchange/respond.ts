@@ -1,5 +1,4 @@
 import type {ServerResponse} from 'node:http';
-import type {ErrorRecord} from '../../service/record.ts';
 import {type Exchange, isBodyPending, type PlainResponse} from './exchange.ts';
 import type {Refusal} from './refusal.ts';
 
@@ -16,11 +15,10 @@ export function respondJson(exchange: Exchange, status: number, value: unknown):
   respond(exchange, {status, text: JSON.stringify(value), headers: {}});
 }
 
-/** Responds with an error record (service interface, part 7). */
+/** Responds with an error record (docs/design/interface.md). */
 export function respondRefusal(exchange: Exchange, refusal: Refusal): void {
   const {status, message, headers} = refusal;
-  const record: ErrorRecord = {code: status, message};
-  respond(exchange, {status, text: JSON.stringify(record), headers});
+  respond(exchange, {status, text: JSON.stringify({code: status, message}), headers});
 }
 
 /** Responds with text, by default JSON; the connection stays open only if the whole request was read. */

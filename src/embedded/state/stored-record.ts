@@ -2,7 +2,6 @@ import {randomBytes} from 'node:crypto';
 import type {Clock} from '../../host.ts';
 import {isCount, isSha256, isString, matching, oneOf, optional, type Shaped} from '../../lib/json.ts';
 import {defined} from '../../lib/object.ts';
-import type {MediaRecord} from '../../service/record.ts';
 import {factsShape} from '../media/media-facts.ts';
 
 export const recordShape = {
@@ -23,8 +22,8 @@ export const recordShape = {
 /** The content of a record file. It has no URLs, since they depend on where the service listens. */
 export type StoredRecord = Readonly<Shaped<typeof recordShape>>;
 
-/** The media record of the interface (part 2); unknown fields are absent. */
-export function mediaRecord(stored: StoredRecord, baseUrl: string): MediaRecord {
+/** The media record of the interface (docs/design/interface.md); unknown fields are absent. */
+export function mediaRecord(stored: StoredRecord, baseUrl: string) {
   const url = `${baseUrl}/files/${stored.id}`;
   return defined({
     id: stored.id,

@@ -12,7 +12,7 @@ export const formatChoices = ['table', 'url', 'markdown'] as const;
 export const formatNames = [...formatChoices, 'json', 'ndjson'] as const;
 export type FormatName = (typeof formatNames)[number];
 
-/** The fields of a media record (interface, part 2) in the order in which they are shown. */
+/** The fields of a media record (docs/design/interface.md) in the order in which they are shown. */
 const recordFields = [
   ...['id', 'type', 'urls', 'width', 'height', 'imageType'],
   ...['fileUrl', 'duration', 'thumbnailUrl', 'hlsUrl', 'size'],

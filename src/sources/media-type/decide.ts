@@ -2,7 +2,6 @@ import {extname} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
-import type {Source} from '../open/source.ts';
 import {type Claim, describeMismatch, mismatched, notMedia, showable, tooFew} from './sentences.ts';
 import {type Finding, type MediaFinding, sniff} from './sniff/sniff.ts';
 import {markup, plainText} from './sniff/text.ts';
@@ -48,7 +47,7 @@ export async function decideContentType(
  * that they are media.
  */
 export async function decideSourceType(
-  {name, found}: Source,
+  {name, found}: {name: string; found?: {isNamedMedia(): boolean | Promise<boolean>} | undefined},
   opened: RandomAccess,
   {types, contentType}: {types: TypeRule; contentType?: string | undefined},
 ): Promise<TypeDecision> {
