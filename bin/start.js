@@ -24,7 +24,7 @@ async function start(name) {
   useCompiled(name === 'runMediaUrl' ? 'url' : (/^[a-z]+$/.exec(first ?? '')?.[0] ?? 'media'));
   const {[name]: run, systemHost} = loaded(() => load('./main.cjs'));
   const status = await run(process.argv.slice(2), systemHost());
-  const isStopped = typeof status === 'string' && /^(?:serve|watch|bridge)$/.test(first);
+  const isStopped = typeof status === 'string' && /^(?:serve|watch)$/.test(first);
   if (status === 0 || isStopped) keep();
   if (typeof status === 'string') endBySignal(status);
   else end(status);

@@ -6,7 +6,7 @@ _media_command() {
   commands='' options='' arguments=() rest=none
   case $1 in
     '')
-      commands='upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help'
+      commands='upload rewrite login logout whoami doctor journal graphql watch serve config completion help'
       options='--version -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     upload)
@@ -69,9 +69,6 @@ _media_command() {
       options='--settle --move-to --delete --verify --geotags --poll --ndjson --template -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=directory
       ;;
-    bridge)
-      options='--port --root --geotags -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      ;;
     serve)
       options='--port --host --allow-host --allow-origin --public-url --data-dir --ephemeral --seed --max-size --quota --keep-key --no-keep-key --fault --fault-seed --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
@@ -110,7 +107,7 @@ _media_command() {
       ;;
     help)
       options='--json --man --schema -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      rest='words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns'
+      rest='words upload rewrite login logout whoami doctor journal graphql watch serve config completion help exit-codes errors settings environment formats patterns'
       ;;
   esac
 }
@@ -173,9 +170,6 @@ _media_option() {
     'watch --verify') kind='words warn strict' ;;
     'watch --geotags') kind='words keep warn strip' ;;
     'watch --template') kind=none ;;
-    'bridge --port') kind=none ;;
-    'bridge --root') kind=directory ;;
-    'bridge --geotags') kind='words keep warn strip' ;;
     'serve --port') kind=none ;;
     'serve --host') kind=none ;;
     'serve --allow-host') kind=none ;;

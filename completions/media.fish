@@ -4,7 +4,7 @@
 function __media_subcommands
     switch $argv[1]
         case ''
-            printf '%s\n' upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help
+            printf '%s\n' upload rewrite login logout whoami doctor journal graphql watch serve config completion help
         case 'journal'
             printf '%s\n' list check merge resolve forget unlock help
         case 'config'
@@ -36,8 +36,6 @@ function __media_takes_value
             contains -- $argv[2] --input --variables -f --raw-field -F --field --operation-name --timeout
         case 'watch'
             contains -- $argv[2] --settle --move-to --verify --geotags --template
-        case 'bridge'
-            contains -- $argv[2] --port --root --geotags
         case 'serve'
             contains -- $argv[2] --port --host --allow-host --allow-origin --public-url --data-dir --seed --max-size --quota --fault --fault-seed --fault-port
         case 'help'
@@ -130,7 +128,6 @@ complete -c media -n '__media_at "" 1' -a doctor -d 'Find out why uploads fail, 
 complete -c media -n '__media_at "" 1' -a journal -d 'List, check, merge and repair the journals of uploads.'
 complete -c media -n '__media_at "" 1' -a graphql -d 'Send an authenticated GraphQL request and print the response.'
 complete -c media -n '__media_at "" 1' -a watch -d 'Upload the images and videos in directories as they appear.'
-complete -c media -n '__media_at "" 1' -a bridge -d 'Upload for editors that use a PicGo server, until you stop it.'
 complete -c media -n '__media_at "" 1' -a serve -d 'Run the embedded service on this machine until you stop it.'
 complete -c media -n '__media_at "" 1' -a config -d 'Show and change the settings of a profile.'
 complete -c media -n '__media_at "" 1' -a completion -d 'Print the completion script for a shell.'
@@ -254,10 +251,6 @@ complete -c media -n '__media_is "watch"' -l ndjson -d 'print one JSON line per 
 complete -c media -n '__media_is "watch"' -l template -x -d 'print this text for each uploaded file'
 complete -c media -n '__media_is "watch"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "watch" 1' -a '(__media_directorys)'
-complete -c media -n '__media_is "bridge"' -l port -x -d 'the port to listen on; 0 for any free port'
-complete -c media -n '__media_is "bridge"' -l root -x -a '(__media_directorys)' -d 'upload only files below this directory'
-complete -c media -n '__media_is "bridge"' -l geotags -x -a 'keep warn strip' -d 'warn of files that tell where they were taken, or send them without it'
-complete -c media -n '__media_is "bridge"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "serve"' -l port -x -d 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)'
 complete -c media -n '__media_is "serve"' -l host -x -d 'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST)'
 complete -c media -n '__media_is "serve"' -l allow-host -x -d 'also accept requests for this host name (MEDIA_SERVE_ALLOW_HOST)'
@@ -301,4 +294,4 @@ complete -c media -n '__media_is "help"' -l json -d 'print all commands, options
 complete -c media -n '__media_is "help"' -l man -d 'print the manual page, for man -l -'
 complete -c media -n '__media_is "help"' -l schema -x -a 'record upload error warning progress whoami doctor config-list journal-list journal-check rewrite unchanged dialect watch watch-event serve' -d 'print the JSON Schema of a kind of output'
 complete -c media -n '__media_is "help"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_from "help" 1' -a 'upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns'
+complete -c media -n '__media_from "help" 1' -a 'upload rewrite login logout whoami doctor journal graphql watch serve config completion help exit-codes errors settings environment formats patterns'

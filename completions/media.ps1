@@ -28,7 +28,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'journal' = 'List, check, merge and repair the journals of uploads.'
                 'graphql' = 'Send an authenticated GraphQL request and print the response.'
                 'watch' = 'Upload the images and videos in directories as they appear.'
-                'bridge' = 'Upload for editors that use a PicGo server, until you stop it.'
                 'serve' = 'Run the embedded service on this machine until you stop it.'
                 'config' = 'Show and change the settings of a profile.'
                 'completion' = 'Print the completion script for a shell.'
@@ -297,19 +296,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Arguments = @()
             Rest = 'directory'
         }
-        'bridge' = @{
-            Commands = [ordered]@{
-            }
-            Options = @(
-                @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 for any free port' }
-                @{ Name = '--root'; Takes = 'directory'; Tip = 'upload only files below this directory' }
-                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'warn of files that tell where they were taken, or send them without it' }
-                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
-                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
-            )
-            Arguments = @()
-            Rest = 'none'
-        }
         'serve' = @{
             Commands = [ordered]@{
             }
@@ -444,7 +430,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
             Arguments = @()
-            Rest = 'words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns'
+            Rest = 'words upload rewrite login logout whoami doctor journal graphql watch serve config completion help exit-codes errors settings environment formats patterns'
         }
     }
 

@@ -295,7 +295,6 @@ export const environment: readonly Row[] = [
   ['`MEDIA_CONFIG_DIR`', 'the directory of the settings file'],
   ['`MEDIA_CLIENT_CERT`, `MEDIA_CLIENT_KEY`', 'your certificate and its private key, as PEM files'],
   ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key, if it is encrypted'],
-  ['`MEDIA_BRIDGE_SECRET`', 'the secret that `media bridge` expects in each upload request'],
   ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto` if the batch system does not set it'],
   ['`MEDIA_SERVE_HOST`, `MEDIA_SERVE_PORT`', 'for `media serve`: where to listen'],
   [
