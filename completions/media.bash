@@ -30,7 +30,7 @@ _media_command() {
       options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     journal)
-      commands='list check merge resolve forget unlock help'
+      commands='list check merge resolve forget help'
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     'journal list')
@@ -53,13 +53,9 @@ _media_command() {
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=(file file)
       ;;
-    'journal unlock')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      arguments=(file)
-      ;;
     'journal help')
       options='--profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      arguments=('words list check merge resolve forget unlock help')
+      arguments=('words list check merge resolve forget help')
       ;;
     graphql)
       options='--input --variables -f --raw-field -F --field --operation-name --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'

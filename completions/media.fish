@@ -6,7 +6,7 @@ function __media_subcommands
         case ''
             printf '%s\n' upload rewrite login logout whoami doctor journal graphql watch serve config completion help
         case 'journal'
-            printf '%s\n' list check merge resolve forget unlock help
+            printf '%s\n' list check merge resolve forget help
         case 'config'
             printf '%s\n' list get set unset profiles path help
     end
@@ -199,7 +199,6 @@ complete -c media -n '__media_at "journal" 1' -a check -d 'Check that the journa
 complete -c media -n '__media_at "journal" 1' -a merge -d 'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1.'
 complete -c media -n '__media_at "journal" 1' -a resolve -d 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
 complete -c media -n '__media_at "journal" 1' -a forget -d 'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.'
-complete -c media -n '__media_at "journal" 1' -a unlock -d 'Release a journal whose last run is gone, so that the next run need not wait 90 seconds.'
 complete -c media -n '__media_at "journal" 1' -a help -d 'Print help for a command.'
 complete -c media -n '__media_is "journal"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "journal list"' -l json -d 'print one JSON object per line'
@@ -231,9 +230,7 @@ complete -c media -n '__media_at "journal resolve" 2' -a '(__media_files)'
 complete -c media -n '__media_is "journal forget"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "journal forget" 1' -a '(__media_files)'
 complete -c media -n '__media_at "journal forget" 2' -a '(__media_files)'
-complete -c media -n '__media_is "journal unlock"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_at "journal unlock" 1' -a '(__media_files)'
-complete -c media -n '__media_at "journal help" 1' -a 'list check merge resolve forget unlock help'
+complete -c media -n '__media_at "journal help" 1' -a 'list check merge resolve forget help'
 complete -c media -n '__media_is "graphql"' -l input -x -a '(__media_files)' -d 'read the query from a file, or - for standard input'
 complete -c media -n '__media_is "graphql"' -l variables -x -a '(__media_files)' -d 'read the variables, a JSON object, from a file, or - for standard input'
 complete -c media -n '__media_is "graphql"' -s f -l raw-field -x -d 'a variable that is a string'

@@ -163,7 +163,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'merge' = 'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1.'
                 'resolve' = 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
                 'forget' = 'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.'
-                'unlock' = 'Release a journal whose last run is gone, so that the next run need not wait 90 seconds.'
                 'help' = 'Print help for a command.'
             }
             Options = @(
@@ -241,23 +240,13 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Arguments = @('file', 'file')
             Rest = 'none'
         }
-        'journal unlock' = @{
-            Commands = [ordered]@{
-            }
-            Options = @(
-                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
-                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
-            )
-            Arguments = @('file')
-            Rest = 'none'
-        }
         'journal help' = @{
             Commands = [ordered]@{
             }
             Options = @(
 
             )
-            Arguments = @('words list check merge resolve forget unlock help')
+            Arguments = @('words list check merge resolve forget help')
             Rest = 'none'
         }
         'graphql' = @{
