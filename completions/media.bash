@@ -69,7 +69,7 @@ _media_command() {
       options='--port --host --allow-host --allow-origin --public-url --data-dir --ephemeral --seed --max-size --quota --keep-key --no-keep-key --fault --fault-seed --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     config)
-      commands='list get set unset profiles path help'
+      commands='list get set unset help'
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     'config list')
@@ -87,15 +87,9 @@ _media_command() {
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait')
       ;;
-    'config profiles')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      ;;
-    'config path')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      ;;
     'config help')
       options='--profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      arguments=('words list get set unset profiles path help')
+      arguments=('words list get set unset help')
       ;;
     completion)
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'

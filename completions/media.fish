@@ -8,7 +8,7 @@ function __media_subcommands
         case 'journal'
             printf '%s\n' list check merge resolve forget help
         case 'config'
-            printf '%s\n' list get set unset profiles path help
+            printf '%s\n' list get set unset help
     end
 end
 
@@ -265,12 +265,10 @@ complete -c media -n '__media_is "serve"' -l fault-seed -x -d 'the random seed t
 complete -c media -n '__media_is "serve"' -l fault-port -x -d 'a second port, to change the faults and to reset the state; 0 for any'
 complete -c media -n '__media_is "serve"' -l ndjson -d 'log requests as JSON lines'
 complete -c media -n '__media_is "serve"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_at "config" 1' -a list -d 'Print all settings in force, and where each value was set.'
+complete -c media -n '__media_at "config" 1' -a list -d 'Print all settings in force and where each was set, the profiles, and the settings file.'
 complete -c media -n '__media_at "config" 1' -a get -d 'Print one setting; the exit status is 1 when it is not set.'
 complete -c media -n '__media_at "config" 1' -a set -d 'Change one setting.'
 complete -c media -n '__media_at "config" 1' -a unset -d 'Remove one setting.'
-complete -c media -n '__media_at "config" 1' -a profiles -d 'Print the names of all profiles.'
-complete -c media -n '__media_at "config" 1' -a path -d 'Print where the settings are stored.'
 complete -c media -n '__media_at "config" 1' -a help -d 'Print help for a command.'
 complete -c media -n '__media_is "config"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "config list"' -l json -d 'print them as JSON'
@@ -282,9 +280,7 @@ complete -c media -n '__media_at "config set" 1' -a 'base-url graphql-url profil
 complete -c media -n '__media_at "config set" 2' -a '(__media_files)'
 complete -c media -n '__media_is "config unset"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "config unset" 1' -a 'base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait'
-complete -c media -n '__media_is "config profiles"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_is "config path"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_at "config help" 1' -a 'list get set unset profiles path help'
+complete -c media -n '__media_at "config help" 1' -a 'list get set unset help'
 complete -c media -n '__media_is "completion"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "completion" 1' -a 'bash zsh fish powershell'
 complete -c media -n '__media_is "help"' -l json -d 'print all commands, options, exit statuses and error codes as JSON, or one command'

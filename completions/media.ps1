@@ -313,12 +313,10 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
         }
         'config' = @{
             Commands = [ordered]@{
-                'list' = 'Print all settings in force, and where each value was set.'
+                'list' = 'Print all settings in force and where each was set, the profiles, and the settings file.'
                 'get' = 'Print one setting; the exit status is 1 when it is not set.'
                 'set' = 'Change one setting.'
                 'unset' = 'Remove one setting.'
-                'profiles' = 'Print the names of all profiles.'
-                'path' = 'Print where the settings are stored.'
                 'help' = 'Print help for a command.'
             }
             Options = @(
@@ -369,33 +367,13 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait')
             Rest = 'none'
         }
-        'config profiles' = @{
-            Commands = [ordered]@{
-            }
-            Options = @(
-                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
-                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
-            )
-            Arguments = @()
-            Rest = 'none'
-        }
-        'config path' = @{
-            Commands = [ordered]@{
-            }
-            Options = @(
-                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
-                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
-            )
-            Arguments = @()
-            Rest = 'none'
-        }
         'config help' = @{
             Commands = [ordered]@{
             }
             Options = @(
 
             )
-            Arguments = @('words list get set unset profiles path help')
+            Arguments = @('words list get set unset help')
             Rest = 'none'
         }
         'completion' = @{

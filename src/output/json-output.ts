@@ -14,7 +14,7 @@ export interface JsonOutputs {
   progress: ProgressLine;
   whoami: WhoamiReport;
   doctor: DoctorReport;
-  'config-list': SettingEntry[];
+  'config-list': SettingList;
   'journal-list': JournalEntryLine;
   'journal-check': JournalCheckLine;
   rewrite: ReferenceLine;
@@ -138,13 +138,19 @@ export interface DoctorReport {
   )[];
 }
 
-export interface SettingEntry {
-  /** the setting */
-  name: string;
-  /** its value in force */
-  value: string;
-  /** where it was set: an option, a variable, or `profile NAME` */
-  source: string;
+export interface SettingList {
+  settings: {
+    /** the setting */
+    name: string;
+    /** its value in force */
+    value: string;
+    /** where it was set: an option, a variable, or `profile NAME` */
+    source: string;
+  }[];
+  /** the names of all profiles */
+  profiles: string[];
+  /** the path of the settings file */
+  path: string;
 }
 
 export interface JournalEntryLine extends FileFields {
