@@ -126,7 +126,6 @@ _media_option() {
     'upload --verify') kind='words warn strict' ;;
     'upload --journal') kind=file ;;
     'upload --shard') kind='words auto' ;;
-    'upload --ci') kind='words github auto' ;;
     'rewrite --out-dir') kind=directory ;;
     'rewrite --attribute') kind=none ;;
     'rewrite --front-matter') kind=none ;;
@@ -136,7 +135,6 @@ _media_option() {
     'rewrite --geotags') kind='words keep warn strip' ;;
     'rewrite -c' | 'rewrite --concurrency') kind=none ;;
     'rewrite --journal') kind=file ;;
-    'rewrite --ci') kind='words github auto' ;;
     'login --timeout') kind=none ;;
     'whoami --timeout') kind=none ;;
     'journal list --template') kind=none ;;

@@ -17,9 +17,9 @@ function __media_takes_value
     contains -- $argv[2] --profile --base-url --cacert; and return 0
     switch $argv[1]
         case 'upload'
-            contains -- $argv[2] --exclude --files-from --name --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --shard --ci
+            contains -- $argv[2] --exclude --files-from --name --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --shard
         case 'rewrite'
-            contains -- $argv[2] --out-dir --attribute --front-matter --root --static --template --geotags -c --concurrency --journal --ci
+            contains -- $argv[2] --out-dir --attribute --front-matter --root --static --template --geotags -c --concurrency --journal
         case 'login'
             contains -- $argv[2] --timeout
         case 'whoami'
@@ -160,7 +160,7 @@ complete -c media -n '__media_is "upload"' -l journal -x -a '(__media_files)' -d
 complete -c media -n '__media_is "upload"' -l once -d 'skip what this machine has already uploaded'
 complete -c media -n '__media_is "upload"' -l no-once -d 'ignore the once setting of the profile'
 complete -c media -n '__media_is "upload"' -l shard -x -a 'auto' -d 'upload only part k of n of the inputs; auto asks the CI or batch system'
-complete -c media -n '__media_is "upload"' -l ci -x -a 'github auto' -d 'write annotations, outputs and a summary; auto detects the system'
+complete -c media -n '__media_is "upload"' -l ci -d 'in GitHub Actions, also write annotations, outputs and a summary'
 complete -c media -n '__media_is "upload"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "upload" 1' -a '(__media_medias)'
 complete -c media -n '__media_is "rewrite"' -l write -d 'upload, and rewrite the documents in place'
@@ -179,7 +179,7 @@ complete -c media -n '__media_is "rewrite"' -l geotags -x -a 'keep warn strip' -
 complete -c media -n '__media_is "rewrite"' -s c -l concurrency -x -d 'files to upload at the same time; auto adapts to the network'
 complete -c media -n '__media_is "rewrite"' -l journal -x -a '(__media_files)' -d 'record what was uploaded in this journal instead of this machine\'s own'
 complete -c media -n '__media_is "rewrite"' -l no-once -d 'upload again what this machine has already uploaded'
-complete -c media -n '__media_is "rewrite"' -l ci -x -a 'github auto' -d 'write annotations, outputs and a summary; auto detects the system'
+complete -c media -n '__media_is "rewrite"' -l ci -d 'in GitHub Actions, also write annotations, outputs and a summary'
 complete -c media -n '__media_is "rewrite"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "rewrite" 1' -a '(__media_files)'
 complete -c media -n '__media_is "login"' -l key-stdin -d 'read the key from standard input'

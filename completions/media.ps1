@@ -73,7 +73,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--once'; Takes = ''; Tip = 'skip what this machine has already uploaded' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'ignore the once setting of the profile' }
                 @{ Name = '--shard'; Takes = 'words auto'; Tip = 'upload only part k of n of the inputs; auto asks the CI or batch system' }
-                @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'write annotations, outputs and a summary; auto detects the system' }
+                @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, also write annotations, outputs and a summary' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -101,7 +101,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time; auto adapts to the network' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded in this journal instead of this machine''s own' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'upload again what this machine has already uploaded' }
-                @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'write annotations, outputs and a summary; auto detects the system' }
+                @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, also write annotations, outputs and a summary' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )

@@ -47,7 +47,7 @@ export function rewriteCommand(cli: Cli): CliCommand {
         'media rewrite --write README.md docs',
         'media rewrite --out-dir public content --root static',
         'media rewrite --stdout post.md > published.md',
-        'media rewrite --check --ci github docs',
+        'media rewrite --check --ci docs',
       ],
       commonOptions,
     )

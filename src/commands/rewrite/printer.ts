@@ -3,7 +3,7 @@ import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {printable} from '../../lib/printable.ts';
 import {shellQuoted, shellWord} from '../../lib/shell.ts';
-import {type Annotate, annotator, reportsToGithub} from '../../output/ci.ts';
+import {type Annotate, annotator, isOnGithub} from '../../output/ci.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {DialectLine, ReferenceLine, UnchangedLine} from '../../output/json-output.ts';
 import {asMediaError, errorFields} from '../../output/report.ts';
@@ -68,7 +68,7 @@ export class ReferencePrinter {
     this.#invocation = invocation;
     this.#flags = flags;
     this.#template = flags.template === undefined ? undefined : parseTemplate(flags.template);
-    this.#annotate = reportsToGithub(flags.ci, host.env) ? annotator(host) : undefined;
+    this.#annotate = flags.ci && isOnGithub(host.env) ? annotator(host) : undefined;
   }
 
   /** Prints every local reference; the exit status is 1 if there is one. */
