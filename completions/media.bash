@@ -66,7 +66,7 @@ _media_command() {
       rest=directory
       ;;
     serve)
-      options='--port --host --allow-host --allow-origin --public-url --data-dir --ephemeral --seed --max-size --quota --keep-key --no-keep-key --fault --fault-seed --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--port --host --allow-host --allow-origin --public-url --data-dir --ephemeral --seed --max-size --quota --keep-key --no-keep-key --fault --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     config)
       commands='list get set unset help'
@@ -168,7 +168,6 @@ _media_option() {
     'serve --max-size') kind=none ;;
     'serve --quota') kind=none ;;
     'serve --fault') kind=none ;;
-    'serve --fault-seed') kind=none ;;
     'serve --fault-port') kind=none ;;
     'help --schema') kind='words record upload error warning progress whoami doctor config-list journal-list journal-check rewrite unchanged dialect watch watch-event serve' ;;
     *) return 1 ;;

@@ -37,7 +37,7 @@ function __media_takes_value
         case 'watch'
             contains -- $argv[2] --settle --move-to --verify --geotags --template
         case 'serve'
-            contains -- $argv[2] --port --host --allow-host --allow-origin --public-url --data-dir --seed --max-size --quota --fault --fault-seed --fault-port
+            contains -- $argv[2] --port --host --allow-host --allow-origin --public-url --data-dir --seed --max-size --quota --fault --fault-port
         case 'help'
             contains -- $argv[2] --schema
         case '*'
@@ -261,7 +261,6 @@ complete -c media -n '__media_is "serve"' -l quota -x -d 'refuse a file with sta
 complete -c media -n '__media_is "serve"' -l keep-key -d 'keep the keys of earlier starts (the default with --data-dir)'
 complete -c media -n '__media_is "serve"' -l no-keep-key -d 'revoke the keys of earlier starts (the default without --data-dir)'
 complete -c media -n '__media_is "serve"' -l fault -x -d 'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)'
-complete -c media -n '__media_is "serve"' -l fault-seed -x -d 'the random seed that decides which requests a rate picks'
 complete -c media -n '__media_is "serve"' -l fault-port -x -d 'a second port, to change the faults and to reset the state; 0 for any'
 complete -c media -n '__media_is "serve"' -l ndjson -d 'log requests as JSON lines'
 complete -c media -n '__media_is "serve"' -s h -l help -d 'print help, with examples'

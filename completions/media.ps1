@@ -302,7 +302,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--keep-key'; Takes = ''; Tip = 'keep the keys of earlier starts (the default with --data-dir)' }
                 @{ Name = '--no-keep-key'; Takes = ''; Tip = 'revoke the keys of earlier starts (the default without --data-dir)' }
                 @{ Name = '--fault'; Takes = 'none'; Tip = 'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)' }
-                @{ Name = '--fault-seed'; Takes = 'none'; Tip = 'the random seed that decides which requests a rate picks' }
                 @{ Name = '--fault-port'; Takes = 'none'; Tip = 'a second port, to change the faults and to reset the state; 0 for any' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'log requests as JSON lines' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }

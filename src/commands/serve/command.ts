@@ -51,11 +51,6 @@ export function serveCommand(cli: Cli): CliCommand {
       'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)',
       collect,
     )
-    .addOption(
-      new Option('--fault-seed <n>', 'the random seed that decides which requests a rate picks')
-        .argParser(wholeNumber(0, 2 ** 31 - 1))
-        .default(undefined, '0'),
-    )
     .option(
       '--fault-port <n>',
       'a second port, to change the faults and to reset the state; 0 for any',
