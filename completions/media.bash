@@ -14,7 +14,7 @@ _media_command() {
       rest=media
       ;;
     rewrite)
-      options='--write --out-dir --stdout --check --links --attribute --front-matter --root --static --allow-missing --ndjson --template --geotags -c --concurrency --journal --no-once --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--write --out-dir --stdout --check --links --front-matter --root --static --allow-missing --ndjson --template --geotags -c --concurrency --journal --no-once --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=file
       ;;
     login)
@@ -127,7 +127,6 @@ _media_option() {
     'upload --journal') kind=file ;;
     'upload --shard') kind='words auto' ;;
     'rewrite --out-dir') kind=directory ;;
-    'rewrite --attribute') kind=none ;;
     'rewrite --front-matter') kind=none ;;
     'rewrite --root') kind=directory ;;
     'rewrite --static') kind=directory ;;

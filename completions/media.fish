@@ -19,7 +19,7 @@ function __media_takes_value
         case 'upload'
             contains -- $argv[2] --exclude --files-from --name --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --shard
         case 'rewrite'
-            contains -- $argv[2] --out-dir --attribute --front-matter --root --static --template --geotags -c --concurrency --journal
+            contains -- $argv[2] --out-dir --front-matter --root --static --template --geotags -c --concurrency --journal
         case 'login'
             contains -- $argv[2] --timeout
         case 'whoami'
@@ -168,7 +168,6 @@ complete -c media -n '__media_is "rewrite"' -l out-dir -x -a '(__media_directory
 complete -c media -n '__media_is "rewrite"' -l stdout -d 'upload, and print the rewritten document'
 complete -c media -n '__media_is "rewrite"' -l check -d 'exit with status 1 if a document refers to local media'
 complete -c media -n '__media_is "rewrite"' -l links -d 'also links to images and videos, such as [clip](clip.mp4)'
-complete -c media -n '__media_is "rewrite"' -l attribute -x -d 'also this HTML attribute, such as data-src'
 complete -c media -n '__media_is "rewrite"' -l front-matter -x -d 'also the values of this key in the front matter'
 complete -c media -n '__media_is "rewrite"' -l root -x -a '(__media_directorys)' -d 'read no file outside this directory; /x.png is x.png in it (default: the git work tree)'
 complete -c media -n '__media_is "rewrite"' -l static -x -a '(__media_directorys)' -d 'look for /x.png in this directory first'

@@ -89,7 +89,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--stdout'; Takes = ''; Tip = 'upload, and print the rewritten document' }
                 @{ Name = '--check'; Takes = ''; Tip = 'exit with status 1 if a document refers to local media' }
                 @{ Name = '--links'; Takes = ''; Tip = 'also links to images and videos, such as [clip](clip.mp4)' }
-                @{ Name = '--attribute'; Takes = 'none'; Tip = 'also this HTML attribute, such as data-src' }
                 @{ Name = '--front-matter'; Takes = 'none'; Tip = 'also the values of this key in the front matter' }
                 @{ Name = '--root'; Takes = 'directory'; Tip = 'read no file outside this directory; /x.png is x.png in it (default: the git work tree)' }
                 @{ Name = '--static'; Takes = 'directory'; Tip = 'look for /x.png in this directory first' }

@@ -24,7 +24,6 @@ export interface RewriteFlags extends Pick<Parameters<typeof uploadFiles>[1], Sh
   stdout?: boolean;
   check?: boolean;
   links?: boolean;
-  attribute?: string[];
   frontMatter?: string[];
   root?: string;
   static?: string[];
