@@ -263,8 +263,8 @@ function phrase(sentence: string): string {
 }
 
 /** The events of `media watch --ndjson`, with the fields of each. */
-export function eventsOf({anyOf = []}: Schema): readonly Row[] {
-  return anyOf.map(({description = '', properties: {event, ...fields} = {}}) => [
+export function eventsOf(lines: readonly Schema[]): readonly Row[] {
+  return lines.map(({description = '', properties: {event, ...fields} = {}}) => [
     code(String(event?.const)),
     description,
     fieldsOf({properties: fields})

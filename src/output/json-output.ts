@@ -17,11 +17,8 @@ export interface JsonOutputs {
   'config-list': SettingList;
   'journal-list': JournalEntryLine;
   'journal-check': JournalCheckLine;
-  rewrite: ReferenceLine;
-  unchanged: UnchangedLine;
-  dialect: DialectLine;
-  watch: ResultLine & DisposalFields;
-  'watch-event': WatchEvent;
+  rewrite: ReferenceLine | UnchangedLine | DialectLine;
+  watch: (ResultLine & DisposalFields) | WatchEvent;
   serve: ServeLine;
 }
 
