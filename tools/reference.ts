@@ -100,7 +100,7 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     '408 or another 5xx before the file was complete, after all retries',
     'run the command again later',
   ],
-  premature_answer: [
+  premature_response: [
     'the service reported success before the file was complete',
     'check whether the service has the file, and report this to the service',
   ],
@@ -116,7 +116,7 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     '`--deadline` passed, or `--timeout` of `media graphql`',
     'run the command again with a longer time',
   ],
-  unexpected_answer: [
+  unexpected_response: [
     'a response that is neither a record nor an error record',
     'check the base URL with `media doctor`',
   ],

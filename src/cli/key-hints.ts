@@ -36,7 +36,7 @@ export function verdictError(verdict: KeyVerdict, hostName: string, hint?: strin
     }
     case 'unclear': {
       const text = sentence(`${hostName} could not check the key: ${verdict.message}`);
-      return new MediaError('unexpected_answer', text, {
+      return new MediaError('unexpected_response', text, {
         status: verdict.httpStatus,
         hint: 'Check the base URL: this may be another service, or a proxy in front of it that responds instead.',
       });
