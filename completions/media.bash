@@ -58,7 +58,7 @@ _media_command() {
       arguments=('words list check merge resolve forget help')
       ;;
     graphql)
-      options='--input --variables -f --raw-field -F --field --operation-name --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--input --variables -f --raw-field -F --field --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=(none)
       ;;
     watch)
@@ -66,7 +66,7 @@ _media_command() {
       rest=directory
       ;;
     serve)
-      options='--port --host --allow-host --allow-origin --public-url --data-dir --ephemeral --seed --max-size --quota --keep-key --no-keep-key --fault --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--port --host --allow-host --allow-origin --public-url --data-dir --ephemeral --seed --max-size --quota --keep-key --fault --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     config)
       commands='list get set unset help'
@@ -150,7 +150,6 @@ _media_option() {
     'graphql --variables') kind=file ;;
     'graphql -f' | 'graphql --raw-field') kind=none ;;
     'graphql -F' | 'graphql --field') kind=none ;;
-    'graphql --operation-name') kind=none ;;
     'graphql --timeout') kind=none ;;
     'watch --settle') kind=none ;;
     'watch --move-to') kind=directory ;;

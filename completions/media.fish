@@ -33,7 +33,7 @@ function __media_takes_value
         case 'journal resolve'
             contains -- $argv[2] --uploaded --uploaded-from
         case 'graphql'
-            contains -- $argv[2] --input --variables -f --raw-field -F --field --operation-name --timeout
+            contains -- $argv[2] --input --variables -f --raw-field -F --field --timeout
         case 'watch'
             contains -- $argv[2] --settle --move-to --verify --geotags --template
         case 'serve'
@@ -234,7 +234,6 @@ complete -c media -n '__media_is "graphql"' -l input -x -a '(__media_files)' -d 
 complete -c media -n '__media_is "graphql"' -l variables -x -a '(__media_files)' -d 'read the variables, a JSON object, from a file, or - for standard input'
 complete -c media -n '__media_is "graphql"' -s f -l raw-field -x -d 'a variable that is a string'
 complete -c media -n '__media_is "graphql"' -s F -l field -x -d 'a variable that is true, false, null, a number, or @FILE for the content of a file'
-complete -c media -n '__media_is "graphql"' -l operation-name -x -d 'the operation to run, if the query contains several'
 complete -c media -n '__media_is "graphql"' -l timeout -x -d 'how long to wait for a response'
 complete -c media -n '__media_is "graphql"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "watch"' -l settle -x -d 'upload a file that has not changed for this long'
@@ -258,7 +257,6 @@ complete -c media -n '__media_is "serve"' -l seed -x -a '(__media_directorys)' -
 complete -c media -n '__media_is "serve"' -l max-size -x -d 'refuse a larger file with status 413, such as 20M or 2G'
 complete -c media -n '__media_is "serve"' -l quota -x -d 'refuse a file with status 507 if all files would exceed this size'
 complete -c media -n '__media_is "serve"' -l keep-key -d 'keep the keys of earlier starts (the default with --data-dir)'
-complete -c media -n '__media_is "serve"' -l no-keep-key -d 'revoke the keys of earlier starts (the default without --data-dir)'
 complete -c media -n '__media_is "serve"' -l fault -x -d 'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)'
 complete -c media -n '__media_is "serve"' -l fault-port -x -d 'a second port, to change the faults and to reset the state; 0 for any'
 complete -c media -n '__media_is "serve"' -l ndjson -d 'log requests as JSON lines'

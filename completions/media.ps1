@@ -258,7 +258,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--raw-field'; Takes = 'none'; Tip = 'a variable that is a string' }
                 @{ Name = '-F'; Takes = 'none'; Tip = 'a variable that is true, false, null, a number, or @FILE for the content of a file' }
                 @{ Name = '--field'; Takes = 'none'; Tip = 'a variable that is true, false, null, a number, or @FILE for the content of a file' }
-                @{ Name = '--operation-name'; Takes = 'none'; Tip = 'the operation to run, if the query contains several' }
                 @{ Name = '--timeout'; Takes = 'none'; Tip = 'how long to wait for a response' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
@@ -299,7 +298,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--max-size'; Takes = 'none'; Tip = 'refuse a larger file with status 413, such as 20M or 2G' }
                 @{ Name = '--quota'; Takes = 'none'; Tip = 'refuse a file with status 507 if all files would exceed this size' }
                 @{ Name = '--keep-key'; Takes = ''; Tip = 'keep the keys of earlier starts (the default with --data-dir)' }
-                @{ Name = '--no-keep-key'; Takes = ''; Tip = 'revoke the keys of earlier starts (the default without --data-dir)' }
                 @{ Name = '--fault'; Takes = 'none'; Tip = 'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)' }
                 @{ Name = '--fault-port'; Takes = 'none'; Tip = 'a second port, to change the faults and to reset the state; 0 for any' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'log requests as JSON lines' }

@@ -44,7 +44,6 @@ export function serveCommand(cli: Cli): CliCommand {
     .option('--quota <size>', 'refuse a file with status 507 if all files would exceed this size', parseSize)
     .optionsGroup('Keys:')
     .option('--keep-key', 'keep the keys of earlier starts (the default with --data-dir)')
-    .option('--no-keep-key', 'revoke the keys of earlier starts (the default without --data-dir)')
     .optionsGroup('Faults, to test how clients handle them (see docs/faults.md):')
     .option(
       '--fault <fault>',
