@@ -6,7 +6,7 @@ _media_command() {
   commands='' options='' arguments=() rest=none
   case $1 in
     '')
-      commands='upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help'
+      commands='upload rewrite login logout whoami doctor journal graphql watch serve config completion help'
       options='--version -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     upload)
@@ -14,7 +14,7 @@ _media_command() {
       rest=media
       ;;
     rewrite)
-      options='--write --out-dir --stdout --check --links --attribute --front-matter --root --static --allow-missing --ndjson --template --geotags -c --concurrency --journal --no-once --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--write --out-dir --stdout --check --links --front-matter --root --static --allow-missing --ndjson --template --geotags -c --concurrency --journal --no-once --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=file
       ;;
     login)
@@ -30,7 +30,7 @@ _media_command() {
       options='--json -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     journal)
-      commands='list check merge resolve forget unlock help'
+      commands='list check merge resolve forget help'
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     'journal list')
@@ -53,30 +53,23 @@ _media_command() {
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=(file file)
       ;;
-    'journal unlock')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      arguments=(file)
-      ;;
     'journal help')
       options='--profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      arguments=('words list check merge resolve forget unlock help')
+      arguments=('words list check merge resolve forget help')
       ;;
     graphql)
-      options='--input --variables -f --raw-field -F --field --operation-name --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--input --variables -f --raw-field -F --field --timeout -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=(none)
       ;;
     watch)
       options='--settle --move-to --delete --verify --geotags --poll --ndjson --template -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=directory
       ;;
-    bridge)
-      options='--port --root --geotags -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      ;;
     serve)
-      options='--port --host --allow-host --allow-origin --public-url --data-dir --ephemeral --seed --max-size --quota --keep-key --no-keep-key --fault --fault-seed --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--port --host --allow-host --allow-origin --public-url --data-dir --ephemeral --seed --max-size --quota --keep-key --fault --fault-port --ndjson -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     config)
-      commands='list get set unset profiles path help'
+      commands='list get set unset help'
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     'config list')
@@ -94,15 +87,9 @@ _media_command() {
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait')
       ;;
-    'config profiles')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      ;;
-    'config path')
-      options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      ;;
     'config help')
       options='--profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      arguments=('words list get set unset profiles path help')
+      arguments=('words list get set unset help')
       ;;
     completion)
       options='-h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
@@ -110,7 +97,7 @@ _media_command() {
       ;;
     help)
       options='--json --man --schema -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
-      rest='words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns'
+      rest='words upload rewrite login logout whoami doctor journal graphql watch serve config completion help exit-codes errors settings environment formats patterns'
       ;;
   esac
 }
@@ -139,9 +126,7 @@ _media_option() {
     'upload --verify') kind='words warn strict' ;;
     'upload --journal') kind=file ;;
     'upload --shard') kind='words auto' ;;
-    'upload --ci') kind='words github auto' ;;
     'rewrite --out-dir') kind=directory ;;
-    'rewrite --attribute') kind=none ;;
     'rewrite --front-matter') kind=none ;;
     'rewrite --root') kind=directory ;;
     'rewrite --static') kind=directory ;;
@@ -149,7 +134,6 @@ _media_option() {
     'rewrite --geotags') kind='words keep warn strip' ;;
     'rewrite -c' | 'rewrite --concurrency') kind=none ;;
     'rewrite --journal') kind=file ;;
-    'rewrite --ci') kind='words github auto' ;;
     'login --timeout') kind=none ;;
     'whoami --timeout') kind=none ;;
     'journal list --template') kind=none ;;
@@ -166,16 +150,12 @@ _media_option() {
     'graphql --variables') kind=file ;;
     'graphql -f' | 'graphql --raw-field') kind=none ;;
     'graphql -F' | 'graphql --field') kind=none ;;
-    'graphql --operation-name') kind=none ;;
     'graphql --timeout') kind=none ;;
     'watch --settle') kind=none ;;
     'watch --move-to') kind=directory ;;
     'watch --verify') kind='words warn strict' ;;
     'watch --geotags') kind='words keep warn strip' ;;
     'watch --template') kind=none ;;
-    'bridge --port') kind=none ;;
-    'bridge --root') kind=directory ;;
-    'bridge --geotags') kind='words keep warn strip' ;;
     'serve --port') kind=none ;;
     'serve --host') kind=none ;;
     'serve --allow-host') kind=none ;;
@@ -186,9 +166,8 @@ _media_option() {
     'serve --max-size') kind=none ;;
     'serve --quota') kind=none ;;
     'serve --fault') kind=none ;;
-    'serve --fault-seed') kind=none ;;
     'serve --fault-port') kind=none ;;
-    'help --schema') kind='words record upload error warning progress whoami doctor config-list journal-list journal-check rewrite unchanged dialect watch watch-event serve' ;;
+    'help --schema') kind='words record upload error warning progress whoami doctor config-list journal-list journal-check rewrite watch serve' ;;
     *) return 1 ;;
   esac
 }

@@ -4,11 +4,11 @@
 function __media_subcommands
     switch $argv[1]
         case ''
-            printf '%s\n' upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help
+            printf '%s\n' upload rewrite login logout whoami doctor journal graphql watch serve config completion help
         case 'journal'
-            printf '%s\n' list check merge resolve forget unlock help
+            printf '%s\n' list check merge resolve forget help
         case 'config'
-            printf '%s\n' list get set unset profiles path help
+            printf '%s\n' list get set unset help
     end
 end
 
@@ -17,9 +17,9 @@ function __media_takes_value
     contains -- $argv[2] --profile --base-url --cacert; and return 0
     switch $argv[1]
         case 'upload'
-            contains -- $argv[2] --exclude --files-from --name --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --shard --ci
+            contains -- $argv[2] --exclude --files-from --name --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --shard
         case 'rewrite'
-            contains -- $argv[2] --out-dir --attribute --front-matter --root --static --template --geotags -c --concurrency --journal --ci
+            contains -- $argv[2] --out-dir --front-matter --root --static --template --geotags -c --concurrency --journal
         case 'login'
             contains -- $argv[2] --timeout
         case 'whoami'
@@ -33,13 +33,11 @@ function __media_takes_value
         case 'journal resolve'
             contains -- $argv[2] --uploaded --uploaded-from
         case 'graphql'
-            contains -- $argv[2] --input --variables -f --raw-field -F --field --operation-name --timeout
+            contains -- $argv[2] --input --variables -f --raw-field -F --field --timeout
         case 'watch'
             contains -- $argv[2] --settle --move-to --verify --geotags --template
-        case 'bridge'
-            contains -- $argv[2] --port --root --geotags
         case 'serve'
-            contains -- $argv[2] --port --host --allow-host --allow-origin --public-url --data-dir --seed --max-size --quota --fault --fault-seed --fault-port
+            contains -- $argv[2] --port --host --allow-host --allow-origin --public-url --data-dir --seed --max-size --quota --fault --fault-port
         case 'help'
             contains -- $argv[2] --schema
         case '*'
@@ -130,7 +128,6 @@ complete -c media -n '__media_at "" 1' -a doctor -d 'Find out why uploads fail, 
 complete -c media -n '__media_at "" 1' -a journal -d 'List, check, merge and repair the journals of uploads.'
 complete -c media -n '__media_at "" 1' -a graphql -d 'Send an authenticated GraphQL request and print the response.'
 complete -c media -n '__media_at "" 1' -a watch -d 'Upload the images and videos in directories as they appear.'
-complete -c media -n '__media_at "" 1' -a bridge -d 'Upload for editors that use a PicGo server, until you stop it.'
 complete -c media -n '__media_at "" 1' -a serve -d 'Run the embedded service on this machine until you stop it.'
 complete -c media -n '__media_at "" 1' -a config -d 'Show and change the settings of a profile.'
 complete -c media -n '__media_at "" 1' -a completion -d 'Print the completion script for a shell.'
@@ -163,7 +160,7 @@ complete -c media -n '__media_is "upload"' -l journal -x -a '(__media_files)' -d
 complete -c media -n '__media_is "upload"' -l once -d 'skip what this machine has already uploaded'
 complete -c media -n '__media_is "upload"' -l no-once -d 'ignore the once setting of the profile'
 complete -c media -n '__media_is "upload"' -l shard -x -a 'auto' -d 'upload only part k of n of the inputs; auto asks the CI or batch system'
-complete -c media -n '__media_is "upload"' -l ci -x -a 'github auto' -d 'write annotations, outputs and a summary; auto detects the system'
+complete -c media -n '__media_is "upload"' -l ci -d 'in GitHub Actions, also write annotations, outputs and a summary'
 complete -c media -n '__media_is "upload"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "upload" 1' -a '(__media_medias)'
 complete -c media -n '__media_is "rewrite"' -l write -d 'upload, and rewrite the documents in place'
@@ -171,7 +168,6 @@ complete -c media -n '__media_is "rewrite"' -l out-dir -x -a '(__media_directory
 complete -c media -n '__media_is "rewrite"' -l stdout -d 'upload, and print the rewritten document'
 complete -c media -n '__media_is "rewrite"' -l check -d 'exit with status 1 if a document refers to local media'
 complete -c media -n '__media_is "rewrite"' -l links -d 'also links to images and videos, such as [clip](clip.mp4)'
-complete -c media -n '__media_is "rewrite"' -l attribute -x -d 'also this HTML attribute, such as data-src'
 complete -c media -n '__media_is "rewrite"' -l front-matter -x -d 'also the values of this key in the front matter'
 complete -c media -n '__media_is "rewrite"' -l root -x -a '(__media_directorys)' -d 'read no file outside this directory; /x.png is x.png in it (default: the git work tree)'
 complete -c media -n '__media_is "rewrite"' -l static -x -a '(__media_directorys)' -d 'look for /x.png in this directory first'
@@ -182,7 +178,7 @@ complete -c media -n '__media_is "rewrite"' -l geotags -x -a 'keep warn strip' -
 complete -c media -n '__media_is "rewrite"' -s c -l concurrency -x -d 'files to upload at the same time; auto adapts to the network'
 complete -c media -n '__media_is "rewrite"' -l journal -x -a '(__media_files)' -d 'record what was uploaded in this journal instead of this machine\'s own'
 complete -c media -n '__media_is "rewrite"' -l no-once -d 'upload again what this machine has already uploaded'
-complete -c media -n '__media_is "rewrite"' -l ci -x -a 'github auto' -d 'write annotations, outputs and a summary; auto detects the system'
+complete -c media -n '__media_is "rewrite"' -l ci -d 'in GitHub Actions, also write annotations, outputs and a summary'
 complete -c media -n '__media_is "rewrite"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "rewrite" 1' -a '(__media_files)'
 complete -c media -n '__media_is "login"' -l key-stdin -d 'read the key from standard input'
@@ -202,7 +198,6 @@ complete -c media -n '__media_at "journal" 1' -a check -d 'Check that the journa
 complete -c media -n '__media_at "journal" 1' -a merge -d 'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1.'
 complete -c media -n '__media_at "journal" 1' -a resolve -d 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
 complete -c media -n '__media_at "journal" 1' -a forget -d 'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.'
-complete -c media -n '__media_at "journal" 1' -a unlock -d 'Release a journal whose last run is gone, so that the next run need not wait 90 seconds.'
 complete -c media -n '__media_at "journal" 1' -a help -d 'Print help for a command.'
 complete -c media -n '__media_is "journal"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "journal list"' -l json -d 'print one JSON object per line'
@@ -234,14 +229,11 @@ complete -c media -n '__media_at "journal resolve" 2' -a '(__media_files)'
 complete -c media -n '__media_is "journal forget"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "journal forget" 1' -a '(__media_files)'
 complete -c media -n '__media_at "journal forget" 2' -a '(__media_files)'
-complete -c media -n '__media_is "journal unlock"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_at "journal unlock" 1' -a '(__media_files)'
-complete -c media -n '__media_at "journal help" 1' -a 'list check merge resolve forget unlock help'
+complete -c media -n '__media_at "journal help" 1' -a 'list check merge resolve forget help'
 complete -c media -n '__media_is "graphql"' -l input -x -a '(__media_files)' -d 'read the query from a file, or - for standard input'
 complete -c media -n '__media_is "graphql"' -l variables -x -a '(__media_files)' -d 'read the variables, a JSON object, from a file, or - for standard input'
 complete -c media -n '__media_is "graphql"' -s f -l raw-field -x -d 'a variable that is a string'
 complete -c media -n '__media_is "graphql"' -s F -l field -x -d 'a variable that is true, false, null, a number, or @FILE for the content of a file'
-complete -c media -n '__media_is "graphql"' -l operation-name -x -d 'the operation to run, if the query contains several'
 complete -c media -n '__media_is "graphql"' -l timeout -x -d 'how long to wait for a response'
 complete -c media -n '__media_is "graphql"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "watch"' -l settle -x -d 'upload a file that has not changed for this long'
@@ -254,10 +246,6 @@ complete -c media -n '__media_is "watch"' -l ndjson -d 'print one JSON line per 
 complete -c media -n '__media_is "watch"' -l template -x -d 'print this text for each uploaded file'
 complete -c media -n '__media_is "watch"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "watch" 1' -a '(__media_directorys)'
-complete -c media -n '__media_is "bridge"' -l port -x -d 'the port to listen on; 0 for any free port'
-complete -c media -n '__media_is "bridge"' -l root -x -a '(__media_directorys)' -d 'upload only files below this directory'
-complete -c media -n '__media_is "bridge"' -l geotags -x -a 'keep warn strip' -d 'warn of files that tell where they were taken, or send them without it'
-complete -c media -n '__media_is "bridge"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "serve"' -l port -x -d 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)'
 complete -c media -n '__media_is "serve"' -l host -x -d 'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST)'
 complete -c media -n '__media_is "serve"' -l allow-host -x -d 'also accept requests for this host name (MEDIA_SERVE_ALLOW_HOST)'
@@ -269,18 +257,14 @@ complete -c media -n '__media_is "serve"' -l seed -x -a '(__media_directorys)' -
 complete -c media -n '__media_is "serve"' -l max-size -x -d 'refuse a larger file with status 413, such as 20M or 2G'
 complete -c media -n '__media_is "serve"' -l quota -x -d 'refuse a file with status 507 if all files would exceed this size'
 complete -c media -n '__media_is "serve"' -l keep-key -d 'keep the keys of earlier starts (the default with --data-dir)'
-complete -c media -n '__media_is "serve"' -l no-keep-key -d 'revoke the keys of earlier starts (the default without --data-dir)'
 complete -c media -n '__media_is "serve"' -l fault -x -d 'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)'
-complete -c media -n '__media_is "serve"' -l fault-seed -x -d 'the random seed that decides which requests a rate picks'
 complete -c media -n '__media_is "serve"' -l fault-port -x -d 'a second port, to change the faults and to reset the state; 0 for any'
 complete -c media -n '__media_is "serve"' -l ndjson -d 'log requests as JSON lines'
 complete -c media -n '__media_is "serve"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_at "config" 1' -a list -d 'Print all settings in force, and where each value was set.'
+complete -c media -n '__media_at "config" 1' -a list -d 'Print all settings in force and where each was set, the profiles, and the settings file.'
 complete -c media -n '__media_at "config" 1' -a get -d 'Print one setting; the exit status is 1 when it is not set.'
 complete -c media -n '__media_at "config" 1' -a set -d 'Change one setting.'
 complete -c media -n '__media_at "config" 1' -a unset -d 'Remove one setting.'
-complete -c media -n '__media_at "config" 1' -a profiles -d 'Print the names of all profiles.'
-complete -c media -n '__media_at "config" 1' -a path -d 'Print where the settings are stored.'
 complete -c media -n '__media_at "config" 1' -a help -d 'Print help for a command.'
 complete -c media -n '__media_is "config"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_is "config list"' -l json -d 'print them as JSON'
@@ -292,13 +276,11 @@ complete -c media -n '__media_at "config set" 1' -a 'base-url graphql-url profil
 complete -c media -n '__media_at "config set" 2' -a '(__media_files)'
 complete -c media -n '__media_is "config unset"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "config unset" 1' -a 'base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait'
-complete -c media -n '__media_is "config profiles"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_is "config path"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_at "config help" 1' -a 'list get set unset profiles path help'
+complete -c media -n '__media_at "config help" 1' -a 'list get set unset help'
 complete -c media -n '__media_is "completion"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "completion" 1' -a 'bash zsh fish powershell'
 complete -c media -n '__media_is "help"' -l json -d 'print all commands, options, exit statuses and error codes as JSON, or one command'
 complete -c media -n '__media_is "help"' -l man -d 'print the manual page, for man -l -'
-complete -c media -n '__media_is "help"' -l schema -x -a 'record upload error warning progress whoami doctor config-list journal-list journal-check rewrite unchanged dialect watch watch-event serve' -d 'print the JSON Schema of a kind of output'
+complete -c media -n '__media_is "help"' -l schema -x -a 'record upload error warning progress whoami doctor config-list journal-list journal-check rewrite watch serve' -d 'print the JSON Schema of a kind of output'
 complete -c media -n '__media_is "help"' -s h -l help -d 'print help, with examples'
-complete -c media -n '__media_from "help" 1' -a 'upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns'
+complete -c media -n '__media_from "help" 1' -a 'upload rewrite login logout whoami doctor journal graphql watch serve config completion help exit-codes errors settings environment formats patterns'

@@ -28,7 +28,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'journal' = 'List, check, merge and repair the journals of uploads.'
                 'graphql' = 'Send an authenticated GraphQL request and print the response.'
                 'watch' = 'Upload the images and videos in directories as they appear.'
-                'bridge' = 'Upload for editors that use a PicGo server, until you stop it.'
                 'serve' = 'Run the embedded service on this machine until you stop it.'
                 'config' = 'Show and change the settings of a profile.'
                 'completion' = 'Print the completion script for a shell.'
@@ -74,7 +73,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--once'; Takes = ''; Tip = 'skip what this machine has already uploaded' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'ignore the once setting of the profile' }
                 @{ Name = '--shard'; Takes = 'words auto'; Tip = 'upload only part k of n of the inputs; auto asks the CI or batch system' }
-                @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'write annotations, outputs and a summary; auto detects the system' }
+                @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, also write annotations, outputs and a summary' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -90,7 +89,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--stdout'; Takes = ''; Tip = 'upload, and print the rewritten document' }
                 @{ Name = '--check'; Takes = ''; Tip = 'exit with status 1 if a document refers to local media' }
                 @{ Name = '--links'; Takes = ''; Tip = 'also links to images and videos, such as [clip](clip.mp4)' }
-                @{ Name = '--attribute'; Takes = 'none'; Tip = 'also this HTML attribute, such as data-src' }
                 @{ Name = '--front-matter'; Takes = 'none'; Tip = 'also the values of this key in the front matter' }
                 @{ Name = '--root'; Takes = 'directory'; Tip = 'read no file outside this directory; /x.png is x.png in it (default: the git work tree)' }
                 @{ Name = '--static'; Takes = 'directory'; Tip = 'look for /x.png in this directory first' }
@@ -102,7 +100,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time; auto adapts to the network' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded in this journal instead of this machine''s own' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'upload again what this machine has already uploaded' }
-                @{ Name = '--ci'; Takes = 'words github auto'; Tip = 'write annotations, outputs and a summary; auto detects the system' }
+                @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, also write annotations, outputs and a summary' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -164,7 +162,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 'merge' = 'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1.'
                 'resolve' = 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
                 'forget' = 'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.'
-                'unlock' = 'Release a journal whose last run is gone, so that the next run need not wait 90 seconds.'
                 'help' = 'Print help for a command.'
             }
             Options = @(
@@ -242,23 +239,13 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Arguments = @('file', 'file')
             Rest = 'none'
         }
-        'journal unlock' = @{
-            Commands = [ordered]@{
-            }
-            Options = @(
-                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
-                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
-            )
-            Arguments = @('file')
-            Rest = 'none'
-        }
         'journal help' = @{
             Commands = [ordered]@{
             }
             Options = @(
 
             )
-            Arguments = @('words list check merge resolve forget unlock help')
+            Arguments = @('words list check merge resolve forget help')
             Rest = 'none'
         }
         'graphql' = @{
@@ -271,7 +258,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--raw-field'; Takes = 'none'; Tip = 'a variable that is a string' }
                 @{ Name = '-F'; Takes = 'none'; Tip = 'a variable that is true, false, null, a number, or @FILE for the content of a file' }
                 @{ Name = '--field'; Takes = 'none'; Tip = 'a variable that is true, false, null, a number, or @FILE for the content of a file' }
-                @{ Name = '--operation-name'; Takes = 'none'; Tip = 'the operation to run, if the query contains several' }
                 @{ Name = '--timeout'; Takes = 'none'; Tip = 'how long to wait for a response' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
@@ -297,19 +283,6 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Arguments = @()
             Rest = 'directory'
         }
-        'bridge' = @{
-            Commands = [ordered]@{
-            }
-            Options = @(
-                @{ Name = '--port'; Takes = 'none'; Tip = 'the port to listen on; 0 for any free port' }
-                @{ Name = '--root'; Takes = 'directory'; Tip = 'upload only files below this directory' }
-                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'warn of files that tell where they were taken, or send them without it' }
-                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
-                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
-            )
-            Arguments = @()
-            Rest = 'none'
-        }
         'serve' = @{
             Commands = [ordered]@{
             }
@@ -325,9 +298,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--max-size'; Takes = 'none'; Tip = 'refuse a larger file with status 413, such as 20M or 2G' }
                 @{ Name = '--quota'; Takes = 'none'; Tip = 'refuse a file with status 507 if all files would exceed this size' }
                 @{ Name = '--keep-key'; Takes = ''; Tip = 'keep the keys of earlier starts (the default with --data-dir)' }
-                @{ Name = '--no-keep-key'; Takes = ''; Tip = 'revoke the keys of earlier starts (the default without --data-dir)' }
                 @{ Name = '--fault'; Takes = 'none'; Tip = 'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)' }
-                @{ Name = '--fault-seed'; Takes = 'none'; Tip = 'the random seed that decides which requests a rate picks' }
                 @{ Name = '--fault-port'; Takes = 'none'; Tip = 'a second port, to change the faults and to reset the state; 0 for any' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'log requests as JSON lines' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
@@ -338,12 +309,10 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
         }
         'config' = @{
             Commands = [ordered]@{
-                'list' = 'Print all settings in force, and where each value was set.'
+                'list' = 'Print all settings in force and where each was set, the profiles, and the settings file.'
                 'get' = 'Print one setting; the exit status is 1 when it is not set.'
                 'set' = 'Change one setting.'
                 'unset' = 'Remove one setting.'
-                'profiles' = 'Print the names of all profiles.'
-                'path' = 'Print where the settings are stored.'
                 'help' = 'Print help for a command.'
             }
             Options = @(
@@ -394,33 +363,13 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Arguments = @('words base-url graphql-url profile-url key-command cacert client-cert client-key idempotency-keys once concurrency limit-rate retry-max-wait')
             Rest = 'none'
         }
-        'config profiles' = @{
-            Commands = [ordered]@{
-            }
-            Options = @(
-                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
-                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
-            )
-            Arguments = @()
-            Rest = 'none'
-        }
-        'config path' = @{
-            Commands = [ordered]@{
-            }
-            Options = @(
-                @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
-                @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
-            )
-            Arguments = @()
-            Rest = 'none'
-        }
         'config help' = @{
             Commands = [ordered]@{
             }
             Options = @(
 
             )
-            Arguments = @('words list get set unset profiles path help')
+            Arguments = @('words list get set unset help')
             Rest = 'none'
         }
         'completion' = @{
@@ -439,12 +388,12 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '--json'; Takes = ''; Tip = 'print all commands, options, exit statuses and error codes as JSON, or one command' }
                 @{ Name = '--man'; Takes = ''; Tip = 'print the manual page, for man -l -' }
-                @{ Name = '--schema'; Takes = 'words record upload error warning progress whoami doctor config-list journal-list journal-check rewrite unchanged dialect watch watch-event serve'; Tip = 'print the JSON Schema of a kind of output' }
+                @{ Name = '--schema'; Takes = 'words record upload error warning progress whoami doctor config-list journal-list journal-check rewrite watch serve'; Tip = 'print the JSON Schema of a kind of output' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
             Arguments = @()
-            Rest = 'words upload rewrite login logout whoami doctor journal graphql watch bridge serve config completion help exit-codes errors settings environment formats patterns'
+            Rest = 'words upload rewrite login logout whoami doctor journal graphql watch serve config completion help exit-codes errors settings environment formats patterns'
         }
     }
 

@@ -33,11 +33,11 @@ const codes = {
   rate_limited: [1, 'passing'],
   service_unavailable: [1, 'passing'],
   service_failed: [1, 'passing'],
-  premature_answer: [1],
+  premature_response: [1],
   connection_lost: [1, 'passing'],
   stalled: [1, 'passing'],
   deadline_exceeded: [1, 'passing'],
-  unexpected_answer: [1, 'passing'],
+  unexpected_response: [1, 'passing'],
 
   file_missing: [1, 'of a file', 'unread'],
   file_unreadable: [1, 'of a file', 'as it is', 'unread'],

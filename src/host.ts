@@ -6,7 +6,7 @@ import {type FileSystem, systemFiles} from './lib/files/file-system.ts';
 import {orNothing, systemCode} from './lib/system-code.ts';
 
 /** The variables of ours that contain a secret. */
-export const secretVariables = ['MEDIA_API_KEY', 'MEDIA_CLIENT_KEY_PASSPHRASE', 'MEDIA_BRIDGE_SECRET'];
+export const secretVariables = ['MEDIA_API_KEY', 'MEDIA_CLIENT_KEY_PASSPHRASE'];
 
 /** The signals that end a run: SIGINT (130), SIGTERM (143), SIGHUP (129). */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';

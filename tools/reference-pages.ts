@@ -13,7 +13,7 @@ import {
   settingsOf,
   signals,
 } from './reference.ts';
-import type {Schema, SchemaName} from './schemas.ts';
+import {linesWith, type Schema, type SchemaName} from './schemas.ts';
 
 interface Table {
   headings: readonly string[];
@@ -60,11 +60,14 @@ const tablesOf = (
     'fields of a check': fieldTable('field of a check', schemas.get('journal-check')),
   },
   'docs/publishing.md': {
-    'fields of a reference': fieldTable('field of `--ndjson`', schemas.get('rewrite')),
+    'fields of a reference': fieldTable(
+      'field of `--ndjson`',
+      linesWith('status', schemas.get('rewrite'))[0],
+    ),
     'fields of a watched file': fieldTable('further field', furtherFields(schemas)),
     'events of media watch': {
       headings: ['`event`', 'means', 'fields'],
-      rows: eventsOf(schemas.get('watch-event') ?? {}),
+      rows: eventsOf(linesWith('event', schemas.get('watch'))),
     },
   },
   'docs/settings.md': {
@@ -93,7 +96,7 @@ function fieldTable(heading: string, schema: Schema = {}): Table {
 /** The fields that a line of `media watch --ndjson` has besides those of `media upload --ndjson`. */
 function furtherFields(schemas: ReadonlyMap<SchemaName, Schema>): Schema {
   const known = schemas.get('upload')?.properties ?? {};
-  const all = Object.entries(schemas.get('watch')?.properties ?? {});
+  const all = Object.entries(linesWith('status', schemas.get('watch'))[0]?.properties ?? {});
   return {properties: Object.fromEntries(all.filter(([name]) => !Object.hasOwn(known, name)))};
 }
 

@@ -100,7 +100,7 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     '408 or another 5xx before the file was complete, after all retries',
     'run the command again later',
   ],
-  premature_answer: [
+  premature_response: [
     'the service reported success before the file was complete',
     'check whether the service has the file, and report this to the service',
   ],
@@ -116,7 +116,7 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     '`--deadline` passed, or `--timeout` of `media graphql`',
     'run the command again with a longer time',
   ],
-  unexpected_answer: [
+  unexpected_response: [
     'a response that is neither a record nor an error record',
     'check the base URL with `media doctor`',
   ],
@@ -263,8 +263,8 @@ function phrase(sentence: string): string {
 }
 
 /** The events of `media watch --ndjson`, with the fields of each. */
-export function eventsOf({anyOf = []}: Schema): readonly Row[] {
-  return anyOf.map(({description = '', properties: {event, ...fields} = {}}) => [
+export function eventsOf(lines: readonly Schema[]): readonly Row[] {
+  return lines.map(({description = '', properties: {event, ...fields} = {}}) => [
     code(String(event?.const)),
     description,
     fieldsOf({properties: fields})
@@ -295,7 +295,6 @@ export const environment: readonly Row[] = [
   ['`MEDIA_CONFIG_DIR`', 'the directory of the settings file'],
   ['`MEDIA_CLIENT_CERT`, `MEDIA_CLIENT_KEY`', 'your certificate and its private key, as PEM files'],
   ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key, if it is encrypted'],
-  ['`MEDIA_BRIDGE_SECRET`', 'the secret that `media bridge` expects in each upload request'],
   ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto` if the batch system does not set it'],
   ['`MEDIA_SERVE_HOST`, `MEDIA_SERVE_PORT`', 'for `media serve`: where to listen'],
   [

@@ -42,7 +42,7 @@ export function jsonSchemas(root: URL): Map<SchemaName, Schema> {
   };
   const properties = propertiesOf('JsonOutputs');
   const events = propertiesOf('WatchEvents');
-  for (const each of properties['watch-event']?.anyOf ?? [])
+  for (const each of linesWith('event', properties['watch']))
     each.description = events[String(each.properties?.['event']?.const)]?.description ?? '';
   const counts = properties['progress']?.properties?.['progress']?.properties ?? {};
   for (const status of properties['upload']?.properties?.['status']?.enum ?? [])
@@ -53,6 +53,11 @@ export function jsonSchemas(root: URL): Map<SchemaName, Schema> {
       {$schema: 'https://json-schema.org/draft/2020-12/schema', title, ...properties[name]},
     ]),
   );
+}
+
+/** Of the kinds of lines that a schema describes, those with this field. */
+export function linesWith(field: string, {anyOf = []}: Schema = {}): Schema[] {
+  return anyOf.filter(({properties = {}}) => Object.hasOwn(properties, field));
 }
 
 class SchemaMaker {

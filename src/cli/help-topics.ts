@@ -25,10 +25,7 @@ export const schemaSubjects: Record<keyof JsonOutputs, string> = {
   'config-list': 'media config list --json',
   'journal-list': 'a line of media journal list --json',
   'journal-check': 'a line of media journal check --json and media journal merge --json',
-  rewrite: 'a line of media rewrite --ndjson',
-  unchanged: 'what a document keeps, on standard error, with media rewrite --ndjson',
-  dialect: 'as what documents are read, on standard error, with media rewrite --ndjson',
-  watch: 'a line of media watch --ndjson about a file',
-  'watch-event': 'a line of media watch --ndjson with the field event',
+  rewrite: 'a line of media rewrite --ndjson; with unchanged or dialect, on standard error',
+  watch: 'a line of media watch --ndjson about a file or, with event, about a directory or the service',
   serve: 'a line of the log of media serve --ndjson, on standard error',
 };

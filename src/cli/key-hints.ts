@@ -36,7 +36,7 @@ export function verdictError(verdict: KeyVerdict, hostName: string, hint?: strin
     }
     case 'unclear': {
       const text = sentence(`${hostName} could not check the key: ${verdict.message}`);
-      return new MediaError('unexpected_answer', text, {
+      return new MediaError('unexpected_response', text, {
         status: verdict.httpStatus,
         hint: 'Check the base URL: this may be another service, or a proxy in front of it that responds instead.',
       });
@@ -129,13 +129,10 @@ function originOfBase({baseUrl}: Settings): string {
   return baseUrl?.kind === 'service' ? baseUrl.url.origin : '';
 }
 
-const mostNamed = 10;
-
 /** The beginning of a sentence: `Use --profile staging or --profile test`. */
 export function existingProfiles(names: readonly string[]): string {
   if (names.length === 0) return 'No profile is stored. Leave --profile out';
-  const shown = names.slice(0, mostNamed).map(name => `--profile ${shellWord(name)}`);
-  return `Use ${shown.join(' or ')}${names.length > shown.length ? ` (media config profiles lists all)` : ''}`;
+  return `Use ${names.map(name => `--profile ${shellWord(name)}`).join(' or ')}`;
 }
 
 /** The options of commands in hints, which must not send what this run would not: of its profile and service, and `--geotags`. */

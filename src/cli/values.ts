@@ -69,8 +69,7 @@ export function geotagsOption(): Option {
 }
 
 export function ciOption(): Option {
-  const meaning = 'write annotations, outputs and a summary; auto detects the system';
-  return new Option('--ci <system>', meaning).choices(['github', 'auto']);
+  return new Option('--ci', 'in GitHub Actions, also write annotations, outputs and a summary');
 }
 
 export function concurrencyOption(): Option {

@@ -20,7 +20,6 @@ export interface GraphqlOptions {
   variables?: string;
   rawField?: string[];
   field?: string[];
-  operationName?: string;
   /** Milliseconds. */
   timeout: number;
 }
@@ -37,7 +36,6 @@ export function graphqlCommand(cli: Cli): CliCommand {
       'a variable that is true, false, null, a number, or @FILE for the content of a file',
       collect,
     )
-    .option('--operation-name <name>', 'the operation to run, if the query contains several')
     .addOption(timeoutOption())
     .examples([
       "media graphql '{viewer{name}}'",
@@ -81,10 +79,9 @@ async function readRequest(options: GraphqlOptions, invocation: Invocation): Pro
     const content = file === undefined ? undefined : await readInput(file, invocation, 'a value');
     assign(variables, field, value => content ?? typedValue(value));
   }
-  const {operationName} = options;
   return {
     query,
-    ...defined({variables: Object.keys(variables).length === 0 ? undefined : variables, operationName}),
+    ...defined({variables: Object.keys(variables).length === 0 ? undefined : variables}),
   };
 }
 

@@ -9,7 +9,6 @@ import {configCommand} from './account/config.ts';
 import {loginCommand} from './account/login.ts';
 import {logoutCommand} from './account/logout.ts';
 import {whoamiCommand} from './account/whoami.ts';
-import {bridgeCommand} from './bridge/command.ts';
 import {completionCommand} from './completion.ts';
 import {doctorCommand} from './doctor/command.ts';
 import {graphqlCommand} from './graphql.ts';
@@ -32,7 +31,6 @@ const commands: Record<string, (cli: Cli) => Command> = {
   journal: journalCommand,
   graphql: graphqlCommand,
   watch: watchCommand,
-  bridge: bridgeCommand,
   serve: serveCommand,
   config: configCommand,
   completion: completionCommand,

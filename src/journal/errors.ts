@@ -1,6 +1,5 @@
 import {MediaError, systemError} from '../errors.ts';
 import {type Holder, holderText} from '../lib/files/holder.ts';
-import {shellQuoted} from '../lib/shell.ts';
 import {isOutOfSpace} from '../lib/system-code.ts';
 
 /** The error for a file that cannot be used as a journal, or a damaged journal; `sentence` has no full stop. */
@@ -20,7 +19,7 @@ export function journalFailed(path: string, did: 'read' | 'written', cause: unkn
 
 export function inUse(shown: string, holder: Holder | undefined): MediaError {
   return new MediaError('journal_in_use', `The journal ${shown} is in use by ${holderText(holder)}.`, {
-    hint: `Wait until that run has ended, or use another journal. If that process no longer exists: media journal unlock ${shellQuoted(shown)}`,
+    hint: 'Wait until that run has ended, or use another journal.',
   });
 }
 

@@ -103,7 +103,7 @@ async function enter(
 }
 
 /** How a run treats a journal that another run may hold. */
-interface Patience extends Pick<LockOptions, 'patienceMs' | 'isGone' | 'stop'> {
+interface Patience extends Pick<LockOptions, 'patienceMs' | 'stop'> {
   /** Receives a note when the run has to wait, and when it has taken a journal over. */
   note?: ((text: string) => void) | undefined;
 }
@@ -131,7 +131,7 @@ export async function lockJournal(
 async function waitForWriter(
   {recovery: {writer}, lock, shown, handle}: Opening,
   host: Host,
-  {note = () => {}, isGone, stop}: Patience,
+  {note = () => {}, stop}: Patience,
 ): Promise<void> {
   if (writer === undefined) return;
   const {holder} = writer;
@@ -142,7 +142,7 @@ async function waitForWriter(
   const since = host.clock.monotonic();
   let isAnnounced = false;
   // Where the clock was set back since, the age of the file says nothing: then it is waited for as long here.
-  while (!isGone && host.clock.monotonic() - since < staleMs) {
+  while (host.clock.monotonic() - since < staleMs) {
     const {size, mtimeMs} = await handle.stat();
     if (size !== found.size) throw inUse(shown, holder);
     // Compares with the time of a file that is written now, so that the clocks of two machines are never compared.

@@ -3,9 +3,9 @@ import type {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {printable} from '../lib/printable.ts';
 
-/** Whether `--ci` asks for reports to GitHub: by name, or `auto` in GitHub Actions (by its documented variable). */
-export function reportsToGithub(ci: 'github' | 'auto' | undefined, env: Host['env']): boolean {
-  return ci === 'github' || (ci === 'auto' && env['GITHUB_ACTIONS'] === 'true');
+/** Whether this is a step of GitHub Actions. */
+export function isOnGithub(env: Host['env']): boolean {
+  return env['GITHUB_ACTIONS'] === 'true';
 }
 
 /** The place in a document that an annotation is shown at, counted from 1; empty for an error of a whole rewrite. */

@@ -14,14 +14,11 @@ export interface JsonOutputs {
   progress: ProgressLine;
   whoami: WhoamiReport;
   doctor: DoctorReport;
-  'config-list': SettingEntry[];
+  'config-list': SettingList;
   'journal-list': JournalEntryLine;
   'journal-check': JournalCheckLine;
-  rewrite: ReferenceLine;
-  unchanged: UnchangedLine;
-  dialect: DialectLine;
-  watch: ResultLine & DisposalFields;
-  'watch-event': WatchEvent;
+  rewrite: ReferenceLine | UnchangedLine | DialectLine;
+  watch: (ResultLine & DisposalFields) | WatchEvent;
   serve: ServeLine;
 }
 
@@ -138,13 +135,19 @@ export interface DoctorReport {
   )[];
 }
 
-export interface SettingEntry {
-  /** the setting */
-  name: string;
-  /** its value in force */
-  value: string;
-  /** where it was set: an option, a variable, or `profile NAME` */
-  source: string;
+export interface SettingList {
+  settings: {
+    /** the setting */
+    name: string;
+    /** its value in force */
+    value: string;
+    /** where it was set: an option, a variable, or `profile NAME` */
+    source: string;
+  }[];
+  /** the names of all profiles */
+  profiles: string[];
+  /** the path of the settings file */
+  path: string;
 }
 
 export interface JournalEntryLine extends FileFields {

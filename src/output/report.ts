@@ -4,7 +4,7 @@ import {defined} from '../lib/object.ts';
 import {printable} from '../lib/printable.ts';
 import {jsonLine} from './escape.ts';
 import {causesOf, failureSentence} from './failure-text.ts';
-import type {ErrorFields, JsonOutputs} from './json-output.ts';
+import type {DialectLine, ErrorFields, JsonOutputs, UnchangedLine} from './json-output.ts';
 import {paint} from './terminal.ts';
 
 export interface ReportOptions {
@@ -68,7 +68,7 @@ export class Report {
   }
 
   /** Reports something that happened, as text or as a JSON line. */
-  event(text: string, fields: JsonOutputs['progress' | 'serve' | 'unchanged' | 'dialect']): void {
+  event(text: string, fields: JsonOutputs['progress' | 'serve'] | UnchangedLine | DialectLine): void {
     if (!this.isJson) this.note(text);
     else if (this.level !== 'quiet') this.#jsonLine(fields);
   }

@@ -19,9 +19,7 @@ export function mayHoldReference({kind, text, options}: ScanRequest): boolean {
   const patterns = [holder];
   if (options.links) patterns.push(links);
   if (options.frontMatter.length > 0) patterns.push(wholeFrontMatter);
-  if (patterns.some(pattern => pattern.test(text)) || mayLeaveAlone(kind, text)) return true;
-  const lowerCase = options.attributes.length > 0 ? text.toLowerCase() : '';
-  return options.attributes.some(name => lowerCase.includes(name));
+  return patterns.some(pattern => pattern.test(text)) || mayLeaveAlone(kind, text);
 }
 
 /** Names of media are left alone in links, templates, scripts and front matter. */

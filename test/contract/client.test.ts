@@ -73,7 +73,7 @@ describe('what media sends keeps to the contract', () => {
     const runs = await Promise.all([
       box.run(['whoami']),
       box.run(login, {stdin: 'pipe', input: key, env: {...box.env, MEDIA_API_KEY: undefined}}),
-      box.run(['graphql', 'query($a: Int){b(c: $a)}', '-F', 'a=1', '--operation-name', 'x']),
+      box.run(['graphql', 'query($a: Int){b(c: $a)}', '-F', 'a=1']),
     ]);
     expect(runs.map(({exitCode}) => exitCode)).toEqual([0, 0, 0]);
     // login looks at the upload path by a request that the interface's rules refuse, so that nothing can be stored.
@@ -81,7 +81,6 @@ describe('what media sends keeps to the contract', () => {
     expect(queries).toContainEqual({
       query: 'query($a: Int){b(c: $a)}',
       variables: {a: 1},
-      operationName: 'x',
     });
   });
 

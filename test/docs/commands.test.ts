@@ -216,7 +216,7 @@ describe('what README, docs and the like name in a sentence', () => {
     expect(named.length).toBeGreaterThan(50);
   });
 });
-/** Whether a text says to type a command of ours; `media config profiles lists all` and the like say what one does. */
+/** Whether a text says to type a command of ours; `media journal list lists all` and the like say what one does. */
 function namesCommand(text: string): boolean {
   const names = everyCommand.map(command => command.name()).join('|');
   return new RegExp(`\\bmedia (${names})\\b(?! lists)`).test(text);

@@ -57,7 +57,7 @@ describe('the table of files', () => {
     const [settings, data] = files.map(([, linux = '']) =>
       linux.replaceAll('`', '').replace('~', box.directory),
     );
-    expect((await box.run(['config', 'path'], {env})).stdout).toBe(`${settings}\n`);
+    expect((await box.run(['config', 'list'], {env})).stdout).toContain(`: ${settings}\n`);
     const upload = ['upload', fixture('photo.png'), '--base-url', 'embedded'];
     expect((await box.run(upload, {env})).exitCode).toBe(0);
     expect(readdirSync(data ?? '')).not.toEqual([]);

@@ -150,7 +150,8 @@ describe('which requests', () => {
   test('rate=0.3: the same requests for the same seed, others for another', async () => {
     const {service, key} = await faultyService();
     const run = async (seed: number) => {
-      service.faults?.replace(['upload:status=503,rate=0.3', 'upload:latency=0ms~1,rate=0.5'], seed);
+      const faults = ['upload:status=503,rate=0.3', 'upload:latency=0ms~1,rate=0.5'];
+      service.faults?.replace(faults.map(fault => `${fault},seed=${seed}`));
       return (await outcomes(service, key, 40)).join(' ');
     };
     const first = await run(1);
@@ -179,6 +180,7 @@ test.each([
   ['upload:status=200', 'status must be an HTTP status from 400 to 599'],
   ['upload:status=503,after=never', 'after must be head, body, store'],
   ['upload:reset,rate=2', 'rate must be a share of the requests, such as 0.1'],
+  ['upload:reset,seed=x', 'seed must be a whole number'],
   ['upload:reset,nth=0', 'nth must be the number of a request'],
   ['upload:reset,nth=3-2', 'nth must be the number of a request'],
   ['upload:latency=5', 'latency must be a time'],

@@ -77,7 +77,7 @@ describe('two runs on one journal', () => {
     await once(child.stdout, 'data');
     await expect(one.run(async () => {})).rejects.toMatchObject({
       message: `The journal ${one.path} is in use by process ${child.pid} on ${one.host.hostName()}.`,
-      hint: expect.stringContaining(`media journal unlock ${one.path}`),
+      hint: 'Wait until that run has ended, or use another journal.',
     });
   });
 

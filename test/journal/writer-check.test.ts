@@ -8,6 +8,7 @@ import type {Journal} from '../../src/journal/run-journal.ts';
 import {Stop} from '../../src/lib/stop.ts';
 import {eventually} from '../support/eventually.ts';
 import {
+  afterSilence,
   type Bench,
   begin,
   bench,
@@ -44,7 +45,7 @@ async function two(before: (first: Journal) => Promise<void> = async () => {}) {
   const one = await bench();
   const first = await open(one, one.host);
   await before(first);
-  const second = await open(one, elsewhere(one), {isGone: true});
+  const second = await open(one, afterSilence(elsewhere(one)));
   return {one, first, second};
 }
 
@@ -137,11 +138,10 @@ describe('a writer that another one has followed', () => {
   it('20 times two at once on a journal without a lock file: at most one may send', async () => {
     for (let time = 0; time < 20; time += 1) {
       const one = await bench();
-      const alone = {scope, isGone: true} as const;
       // As a bind mount of the file alone: each has a lock of its own.
-      const hosts = [one.host, elsewhere(one)];
+      const hosts = [one.host, elsewhere(one)].map(afterSilence);
       const released: number[] = [];
-      const opened = hosts.map(host => openJournal(one.path, host, alone).catch(() => undefined));
+      const opened = hosts.map(host => openJournal(one.path, host, {scope}).catch(() => undefined));
       await Promise.all(
         opened.map(async (opening, number) => {
           const journal = await opening;
@@ -218,7 +218,7 @@ describe('a holder that nobody here can judge', () => {
       };
       await expect(open(one, one.host, {note})).rejects.toMatchObject({
         code: 'journal_in_use',
-        hint: expect.stringContaining('media journal unlock '),
+        hint: 'Wait until that run has ended, or use another journal.',
       });
       expect(notes).toEqual([expect.stringContaining('which may still be running')]);
       expect(await one.text()).toBe(path === undefined ? `${before}${line}` : before);

@@ -7,9 +7,9 @@ import {holdsFor} from '../support/property.ts';
 
 const allKinds: readonly DocumentKind[] = ['markdown', 'mdx', 'mkdocs', 'html', 'css'];
 const allOptions: readonly ScanOptions[] = [
-  {links: false, attributes: [], frontMatter: []},
-  {links: true, attributes: [], frontMatter: []},
-  {links: false, attributes: ['data-src'], frontMatter: ['image']},
+  {links: false, frontMatter: []},
+  {links: true, frontMatter: []},
+  {links: false, frontMatter: ['image']},
 ];
 /** One reference each, so that a document without it may well have none. */
 const holders = [
@@ -28,12 +28,7 @@ const holders = [
     '<style>a{b:url(a.png)}</style>',
   ],
   ...['<source/srcset="a.png 1x">', '<svg><image href="a.png"/></svg>', '<video poster=a.png>'],
-  ...[
-    '<link rel=icon href=a.png>',
-    '<meta name=og:image content=a.png>',
-    '<p Data-SRC="a.png">',
-    '<a href=a.png>',
-  ],
+  ...['<link rel=icon href=a.png>', '<meta name=og:image content=a.png>', '<a href=a.png>'],
   ...[
     'a{b:URL(a.png)}',
     'a{b:url("a.png")}',

@@ -4,7 +4,7 @@ import {scanDocument} from '../../src/rewrite/scan/scan.ts';
 import {replacementOf} from '../../src/rewrite/write-plan.ts';
 
 /** What is looked for without options. */
-export const usualScan: ScanOptions = {links: false, attributes: [], frontMatter: []};
+export const usualScan: ScanOptions = {links: false, frontMatter: []};
 
 /** The references of a document; of those that count only if they are media, the ones with an extension. */
 export async function scanned(

@@ -372,12 +372,6 @@ const htmlRows: readonly Row[] = [
   ],
   ['white space around a path, upper case', '<IMG SRC = " a.png ">', `<IMG SRC = " ${u}/0 ">`],
   [
-    'data-src',
-    '<img data-src="a.png" data-srcset="b.png 2x">',
-    `<img data-src="${u}/0" data-srcset="b.png 2x">`,
-    {attributes: ['data-src']},
-  ],
-  [
     'no value, a broken tag',
     '<img src><img src=""><img src="a.png" <p>',
     `<img src><img src=""><img src="${u}/0" <p>`,

@@ -56,9 +56,9 @@ describe('an answer before the whole body has come', () => {
     ['a quarter of it', unbufferable / 4],
   ] as const) {
     test.each([
-      [200, someRecord, 'premature_answer', 1],
-      [201, '<html>', 'premature_answer', 1],
-      [204, '', 'premature_answer', 1],
+      [200, someRecord, 'premature_response', 1],
+      [201, '<html>', 'premature_response', 1],
+      [204, '', 'premature_response', 1],
       [401, '{"message":"no"}', 'unauthorized', 1],
       [413, '{"message":"no"}', 'rejected', 1],
       [301, '', 'redirected', 1],
@@ -77,17 +77,17 @@ describe('an answer before the whole body has come', () => {
     });
   }
 
-  test('200 on a connection that the server stops reading and never ends: premature_answer at the stall', async () => {
+  test('200 on a connection that the server stops reading and never ends: premature_response at the stall', async () => {
     const {url} = await sinkServer({
       pauseAfter: 0,
       onPaused: socket => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"id":'),
     });
     const options = {retries: 2, timeoutMs: 200};
     const [outcome] = await uploadEach([zeroSource('a.png', unbufferable)], clientOf(url), options);
-    expect(summary(outcome)).toEqual({status: 'failed', code: 'premature_answer', attempts: 1});
+    expect(summary(outcome)).toEqual({status: 'failed', code: 'premature_response', attempts: 1});
   });
 
-  test('200 before anything was read: premature_answer', async () => {
+  test('200 before anything was read: premature_response', async () => {
     let begin = () => {};
     const isSending = new Promise<void>(resolve => {
       begin = resolve;
@@ -110,7 +110,7 @@ describe('an answer before the whole body has come', () => {
       },
     });
     const [outcome] = await uploadEach([source], clientOf(urlOf(server)), {retries: 2});
-    expect(summary(outcome)).toEqual({status: 'failed', code: 'premature_answer', attempts: 1});
+    expect(summary(outcome)).toEqual({status: 'failed', code: 'premature_response', attempts: 1});
   });
 
   test('103 is no answer', async () => {

@@ -256,7 +256,7 @@ class Story {
         const ms = world.pick([1000, 100_000, 13 * hour]);
         world.after(ms, () => process.continue());
         // While it sleeps, another container may find its journal.
-        if (world.oneIn(2)) others.push(this.#upload(this.#process('pid:[2]'), {isGone: world.oneIn(2)}));
+        if (world.oneIn(2)) others.push(this.#upload(this.#process('pid:[2]')));
       });
     if (fault === 'edit') this.#edit(after);
     if (fault === 'signal')
@@ -325,7 +325,7 @@ class Story {
   /** One run over all files, whose outcomes are judged. */
   async #upload(
     process: Process,
-    {stop = new Stop<MediaError>(), isGone = false, mayEnd = true, isPiped = false} = {},
+    {stop = new Stop<MediaError>(), mayEnd = true, isPiped = false} = {},
   ): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     let journal: Journal | undefined;
@@ -335,7 +335,7 @@ class Story {
     const disposed: Promise<void>[] = [];
     const start = this.world.now;
     try {
-      if (!isLibrary) journal = await openJournal(journalPath, process.host, {scope, isGone});
+      if (!isLibrary) journal = await openJournal(journalPath, process.host, {scope});
       const names = this.#disks.list(root);
       const streams = [...(isPiped ? this.#streams : [])].map(([name, {bytes}]) =>
         streamOf(name, bytes, process, () => this.broken.add(`${name} comes once, and is opened again`)),
@@ -504,7 +504,7 @@ class Story {
   }
 
   async #settleAll(process: Process): Promise<void> {
-    const journal = await openJournal(journalPath, process.host, {isGone: true, paths: true, scope});
+    const journal = await openJournal(journalPath, process.host, {paths: true, scope});
     for await (const {entry} of journal.reader.entriesIn('unknown')) {
       const line = await journal.reader.lineOf(entry);
       if (!this.#isCutShort && !this.#service.releasedKeys.has(line.key))

@@ -95,7 +95,6 @@ const owners: Record<string, string[]> = {
   entities: ['rewrite/scan/'],
   'css-tree': ['rewrite/scan/'],
   chokidar: ['commands/watch/directory-watch.ts'],
-  '@fastify/busboy': ['commands/bridge/request-files.ts'],
   'prom-client': ['embedded/api/metrics.ts'],
 };
 
@@ -155,7 +154,6 @@ const codeAllowed: Record<string, string[]> = {
 const doors: Record<string, string[]> = {
   commands: ['media-url', 'program'],
   'commands/account': ['config', 'login', 'logout', 'whoami'],
-  'commands/bridge': ['command'],
   'commands/doctor': ['command'],
   'commands/journal': ['command'],
   'commands/rewrite': ['command'],

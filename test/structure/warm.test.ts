@@ -17,7 +17,7 @@ test('two command lines one after the other: each has its own output, environmen
       stderr: expect.stringContaining('no base URL'),
     });
     expect(await other.run(upload)).toEqual({stdout: 'm_1\n', stderr: '', exitCode: 0, signal: undefined});
-    expect((await one.run(['config', 'path'])).stdout).toBe(`${one.directory}/config/config.json\n`);
+    expect((await one.run(['config', 'list'])).stdout).toContain(`: ${one.directory}/config/config.json\n`);
   }
 });
 
@@ -35,5 +35,5 @@ test('a run that is not at an end in time: ended by a signal, and the next one i
   const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_silent'});
   const ended = await box.run(['upload', fixture('photo.png')], {timeout: 500});
   expect(ended).toMatchObject({exitCode: undefined, signal: 'SIGKILL'});
-  expect(await box.run(['config', 'profiles'])).toMatchObject({exitCode: 0, signal: undefined});
+  expect(await box.run(['config', 'list'])).toMatchObject({exitCode: 0, signal: undefined});
 });

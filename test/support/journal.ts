@@ -12,6 +12,7 @@ import {type JournalOptions, openJournal} from '../../src/journal/open.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import type {Hashable} from '../../src/lib/files/content-hash.ts';
 import {type FileSystem, systemFiles} from '../../src/lib/files/file-system.ts';
+import {pollMs, staleMs} from '../../src/lib/files/lock.ts';
 import {afterTest} from './after-test.ts';
 import {temporaryDirectory} from './media.ts';
 
@@ -22,6 +23,17 @@ export function sha256(content: string | Uint8Array): string {
 /** A host with this working directory. */
 export function hostIn(directory: string, changes: Partial<Host> = {}): Host {
   return {...systemHost(), cwd: () => directory, ...changes};
+}
+
+/** The same host, on whose clock 90 s pass while it waits for a holder that it cannot judge. */
+export function afterSilence(host: Host): Host {
+  const {clock} = host;
+  let aheadMs = 0;
+  const sleep: Host['clock']['sleep'] = async (ms, signal) => {
+    if (ms !== pollMs) return clock.sleep(ms, signal);
+    aheadMs += staleMs;
+  };
+  return {...host, clock: {...clock, monotonic: () => clock.monotonic() + aheadMs, sleep}};
 }
 
 /** Wraps an open journal; tests count its calls or make them fail. */

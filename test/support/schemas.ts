@@ -19,7 +19,7 @@ const onStdout: readonly (readonly [words: readonly string[], name: SchemaName])
 /** The first field of each kind of line on standard error. */
 const onStderr: Readonly<Record<string, SchemaName>> = {
   ...{error: 'error', warning: 'warning', progress: 'progress'},
-  ...{request: 'serve', signIn: 'serve'},
+  ...{request: 'serve', signIn: 'serve', unchanged: 'rewrite', dialect: 'rewrite'},
 };
 
 const ajv = new Ajv2020({allErrors: true});
@@ -55,9 +55,7 @@ export function checkJsonLines(parameters: readonly string[], stdout: string, st
   const words = parameters.includes('--') ? parameters.slice(0, parameters.indexOf('--')) : parameters;
   const [, name] = onStdout.find(([known]) => known.every(word => words.includes(word))) ?? [];
   const isHelp = words.some(word => ['help', '--help', '-h'].includes(word));
-  if (name !== undefined && !isHelp)
-    for (const line of wholeLines(stdout))
-      checkJsonLine(name === 'watch' && line.startsWith('{"event"') ? 'watch-event' : name, line);
+  if (name !== undefined && !isHelp) for (const line of wholeLines(stdout)) checkJsonLine(name, line);
   for (const line of wholeLines(stderr)) {
     const kind = onStderr[/^\{"(\w+)":\{/.exec(line)?.[1] ?? ''];
     if (kind !== undefined) checkJsonLine(kind, line);

@@ -76,5 +76,5 @@ export function mediaParameters({files, options, rewrite, token}: ActionInputs):
   const command = rewrite === undefined ? ['upload'] : ['rewrite', `--${rewrite}`];
   const comment = token === '' ? [] : ['--template', template];
   const output = rewrite === 'check' ? ['--ndjson'] : comment;
-  return [...command, '--ci', 'github', ...options, ...output, '--', ...files];
+  return [...command, '--ci', ...options, ...output, '--', ...files];
 }

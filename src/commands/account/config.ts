@@ -6,7 +6,7 @@ import {MediaError} from '../../errors.ts';
 import {defined, own} from '../../lib/object.ts';
 import {printable} from '../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
-import type {SettingEntry} from '../../output/json-output.ts';
+import type {SettingList} from '../../output/json-output.ts';
 import {profileNameOf, shownBaseUrl} from '../../settings/parse.ts';
 import {droppedNote, settingInForce, withBaseUrl} from '../../settings/profile.ts';
 import {type SettingName, settingNames, settingTable} from '../../settings/setting-table.ts';
@@ -29,7 +29,7 @@ export function configCommand(cli: Cli): CliCommand {
     ]);
   config
     .command('list')
-    .description('Print all settings in force, and where each value was set.')
+    .description('Print all settings in force and where each was set, the profiles, and the settings file.')
     .option('--json', 'print them as JSON')
     .examples(['media config list', 'media config list --profile staging --json'])
     .runs(list);
@@ -58,25 +58,13 @@ export function configCommand(cli: Cli): CliCommand {
     .description('Remove one setting.')
     .examples(['media config unset graphql-url'])
     .runs(unset);
-  config
-    .command('profiles')
-    .description('Print the names of all profiles.')
-    .examples(['media config profiles'])
-    .runs(async (_options, {host, stdout}) => {
-      const names = Object.keys(await readProfiles(host));
-      await stdout.write(names.map(name => `${printable(name)}\n`).join(''));
-    });
-  config
-    .command('path')
-    .description('Print where the settings are stored.')
-    .examples(['media config path'])
-    .runs((_options, {stdout, host}) => stdout.write(`${configPath(host)}\n`));
   return config;
 }
 
 async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocation): Promise<void> {
   const profileName = profileNameOf(host, globals);
-  const profile = storedProfile(await readProfiles(host), profileName);
+  const profiles = await readProfiles(host);
+  const profile = storedProfile(profiles, profileName);
   const run = {host, globals, profileName, profile};
   const settings = settingNames.flatMap(name => {
     const standard = {value: settingTable[name].default, place: 'default'};
@@ -91,7 +79,9 @@ async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocatio
   const lines = settings.map(
     ({name, value, source}) => `${name}=${printable(value)} (${shownPlace(source)})\n`,
   );
-  await stdout.write(json ? jsonLine<SettingEntry[]>(settings) : lines.join(''));
+  const [path, names] = [configPath(host), Object.keys(profiles)];
+  const text = `${lines.join('')}Profiles: ${names.map(printable).join(', ') || 'none'}\nSettings file: ${path}\n`;
+  await stdout.write(json ? jsonLine<SettingList>({settings, profiles: names, path}) : text);
 }
 
 async function set(_options: object, invocation: Invocation, word: string, text: string): Promise<void> {

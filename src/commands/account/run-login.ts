@@ -107,7 +107,7 @@ function refusalHint(error: MediaError, profileUrl: string | undefined): string 
   const storeAnyway = 'Nothing was stored. To store the key unchecked, add --no-verify.';
   if (isOfKey(error))
     return `Nothing was stored. Copy the key again from the profile page of the service${profileUrl === undefined ? '.' : `: ${profileUrl}`}`;
-  return exitStatusOf[code] === 6 || code === 'unexpected_answer' ? storeAnyway : (hint ?? storeAnyway);
+  return exitStatusOf[code] === 6 || code === 'unexpected_response' ? storeAnyway : (hint ?? storeAnyway);
 }
 
 /** Warns if uploads would fail at the base URL, as `media doctor` does. */

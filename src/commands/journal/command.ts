@@ -98,14 +98,6 @@ export function journalCommand(cli: Cli): CliCommand {
       const {forgetUpload} = await import('./settle.ts');
       return forgetUpload({file, what}, invocation);
     });
-  journal
-    .command('unlock <file>')
-    .description('Release a journal whose last run is gone, so that the next run need not wait 90 seconds.')
-    .examples(['media journal unlock assets.journal'])
-    .runs(async (_options, invocation, file: string) => {
-      const {unlockJournal} = await import('./settle.ts');
-      return unlockJournal({file}, invocation);
-    });
   return journal;
 }
 

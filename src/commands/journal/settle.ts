@@ -167,13 +167,6 @@ export async function forgetUpload(
   invocation.report.note(`${what}: forgotten, so the next run sends it again.`);
 }
 
-/** Takes a journal over from a run that is gone, and releases it. Rejects if that run is certainly alive. */
-export async function unlockJournal({file}: {file: string}, {host, report}: Invocation): Promise<void> {
-  const journal = await openJournal(file, host, {isGone: true, note: text => report.note(text)});
-  await journal.close();
-  report.note(`The journal ${file} is free.`);
-}
-
 /** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, then a space and the ID. */
 async function mediaIdsIn(path: string, host: Host): Promise<Map<string, string>> {
   const hint = 'Use a file with a path and a media ID on each line.';

@@ -20,7 +20,6 @@ export function rewriteCommand(cli: Cli): CliCommand {
     .exclusive('--write', '--out-dir', '--stdout', '--check')
     .optionsGroup('References:')
     .option('--links', 'also links to images and videos, such as [clip](clip.mp4)')
-    .option('--attribute <name>', 'also this HTML attribute, such as data-src', collect)
     .option('--front-matter <key>', 'also the values of this key in the front matter', collect)
     .option(
       '--root <directory>',
@@ -47,7 +46,7 @@ export function rewriteCommand(cli: Cli): CliCommand {
         'media rewrite --write README.md docs',
         'media rewrite --out-dir public content --root static',
         'media rewrite --stdout post.md > published.md',
-        'media rewrite --check --ci github docs',
+        'media rewrite --check --ci docs',
       ],
       commonOptions,
     )

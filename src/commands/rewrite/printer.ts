@@ -3,7 +3,7 @@ import {MediaError} from '../../errors.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
 import {printable} from '../../lib/printable.ts';
 import {shellQuoted, shellWord} from '../../lib/shell.ts';
-import {type Annotate, annotator, reportsToGithub} from '../../output/ci.ts';
+import {type Annotate, annotator, isOnGithub} from '../../output/ci.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {DialectLine, ReferenceLine, UnchangedLine} from '../../output/json-output.ts';
 import {asMediaError, errorFields} from '../../output/report.ts';
@@ -24,7 +24,6 @@ export interface RewriteFlags extends Pick<Parameters<typeof uploadFiles>[1], Sh
   stdout?: boolean;
   check?: boolean;
   links?: boolean;
-  attribute?: string[];
   frontMatter?: string[];
   root?: string;
   static?: string[];
@@ -68,7 +67,7 @@ export class ReferencePrinter {
     this.#invocation = invocation;
     this.#flags = flags;
     this.#template = flags.template === undefined ? undefined : parseTemplate(flags.template);
-    this.#annotate = reportsToGithub(flags.ci, host.env) ? annotator(host) : undefined;
+    this.#annotate = flags.ci && isOnGithub(host.env) ? annotator(host) : undefined;
   }
 
   /** Prints every local reference; the exit status is 1 if there is one. */

@@ -53,7 +53,7 @@ export class RewriteRun {
   }
 
   async #plan(): Promise<RewritePlan> {
-    const {root, links = false, attribute = [], frontMatter = [], inputs, once, outDir} = this.#options;
+    const {root, links = false, frontMatter = [], inputs, once, outDir} = this.#options;
     const cwd = this.#invocation.host.cwd();
     const publicDirectories = (this.#options.static ?? []).map(directory => typedPath(cwd, directory));
     const documents: DocumentFile[] = [];
@@ -63,7 +63,7 @@ export class RewriteRun {
     return planRewrite(documents, {
       cwd,
       places: {root: root === undefined ? undefined : typedPath(cwd, root), publicDirectories},
-      scan: {links, frontMatter, attributes: attribute.map(name => name.toLowerCase())},
+      scan: {links, frontMatter},
       comparesContent: once === false,
     });
   }

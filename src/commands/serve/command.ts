@@ -44,17 +44,11 @@ export function serveCommand(cli: Cli): CliCommand {
     .option('--quota <size>', 'refuse a file with status 507 if all files would exceed this size', parseSize)
     .optionsGroup('Keys:')
     .option('--keep-key', 'keep the keys of earlier starts (the default with --data-dir)')
-    .option('--no-keep-key', 'revoke the keys of earlier starts (the default without --data-dir)')
     .optionsGroup('Faults, to test how clients handle them (see docs/faults.md):')
     .option(
       '--fault <fault>',
       'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)',
       collect,
-    )
-    .addOption(
-      new Option('--fault-seed <n>', 'the random seed that decides which requests a rate picks')
-        .argParser(wholeNumber(0, 2 ** 31 - 1))
-        .default(undefined, '0'),
     )
     .option(
       '--fault-port <n>',

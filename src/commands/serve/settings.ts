@@ -16,7 +16,6 @@ export interface ServeOptions
   ephemeral?: boolean;
   keepKey?: boolean;
   fault?: string[];
-  faultSeed?: number;
   faultPort?: number;
 }
 
@@ -24,7 +23,7 @@ export type ServeSettings = Awaited<ReturnType<typeof serveSettings>>;
 
 /** The options of `media serve`, and variables for what they do not say: `services:` of GitHub and GitLab pass no options. */
 export async function serveSettings(options: ServeOptions, {env, cwd}: Host) {
-  const {ephemeral = false, maxSize, quota, faultSeed, faultPort} = options;
+  const {ephemeral = false, maxSize, quota, faultPort} = options;
   const dataDir = options.dataDir ?? (ephemeral ? undefined : env['MEDIA_SERVE_DATA_DIR'] || undefined);
   const list = options.fault ?? wordsIn(env['MEDIA_SERVE_FAULT']);
   const control = faultPort === undefined ? undefined : {port: faultPort};
@@ -43,7 +42,7 @@ export async function serveSettings(options: ServeOptions, {env, cwd}: Host) {
       fixedKey: await chosenKey(env['MEDIA_SERVE_KEY'], env['MEDIA_SERVE_KEY_FILE'], cwd()),
       maxSize,
       quota,
-      faults: hasFaults ? defined({list, seed: faultSeed, control}) : undefined,
+      faults: hasFaults ? defined({list, control}) : undefined,
     }),
   };
 }

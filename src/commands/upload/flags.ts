@@ -43,5 +43,5 @@ export interface UploadFlags extends InputFlags, MemoryFlags, TransferFlags {
   ndjson?: boolean;
   template?: string;
   deadline?: number;
-  ci?: 'github' | 'auto';
+  ci?: boolean;
 }

@@ -28,9 +28,9 @@ export async function startRun(
   output: RunOutput,
 ): Promise<ExitStatus> {
   const run = new UploadRun(options, invocation, output);
-  if (options.ci === undefined) return run.execute();
-  const {reportsToGithub} = await import('../../output/ci.ts');
-  if (!reportsToGithub(options.ci, invocation.host.env)) return run.execute();
+  if (!options.ci) return run.execute();
+  const {isOnGithub} = await import('../../output/ci.ts');
+  if (!isOnGithub(invocation.host.env)) return run.execute();
   const {GithubReport} = await import('./github.ts');
   const report = new GithubReport(invocation, run.tally);
   try {

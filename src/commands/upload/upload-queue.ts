@@ -13,13 +13,11 @@ import {closeResources, openResources, type Resources, transferOptions} from './
 
 /** How a queue differs from one run of `media upload`. */
 export interface QueueOptions {
-  flags?: Partial<UploadFlags>;
-  /** Whether files wait while the service is unavailable; otherwise each fails after its retries. */
-  waitsForService: boolean;
+  flags: Partial<UploadFlags>;
   /** Called with the time since when the service has been unavailable, and with undefined when it is back, or still there. */
-  onUnavailable?: TransferObserver['unavailable'];
+  onUnavailable: TransferObserver['unavailable'];
   /** Awaited, while the service is open, before the outcome is returned to the caller of `add`, who gets its rejection. */
-  beforeEnd?: (outcome: Outcome | LeftOut, session: Session | undefined) => Promise<void> | undefined;
+  beforeEnd: (outcome: Outcome | LeftOut, session: Session | undefined) => Promise<void> | undefined;
 }
 
 /** A file that was added, with the promise of its outcome. */
@@ -33,7 +31,7 @@ interface Added {
 const idleMs = 2_000;
 
 /**
- * Uploads the files of a command that runs for a long time, as they are added. The service and this machine's journal are
+ * Uploads the files of a command that runs for a long time, as they are added, and waits while the service is unavailable. The service and this machine's journal are
  * opened for the first file and closed after 2 s without one, so that other runs get the journal, and a new key or other
  * settings count from then on.
  */
@@ -97,13 +95,13 @@ export class UploadQueue {
     let isAway = false;
     const onUnavailable = (since: number | undefined) => {
       isAway = since !== undefined;
-      this.#options.onUnavailable?.(since);
+      this.#options.onUnavailable(since);
     };
     const options = transferOptions(this.#flags, resources, this.#invocation, {
       contentType: await typeDecision(this.#flags),
       observer: this.#observer(onUnavailable),
-      several: this.#options.waitsForService,
-      waitsForNetwork: this.#options.waitsForService,
+      several: true,
+      waitsForNetwork: true,
       stop: this.#stop,
     });
     const wording = runOptions(this.#invocation, this.#flags);
@@ -114,7 +112,7 @@ export class UploadQueue {
       if (result.status === 'uploaded' && !isAway) onUnavailable(undefined);
       const outcome =
         result.status === 'left out' ? result : withHints(withReason(result), session?.settings, wording, {});
-      const end = this.#options.beforeEnd?.(outcome, session)?.then(
+      const end = this.#options.beforeEnd(outcome, session)?.then(
         () => this.#settle(outcome),
         error => this.#settle(outcome, error),
       );

@@ -46,7 +46,6 @@ export class Uploads implements FileWork {
     this.#queue = new UploadQueue(invocation, {
       flags: {retryMaxWait: longestOutageMs, ...flags},
       beforeEnd: (outcome, session) => disposals.confirm(outcome, session),
-      waitsForService: true,
       onUnavailable: since => this.#tellOutage(since !== undefined),
     });
   }

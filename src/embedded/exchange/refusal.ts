@@ -25,11 +25,10 @@ export function wrongMethod(methods: readonly string[]): Refusal {
 /** What handles the requests of a path, with these methods. */
 export type Route<Handle> = readonly [path: RegExp, methods: readonly string[], handle: Handle];
 
-/** What handles a request, and the parts of its path; throws a 404, with the sentence `nowhere`, or a 405 if nothing does. */
+/** What handles a request, and the parts of its path; throws a 404 or a 405 if nothing does. */
 export function routeFor<Handle>(
   routes: readonly Route<Handle>[],
   {path, method}: {path: string; method: string},
-  nowhere = 'There is nothing at this URL.',
 ): {handle: Handle; id: string; name: string} {
   for (const [pattern, methods, handle] of routes) {
     const [found, id = '', name = ''] = pattern.exec(path) ?? [];
@@ -37,7 +36,7 @@ export function routeFor<Handle>(
     if (!methods.includes(method)) throw wrongMethod(methods);
     return {handle, id, name};
   }
-  throw new Refusal(404, nowhere);
+  throw new Refusal(404, 'There is nothing at this URL.');
 }
 
 /** The methods of what can be read. */

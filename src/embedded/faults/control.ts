@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {systemClock} from '../../host.ts';
-import {hasShape, isCount, isString, listOf, optional, parseObject, wrongField} from '../../lib/json.ts';
+import {hasShape, isString, listOf, parseObject, wrongField} from '../../lib/json.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {readBody} from '../exchange/body.ts';
 import {bearerOf, defaultPace, type Exchange} from '../exchange/exchange.ts';
@@ -10,10 +10,7 @@ import {respondJson} from '../exchange/respond.ts';
 import {Faults} from './faults.ts';
 
 /** The body of PUT /faults. */
-const wantedShape = {
-  faults: listOf(isString),
-  seed: optional((value): value is number => value === 0 || isCount(value)),
-};
+const wantedShape = {faults: listOf(isString)};
 
 const longestBody = 64 * 1024;
 
@@ -21,16 +18,14 @@ const longestBody = 64 * 1024;
 export interface FaultOptions {
   /** Those of the start, such as `upload:status=503,nth=1`. */
   list?: readonly string[];
-  /** The same seed and the same order of requests give the same faults; default 0. */
-  seed?: number;
   /** Starts a server on loopback that changes them, on this port (0 is any) and with this key (by default a random one). */
   control?: {port: number; key?: string};
 }
 
 /** The faults of a service as it starts, and what starts the server that changes them and resets the state, if there is to be one. */
-export function prepareFaults({list = [], seed, control}: FaultOptions) {
+export function prepareFaults({list = [], control}: FaultOptions) {
   const faults = new Faults();
-  faults.replace(list, seed);
+  faults.replace(list);
   const startControl = async (reset: () => Promise<number>, onError: (error: unknown) => void) => {
     if (control === undefined) return undefined;
     const key = control.key ?? `mf_${randomBytes(24).toString('base64url')}`;
@@ -39,11 +34,11 @@ export function prepareFaults({list = [], seed, control}: FaultOptions) {
         throw new Refusal(401, 'The key must be MEDIA_FAULTS_KEY.', {'WWW-Authenticate': 'Bearer'});
       if (exchange.path === '/state/reset') {
         if (exchange.method !== 'POST') throw wrongMethod(['POST']);
-        faults.replace(list, seed);
+        faults.replace(list);
         return respondJson(exchange, 200, {media: await reset()});
       }
       await change(exchange, faults);
-      respondJson(exchange, 200, {seed: faults.seed, faults: faults.counts()});
+      respondJson(exchange, 200, {faults: faults.counts()});
     };
     const server = createHttpServer({
       ...{clock: systemClock, pace: defaultPace, commonHeaders: {}},
@@ -65,10 +60,7 @@ async function change(exchange: Exchange, faults: Faults): Promise<void> {
   const wanted = parseObject(await readBody(exchange, longestBody));
   if (wanted === undefined || !hasShape(wanted, wantedShape)) {
     const field = wanted === undefined ? '' : `: "${wrongField(wanted, wantedShape)}" is wrong`;
-    throw new Refusal(
-      400,
-      `The body must be JSON like {"faults": ["upload:status=503"], "seed": 7}${field}.`,
-    );
+    throw new Refusal(400, `The body must be JSON like {"faults": ["upload:status=503"]}${field}.`);
   }
-  faults.replace(wanted.faults, wanted.seed);
+  faults.replace(wanted.faults);
 }

@@ -6,7 +6,7 @@ import {InvalidOption} from '../exchange/refusal.ts';
 const operations = ['upload', 'graphql', 'files', 'thumbnails', 'streams', 'any'] as const;
 
 /** What a fault consists of unless it says something else. */
-const usual = {nth: [1, Number.POSITIVE_INFINITY], rate: 1, after: 'head', record: true} as const;
+const usual = {nth: [1, Number.POSITIVE_INFINITY], rate: 1, seed: 0, after: 'head', record: true} as const;
 
 /** A fault: which requests it is for, what is done to them, and its `text` as it was written. */
 export type Fault = ReturnType<typeof parseFault>;
@@ -42,6 +42,8 @@ const parts = {
   rate: part('a share of the requests, such as 0.1', value =>
     /^(?:0?\.\d+|[01](?:\.0+)?)$/.test(value) ? Number(value) : undefined,
   ),
+  /** Decides which requests `rate` picks, and draws latencies. */
+  seed: part('a whole number', value => (/^\d{1,9}$/.test(value) ? Number(value) : undefined)),
   after: part(stages.join(', '), value => stages.find(stage => stage === value)),
   latency: part('a time, such as 200ms, 100ms..2s or 200ms~0.5', parseLatency),
   /** Bytes per second. */

@@ -13,18 +13,16 @@ import {
 import {respond} from '../exchange/respond.ts';
 import {type Fault, parseFault} from './fault.ts';
 
-/** The faults of a service. The same seed and the same order of requests give the same faults. */
+/** The faults of a service. The same faults and the same order of requests have the same effects. */
 export class Faults {
-  seed = 0;
   #active: readonly ActiveFault[] = [];
 
   /** Replaces all faults, and counts from 1 again; throws an InvalidOption if one cannot be read, and changes nothing then. */
-  replace(texts: readonly string[], seed = 0): void {
+  replace(texts: readonly string[]): void {
     this.#active = texts.map((text, index) => {
-      const random = seeded(seed + 1_000_003 * index);
-      return {...parseFault(text), random, matched: 0, applied: 0};
+      const fault = parseFault(text);
+      return {...fault, random: seeded(fault.seed + 1_000_003 * index), matched: 0, applied: 0};
     });
-    this.seed = seed;
   }
 
   /** The faults in force, in their order: how many requests each could have been for, and how often it was applied. */

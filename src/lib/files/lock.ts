@@ -30,8 +30,6 @@ export interface LockOptions {
   patienceMs?: number;
   /** Waits for a holder that cannot be judged from here, until it renews its lock or the lock is stale. Called once. */
   onUnknownHolder?: (holder: Holder | undefined) => void;
-  /** Whether a holder that cannot be judged from here counts as gone. */
-  isGone?: boolean;
   /** Judges by other means a holder that cannot be judged from here by its process id. */
   stateOfUnknown?: (holder: Holder) => Promise<Found['state']>;
   stop?: StopSignal | undefined;
@@ -156,9 +154,7 @@ export class Lock {
 
   #isGone(found: Found): boolean {
     const {state, ageMs} = found;
-    if (state === 'unknown')
-      return this.#options.isGone === true || Math.max(ageMs, this.#waitedMs(found)) >= staleMs;
-    return state === 'dead';
+    return state === 'unknown' ? Math.max(ageMs, this.#waitedMs(found)) >= staleMs : state === 'dead';
   }
 
   /** Whether to keep waiting for this holder: until it renews its lock, which shows that it is alive. */

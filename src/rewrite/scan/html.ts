@@ -109,7 +109,6 @@ export class HtmlScanner {
   /** What the value of an attribute is; undefined if it does not count. */
   #useOf(tag: string, name: string, values: ReadonlyMap<string, string>): Use | undefined {
     if (name === 'style') return 'style';
-    if (this.#options.attributes.includes(name)) return name.endsWith('srcset') ? 'srcset' : 'url';
     const place = `${tag}.${name}`;
     if (place === 'a.href') return this.#options.links ? 'media' : 'link';
     if (place === 'source.src' && this.#audio > 0) return undefined;

@@ -51,8 +51,6 @@ export const wholeFrontMatter = /^\ufeff?(---|\+\+\+)[\t ]*[\r\n](?:[\s\S]*?[\r\
 export interface ScanOptions {
   /** Whether links to media count. */
   links: boolean;
-  /** Names of further HTML attributes, in lower case. */
-  attributes: readonly string[];
   /** Names of keys in the front matter. */
   frontMatter: readonly string[];
 }

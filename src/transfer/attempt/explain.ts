@@ -21,7 +21,7 @@ export function explain(failure: Failure, decision: Decision, host: string, rese
       : '';
   const {status, serviceCode, words} = error;
   // Another attempt would be stored, too, and its response be as unreadable.
-  const isUnreadable = !resends && /^(not_http|unexpected_answer)$/.test(error.code);
+  const isUnreadable = !resends && /^(not_http|unexpected_response)$/.test(error.code);
   return new MediaError('outcome_unknown', `${error.message} ${whyUnknown(failure, decision)}`, {
     ...{status, serviceCode, words, cause: error},
     hint: isUnreadable
@@ -57,13 +57,13 @@ export function describeFailure(failure: Failure, host: string): MediaError {
       );
     case 'unreadable':
       return new MediaError(
-        'unexpected_answer',
+        'unexpected_response',
         `${host} returned ${failure.status}, but the response was ${failure.problem}.`,
         {status: failure.status, hint: notOfService},
       );
     case 'premature':
       return new MediaError(
-        'premature_answer',
+        'premature_response',
         `${host} returned ${failure.status} before it had received the whole file.`,
         {status: failure.status, hint: notOfService},
       );

@@ -90,7 +90,7 @@ describe('media completion --profiles', () => {
 const offers: [line: string, offered: string[], others: string[]][] = [
   ['media ', ['login', 'upload', 'doctor', 'completion', 'help'], ['photo', 'notes']],
   ['media --profile ', ['default', 'staging'], ['upload']],
-  ['media --profile default config ', ['list', 'get', 'path'], ['upload']],
+  ['media --profile default config ', ['list', 'get', 'unset'], ['upload']],
   ['media upload ', ['my photo.png', 'my clip.MP4', "it's.webp", 'my pictures'], ['notes.txt', '--types']],
   ['media upload -q a.png ', ['my photo.png', 'my clip.MP4', 'my pictures'], ['notes.txt', 'login']],
   ['media upload --', ['--types', '--format', '--base-url', '--quiet'], ['--key-stdin', 'photo']],

@@ -14,20 +14,27 @@ const defaults = [
   ...['concurrency=auto', 'limit-rate=none', 'retry-max-wait=5m'],
 ];
 const asListed = (lines: readonly string[]) => lines.map(line => `${line} (default)\n`).join('');
+/** What `media config list` prints, without the profiles and the path of the file. */
+const settingsIn = ({stdout}: {stdout?: unknown}) =>
+  String(stdout).replace(/Profiles: .+\nSettings file: .+\n$/, '');
 
 describe('media config', () => {
-  it('path: where the settings are stored, before there are any', async () => {
+  it('list: where the settings are stored, before there are any', async () => {
     const box = await sandbox();
-    expect(await box.run(['config', 'path'])).toMatchObject({
-      stdout: `${join(box.directory, 'config/config.json')}\n`,
+    const path = join(box.directory, 'config/config.json');
+    expect(await box.run(['config', 'list'])).toMatchObject({
+      stdout: `${asListed(defaults)}Profiles: none\nSettings file: ${path}\n`,
       stderr: '',
       exitCode: 0,
     });
     const {MEDIA_CONFIG_DIR, ...env} = box.env;
-    const {stdout} = await box.run(['config', 'path'], {
+    const {stdout} = await box.run(['config', 'list', '--json'], {
       env: {...env, XDG_CONFIG_HOME: join(box.directory, 'xdg')},
     });
-    expect(stdout).toBe(`${join(box.directory, 'xdg/media/config.json')}\n`);
+    expect(JSON.parse(stdout)).toMatchObject({
+      profiles: [],
+      path: join(box.directory, 'xdg/media/config.json'),
+    });
   });
 
   it('set, get, list and unset of each setting', async () => {
@@ -46,7 +53,7 @@ describe('media config', () => {
         exitCode: 0,
       });
     }
-    expect((await box.run(['config', 'list'])).stdout).toBe(
+    expect(settingsIn(await box.run(['config', 'list']))).toBe(
       settings.map(([name, , kept]) => `${name}=${kept} (from profile default)\n`).join('') +
         asListed(defaults.slice(1)),
     );
@@ -62,10 +69,10 @@ describe('media config', () => {
     const box = await sandbox();
     await box.run(['--profile', 'staging', 'config', 'set', 'base-url', 'embedded']);
     expect((await box.run(['config', 'get', 'base-url', '--profile', 'staging'])).stdout).toBe('embedded\n');
-    expect((await box.run(['config', 'list'], {env: {...box.env, MEDIA_PROFILE: 'staging'}})).stdout).toBe(
+    expect(settingsIn(await box.run(['config', 'list'], {env: {...box.env, MEDIA_PROFILE: 'staging'}}))).toBe(
       `base-url=embedded (from profile staging)\n${asListed(defaults)}`,
     );
-    expect((await box.run(['config', 'list'])).stdout).toBe(asListed(defaults));
+    expect(settingsIn(await box.run(['config', 'list']))).toBe(asListed(defaults));
   });
 
   it.each([
@@ -74,7 +81,7 @@ describe('media config', () => {
     [['set', 'idempotency-keys', 'yes'], '"yes" is not a value of idempotency-keys.'],
     [['set', 'base-url'], "Missing required argument 'value'"],
     [['set', 'base-url', 'https://a.example', 'more'], 'Too many arguments'],
-    [['sit'], "Unknown command 'sit'."],
+    [['profiles'], "Unknown command 'profiles'."],
   ])('%j: a usage error', async (parameters, sentence) => {
     const {stdout, stderr, exitCode} = await (await sandbox()).run(['config', ...parameters]);
     expect(stderr).toContain(sentence);
@@ -103,7 +110,7 @@ describe('media config', () => {
       input: 'mk_key',
     });
     await box.run(['config', 'set', 'idempotency-keys', 'ignored']);
-    expect((await box.run(['config', 'list'])).stdout).toBe(
+    expect(settingsIn(await box.run(['config', 'list']))).toBe(
       `base-url=https://a.example (from profile default)\nidempotency-keys=ignored (from profile default)\n${asListed(defaults.slice(1))}`,
     );
     expect(await readFile(join(box.directory, 'config/config.json'), 'utf8')).toContain('mk_key');
@@ -166,7 +173,7 @@ describe('where a value comes from', () => {
     await box.run(['config', 'set', 'once', 'true', '--profile', 'work']);
     const env = {...box.env, MEDIA_PROFILE: 'work', MEDIA_BASE_URL: 'https://me:s/cret@b.example'};
     const list = ['config', 'list', '--cacert', 'my.pem'];
-    expect((await box.run(list, {env})).stdout).toBe(
+    expect(settingsIn(await box.run(list, {env}))).toBe(
       'base-url=******** (from MEDIA_BASE_URL)\n' +
         'cacert=my.pem (from --cacert)\n' +
         'idempotency-keys=declared (default)\n' +
@@ -174,7 +181,7 @@ describe('where a value comes from', () => {
         asListed(defaults.slice(2)),
     );
     const {stdout} = await box.run([...list, '--json', '--base-url', 'https://c.example'], {env});
-    expect(JSON.parse(stdout)).toEqual([
+    expect(JSON.parse(stdout).settings).toEqual([
       {name: 'base-url', value: 'https://c.example', source: '--base-url'},
       {name: 'cacert', value: 'my.pem', source: '--cacert'},
       {name: 'idempotency-keys', value: 'declared', source: 'default'},
@@ -211,12 +218,14 @@ describe('where a value comes from', () => {
       );
     await writeFile(join(box.directory, '.env'), 'MEDIA_CONCURRENCY=77\nMEDIA_LIMIT_RATE=1\n');
     const env = {...box.env, MEDIA_LIMIT_RATE: 'none', MEDIA_CONCURRENCY: ''};
-    expect(JSON.parse((await box.run(['config', 'list', '--json'], {env})).stdout).slice(2)).toEqual([
-      {name: 'once', value: 'false', source: 'default'},
-      {name: 'concurrency', value: '2', source: 'profile default'},
-      {name: 'limit-rate', value: 'none', source: 'MEDIA_LIMIT_RATE'},
-      {name: 'retry-max-wait', value: '1s', source: 'profile default'},
-    ]);
+    expect(JSON.parse((await box.run(['config', 'list', '--json'], {env})).stdout).settings.slice(2)).toEqual(
+      [
+        {name: 'once', value: 'false', source: 'default'},
+        {name: 'concurrency', value: '2', source: 'profile default'},
+        {name: 'limit-rate', value: 'none', source: 'MEDIA_LIMIT_RATE'},
+        {name: 'retry-max-wait', value: '1s', source: 'profile default'},
+      ],
+    );
     const photos = Array.from({length: 6}, (_, index) => `${index}.png`);
     for (const name of photos) await copyFile(fixture('photo.png'), join(box.directory, name));
     // A longer Retry-After than the profile allows is not waited for.

@@ -418,7 +418,7 @@ describe('the key', () => {
     const {failed, exitCode} = await examine(await sandboxFor(url));
     expect(failed[0]).toMatchObject({
       check: 'key',
-      code: 'unexpected_answer',
+      code: 'unexpected_response',
       hint: expect.stringContaining('base URL'),
     });
     expect(exitCode).toBe(1);

@@ -35,15 +35,8 @@ describe('media graphql against the embedded service', () => {
   it('a query with variables: the record that was uploaded', async () => {
     const {service, sandbox} = await connectedSandbox();
     const {stdout: id} = await sandbox.run(['upload', fixture('photo.png'), '--template', '{id}\\n']);
-    const query = 'query One($id: ID!){media(id: $id){type size fileUrl}} query Two{__typename}';
-    const {stdout, exitCode} = await sandbox.run([
-      'graphql',
-      query,
-      '-f',
-      `id=${id.trim()}`,
-      '--operation-name',
-      'One',
-    ]);
+    const query = 'query($id: ID!){media(id: $id){type size fileUrl}}';
+    const {stdout, exitCode} = await sandbox.run(['graphql', query, '-f', `id=${id.trim()}`]);
     const [stored] = await service.records();
     expect(JSON.parse(stdout)).toEqual({
       data: {media: {type: 'IMAGE', size: 13582, fileUrl: stored?.record.fileUrl}},
@@ -229,12 +222,6 @@ describe('what media graphql sends', () => {
     lines.push('    "s": "x, {y}: \\"z\\""', '  }', '}', '');
     expect(stripVTControlCharacters(output)).toBe(lines.join('\r\n'));
     expect(output).toContain('\u001b[1m"data"\u001b[22m');
-  });
-
-  it('--operation-name: sent beside the query', async () => {
-    const {box, sent} = await answering(200, '{"data":{}}');
-    await box.run(['graphql', 'query A{a} query B{b}', '--operation-name', 'B']);
-    expect(sent()).toEqual({query: 'query A{a} query B{b}', operationName: 'B'});
   });
 
   it.each([

@@ -7,7 +7,6 @@ import type {Cli} from '../../../src/cli/invocation.ts';
 import {journalCommand} from '../../../src/commands/journal/command.ts';
 import {exitStatusOf, MediaError} from '../../../src/errors.ts';
 import {formatTransition, type Transition} from '../../../src/journal/line.ts';
-import {openJournal} from '../../../src/journal/open.ts';
 import {Stdout} from '../../../src/output/stdout.ts';
 import {notRun} from '../../support/installed.ts';
 import {
@@ -791,34 +790,6 @@ describe('media journal resolve', () => {
     });
     expect(await media(one, 'resolve', 'missing', 'a', '--resend')).toMatchObject({exitCode: 1});
     expect(await readdir(one.directory)).toEqual(['uploads.ndjson']);
-  });
-});
-
-describe('media journal unlock', () => {
-  it('a run of another container: its journal is free at once, and it sends nothing any more', async () => {
-    const one = await bench();
-    const elsewhere = hostIn(one.directory, {pidNamespace: () => 'pid:[another]'});
-    const gone = await openJournal(one.path, elsewhere, {scope});
-    expect(await media(one, 'unlock', 'uploads.ndjson')).toMatchObject({
-      exitCode: 0,
-      stderr: expect.stringMatching(
-        /^The journal uploads\.ndjson was taken over from process \d+ on .*\.\nThe journal uploads\.ndjson is free\.\n$/,
-      ),
-    });
-    await one.run(journal => upload(journal, inputOf('a'), 'done'));
-    const entry = await begin(gone, inputOf('b'));
-    await expect(entry.commit(sha256(contentOf('b')))).rejects.toMatchObject({code: 'journal_in_use'});
-    await gone.close();
-  });
-
-  it('a run that lives: refused', async () => {
-    const one = await bench();
-    await one.run(async () => {
-      expect(await media(one, 'unlock', 'uploads.ndjson')).toMatchObject({
-        exitCode: 1,
-        error: expect.stringContaining('is in use by process'),
-      });
-    });
   });
 });
 

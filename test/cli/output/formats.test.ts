@@ -247,9 +247,10 @@ describe('a stored file without a URL', () => {
     },
   );
 
-  it('--format url --ci github: annotated', async () => {
+  it('--format url --ci: annotated', async () => {
     const box = await withoutUrl();
-    const {stderr} = await box.run(['upload', '--format', 'url', '--ci', 'github', ...names]);
+    box.env['GITHUB_ACTIONS'] = 'true';
+    const {stderr} = await box.run(['upload', '--format', 'url', '--ci', ...names]);
     expect(stderr).toContain(`::error file=photo.png,title=media upload%3A no_url::${none}%0A`);
   });
 
@@ -295,8 +296,9 @@ describe('a stored file without a URL', () => {
 
   it('GITHUB_OUTPUT: an empty line, with a warning, exit 0', async () => {
     const box = await withoutUrl();
+    box.env['GITHUB_ACTIONS'] = 'true';
     box.env['GITHUB_OUTPUT'] = join(box.directory, 'output');
-    const {stderr, exitCode} = await box.run(['upload', ...names, '--ci', 'github']);
+    const {stderr, exitCode} = await box.run(['upload', ...names, '--ci']);
     expect(stderr).toContain(`warning: ${empty}\n`);
     expect(exitCode).toBe(0);
     expect(await readFile(box.env['GITHUB_OUTPUT'], 'utf8')).toContain('\nhttps://c/jpeg\n\nhttps://c/gif\n');

@@ -32,6 +32,7 @@ const types: Record<string, string> = {
 async function machine(documents: Readonly<Record<string, string | Uint8Array>> = {}) {
   const connected = await connectedSandbox();
   const {sandbox, service} = connected;
+  sandbox.env['GITHUB_ACTIONS'] = 'true';
   await mkdir(join(sandbox.directory, 'work'));
   const at = (name: string) => join(sandbox.directory, 'work', name);
   for (const name of ['photo.png', 'clip.mp4', 'page-named.png']) await copyFile(fixture(name), at(name));
@@ -100,12 +101,12 @@ describe('the modes', () => {
     expect([await text('a.md'), await stored()]).toEqual([document, 0]);
   });
 
-  test('--check --ci github: status 1 with annotations at file, line and column; 0 once nothing local is left', async () => {
+  test('--check --ci: status 1 with annotations at file, line and column; 0 once nothing local is left', async () => {
     const {rewrite, sandbox, stored} = await machine({
       'a.md': document,
       'b.md': '![a](https://x/y.png) `![b](c.png)`\n',
     });
-    const check = await rewrite('--check', '--ci', 'github', '.');
+    const check = await rewrite('--check', '--ci', '.');
     expect(check).toMatchObject({
       stdout: 'a.md:3:6  photo.png  local\na.md:5:6  photo.png  local\n',
       exitCode: 1,
@@ -114,9 +115,9 @@ describe('the modes', () => {
       '::error file=a.md,line=3,col=6,title=media rewrite%3A local_reference::photo.png is a local file.',
     );
     sandbox.env['GITHUB_WORKSPACE'] = sandbox.directory;
-    const inDirectory = await rewrite('--check', '--ci', 'github', join('..', 'work', 'a.md'));
+    const inDirectory = await rewrite('--check', '--ci', join('..', 'work', 'a.md'));
     expect(inDirectory.stderr).toMatch(/^::error file=work\/a\.md,line=3,/m);
-    const missing = await rewrite('--check', '--ci', 'github', 'gone.md');
+    const missing = await rewrite('--check', '--ci', 'gone.md');
     expect(missing).toMatchObject({
       stderr: expect.stringMatching(
         /^::error title=media rewrite%3A file_missing::gone\.md does not exist\./m,
@@ -132,7 +133,7 @@ describe('the modes', () => {
     await mkdir(at('my static'));
     await rename(at('photo.png'), at('my static/photo.png'));
     const given = ['--links', '--static', 'my static', '--geotags', 'strip'];
-    const {stderr} = await rewrite('--check', '--ci', 'github', ...given, "it's.md");
+    const {stderr} = await rewrite('--check', '--ci', ...given, "it's.md");
     const [, command = 'false'] = /%0ATo upload it, run: (.*)/.exec(stderr) ?? [];
     expect(command).toBe("media rewrite --write --links --static 'my static' --geotags strip 'it'\\''s.md'");
     const media = `media() { ${mediaInShell} "$@"; }\n`;
@@ -308,7 +309,7 @@ test('--front-matter where it is not valid: a failure; the rest of the document 
       'The front matter of only.md could not be read, since it is not valid YAML: 3:8: Nested mappings are not allowed in compact mappings.',
   };
   const key = ['--front-matter', 'image'];
-  const check = await rewrite('--check', '--ndjson', '--ci', 'github', ...key, 'fine.md', 'only.md');
+  const check = await rewrite('--check', '--ndjson', '--ci', ...key, 'fine.md', 'only.md');
   expect(check).toMatchObject({exitCode: 1, stderr: expect.stringMatching(/^::error file=only\.md,line=1/m)});
   expect(JSON.parse(check.stdout)).toMatchObject({file: 'only.md', status: 'failed', error});
   expect(await rewrite(...key, '--write', 'only.md')).toMatchObject({
@@ -386,7 +387,7 @@ describe('what cannot be uploaded', () => {
       'media: a.md:3:26: link.png is outside the root directory.',
       'media: a.md:3:41: /etc/hostname does not exist.',
     ]);
-    const check = await rewrite('--check', '--ci', 'github', '--ndjson', 'a.md');
+    const check = await rewrite('--check', '--ci', '--ndjson', 'a.md');
     const lines = check.stdout.trimEnd().split('\n');
     const codes = [undefined, 'file_missing', 'not_media', 'outside_root', 'outside_root', 'file_missing'];
     expect(lines.map(line => JSON.parse(line)).map(({status, error}) => [status, error?.code])).toEqual(
@@ -438,8 +439,8 @@ describe('what cannot be uploaded', () => {
     const document = '![a](photo.png) <img src=photo.png>\n<video src="clip.mp4"></video>\n';
     await writeFile(join(box.directory, 'a.md'), document);
     const summary = join(box.directory, 'summary');
-    box.env['GITHUB_STEP_SUMMARY'] = summary;
-    const {stderr, exitCode, stdout} = await box.run(['rewrite', '--write', '--ci', 'github', 'a.md']);
+    Object.assign(box.env, {GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary});
+    const {stderr, exitCode, stdout} = await box.run(['rewrite', '--write', '--ci', 'a.md']);
     expect({stdout, exitCode}).toEqual({stdout: 'a.md: 2 URLs\n', exitCode: 3});
     expect(stderr).toMatch(/^::error file=clip\.mp4,title=media upload%3A rejected::/m);
     expect(await readFile(summary, 'utf8')).toMatch(

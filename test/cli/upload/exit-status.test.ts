@@ -267,7 +267,7 @@ describe('standard output that', () => {
   test.each<[string, number, string[]]>([
     ['one upload of two is refused', 3, ['upload', photo, 'missing.png', '--ndjson']],
     ['nothing is sent', 1, ['upload', photo, '--dry-run']],
-    ['a setting is printed', 1, ['config', 'path']],
+    ['a setting is printed', 1, ['config', 'list']],
     ['help is printed', 1, ['upload', '--help']],
     ['a journal is listed', 1, ['journal', 'list', 'batch.journal']],
   ])('takes nothing, and %s: no word of uploads that succeeded', async (_what, status, parameters) => {

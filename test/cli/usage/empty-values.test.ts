@@ -96,7 +96,7 @@ test('media serve --data-dir "" writes nothing into the working directory', asyn
 test('empty variables of the environment count as unset', async () => {
   const box = await sandbox();
   const env = {...box.env, MEDIA_PROFILE: '', MEDIA_BASE_URL: '', MEDIA_API_KEY: '', MEDIA_CONFIG_DIR: ''};
-  const {stdout, exitCode} = await box.run(['config', 'path'], {env});
+  const {stdout, exitCode} = await box.run(['config', 'list'], {env});
   expect(exitCode).toBe(0);
   expect(stdout).toContain(box.directory);
 });

@@ -50,7 +50,7 @@ function queueOn(
     report: new Report({stream, json: false, color: false, level: 'default'}),
   };
   const queue = new UploadQueue(invocation, {
-    ...{waitsForService: false, ...options},
+    ...{onUnavailable: () => {}, beforeEnd: () => undefined, ...options},
     flags: {once: false, ...flags},
   });
   onTestFinished(() => queue.stop(new MediaError('interrupted', 'The test is over.')));
@@ -143,7 +143,7 @@ test('a service that was away for too long, and is back: the next file is upload
   const sandbox = await sandboxFor(url);
   await copyPhotos(sandbox);
   const times: (number | undefined)[] = [];
-  const options = {waitsForService: true, onUnavailable: (since?: number) => void times.push(since)};
+  const options = {onUnavailable: (since?: number) => void times.push(since)};
   const {add} = queueOn({sandbox}, {concurrency: 3, retries: 0, retryMaxWait: 1}, options);
   const outcomes = await Promise.all(names.map(add));
   const codes = outcomes.map(outcome => 'error' in outcome && outcome.error.code);

@@ -11,7 +11,7 @@ import {filesIn} from '../../../src/sources/open/file.ts';
 import {uploadBatch} from '../../../src/transfer/batch.ts';
 import type {Outcome} from '../../../src/transfer/outcome.ts';
 import {noObserver} from '../../service/support.ts';
-import {changedHandle, hostIn, sha256, wrappedJournals} from '../../support/journal.ts';
+import {afterSilence, changedHandle, hostIn, sha256, wrappedJournals} from '../../support/journal.ts';
 
 /** What a service does with an upload: `silent` stores it and says nothing, `lose` does neither. */
 type Fate = 'store' | 'cut' | 'refuse' | 'lose' | 'silent';
@@ -242,7 +242,7 @@ export class JournalStory {
     }
     // Of another container, which has waited for 90 s in vain.
     const second = this.#process('none');
-    await this.#upload(second, 'pid:[2]', {isGone: true});
+    await this.#upload(second, 'pid:[2]', {isSilent: true});
     this.#alive.delete(second.pid);
     process.resume();
     await running;
@@ -250,13 +250,14 @@ export class JournalStory {
   }
 
   /** One run over all files; its outcomes are held against the service. */
-  async #upload(process: Process, namespace: string, options: {isGone?: boolean; isFair?: boolean} = {}) {
-    const host = this.#host(process, namespace);
-    const {isGone = false, isFair = false} = options;
+  async #upload(process: Process, namespace: string, options: {isSilent?: boolean; isFair?: boolean} = {}) {
+    const {isSilent = false, isFair = false} = options;
+    const here = this.#host(process, namespace);
+    const host = isSilent ? afterSilence(here) : here;
     const outcomes: Outcome[] = [];
     try {
       const scope = {service: 'https://a.example'};
-      const journal = await openJournal('j', host, {scope, isGone});
+      const journal = await openJournal('j', host, {scope});
       const fileIn = filesIn(this.#directory);
       const sources = (await readdir(this.#root)).map(name => ({
         ...fileIn(join('files', name)),
@@ -328,8 +329,7 @@ export class JournalStory {
   /** What a person does who can look into the service. */
   async #settle(): Promise<void> {
     const process = this.#process('none');
-    const journal = await openJournal('j', this.#host(process, 'pid:[1]'), {
-      isGone: true,
+    const journal = await openJournal('j', afterSilence(this.#host(process, 'pid:[1]')), {
       paths: true,
       scope: {service: 'https://a.example'},
     });

@@ -73,7 +73,7 @@ export const checks = {
     const report = join(directory, 'report');
     const env = {NODE_OPTIONS: `--require=${reporter}`, COMPILED_REPORT: report};
     for (const command of [
-      ['config', 'profiles'],
+      ['config', 'list'],
       ['upload', '--dry-run', 'photo.png'],
     ]) {
       const first = await media(command, {env});

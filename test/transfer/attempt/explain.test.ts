@@ -156,7 +156,7 @@ describe('a failure without an answer', () => {
       'a 2xx too early',
       'held',
       {kind: 'premature', status: 201},
-      'premature_answer',
+      'premature_response',
       `${host} returned 201 before it had received the whole file.`,
     ],
   ])('%s while %s', (_, phase, failure, code, message) => {

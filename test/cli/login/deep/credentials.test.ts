@@ -324,12 +324,16 @@ describe('media login while MEDIA_API_KEY is set', () => {
 });
 
 describe('several profiles', () => {
-  it('config profiles: their names; a mistyped one: told with the others', async () => {
+  it('config list: their names; a mistyped one: told with the others', async () => {
     const box = await sandbox();
-    expect(await box.run(['config', 'profiles'])).toMatchObject({stdout: '', exitCode: 0});
+    expect((await box.run(['config', 'list'])).stdout).toContain('\nProfiles: none\n');
     await login(box, 'https://a.example');
     await login(box, 'https://b.example', ['--profile', 'staging']);
-    expect((await box.run(['config', 'profiles'])).stdout).toBe('default\nstaging\n');
+    expect((await box.run(['config', 'list'])).stdout).toContain('\nProfiles: default, staging\n');
+    expect(JSON.parse((await box.run(['config', 'list', '--json'])).stdout).profiles).toEqual([
+      'default',
+      'staging',
+    ]);
     const {stderr, exitCode} = await box.run(['upload', photo, '--profile', 'stagign']);
     expect(stderr).toBe(
       'media: There is no profile "stagign".\n' +

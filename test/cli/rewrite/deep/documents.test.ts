@@ -23,6 +23,7 @@ import {scriptedServer} from '../../../support/scripted-server.ts';
 /** A machine with these documents in its working directory, and a photo beside them. */
 async function machine(documents: Readonly<Record<string, string | Uint8Array>> = {}) {
   const {sandbox, service} = await connectedSandbox();
+  sandbox.env['GITHUB_ACTIONS'] = 'true';
   const at = (name: string) => join(sandbox.directory, 'work', name);
   await mkdir(at('.'));
   await copyFile(fixture('photo.png'), at('photo.png'));
@@ -63,9 +64,9 @@ describe('a document that is too complex', () => {
     expect((await bytes('a.md')).toString()).toBe(documents['a.md']);
   });
 
-  test('--check, --ndjson, --ci github: a line and an annotation for it, exit 1; nothing else left: exit 1', async () => {
+  test('--check, --ndjson, --ci: a line and an annotation for it, exit 1; nothing else left: exit 1', async () => {
     const {rewrite, stored} = await machine({'a.md': deep(1_001), 'b.md': 'Text.\n'});
-    const check = await rewrite('--check', '--ndjson', '--ci', 'github', '.');
+    const check = await rewrite('--check', '--ndjson', '--ci', '.');
     expect(check.exitCode).toBe(1);
     expect(JSON.parse(check.stdout)).toMatchObject({
       file: 'a.md',
@@ -147,7 +148,7 @@ describe('--write', () => {
     expect(run.stderr).toContain('media: a.md could not be written: it has several names (hard links).\n  ');
     expect((await bytes('a.md')).toString()).toBe(document);
     expect((await stat(at('other.txt'))).nlink).toBe(2);
-    const inCi = await rewrite('--write', '--ndjson', '--ci', 'github', 'a.md');
+    const inCi = await rewrite('--write', '--ndjson', '--ci', 'a.md');
     expect(inCi.stdout.split('\n', 1).map(line => JSON.parse(line))).toEqual([
       {file: 'a.md', status: 'failed', error: expect.objectContaining({code: 'local_failure'})},
     ]);
@@ -236,7 +237,7 @@ test('names that may control a terminal: escaped wherever they are printed', asy
   const {rewrite} = await machine({[name]: '![a](<b\u001b[2J.png>) ![c](photo.png)\n'});
   for (const parameters of [
     ['--check'],
-    ['--check', '--ndjson', '--ci', 'github'],
+    ['--check', '--ndjson', '--ci'],
     ['--allow-missing'],
     ['--write', '--allow-missing'],
   ]) {
@@ -263,7 +264,7 @@ test.each(['', ',"fileUrl":"javascript:alert(1)"'])(
       const isPhoto = head.includes('content-type: image/png');
       connection.answer(200, isPhoto ? `{"id":"m_1"${fields}}` : '{"id":"m_2","fileUrl":"https://c/2"}');
     });
-    const box = await sandboxFor(url);
+    const box = await sandboxFor(url, {GITHUB_ACTIONS: 'true'});
     for (const name of ['photo.png', 'photo.jpg']) await copyFile(fixture(name), join(box.directory, name));
     const text = '![a](photo.png)\n![b](photo.png)\n';
     await writeFile(join(box.directory, 'a.md'), text);
@@ -271,7 +272,7 @@ test.each(['', ',"fileUrl":"javascript:alert(1)"'])(
     const sentence = 'photo.png was stored, but the service returned no web URL for it.';
     // The second run sends nothing.
     for (let run = 0; run < 2; run += 1) {
-      const {stdout, stderr, exitCode} = await box.run(['rewrite', '--write', '--ci', 'github', 'a.md']);
+      const {stdout, stderr, exitCode} = await box.run(['rewrite', '--write', '--ci', 'a.md']);
       expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
       for (const line of [1, 2]) {
         expect(stderr).toContain(`media: a.md:${line}:6: ${sentence}\n`);

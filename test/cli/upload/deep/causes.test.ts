@@ -112,7 +112,7 @@ test('what a page says: on standard error only, not in annotations, and files ar
   const summary = join(box.directory, 'summary');
   await writeFile(summary, '');
   const files = [photo, fixture('photo.jpg')];
-  const command = ['upload', ...files, '-c', '1', '--journal', 'a.journal', '--ci', 'github'];
+  const command = ['upload', ...files, '-c', '1', '--journal', 'a.journal', '--ci'];
   const {stderr} = await box.run(command);
   expect(stderr).toContain(
     `media: 2 files: ${host} refused the request (400): "No such tenant (request 1 of id-4711)`,

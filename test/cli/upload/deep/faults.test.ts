@@ -563,7 +563,7 @@ describe('an answer before the last byte', () => {
       [403, 'forbidden', 4],
       [413, 'rejected', 1],
       [500, 'service_failed', 1],
-      [200, 'premature_answer', 1],
+      [200, 'premature_response', 1],
     ])(`after ${where}: %i: %s, exit %i, the last byte is never sent`, async (status, code, exit) => {
       const answer = answerText(status, status === 200 ? someRecord : errorRecord);
       const start = interrupting(bytes, socket => socket.end(answer));

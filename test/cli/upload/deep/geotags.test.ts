@@ -6,7 +6,6 @@ import {expect, it} from 'vitest';
 import {MediaClient} from '../../../../src/library/media-client.ts';
 import {uploadAll} from '../../../../src/library/upload-all.ts';
 import {jpegWith, position, tiffOf} from '../../../geotags/tagged.ts';
-import {bridge} from '../../../support/bridge.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {fixture, mediaUrl} from '../../../support/media.ts';
 import {scriptedServer} from '../../../support/scripted-server.ts';
@@ -196,7 +195,7 @@ it('an upload of unknown outcome: not sent again in another way, unless that is 
   expect(sources['small.jpg'].includes(secret)).toBe(true);
 });
 
-it('watch, bridge, media-url, rewrite, the library and standard input: the same', async () => {
+it('watch, media-url, rewrite, the library and standard input: the same', async () => {
   const {box, path, service, key, sources, bytesOf} = await machine();
   const strip = ['--geotags', 'strip'];
   const refused = await box.run(['watch', '.', '--delete', ...strip]);
@@ -208,10 +207,6 @@ it('watch, bridge, media-url, rewrite, the library and standard input: the same'
   await writeFile(path('in/a.jpg'), await photo(0, 'watch'));
   const watching = new Watching(box, ['in', '--ndjson', ...strip]);
   expect(await watching.line({file: 'in/a.jpg'})).toMatchObject({status: 'uploaded', geotags: 'stripped'});
-  await writeFile(path('b.jpg'), await photo(0, 'bridge'));
-  const {url} = await bridge(box, ...strip);
-  const body = JSON.stringify({list: [path('b.jpg')]});
-  expect((await fetch(url, {method: 'POST', body})).status).toBe(200);
   await writeFile(path('c.jpg'), await photo(0, 'media-url'));
   await execa(mediaUrl, ['c.jpg', ...strip], {cwd: box.directory, env: box.env});
   await writeFile(path('d.jpg'), await photo(0, 'rewrite'));
@@ -229,7 +224,7 @@ it('watch, bridge, media-url, rewrite, the library and standard input: the same'
     expect(result).toMatchObject({status: 'uploaded', geotags: 'stripped'});
   await client.close();
   const records = await service.records();
-  expect(records).toHaveLength(6);
+  expect(records).toHaveLength(5);
   for (const {record} of records) expect((await bytesOf(record)).includes(secret)).toBe(false);
   expect(sources['small.jpg'].includes(secret)).toBe(true);
 });

@@ -243,7 +243,7 @@ experiment('hostile names: in annotations, outputs and the summary for GitHub', 
     await writeFile(output, '');
     await writeFile(summary, '');
     const env = {...sandbox.env, GITHUB_ACTIONS: 'true', GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary};
-    const {stdout, stderr} = await sandbox.run(['upload', '-r', '--all', 'in', '--ci', 'github'], {env});
+    const {stdout, stderr} = await sandbox.run(['upload', '-r', '--all', 'in', '--ci'], {env});
     const commands = runnerCommands(stdout + stderr);
     const strange = commands.filter(
       line => !/^::(error|warning|notice)( |::)/.test(line) || /##\w*\[/.test(line),

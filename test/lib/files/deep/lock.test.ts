@@ -6,6 +6,7 @@ import {type Host, systemHost} from '../../../../src/host.ts';
 import {systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {type Holder, holderHere} from '../../../../src/lib/files/holder.ts';
 import {acquireLock, LockHeld, withLock} from '../../../../src/lib/files/lock.ts';
+import {afterSilence} from '../../../support/journal.ts';
 import {temporaryDirectory} from '../../../support/media.ts';
 
 const deadProcess = 2 ** 30;
@@ -109,7 +110,7 @@ describe('withLock', () => {
     const {directory, path} = await lockFile();
     await symlink('/nonexistent', path);
     await expect(acquireLock(path, host(), {patienceMs: 1})).rejects.toBeInstanceOf(LockHeld);
-    await (await acquireLock(path, host(), {isGone: true})).release();
+    await (await acquireLock(path, afterSilence(host()), {onUnknownHolder: () => {}})).release();
     expect(await readdir(directory)).toEqual([]);
   });
 
