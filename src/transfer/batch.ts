@@ -2,13 +2,13 @@ import {MediaError} from '../errors.ts';
 import type {Uploader} from '../service/uploader.ts';
 import type {Source} from '../sources/open/source.ts';
 import {RateLimit} from './attempt/rate-limit.ts';
-import {RetryBudget} from './attempt/retry.ts';
 import {AdaptiveConcurrency, fixedConcurrency, safeConcurrency} from './concurrency.ts';
 import {Ending, Halt} from './ending.ts';
 import {type BatchState, FileTransfer} from './file-transfer.ts';
 import {KeySupport} from './key-support.ts';
 import type {TransferOptions} from './options.ts';
 import {comparisonOf, type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
+import {RetryBudget} from './retries.ts';
 import {Gate} from './waiting/gate.ts';
 import {Outage} from './waiting/outage.ts';
 import {Descriptors, mapConcurrently, type PendingResult} from './workers.ts';
@@ -25,10 +25,9 @@ export function uploadBatch(
   given: TransferOptions,
 ): AsyncIterableIterator<Outcome | LeftOut> {
   const {stop} = given;
-  const gate = new Gate(given);
-  const batch = stateOf(given, gate);
+  const batch = stateOf(given);
   const {concurrency, descriptors, halt, outage} = batch;
-  const options = {...given, uploader: guarded(given, gate, batch)};
+  const options = {...given, uploader: guarded(given, batch)};
   const onStop = () => outage.abandon(stop.reason);
   stop.addEventListener('abort', onStop, {once: true});
   if (stop.aborted) onStop();
@@ -53,7 +52,7 @@ export function uploadBatch(
   );
 }
 
-function stateOf(given: TransferOptions, gate: Gate): BatchState {
+function stateOf(given: TransferOptions): BatchState {
   const {clock, retries, several, limitRate, observer, uploader, concurrency: option} = given;
   // Without retries, a file that is refused for being one too many is lost: no higher limit is tried.
   const mostOf = (most: number) => (retries === 0 ? Math.min(safeConcurrency, most) : most);
@@ -62,6 +61,7 @@ function stateOf(given: TransferOptions, gate: Gate): BatchState {
       ? fixedConcurrency(option)
       : new AdaptiveConcurrency(clock, mostOf(option.most));
   const halt = new Halt();
+  const gate = new Gate(given);
   const outage = new Outage({
     ...{...given, gate, concurrency},
     // A single file relies on its retries.
@@ -71,22 +71,21 @@ function stateOf(given: TransferOptions, gate: Gate): BatchState {
   });
   halt.addEventListener('abort', () => outage.abandon());
   return {
-    ...{concurrency, outage, halt, budget: new RetryBudget(), descriptors: new Descriptors()},
+    ...{concurrency, gate, outage, halt, budget: new RetryBudget(), descriptors: new Descriptors()},
     keys: new KeySupport(given),
     rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
   };
 }
 
-/** An uploader whose responses the gate heeds. It begins no attempt once the batch has ended: with a bad key, even one is too many. */
-function guarded({uploader, clock}: TransferOptions, gate: Gate, {halt, keys}: BatchState): Uploader {
+/** An uploader that begins no attempt once the batch has ended: with a bad key, even one is too many. */
+function guarded({uploader}: TransferOptions, {halt, keys}: BatchState): Uploader {
   return {
     upload: async request => {
       const why = halt.reason;
-      const sentAt = clock.monotonic();
       if (why === undefined) {
         const answer = await uploader.upload(request);
         keys.learn();
-        return gate.learn(answer, sentAt);
+        return answer;
       }
       const sentence = `The file was not tried again: the run had ended (${why.code}).`;
       throw new MediaError('not_tried', sentence, {cause: why});

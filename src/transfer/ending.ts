@@ -5,7 +5,7 @@ import {Stop} from '../lib/stop.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {checkFirst} from './attempt/explain.ts';
-import type {Reach} from './attempt/retry.ts';
+import type {AbortScope} from './attempt/judge.ts';
 import type {FileOptions, RunOptions} from './options.ts';
 import {type LeftOut, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './outcome.ts';
 import type {PendingResult} from './workers.ts';
@@ -16,7 +16,7 @@ export class Halt extends Stop<MediaError> {
   #answered = false;
 
   /** Takes the result of a file into account. */
-  learn(outcome: Outcome, reach: Reach): void {
+  learn(outcome: Outcome, reach: AbortScope): void {
     if (outcome.status === 'uploaded') this.#answered = true;
     if (!('error' in outcome)) return;
     const {error} = outcome;
@@ -25,7 +25,7 @@ export class Halt extends Stop<MediaError> {
   }
 
   /** Ends the batch at once if this failure, whose outcome is yet to be recorded, ends it. */
-  stopEarly(error: MediaError, reach: Reach): void {
+  stopEarly(error: MediaError, reach: AbortScope): void {
     const holdsForAll = reach === 'always' || (reach === 'if-first' && !this.#answered);
     if (holdsForAll || hasTrait(error.code, 'unrecorded')) this.abort(error);
   }
@@ -88,7 +88,11 @@ export class Ending {
   }
 
   /** `reach`: which files the failure applies to. */
-  failed(status: 'failed' | 'unknown', error: MediaError, reach: Reach = 'never'): PendingResult<Outcome> {
+  failed(
+    status: 'failed' | 'unknown',
+    error: MediaError,
+    reach: AbortScope = 'never',
+  ): PendingResult<Outcome> {
     return this.#ended({...this.#described(), status, error}, reach);
   }
 
@@ -154,7 +158,7 @@ export class Ending {
     return `media journal resolve ${shellQuoted(this.#options.journal?.reader.shown ?? '')} ${shellWord(key)} --uploaded ID`;
   }
 
-  #ended(outcome: Outcome, reach: Reach = 'never'): PendingResult<Outcome> {
+  #ended(outcome: Outcome, reach: AbortScope = 'never'): PendingResult<Outcome> {
     this.#halt.learn(outcome, reach);
     this.#options.observer.finished(outcome.position);
     return {result: Promise.resolve(outcome)};

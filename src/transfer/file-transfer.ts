@@ -4,15 +4,16 @@ import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {type AttemptOptions, attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
 import {explain, unsent} from './attempt/explain.ts';
+import {type AbortScope, type FailureVerdict, judge} from './attempt/judge.ts';
 import type {RateLimit} from './attempt/rate-limit.ts';
-import {decide, overloadOf, type Reach, type RetryBudget, signOf} from './attempt/retry.ts';
 import type {AttemptEnd, Concurrency} from './concurrency.ts';
 import {Ending, type Halt} from './ending.ts';
 import type {Stripped} from './geotags.ts';
 import type {KeySupport} from './key-support.ts';
 import {geotagTransform, type TransferOptions} from './options.ts';
 import {isLeftOut, type LeftOut, type Outcome} from './outcome.ts';
-import {type Retries, retriesOf} from './retries.ts';
+import {type Retries, type RetryBudget, retriesOf} from './retries.ts';
+import type {Gate} from './waiting/gate.ts';
 import type {Outage} from './waiting/outage.ts';
 import type {Descriptors, PendingResult} from './workers.ts';
 
@@ -24,7 +25,9 @@ export interface BatchState {
   keys: KeySupport;
   /** Limits the retries of the whole batch, so that an outage causes a bounded number of requests. */
   budget: RetryBudget;
-  /** Keeps files from being sent while the service is away or asks to wait. */
+  /** Keeps files from being sent while the service asks to wait. */
+  gate: Gate;
+  /** Keeps files from being sent while the service is away. */
   outage: Outage;
   /** Keeps files from being opened while the process has no descriptor left for them. */
   descriptors: Descriptors;
@@ -91,8 +94,8 @@ export class FileTransfer {
         return await this.#source.open(this.#options.stop);
       } catch (error) {
         if (!(error instanceof MediaError)) throw error;
-        const {action} = decide('opening', {kind: 'error', error});
-        if (action !== 'retry' || this.#yieldDescriptor(error) || !(await this.#retries.next(error)))
+        const verdict = judge('opening', {kind: 'error', error});
+        if (verdict.isFinal || this.#yieldDescriptor(error) || !(await this.#retries.next(error, verdict)))
           throw error;
       }
     }
@@ -174,19 +177,24 @@ export class FileTransfer {
 
   /** Makes an attempt when the file may be sent; the outcome of the file, or undefined if it is to be tried again now. */
   async #attemptOnce(upload: AttemptOptions): Promise<PendingResult<Outcome> | undefined> {
-    const end = await this.#batch.concurrency.begin(upload.source.size);
+    const {concurrency, gate, outage} = this.#batch;
+    const end = await concurrency.begin(upload.source.size);
     let how: AttemptEnd = 'other';
     let result: Stored | FailedAttempt;
+    let verdict: FailureVerdict | undefined;
     try {
-      const error = await this.#batch.outage.pass(this.#position);
+      const error = await outage.pass(this.#position);
       if (error !== undefined) return this.#failed(error);
       result = await this.#attempt(upload);
-      how = result.kind === 'stored' ? 'stored' : (overloadOf(result.phase, result.failure) ?? 'other');
+      if (result.kind === 'failed') verdict = this.#judge(result);
+      else how = 'stored';
+      how = verdict?.overload ?? how;
     } finally {
       end(how);
     }
-    if (result.kind === 'failed') return this.#afterFailure(result);
-    this.#batch.outage.ended(this.#position, 'stored');
+    if (result.kind === 'failed') return this.#afterFailure(result, verdict ?? this.#judge(result));
+    gate.learn({availability: 'stored'}, 0);
+    outage.ended(this.#position, 'stored');
     this.#retries.giveBack();
     return this.#ending.stored(result.received, this.#entry);
   }
@@ -198,23 +206,32 @@ export class FileTransfer {
     return result.kind === 'unsure' ? this.#attempt({...upload, isHashed: true}) : result;
   }
 
-  async #afterFailure({phase, failure}: FailedAttempt): Promise<PendingResult<Outcome> | undefined> {
-    const {waitsForNetwork, several, host} = this.#options;
-    const {keys} = this.#batch;
+  #judge({phase, failure}: FailedAttempt): FailureVerdict {
+    const {waitsForNetwork, retryMaxWaitMs, clock} = this.#options;
     const wasReleased = this.#wasReleased;
-    const isKnown = this.#ending.facts.attempts > 1 || wasReleased;
-    const decideNow = () =>
-      decide(phase, failure, {isHonoured: keys.isCertain && isKnown, wasReleased}, waitsForNetwork);
-    let decision = decideNow();
-    if (decision.action === 'unknown' && (await keys.ask())) decision = decideNow();
+    const isHonoured = this.#batch.keys.isCertain && (this.#ending.facts.attempts > 1 || wasReleased);
+    const now = clock.now();
+    return judge(phase, failure, {isHonoured, wasReleased, waitsForNetwork, now, retryMaxWaitMs});
+  }
+
+  async #afterFailure(
+    attempt: FailedAttempt,
+    firstVerdict: FailureVerdict,
+  ): Promise<PendingResult<Outcome> | undefined> {
+    const {several, host} = this.#options;
+    const {gate, outage, halt, keys} = this.#batch;
+    const {phase, failure} = attempt;
+    let verdict = firstVerdict;
+    gate.learn(verdict, attempt.sentAt);
+    if (verdict.action === 'unknown' && (await keys.ask())) verdict = this.#judge(attempt);
     if (phase === 'released') this.#wasReleased = true;
     const isForgotten = several && this.#entry === undefined;
-    const error = explain(failure, decision, host, isForgotten ? undefined : this.#retries.mayResend);
-    const isFree = this.#batch.outage.ended(this.#position, signOf(failure, decision), error.messageToKeep);
+    const error = explain(failure, verdict, host, isForgotten ? undefined : this.#retries.mayResend);
+    const isFree = outage.ended(this.#position, verdict.availability, error.messageToKeep);
     const isYielding = this.#yieldDescriptor(error, 1);
     // Before the journal is written, or a file that waits would be sent meanwhile.
-    if (decision.action === 'fail') this.#batch.halt.stopEarly(error, decision.halt);
-    if (decision.action === 'unknown') {
+    halt.stopEarly(error, verdict.abortScope);
+    if (verdict.action === 'unknown') {
       this.#unknown ??= error;
       if (phase !== 'released') await this.#entry?.doubt();
     }
@@ -222,10 +239,9 @@ export class FileTransfer {
     else if (this.#unknown === undefined && !hasTrait(error.code, 'unrecorded'))
       await this.#entry?.failed({code: error.code, message: error.messageToKeep});
     if (isYielding) throw error;
-    const isFinal = decision.action === 'fail' || (decision.action === 'unknown' && decision.isFinal);
-    const mayRepeat = !isFinal && (this.#unknown === undefined || this.#retries.mayResend);
-    if (mayRepeat && (await this.#retries.next(error, {failure, isFree}))) return undefined;
-    return this.#failed(error, decision.action === 'fail' ? decision.halt : 'never');
+    const mayRepeat = !verdict.isFinal && (this.#unknown === undefined || this.#retries.mayResend);
+    if (mayRepeat && (await this.#retries.next(error, verdict, isFree))) return undefined;
+    return this.#failed(error, verdict.abortScope);
   }
 
   /** Whether the file begins again when others have ended, for want of a descriptor; `attempts`: those that do not count. */
@@ -239,7 +255,7 @@ export class FileTransfer {
   }
 
   /** The outcome of a file that is not stored, or may be. */
-  #failed(error: MediaError, halt: Reach = 'never'): PendingResult<Outcome> {
+  #failed(error: MediaError, halt: AbortScope = 'never'): PendingResult<Outcome> {
     const unknown = this.#unknown;
     const last = unknown === error ? '' : ` The last attempt: ${error.messageToKeep}`;
     const shown = unknown?.reworded({message: `${unknown.message}${last}`}) ?? error;

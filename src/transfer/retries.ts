@@ -1,12 +1,31 @@
 import type {MediaError} from '../errors.ts';
 import {withTries} from './attempt/explain.ts';
-import {backoffMs, type Failure, parseRetryAfter, type RetryBudget} from './attempt/retry.ts';
+import {backoffMs, type FailureVerdict} from './attempt/judge.ts';
 import type {KeySupport} from './key-support.ts';
 import type {RetryOptions, RunOptions} from './options.ts';
 import type {OutcomeFacts} from './outcome.ts';
 
 /** Services may forget idempotency keys without notice. Those that document it keep them for at least a day. */
 const keyLifeMs = 12 * 3_600_000;
+
+const budgetRetries = 100;
+
+/** Limits the retries of a whole batch: an outage causes at most 100 requests more than there are files. */
+export class RetryBudget {
+  #left = budgetRetries;
+
+  /** Takes one retry; false if none is left. */
+  take(): boolean {
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
+  }
+
+  /** An uploaded file returns its retries, or a fifth of one if it had none, as in the AWS SDKs. */
+  restore(retries: number): void {
+    this.#left = Math.min(budgetRetries, this.#left + Math.max(retries, 0.2));
+  }
+}
 
 export type Retries = ReturnType<typeof retriesOf>;
 
@@ -21,11 +40,6 @@ export function retriesOf(
   let spent = 0;
   /** Retries after an outage, which are not limited. */
   let free = 0;
-  const waitBefore = (failure: Failure | undefined) => {
-    const field = failure?.kind === 'refused' ? failure.retryAfter : undefined;
-    const asked = field === undefined ? undefined : parseRetryAfter(field, clock.now());
-    return asked ?? backoffMs(spent, random);
-  };
   return {
     /** Call before each attempt. */
     begin(): void {
@@ -46,11 +60,12 @@ export function retriesOf(
     /** Waits before the next attempt; false if there may be none, or if the service asks to wait for too long. `isFree`: after an outage, which is waited for elsewhere. */
     async next(
       error: MediaError,
-      {failure, isFree = false}: {failure?: Failure; isFree?: boolean} = {},
+      verdict: Pick<FailureVerdict, 'waitMs' | 'longWaitMs'>,
+      isFree = false,
     ): Promise<boolean> {
-      if (failure?.kind === 'refused' && failure.longWaitMs !== undefined && !isFree) return false;
+      if (verdict.longWaitMs !== undefined && !isFree) return false;
       if (stop.aborted || (isFree ? retries === 0 : spent >= retries || !budget.take())) return false;
-      const waitMs = isFree ? undefined : waitBefore(failure);
+      const waitMs = isFree ? undefined : (verdict.waitMs ?? backoffMs(spent, random));
       if (isFree) free += 1;
       else spent += 1;
       observer.retrying(facts.position, facts.name, error, waitMs);

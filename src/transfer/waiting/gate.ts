@@ -1,6 +1,5 @@
 import type {Clock, StopSignal} from '../../host.ts';
-import {asksForFewer, type UploadAnswer} from '../../service/uploader.ts';
-import {backoffMs, decide, isOfService, parseRetryAfter} from '../attempt/retry.ts';
+import {backoffMs, type FailureVerdict} from '../attempt/judge.ts';
 
 export interface WaitOptions {
   clock: Clock;
@@ -8,9 +7,6 @@ export interface WaitOptions {
   /** The longest Retry-After or outage to wait for, in milliseconds. */
   retryMaxWaitMs: number;
 }
-
-/** Of a file that is sent again after any refusal that permits it. */
-const mayBeStored = {isHonoured: true, wasReleased: true};
 
 /**
  * The pause grows with each refusal in a row up to this one, to 2 s: a batch whose files are all refused ends within minutes, and
@@ -33,24 +29,15 @@ export class Gate {
     this.#options = options;
   }
 
-  /** Takes the response to a request that was sent at this time into account, and marks a refusal that asks to wait for too long. */
-  learn(answer: UploadAnswer, sentAt: number): UploadAnswer {
-    const {clock, retryMaxWaitMs} = this.#options;
-    if (answer.kind === 'stored') this.#refusalsInARow = 0;
-    if (answer.kind !== 'refused') return answer;
-    const {retryAfter} = answer;
-    const waitMs = retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, clock.now());
-    const isLong = waitMs !== undefined && waitMs > retryMaxWaitMs;
-    if (isLong && decide('held', answer, mayBeStored).action === 'retry')
-      return {...answer, longWaitMs: waitMs};
-    if (!asksForFewer(answer.status) && answer.status !== 503) return answer;
-    if (waitMs !== undefined) this.closeFor(waitMs);
+  /** Takes the result of a request that was made at this time into account. */
+  learn({availability, batchWait}: Pick<FailureVerdict, 'availability' | 'batchWait'>, sentAt: number): void {
+    if (availability === 'stored') this.#refusalsInARow = 0;
+    if (typeof batchWait === 'number') this.closeFor(batchWait);
     // Those that were sent together count once.
-    else if ((asksForFewer(answer.status) || isOfService(answer)) && sentAt >= this.#refusedAt) {
-      this.#refusedAt = clock.monotonic();
+    if (batchWait === 'backoff' && sentAt >= this.#refusedAt) {
+      this.#refusedAt = this.#options.clock.monotonic();
       this.#refusalsInARow += 1;
     }
-    return answer;
   }
 
   /** Closes the gate for at least this many milliseconds. */

@@ -2,7 +2,7 @@ import {MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {Uploader} from '../../service/uploader.ts';
 import {longTime} from '../attempt/explain.ts';
-import {backoffMs, type Sign} from '../attempt/retry.ts';
+import {type Availability, backoffMs} from '../attempt/judge.ts';
 import type {Gate, WaitOptions} from './gate.ts';
 
 /** How many files in a row must fail as in an outage before it counts as one; fewer if fewer are in progress. */
@@ -97,7 +97,7 @@ export class Outage {
   }
 
   /** Call with the result of an attempt. Returns whether the next one is no retry, since the service is away for all. */
-  ended(file: number, sign: Sign, why = ''): boolean {
+  ended(file: number, sign: Availability, why = ''): boolean {
     const wasAlone = this.#scout === file;
     this.#sending.delete(file);
     if (sign === 'away') this.#suspect(file, wasAlone, why);

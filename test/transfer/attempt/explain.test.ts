@@ -1,12 +1,12 @@
 import {describe, expect, test} from 'vitest';
 import {describeBroken, MediaError} from '../../../src/errors.ts';
 import {describeRefusal, explain} from '../../../src/transfer/attempt/explain.ts';
-import {decide, type Failure, type Phase} from '../../../src/transfer/attempt/retry.ts';
+import {type Failure, judge, type Phase} from '../../../src/transfer/attempt/judge.ts';
 
 const host = 'media.example:8443';
 
 function explained(phase: Phase, failure: Failure): MediaError {
-  return explain(failure, decide(phase, failure), host, false);
+  return explain(failure, judge(phase, failure), host, false);
 }
 
 describe('a refusal', () => {
@@ -202,7 +202,7 @@ describe('an unknown outcome', () => {
     expect(hint).toBe(
       'Check whether the service has the file, and do not send it again before the cause is found. Check the base URL: the media service does not respond like this.',
     );
-    expect(explain(failure, decide('released', failure), host, true).hint).toContain('run the command again');
+    expect(explain(failure, judge('released', failure), host, true).hint).toContain('run the command again');
   });
 
   test.each([
@@ -210,7 +210,7 @@ describe('an unknown outcome', () => {
     ['does not know other files, which it would send again', undefined, 'upload only that file'],
   ])('a run that %s: no advice to let it', (_, isSentAgain, way) => {
     const failure: Failure = {kind: 'connection', cause: reset};
-    const {hint} = explain(failure, decide('released', failure), host, isSentAgain);
+    const {hint} = explain(failure, judge('released', failure), host, isSentAgain);
     expect(hint).toBe(`Check whether the service has the file. To send it again, ${way}.`);
   });
 

@@ -1,8 +1,10 @@
 import {describe, expect, it} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
+import {judge} from '../../../src/transfer/attempt/judge.ts';
 import {Gate} from '../../../src/transfer/waiting/gate.ts';
 import {ManualClock, settled} from '../../support/manual-clock.ts';
 
+const tooMany = judge('held', {kind: 'refused', status: 429});
 const never = new AbortController().signal;
 
 function gateOf(clock: ManualClock): Gate {
@@ -87,11 +89,11 @@ describe('the gate', () => {
     const clock = new ManualClock();
     const gate = gateOf(clock);
     await clock.advance(10);
-    for (let file = 0; file < 8; file += 1) gate.learn({kind: 'refused', status: 429}, 0);
+    for (let file = 0; file < 8; file += 1) gate.learn(tooMany, 0);
     const together = waiter(gate, clock);
     await settled();
     expect(together.passedAt).toBe(10);
-    gate.learn({kind: 'refused', status: 429}, 10);
+    gate.learn(tooMany, 10);
     const inARow = waiter(gate, clock);
     await settled();
     expect(inARow.passedAt).toBeUndefined();

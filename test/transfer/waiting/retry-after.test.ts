@@ -1,18 +1,19 @@
 import {describe, expect, it} from 'vitest';
-import type {UploadAnswer} from '../../../src/service/uploader.ts';
+import {judge} from '../../../src/transfer/attempt/judge.ts';
 import {Gate} from '../../../src/transfer/waiting/gate.ts';
 import {ManualClock, settled} from '../../support/manual-clock.ts';
 
 const stop = new AbortController().signal;
-const tooMany: UploadAnswer = {kind: 'refused', status: 429};
-const stored: UploadAnswer = {kind: 'stored', received: {record: {id: 'm_1'}, json: '{"id":"m_1"}'}};
+const tooMany = judge('held', {kind: 'refused', status: 429});
+const stored = {availability: 'stored'} as const;
+type Report = typeof tooMany | typeof stored;
 const minute = 60_000;
 
 /** Has 8 workers upload one file after the other to a service, for a minute; returns what the service answered. */
-async function minuteOf(answer: (asked: number) => UploadAnswer, retries = 5) {
+async function minuteOf(answer: (asked: number) => Report, retries = 5) {
   const clock = new ManualClock();
   const gate = new Gate({clock, retryMaxWaitMs: minute, random: () => 0.5, retries});
-  const answers: UploadAnswer[] = [];
+  const answers: Report[] = [];
   const upload = async () => {
     answers.push(answer(answers.length));
     await clock.sleep(1);
