@@ -6,24 +6,14 @@ export type AttemptEnd = 'stored' | 'refused' | 'broken' | 'other';
 /** Call when nothing more is sent for a file. */
 export type EndAttempt = (how: AttemptEnd) => void;
 
-/** How many files may be in progress at a time, which may change while they are. */
-export interface Concurrency {
-  /** The limit at this moment, which changes when an attempt ends; a file that is in progress beyond it is not interrupted. */
-  readonly limit: number;
-  /** Resolves when a file of `size` bytes may be sent, which is at once unless the limit has fallen since it was opened. */
-  begin(size: number): Promise<EndAttempt> | EndAttempt;
-}
+/** How many files may be in progress at a time: a fixed number, which needs no `begin`, or as many as raise the throughput. */
+export type Concurrency = Pick<AdaptiveConcurrency, 'limit'> & Partial<Pick<AdaptiveConcurrency, 'begin'>>;
 
 /** A fixed number of files at a time, or as many as raise the throughput, up to `most`. */
 export type ConcurrencyOption = number | {readonly most: number};
 
 /** A concurrency that hardly any service refuses. */
 export const safeConcurrency = 8;
-
-/** Always the same number of files at a time. */
-export function fixedConcurrency(limit: number): Concurrency {
-  return {limit, begin: () => () => {}};
-}
 
 /** The limit of the first round. A service that takes 4 at a time refuses 12 of these files: less than 5 % of 300. */
 const initialLimit = 2 * safeConcurrency;
@@ -70,7 +60,7 @@ interface Trial {
  * A broken request halves the limit, or takes the last raise back, once a round (as in RFC 6582). A refusal lowers it to the
  * number of files in progress that were not refused, which is what the service takes.
  */
-export class AdaptiveConcurrency implements Concurrency {
+export class AdaptiveConcurrency {
   readonly #most: number;
   readonly #clock: Pick<Clock, 'monotonic' | 'idle'>;
   readonly #waiting: {size: number; begin: (end: EndAttempt) => void}[] = [];
@@ -92,11 +82,13 @@ export class AdaptiveConcurrency implements Concurrency {
     this.#round.began = clock.monotonic();
   }
 
+  /** The limit at this moment, which changes when an attempt ends; a file that is in progress beyond it is not interrupted. */
   get limit(): number {
     const isFull = this.#inProgress.bytes >= enoughBytes;
     return isFull ? Math.min(this.#limit, safeConcurrency) : this.#limit;
   }
 
+  /** Resolves when a file of `size` bytes may be sent, which is at once unless the limit has fallen since it was opened. */
   begin(size: number): Promise<EndAttempt> | EndAttempt {
     if (this.#inProgress.files < this.limit) return this.#began(size);
     return new Promise(begin => this.#waiting.push({size, begin}));

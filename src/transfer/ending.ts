@@ -16,7 +16,7 @@ export class Halt extends Stop<MediaError> {
   #answered = false;
 
   /** Takes the result of a file into account. */
-  learn(outcome: Outcome, reach: AbortScope): void {
+  learn(outcome: Outcome, reach?: AbortScope): void {
     if (outcome.status === 'uploaded') this.#answered = true;
     if (!('error' in outcome)) return;
     const {error} = outcome;
@@ -25,7 +25,7 @@ export class Halt extends Stop<MediaError> {
   }
 
   /** Ends the batch at once if this failure, whose outcome is yet to be recorded, ends it. */
-  stopEarly(error: MediaError, reach: AbortScope): void {
+  stopEarly(error: MediaError, reach?: AbortScope): void {
     const holdsForAll = reach === 'always' || (reach === 'if-first' && !this.#answered);
     if (holdsForAll || hasTrait(error.code, 'unrecorded')) this.abort(error);
   }
@@ -88,11 +88,7 @@ export class Ending {
   }
 
   /** `reach`: which files the failure applies to. */
-  failed(
-    status: 'failed' | 'unknown',
-    error: MediaError,
-    reach: AbortScope = 'never',
-  ): PendingResult<Outcome> {
+  failed(status: 'failed' | 'unknown', error: MediaError, reach?: AbortScope): PendingResult<Outcome> {
     return this.#ended({...this.#described(), status, error}, reach);
   }
 
@@ -113,7 +109,7 @@ export class Ending {
   stored({record, json, serviceId}: ReceivedRecord, entry: JournalEntry | undefined): PendingResult<Outcome> {
     const outcome = {...this.#described(), status: 'uploaded', record, json} as const;
     if (entry === undefined) return this.#ended(outcome);
-    this.#halt.learn(outcome, 'never');
+    this.#halt.learn(outcome);
     const recording = entry.done(json, serviceId, error => this.#halt.abort(error));
     return {result: this.#recorded(outcome, recording, entry.idempotencyKey)};
   }
@@ -158,7 +154,7 @@ export class Ending {
     return `media journal resolve ${shellQuoted(this.#options.journal?.reader.shown ?? '')} ${shellWord(key)} --uploaded ID`;
   }
 
-  #ended(outcome: Outcome, reach: AbortScope = 'never'): PendingResult<Outcome> {
+  #ended(outcome: Outcome, reach?: AbortScope): PendingResult<Outcome> {
     this.#halt.learn(outcome, reach);
     this.#options.observer.finished(outcome.position);
     return {result: Promise.resolve(outcome)};

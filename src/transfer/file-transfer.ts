@@ -4,36 +4,21 @@ import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {type AttemptOptions, attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
 import {explain, unsent} from './attempt/explain.ts';
-import {type AbortScope, type FailureVerdict, judge} from './attempt/judge.ts';
-import type {RateLimit} from './attempt/rate-limit.ts';
-import type {AttemptEnd, Concurrency} from './concurrency.ts';
+import {type AbortScope, type FailureVerdict, judge, type Phase} from './attempt/judge.ts';
 import {Ending, type Halt} from './ending.ts';
 import type {Stripped} from './geotags.ts';
-import type {KeySupport} from './key-support.ts';
 import {geotagTransform, type TransferOptions} from './options.ts';
 import {isLeftOut, type LeftOut, type Outcome} from './outcome.ts';
-import {type Retries, type RetryBudget, retriesOf} from './retries.ts';
-import type {Gate} from './waiting/gate.ts';
-import type {Outage} from './waiting/outage.ts';
+import type {Pacing} from './pacing.ts';
+import {Retries, type RetryPolicy} from './retries.ts';
 import type {Descriptors, PendingResult} from './workers.ts';
 
-/** What the files of a batch share. */
-export interface BatchState {
-  /** How many files are uploaded at a time. */
-  concurrency: Concurrency;
-  /** Whether an upload with an unknown outcome may be sent again. */
-  keys: KeySupport;
-  /** Limits the retries of the whole batch, so that an outage causes a bounded number of requests. */
-  budget: RetryBudget;
-  /** Keeps files from being sent while the service asks to wait. */
-  gate: Gate;
-  /** Keeps files from being sent while the service is away. */
-  outage: Outage;
-  /** Keeps files from being opened while the process has no descriptor left for them. */
+/** What governs all files of a batch, beside `stop`: see CONTRIBUTING, "What governs a batch". */
+interface BatchState {
+  pacing: Pacing;
+  retryPolicy: RetryPolicy;
   descriptors: Descriptors;
-  /** Ends the batch when the failure of one file applies to all. */
   halt: Halt;
-  rateLimit: RateLimit | undefined;
 }
 
 /** Takes one file through its transfer: open, decide its type, look it up, then attempt, judge and record until it has ended. */
@@ -58,7 +43,7 @@ export class FileTransfer {
     this.#options = options;
     this.#batch = batch;
     this.#ending = new Ending(position, source, options, batch.halt);
-    this.#retries = retriesOf(this.#ending.facts, options, batch);
+    this.#retries = new Retries(this.#ending.facts, batch.retryPolicy);
   }
 
   /** Resolves when nothing more is sent, to a result that the journal may still record; to undefined if it begins again, having yielded its descriptor. */
@@ -108,33 +93,30 @@ export class FileTransfer {
     const input = {path, size: opened.size, stat: opened.stat, types};
     // A record is compared with the content type, too.
     const known =
-      verify === undefined ? await this.#asked(since => journal?.recall(input, since)) : undefined;
+      verify === undefined ? await this.#lookUp(since => journal?.recall(input, since)) : undefined;
     if (known !== undefined) {
       this.#ending.started(opened.size);
       // It is public, too.
       if (geotags === 'warn') await this.#applyGeotags(opened);
       return this.#ending.fromJournal(known);
     }
+    const contentType = await this.#decideType(opened);
+    const typed: SentInput = {...input, contentType, ...this.#stripped};
+    const admission = await this.#lookUp(resendSince => journal?.admit(typed, opened, {resendSince, stop}));
+    if (admission !== undefined && admission.status !== 'new') return this.#ending.fromJournal(admission);
+    this.#entry = admission?.entry;
+    return dryRun ? this.#ending.checked() : this.#upload(opened, contentType);
+  }
+
+  async #decideType(opened: OpenSource): Promise<string> {
+    const {verify, geotags} = this.#options;
     const {contentType, warning} = await this.#options.contentType(this.#source, opened);
     this.#ending.facts.contentType = contentType;
     if (verify !== undefined) this.#ending.facts.dimensions = await verify.dimensions(opened, contentType);
     this.#ending.started(opened.size);
     if (warning !== undefined) this.#ending.warn(warning);
     if (geotags !== undefined) await this.#applyGeotags(opened);
-    const typed: SentInput = {...input, contentType, ...this.#stripped};
-    const admission = await this.#asked(resendSince => journal?.admit(typed, opened, {resendSince, stop}));
-    if (admission !== undefined && admission.status !== 'new') return this.#ending.fromJournal(admission);
-    this.#entry = admission?.entry;
-    return dryRun ? this.#ending.checked() : this.#upload(opened, contentType);
-  }
-
-  /** What the journal knows; if that is an upload with an unknown outcome, once more when it is known whether that may be sent again. */
-  async #asked<Result extends {status: string}>(
-    ask: (resendSince: number) => Promise<Result | undefined> | undefined,
-  ): Promise<Result | undefined> {
-    const known = await ask(this.#retries.resendSince);
-    const mayChange = known?.status === 'unknown' && (await this.#batch.keys.ask());
-    return mayChange ? ask(this.#retries.resendSince) : known;
+    return contentType;
   }
 
   /** Searches the file for its location, and plans to send it without that. */
@@ -143,9 +125,20 @@ export class FileTransfer {
     this.#stripped = await applyGeotags(this.#options.geotags, opened, this.#ending);
   }
 
+  /** What the journal knows; if that is an upload with an unknown outcome, once more when it is known whether that may be sent again. */
+  async #lookUp<Result extends {status: string}>(
+    ask: (resendSince: number) => Promise<Result | undefined> | undefined,
+  ): Promise<Result | undefined> {
+    const {retryPolicy} = this.#batch;
+    const known = await ask(retryPolicy.resendSince);
+    const mayChange = known?.status === 'unknown' && (await retryPolicy.askAboutKeys());
+    return mayChange ? ask(retryPolicy.resendSince) : known;
+  }
+
+  /** Makes attempts, each when the file may be sent, until it has an outcome. */
   async #upload(source: OpenSource, contentType: string): Promise<PendingResult<Outcome>> {
     const {uploader, clock, stop, timeoutMs, observer} = this.#options;
-    const {outage, rateLimit} = this.#batch;
+    const {pacing, halt} = this.#batch;
     const entry = this.#entry;
     this.#wasReleased = entry?.wasReleased ?? false;
     const doubted = entry?.inDoubt;
@@ -159,89 +152,86 @@ export class FileTransfer {
       uploader,
       clock,
       stop,
+      halt,
       timeoutMs,
-      rateLimit,
+      rateLimit: pacing.rateLimit,
       entry,
       onProgress: bytes => observer.progress(this.#position, bytes),
     };
-    outage.begin(this.#position);
     try {
       for (;;) {
-        const ending = await this.#attemptOnce(upload);
-        if (ending !== undefined) return ending;
+        const outage = await pacing.turn(this.#position, source.size);
+        if (outage !== undefined) return this.#failed(outage);
+        const result = await this.#attempt(upload);
+        const pending = result.kind === 'stored' ? this.#stored(result) : await this.#afterFailure(result);
+        if (pending !== undefined) return pending;
       }
     } finally {
-      outage.finish(this.#position);
+      pacing.finish(this.#position);
     }
-  }
-
-  /** Makes an attempt when the file may be sent; the outcome of the file, or undefined if it is to be tried again now. */
-  async #attemptOnce(upload: AttemptOptions): Promise<PendingResult<Outcome> | undefined> {
-    const {concurrency, gate, outage} = this.#batch;
-    const end = await concurrency.begin(upload.source.size);
-    let how: AttemptEnd = 'other';
-    let result: Stored | FailedAttempt;
-    let verdict: FailureVerdict | undefined;
-    try {
-      const error = await outage.pass(this.#position);
-      if (error !== undefined) return this.#failed(error);
-      result = await this.#attempt(upload);
-      if (result.kind === 'failed') verdict = this.#judge(result);
-      else how = 'stored';
-      how = verdict?.overload ?? how;
-    } finally {
-      end(how);
-    }
-    if (result.kind === 'failed') return this.#afterFailure(result, verdict ?? this.#judge(result));
-    gate.learn({availability: 'stored'}, 0);
-    outage.ended(this.#position, 'stored');
-    this.#retries.giveBack();
-    return this.#ending.stored(result.received, this.#entry);
   }
 
   async #attempt(upload: AttemptOptions): Promise<Stored | FailedAttempt> {
     this.#ending.facts.attempts += 1;
     this.#retries.begin();
     const result = await attemptUpload(upload);
-    return result.kind === 'unsure' ? this.#attempt({...upload, isHashed: true}) : result;
+    if (result.kind === 'unsure') return this.#attempt({...upload, isHashed: true});
+    this.#batch.retryPolicy.learn();
+    return result;
+  }
+
+  #stored({received}: Stored): PendingResult<Outcome> {
+    this.#batch.pacing.report(this.#position, {availability: 'stored'});
+    this.#retries.giveBack();
+    return this.#ending.stored(received, this.#entry);
+  }
+
+  /** The outcome of the file, or undefined if it is to be tried again now. */
+  async #afterFailure(attempt: FailedAttempt): Promise<PendingResult<Outcome> | undefined> {
+    const {several, host} = this.#options;
+    const {pacing, retryPolicy, halt} = this.#batch;
+    const {phase, failure} = attempt;
+    let verdict = this.#judge(attempt);
+    const isFree = pacing.report(this.#position, verdict, attempt);
+    if (verdict.action === 'unknown' && (await retryPolicy.askAboutKeys())) verdict = this.#judge(attempt);
+    if (phase === 'released') this.#wasReleased = true;
+    const isForgotten = several && this.#entry === undefined;
+    const error = explain(failure, verdict, host, isForgotten ? undefined : this.#retries.mayResend);
+    const isYielding = this.#yieldDescriptor(error, 1);
+    // Before the journal is written, or a file that waits would be sent meanwhile.
+    halt.stopEarly(error, verdict.abortScope);
+    await this.#record(phase, verdict, error);
+    if (isYielding) throw error;
+    const mayRepeat = !verdict.isFinal && (this.#unknown === undefined || this.#retries.mayResend);
+    if (mayRepeat && (await this.#retries.next(error, verdict, isFree))) return undefined;
+    return this.#failed(error, verdict.abortScope);
   }
 
   #judge({phase, failure}: FailedAttempt): FailureVerdict {
     const {waitsForNetwork, retryMaxWaitMs, clock} = this.#options;
     const wasReleased = this.#wasReleased;
-    const isHonoured = this.#batch.keys.isCertain && (this.#ending.facts.attempts > 1 || wasReleased);
+    const isRepeated = this.#ending.facts.attempts > 1 || wasReleased;
+    const isHonoured = isRepeated && this.#batch.retryPolicy.honoursKeys === true;
     const now = clock.now();
     return judge(phase, failure, {isHonoured, wasReleased, waitsForNetwork, now, retryMaxWaitMs});
   }
 
-  async #afterFailure(
-    attempt: FailedAttempt,
-    firstVerdict: FailureVerdict,
-  ): Promise<PendingResult<Outcome> | undefined> {
-    const {several, host} = this.#options;
-    const {gate, outage, halt, keys} = this.#batch;
-    const {phase, failure} = attempt;
-    let verdict = firstVerdict;
-    gate.learn(verdict, attempt.sentAt);
-    if (verdict.action === 'unknown' && (await keys.ask())) verdict = this.#judge(attempt);
-    if (phase === 'released') this.#wasReleased = true;
-    const isForgotten = several && this.#entry === undefined;
-    const error = explain(failure, verdict, host, isForgotten ? undefined : this.#retries.mayResend);
-    const isFree = outage.ended(this.#position, verdict.availability, error.messageToKeep);
-    const isYielding = this.#yieldDescriptor(error, 1);
-    // Before the journal is written, or a file that waits would be sent meanwhile.
-    halt.stopEarly(error, verdict.abortScope);
-    if (verdict.action === 'unknown') {
+  /** Each certain failure is recorded at once: a kill during a wait would otherwise leave a commit without a result. */
+  async #record(phase: Phase, {action}: FailureVerdict, error: MediaError): Promise<void> {
+    if (action === 'unknown') {
       this.#unknown ??= error;
       if (phase !== 'released') await this.#entry?.doubt();
-    }
-    // Each certain failure is recorded at once: a kill during the wait would otherwise leave a commit without a result.
-    else if (this.#unknown === undefined && !hasTrait(error.code, 'unrecorded'))
+    } else if (this.#unknown === undefined && !hasTrait(error.code, 'unrecorded'))
       await this.#entry?.failed({code: error.code, message: error.messageToKeep});
-    if (isYielding) throw error;
-    const mayRepeat = !verdict.isFinal && (this.#unknown === undefined || this.#retries.mayResend);
-    if (mayRepeat && (await this.#retries.next(error, verdict, isFree))) return undefined;
-    return this.#failed(error, verdict.abortScope);
+  }
+
+  /** The outcome of a file that is not stored, or may be. */
+  #failed(error: MediaError, scope?: AbortScope): PendingResult<Outcome> {
+    const unknown = this.#unknown;
+    const last = unknown === error ? '' : ` The last attempt: ${error.messageToKeep}`;
+    const shown = unknown?.reworded({message: `${unknown.message}${last}`}) ?? error;
+    const status = unknown === undefined ? 'failed' : 'unknown';
+    return this.#ending.failed(status, this.#retries.withAttempts(shown), scope);
   }
 
   /** Whether the file begins again when others have ended, for want of a descriptor; `attempts`: those that do not count. */
@@ -252,14 +242,5 @@ export class FileTransfer {
     this.#ending.facts.attempts -= attempts;
     this.#options.observer.retrying(this.#position, this.#source.name, error, undefined);
     return true;
-  }
-
-  /** The outcome of a file that is not stored, or may be. */
-  #failed(error: MediaError, halt: AbortScope = 'never'): PendingResult<Outcome> {
-    const unknown = this.#unknown;
-    const last = unknown === error ? '' : ` The last attempt: ${error.messageToKeep}`;
-    const shown = unknown?.reworded({message: `${unknown.message}${last}`}) ?? error;
-    const status = unknown === undefined ? 'failed' : 'unknown';
-    return this.#ending.failed(status, this.#retries.withAttempts(shown), halt);
   }
 }

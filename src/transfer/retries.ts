@@ -1,8 +1,8 @@
 import type {MediaError} from '../errors.ts';
+import {Stop} from '../lib/stop.ts';
 import {withTries} from './attempt/explain.ts';
 import {backoffMs, type FailureVerdict} from './attempt/judge.ts';
-import type {KeySupport} from './key-support.ts';
-import type {RetryOptions, RunOptions} from './options.ts';
+import type {TransferOptions} from './options.ts';
 import type {OutcomeFacts} from './outcome.ts';
 
 /** Services may forget idempotency keys without notice. Those that document it keep them for at least a day. */
@@ -10,9 +10,59 @@ const keyLifeMs = 12 * 3_600_000;
 
 const budgetRetries = 100;
 
+/** How long a service has to respond when it is asked about keys, in milliseconds. */
+const questionMs = 5_000;
+
 /** Limits the retries of a whole batch: an outage causes at most 100 requests more than there are files. */
-export class RetryBudget {
+export class RetryPolicy {
+  readonly options: TransferOptions;
   #left = budgetRetries;
+  #question: Promise<void> | undefined;
+
+  constructor(options: TransferOptions) {
+    this.options = options;
+  }
+
+  /** Whether the service honours Idempotency-Key: as the user says, else as it declares, now or, as the journal remembers, before. */
+  get honoursKeys(): boolean | undefined {
+    const {onUnknown, uploader, journal} = this.options;
+    if (onUnknown !== 'declared') return onUnknown === 'honoured';
+    return uploader.honoursKeys ?? journal?.reader.scope?.honoursKeys;
+  }
+
+  /** Unknown uploads that were released at this time or later may be sent again; Infinity for none, -Infinity for all. */
+  get resendSince(): number {
+    const {onUnknown, clock} = this.options;
+    if (onUnknown === 'retry') return Number.NEGATIVE_INFINITY;
+    return this.honoursKeys ? clock.now() - keyLifeMs : Number.POSITIVE_INFINITY;
+  }
+
+  /** Call after each response. */
+  learn(): void {
+    const {uploader, journal} = this.options;
+    if (uploader.honoursKeys !== undefined) journal?.remember(uploader.honoursKeys);
+  }
+
+  /** Whether the service honours keys; if nothing is known yet, it is asked, once and without a file. */
+  async askAboutKeys(): Promise<boolean> {
+    if (this.honoursKeys === undefined) {
+      this.#question ??= this.#ask();
+      await this.#question;
+    }
+    return this.honoursKeys === true;
+  }
+
+  async #ask(): Promise<void> {
+    const {uploader, clock, stop} = this.options;
+    const end = new Stop();
+    const onStop = () => end.abort(stop.reason);
+    const cancel = clock.after(questionMs, onStop);
+    stop.addEventListener('abort', onStop, {once: true});
+    if (!stop.aborted) await uploader.probeAvailability?.(end);
+    cancel();
+    stop.removeEventListener('abort', onStop);
+    this.learn();
+  }
 
   /** Takes one retry; false if none is left. */
   take(): boolean {
@@ -27,63 +77,62 @@ export class RetryBudget {
   }
 }
 
-export type Retries = ReturnType<typeof retriesOf>;
-
 /** Counts the retries of one file: as many as the user and the batch permit, and one more after each outage. */
-export function retriesOf(
-  facts: Readonly<OutcomeFacts>,
-  {clock, random, retries, stop, observer, onUnknown}: RunOptions & RetryOptions,
-  {budget, keys}: {budget: RetryBudget; keys: KeySupport},
-) {
+export class Retries {
+  readonly #facts: Readonly<OutcomeFacts>;
+  readonly #policy: RetryPolicy;
   /** In milliseconds since the Unix epoch. */
-  let firstTryAt: number | undefined;
-  let spent = 0;
+  #firstTryAt: number | undefined;
+  #spent = 0;
   /** Retries after an outage, which are not limited. */
-  let free = 0;
-  return {
-    /** Call before each attempt. */
-    begin(): void {
-      firstTryAt ??= clock.now();
-    },
+  #free = 0;
 
-    /** Whether the file may be sent again although it may be stored: not once the service may have forgotten the key. */
-    get mayResend(): boolean {
-      return (firstTryAt ?? 0) >= this.resendSince;
-    },
+  constructor(facts: Readonly<OutcomeFacts>, policy: RetryPolicy) {
+    this.#facts = facts;
+    this.#policy = policy;
+  }
 
-    /** Unknown uploads that were released at this time or later may be sent again; Infinity for none, -Infinity for all. */
-    get resendSince(): number {
-      if (onUnknown === 'retry') return Number.NEGATIVE_INFINITY;
-      return keys.isCertain ? clock.now() - keyLifeMs : Number.POSITIVE_INFINITY;
-    },
+  /** Call before each attempt. */
+  begin(): void {
+    this.#firstTryAt ??= this.#policy.options.clock.now();
+  }
 
-    /** Waits before the next attempt; false if there may be none, or if the service asks to wait for too long. `isFree`: after an outage, which is waited for elsewhere. */
-    async next(
-      error: MediaError,
-      verdict: Pick<FailureVerdict, 'waitMs' | 'longWaitMs'>,
-      isFree = false,
-    ): Promise<boolean> {
-      if (verdict.longWaitMs !== undefined && !isFree) return false;
-      if (stop.aborted || (isFree ? retries === 0 : spent >= retries || !budget.take())) return false;
-      const waitMs = isFree ? undefined : (verdict.waitMs ?? backoffMs(spent, random));
-      if (isFree) free += 1;
-      else spent += 1;
-      observer.retrying(facts.position, facts.name, error, waitMs);
-      if (waitMs === undefined) return true;
-      return clock.sleep(waitMs, stop).then(
-        () => true,
-        () => false,
-      );
-    },
+  /** Whether the file may be sent again although it may be stored: not once the service may have forgotten the key. */
+  get mayResend(): boolean {
+    return (this.#firstTryAt ?? 0) >= this.#policy.resendSince;
+  }
 
-    /** Call when the file is stored: returns its retries to the batch. */
-    giveBack: () => budget.restore(spent),
+  /** Waits before the next attempt; false if there may be none, or if the service asks to wait for too long. `isFree`: after an outage, which is waited for elsewhere. */
+  async next(
+    error: MediaError,
+    verdict: Pick<FailureVerdict, 'waitMs' | 'longWaitMs'>,
+    isFree = false,
+  ): Promise<boolean> {
+    const {retries, stop, clock, random, observer} = this.#policy.options;
+    if (verdict.longWaitMs !== undefined && !isFree) return false;
+    if (stop.aborted || (isFree ? retries === 0 : this.#spent >= retries || !this.#policy.take()))
+      return false;
+    const waitMs = isFree ? undefined : (verdict.waitMs ?? backoffMs(this.#spent, random));
+    if (isFree) this.#free += 1;
+    else this.#spent += 1;
+    observer.retrying(this.#facts.position, this.#facts.name, error, waitMs);
+    if (waitMs === undefined) return true;
+    return clock.sleep(waitMs, stop).then(
+      () => true,
+      () => false,
+    );
+  }
 
-    /** The error with the number of attempts, if there was more than one. */
-    withAttempts(error: MediaError): MediaError {
-      const {attempts} = facts;
-      if (attempts < 2) return error;
-      return error.reworded({message: withTries(error.message, attempts, retries + 1 + free)});
-    },
-  };
+  /** Call when the file is stored: returns its retries to the batch. */
+  giveBack(): void {
+    this.#policy.restore(this.#spent);
+  }
+
+  /** The error with the number of attempts, if there was more than one. */
+  withAttempts(error: MediaError): MediaError {
+    const {attempts} = this.#facts;
+    if (attempts < 2) return error;
+    const most = this.#policy.options.retries + 1 + this.#free;
+    return error.reworded({message: withTries(error.message, attempts, most)});
+  }
 }

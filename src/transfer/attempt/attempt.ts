@@ -11,6 +11,8 @@ export interface AttemptOptions extends BodyOptions, Pick<UploadRequest, 'conten
   timeoutMs?: number | undefined;
   /** Aborted when the run should end. */
   stop: StopSignal<MediaError>;
+  /** Aborted when the batch has ended, so that no request is made any more: with a bad key, even one is too many. */
+  halt: StopSignal<MediaError>;
   /** Called with the number of bytes of this attempt that have been sent. */
   onProgress: (sentBytes: number) => void;
 }
@@ -61,13 +63,18 @@ class Attempt implements BodyWatcher {
   }
 
   async run(): Promise<Stored | FailedAttempt | UnsureAttempt> {
-    const {stop, uploader, clock, contentType, idempotencyKey} = this.#options;
+    const {stop, halt, uploader, clock, contentType, idempotencyKey} = this.#options;
     const {signal} = this;
     const onStop = () => this.#stop();
     stop.addEventListener('abort', onStop, {once: true});
     onStop();
     try {
       const body = await openBody(this.#options, this);
+      const {reason: cause} = halt;
+      if (cause !== undefined) {
+        const sentence = `The file was not tried again: the run had ended (${cause.code}).`;
+        throw new MediaError('not_tried', sentence, {cause});
+      }
       this.#sentAt = clock.monotonic();
       return this.#resultOf(await uploader.upload({contentType, idempotencyKey, body, signal}));
     } catch (error) {

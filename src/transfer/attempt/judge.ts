@@ -50,20 +50,13 @@ interface Circumstances {
   wasReleased?: boolean;
   /** Whether a network whose proxy responds with a page is waited for, until someone has logged in to it. */
   waitsForNetwork?: boolean | undefined;
-  /** The time, in milliseconds since the Unix epoch. */
+  /** The time, and the longest Retry-After to wait for, in milliseconds. */
   now?: number;
-  /** The longest Retry-After to wait for, in milliseconds. */
   retryMaxWaitMs?: number;
 }
 
-const retry = {
-  action: 'retry',
-  isFinal: false,
-  abortScope: 'never',
-  availability: 'neither',
-  overload: 'broken',
-} as const;
 const fail = {action: 'fail', isFinal: true, abortScope: 'never', availability: 'neither'} as const;
+const retry = {...fail, action: 'retry', isFinal: false, overload: 'broken'} as const;
 const unknown = {...retry, action: 'unknown', availability: 'away'} as const;
 
 /** Judges a failure in a phase, as a pure function: the only place that says what a failure or a status means. */
@@ -80,10 +73,7 @@ export function judge(phase: Phase, failure: Failure, circumstances: Circumstanc
       return isReleased ? {...unknown, availability: 'neither', overload: undefined} : fail;
     case 'unreadable':
       return {...(isReleased ? unknown : retry), overload: undefined};
-    case 'connection':
-    case 'read-stall':
-    case 'stall':
-    case 'answer-timeout':
+    default:
       return isReleased ? unknown : retry;
   }
 }

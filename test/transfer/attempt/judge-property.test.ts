@@ -10,7 +10,8 @@ import {
   type Phase,
   parseRetryAfter,
 } from '../../../src/transfer/attempt/judge.ts';
-import {RetryBudget} from '../../../src/transfer/retries.ts';
+import type {TransferOptions} from '../../../src/transfer/options.ts';
+import {RetryPolicy} from '../../../src/transfer/retries.ts';
 import {anyText, holdsFor} from '../../support/property.ts';
 
 const phases: fc.Arbitrary<Phase> = fc.constantFrom('opening', 'connecting', 'held', 'released');
@@ -96,7 +97,7 @@ describe('how long to wait', () => {
 
   const steps = fc.array(fc.oneof(fc.constant<number | 'take'>('take'), fc.nat({max: 5})), {maxLength: 300});
   holdsFor('the budget: never more retries than 100 and what stored files gave back', [steps], taken => {
-    const budget = new RetryBudget();
+    const budget = new RetryPolicy({} as TransferOptions);
     let given = 0;
     let allowed = 100;
     for (const step of taken) {

@@ -9,7 +9,6 @@ import {
   type Phase,
   parseRetryAfter,
 } from '../../../src/transfer/attempt/judge.ts';
-import {RetryBudget} from '../../../src/transfer/retries.ts';
 
 const error = (code: ErrorCode, status?: number): Failure => ({
   kind: 'error',
@@ -272,29 +271,5 @@ describe('parseRetryAfter', () => {
     'NaN',
   ])('%j: neither form', value => {
     expect(parseRetryAfter(value, now)).toBeUndefined();
-  });
-});
-
-describe('RetryBudget', () => {
-  test('an outage: 100 retries and no more', () => {
-    const budget = new RetryBudget();
-    expect(Array.from({length: 102}, () => budget.take())).toEqual([...Array(100).fill(true), false, false]);
-  });
-
-  test('a stored file gives its retries back, five without any give one', () => {
-    const budget = new RetryBudget();
-    while (budget.take());
-    budget.restore(2);
-    expect([budget.take(), budget.take(), budget.take()]).toEqual([true, true, false]);
-    for (let file = 0; file < 5; file += 1) budget.restore(0);
-    expect([budget.take(), budget.take()]).toEqual([true, false]);
-  });
-
-  test('it never holds more than it began with', () => {
-    const budget = new RetryBudget();
-    budget.restore(1_000);
-    let taken = 0;
-    while (budget.take()) taken += 1;
-    expect(taken).toBe(100);
   });
 });

@@ -4,7 +4,6 @@ import {
   AdaptiveConcurrency,
   type ConcurrencyOption,
   type EndAttempt,
-  fixedConcurrency,
 } from '../../../src/transfer/concurrency.ts';
 import {transferDefaults} from '../../../src/transfer/options.ts';
 
@@ -75,7 +74,8 @@ function sameRandom(): () => number {
 async function send(link: Link, {files, size = 3_000}: Sent, of: ConcurrencyOption) {
   const clock = simulatedClock();
   const random = sameRandom();
-  const concurrency = typeof of === 'number' ? fixedConcurrency(of) : new AdaptiveConcurrency(clock, of.most);
+  const concurrency =
+    typeof of === 'number' ? {limit: of, begin: () => () => {}} : new AdaptiveConcurrency(clock, of.most);
   const sending: Attempt[] = [];
   const again: number[] = [];
   const {failure = 'refused'} = link;
