@@ -1,10 +1,10 @@
 import type {Source} from '../sources/open/source.ts';
-import {Ending, Halt} from './ending.ts';
 import {FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
 import {comparisonOf, type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
+import {BatchAbort, OutcomeBuilder} from './outcome-builder.ts';
 import {Pacing} from './pacing.ts';
-import {RetryPolicy} from './retries.ts';
+import {RetryPolicy} from './retry-policy.ts';
 import {Descriptors, mapConcurrently, type PendingResult} from './workers.ts';
 
 export type {TransferObserver, TransferOptions} from './options.ts';
@@ -19,10 +19,10 @@ export function uploadBatch(
   options: TransferOptions,
 ): AsyncIterableIterator<Outcome | LeftOut> {
   const {stop} = options;
-  const halt = new Halt();
-  const pacing = new Pacing(options, halt);
+  const batchAbort = new BatchAbort();
+  const pacing = new Pacing(options, batchAbort);
   const descriptors = new Descriptors();
-  const batch = {pacing, retryPolicy: new RetryPolicy(options), descriptors, halt};
+  const batch = {pacing, retryPolicy: new RetryPolicy(options), descriptors, batchAbort};
   const onStop = () => pacing.end(stop.reason);
   stop.addEventListener('abort', onStop, {once: true});
   if (stop.aborted) onStop();
@@ -31,8 +31,9 @@ export function uploadBatch(
   const transfer = async (source: Source): Promise<PendingResult<Outcome | LeftOut>> => {
     const position = next;
     next += 1;
-    const end = halt.reason ?? stop.reason;
-    if (end !== undefined) return {result: new Ending(position, source, options, halt).notTried(end)};
+    const end = batchAbort.reason ?? stop.reason;
+    if (end !== undefined)
+      return {result: new OutcomeBuilder(position, source, options, batchAbort).notTried(end)};
     const file = new FileTransfer(position, source, options, batch);
     const {result} = await descriptors.use(() => file.run());
     return {result: result.then(outcome => compared(outcome, options))};

@@ -1,10 +1,10 @@
 import type {Clock} from '../host.ts';
 
 /** How an attempt ended: `refused` as one too many at a time; `broken` in a way that fewer at a time may prevent. */
-export type AttemptEnd = 'stored' | 'refused' | 'broken' | 'other';
+export type AttemptResult = 'stored' | 'refused' | 'broken' | 'other';
 
 /** Call when nothing more is sent for a file. */
-export type EndAttempt = (how: AttemptEnd) => void;
+export type ReleaseSlot = (how: AttemptResult) => void;
 
 /** How many files may be in progress at a time: a fixed number, which needs no `begin`, or as many as raise the throughput. */
 export type Concurrency = Pick<AdaptiveConcurrency, 'limit'> & Partial<Pick<AdaptiveConcurrency, 'begin'>>;
@@ -63,7 +63,7 @@ interface Trial {
 export class AdaptiveConcurrency {
   readonly #most: number;
   readonly #clock: Pick<Clock, 'monotonic' | 'idle'>;
-  readonly #waiting: {size: number; begin: (end: EndAttempt) => void}[] = [];
+  readonly #waiting: {size: number; begin: (end: ReleaseSlot) => void}[] = [];
   readonly #inProgress = {files: 0, bytes: 0};
   #limit: number;
   #isSlowStart = true;
@@ -89,12 +89,12 @@ export class AdaptiveConcurrency {
   }
 
   /** Resolves when a file of `size` bytes may be sent, which is at once unless the limit has fallen since it was opened. */
-  begin(size: number): Promise<EndAttempt> | EndAttempt {
+  begin(size: number): Promise<ReleaseSlot> | ReleaseSlot {
     if (this.#inProgress.files < this.limit) return this.#began(size);
     return new Promise(begin => this.#waiting.push({size, begin}));
   }
 
-  #began(size: number): EndAttempt {
+  #began(size: number): ReleaseSlot {
     this.#begun += 1;
     // A file alone is not measured, which would load another of Node's modules: 3 ms.
     if (this.#begun === 2) this.#round.idle = this.#clock.idle();
@@ -104,7 +104,7 @@ export class AdaptiveConcurrency {
     return how => this.#ended(number, size, how);
   }
 
-  #ended(number: number, size: number, how: AttemptEnd): void {
+  #ended(number: number, size: number, how: AttemptResult): void {
     this.#inProgress.files -= 1;
     this.#inProgress.bytes -= size;
     if (how === 'stored') this.#stored(size);

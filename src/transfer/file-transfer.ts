@@ -3,14 +3,14 @@ import type {JournalEntry, SentInput} from '../journal/journal.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {type AttemptOptions, attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
-import {explain, unsent} from './attempt/explain.ts';
+import {explain, openingError} from './attempt/explain.ts';
 import {type AbortScope, type FailureVerdict, judge, type Phase} from './attempt/judge.ts';
-import {Ending, type Halt} from './ending.ts';
 import type {Stripped} from './geotags.ts';
 import {geotagTransform, type TransferOptions} from './options.ts';
 import {isLeftOut, type LeftOut, type Outcome} from './outcome.ts';
+import {type BatchAbort, OutcomeBuilder} from './outcome-builder.ts';
 import type {Pacing} from './pacing.ts';
-import {Retries, type RetryPolicy} from './retries.ts';
+import {Retries, type RetryPolicy} from './retry-policy.ts';
 import type {Descriptors, PendingResult} from './workers.ts';
 
 /** What governs all files of a batch, beside `stop`: see CONTRIBUTING, "What governs a batch". */
@@ -18,16 +18,16 @@ interface BatchState {
   pacing: Pacing;
   retryPolicy: RetryPolicy;
   descriptors: Descriptors;
-  halt: Halt;
+  batchAbort: BatchAbort;
 }
 
-/** Takes one file through its transfer: open, decide its type, look it up, then attempt, judge and record until it has ended. */
+/** Takes one file through its transfer: open, decide its type, look it up; then attempt, judge and record until it ends. */
 export class FileTransfer {
   readonly #position: number;
   readonly #source: Source;
   readonly #options: TransferOptions;
   readonly #batch: BatchState;
-  readonly #ending: Ending;
+  readonly #outcome: OutcomeBuilder;
   readonly #retries: Retries;
   /** Set after an attempt with an unknown outcome: no later failure makes it certain again. */
   #unknown: MediaError | undefined;
@@ -42,27 +42,27 @@ export class FileTransfer {
     this.#source = source;
     this.#options = options;
     this.#batch = batch;
-    this.#ending = new Ending(position, source, options, batch.halt);
-    this.#retries = new Retries(this.#ending.facts, batch.retryPolicy);
+    this.#outcome = new OutcomeBuilder(position, source, options, batch.batchAbort);
+    this.#retries = new Retries(this.#outcome.facts, batch.retryPolicy);
   }
 
-  /** Resolves when nothing more is sent, to a result that the journal may still record; to undefined if it begins again, having yielded its descriptor. */
+  /** Resolves when nothing more is sent; to undefined if the file yielded its descriptor, and is to begin again. */
   async run(): Promise<PendingResult<Outcome | LeftOut> | undefined> {
-    if (this.#source.found?.isHidden) return this.#ending.leftOut();
+    if (this.#source.found?.isHidden) return this.#outcome.leftOut();
     this.#hasYielded = false;
     this.#entry = undefined;
     let opened: OpenSource | undefined;
     let pending: PendingResult<Outcome | LeftOut> | undefined;
     try {
       opened = await this.#open();
-      await this.#ending.opened(opened);
+      await this.#outcome.opened(opened);
       pending = await this.#transfer(opened);
     } catch (error) {
-      const failure = unsent(this.#source.name, error);
+      const failure = openingError(this.#source.name, error);
       if (this.#hasYielded || this.#yieldDescriptor(failure)) return undefined;
       pending = (await isLeftOut(this.#source, failure))
-        ? this.#ending.leftOut()
-        : this.#ending.failed('failed', failure);
+        ? this.#outcome.leftOut()
+        : this.#outcome.failed('failed', failure);
     } finally {
       const end = () => this.#entry?.end();
       if (pending === undefined) end();
@@ -95,26 +95,26 @@ export class FileTransfer {
     const known =
       verify === undefined ? await this.#lookUp(since => journal?.recall(input, since)) : undefined;
     if (known !== undefined) {
-      this.#ending.started(opened.size);
+      this.#outcome.started(opened.size);
       // It is public, too.
       if (geotags === 'warn') await this.#applyGeotags(opened);
-      return this.#ending.fromJournal(known);
+      return this.#outcome.fromJournal(known);
     }
     const contentType = await this.#decideType(opened);
     const typed: SentInput = {...input, contentType, ...this.#stripped};
     const admission = await this.#lookUp(resendSince => journal?.admit(typed, opened, {resendSince, stop}));
-    if (admission !== undefined && admission.status !== 'new') return this.#ending.fromJournal(admission);
+    if (admission !== undefined && admission.status !== 'new') return this.#outcome.fromJournal(admission);
     this.#entry = admission?.entry;
-    return dryRun ? this.#ending.checked() : this.#upload(opened, contentType);
+    return dryRun ? this.#outcome.checked() : this.#upload(opened, contentType);
   }
 
   async #decideType(opened: OpenSource): Promise<string> {
     const {verify, geotags} = this.#options;
     const {contentType, warning} = await this.#options.contentType(this.#source, opened);
-    this.#ending.facts.contentType = contentType;
-    if (verify !== undefined) this.#ending.facts.dimensions = await verify.dimensions(opened, contentType);
-    this.#ending.started(opened.size);
-    if (warning !== undefined) this.#ending.warn(warning);
+    this.#outcome.facts.contentType = contentType;
+    if (verify !== undefined) this.#outcome.facts.dimensions = await verify.dimensions(opened, contentType);
+    this.#outcome.started(opened.size);
+    if (warning !== undefined) this.#outcome.warn(warning);
     if (geotags !== undefined) await this.#applyGeotags(opened);
     return contentType;
   }
@@ -122,10 +122,10 @@ export class FileTransfer {
   /** Searches the file for its location, and plans to send it without that. */
   async #applyGeotags(opened: OpenSource): Promise<void> {
     const {applyGeotags} = await import('./geotags.ts');
-    this.#stripped = await applyGeotags(this.#options.geotags, opened, this.#ending);
+    this.#stripped = await applyGeotags(this.#options.geotags, opened, this.#outcome);
   }
 
-  /** What the journal knows; if that is an upload with an unknown outcome, once more when it is known whether that may be sent again. */
+  /** What the journal knows. If the outcome is unknown, the service is asked whether it honours keys. */
   async #lookUp<Result extends {status: string}>(
     ask: (resendSince: number) => Promise<Result | undefined> | undefined,
   ): Promise<Result | undefined> {
@@ -138,11 +138,11 @@ export class FileTransfer {
   /** Makes attempts, each when the file may be sent, until it has an outcome. */
   async #upload(source: OpenSource, contentType: string): Promise<PendingResult<Outcome>> {
     const {uploader, clock, stop, timeoutMs, observer} = this.#options;
-    const {pacing, halt} = this.#batch;
+    const {pacing, batchAbort} = this.#batch;
     const entry = this.#entry;
     this.#wasReleased = entry?.wasReleased ?? false;
     const doubted = entry?.inDoubt;
-    if (doubted !== undefined) this.#unknown = this.#ending.unknownSince(doubted, true);
+    if (doubted !== undefined) this.#unknown = this.#outcome.unknownSince(doubted, true);
     // Named one by one: a copy of all the options takes a fifth of what an attempt costs on the main thread.
     const upload: AttemptOptions = {
       source,
@@ -152,7 +152,7 @@ export class FileTransfer {
       uploader,
       clock,
       stop,
-      halt,
+      batchAbort,
       timeoutMs,
       rateLimit: pacing.rateLimit,
       entry,
@@ -172,7 +172,7 @@ export class FileTransfer {
   }
 
   async #attempt(upload: AttemptOptions): Promise<Stored | FailedAttempt> {
-    this.#ending.facts.attempts += 1;
+    this.#outcome.facts.attempts += 1;
     this.#retries.begin();
     const result = await attemptUpload(upload);
     if (result.kind === 'unsure') return this.#attempt({...upload, isHashed: true});
@@ -182,35 +182,35 @@ export class FileTransfer {
 
   #stored({received}: Stored): PendingResult<Outcome> {
     this.#batch.pacing.report(this.#position, {availability: 'stored'});
-    this.#retries.giveBack();
-    return this.#ending.stored(received, this.#entry);
+    this.#retries.refund();
+    return this.#outcome.stored(received, this.#entry);
   }
 
   /** The outcome of the file, or undefined if it is to be tried again now. */
   async #afterFailure(attempt: FailedAttempt): Promise<PendingResult<Outcome> | undefined> {
     const {several, host} = this.#options;
-    const {pacing, retryPolicy, halt} = this.#batch;
+    const {pacing, retryPolicy, batchAbort} = this.#batch;
     const {phase, failure} = attempt;
     let verdict = this.#judge(attempt);
-    const isFree = pacing.report(this.#position, verdict, attempt);
+    const afterOutage = pacing.report(this.#position, verdict, attempt);
     if (verdict.action === 'unknown' && (await retryPolicy.askAboutKeys())) verdict = this.#judge(attempt);
     if (phase === 'released') this.#wasReleased = true;
     const isForgotten = several && this.#entry === undefined;
     const error = explain(failure, verdict, host, isForgotten ? undefined : this.#retries.mayResend);
     const isYielding = this.#yieldDescriptor(error, 1);
     // Before the journal is written, or a file that waits would be sent meanwhile.
-    halt.stopEarly(error, verdict.abortScope);
+    batchAbort.stopEarly(error, verdict.abortScope);
     await this.#record(phase, verdict, error);
     if (isYielding) throw error;
     const mayRepeat = !verdict.isFinal && (this.#unknown === undefined || this.#retries.mayResend);
-    if (mayRepeat && (await this.#retries.next(error, verdict, isFree))) return undefined;
+    if (mayRepeat && (await this.#retries.next(error, verdict, afterOutage))) return undefined;
     return this.#failed(error, verdict.abortScope);
   }
 
   #judge({phase, failure}: FailedAttempt): FailureVerdict {
     const {waitsForNetwork, retryMaxWaitMs, clock} = this.#options;
     const wasReleased = this.#wasReleased;
-    const isRepeated = this.#ending.facts.attempts > 1 || wasReleased;
+    const isRepeated = this.#outcome.facts.attempts > 1 || wasReleased;
     const isHonoured = isRepeated && this.#batch.retryPolicy.honoursKeys === true;
     const now = clock.now();
     return judge(phase, failure, {isHonoured, wasReleased, waitsForNetwork, now, retryMaxWaitMs});
@@ -231,15 +231,15 @@ export class FileTransfer {
     const last = unknown === error ? '' : ` The last attempt: ${error.messageToKeep}`;
     const shown = unknown?.reworded({message: `${unknown.message}${last}`}) ?? error;
     const status = unknown === undefined ? 'failed' : 'unknown';
-    return this.#ending.failed(status, this.#retries.withAttempts(shown), scope);
+    return this.#outcome.failed(status, this.#retries.withAttempts(shown), scope);
   }
 
-  /** Whether the file begins again when others have ended, for want of a descriptor; `attempts`: those that do not count. */
+  /** Whether the file begins again when others have ended, for want of a descriptor. `attempts`: how many do not count. */
   #yieldDescriptor(error: MediaError, attempts = 0): boolean {
     if (error.code !== 'too_many_open_files' || this.#source.isOnce || this.#wasReleased) return false;
     this.#hasYielded = this.#unknown === undefined && this.#batch.descriptors.yieldDescriptor();
     if (!this.#hasYielded) return false;
-    this.#ending.facts.attempts -= attempts;
+    this.#outcome.facts.attempts -= attempts;
     this.#options.observer.retrying(this.#position, this.#source.name, error, undefined);
     return true;
   }

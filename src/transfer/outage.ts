@@ -94,7 +94,7 @@ export class Outage {
     this.#sending.add(file);
   }
 
-  /** Call with the result of an attempt. Returns whether the next one is no retry, since the service is away for all. */
+  /** Call with the result of an attempt. Returns whether the next attempt is no retry: the service is away for all. */
   ended(file: number, availability: Availability, failure?: Failure): boolean {
     const wasAlone = this.#scout === file;
     this.#sending.delete(file);

@@ -4,7 +4,13 @@ import type {Stop} from '../lib/stop.ts';
 import type {FailedAttempt} from './attempt/attempt.ts';
 import {backoffMs, type FailureVerdict} from './attempt/judge.ts';
 import {RateLimit} from './attempt/rate-limit.ts';
-import {AdaptiveConcurrency, type Concurrency, type EndAttempt, safeConcurrency} from './concurrency.ts';
+import {
+  AdaptiveConcurrency,
+  type AttemptResult,
+  type Concurrency,
+  type ReleaseSlot,
+  safeConcurrency,
+} from './concurrency.ts';
 import type {TransferOptions} from './options.ts';
 import {Outage, type OutageOptions} from './outage.ts';
 
@@ -15,15 +21,15 @@ type PacingOptions = Omit<OutageOptions, 'concurrency' | 'pause' | 'abort'> &
 type Report = Pick<FailureVerdict, 'availability' | 'overload' | 'batchWait'>;
 
 /**
- * The pause grows with each refusal in a row up to this one, to 2 s: a batch whose files are all refused ends within minutes, and
- * 8 at a time cause fewer than 10 requests a second.
+ * The pause grows with each refusal in a row up to this one, to 2 s: a batch whose files are all refused ends within
+ * minutes, and 8 at a time cause fewer than 10 requests a second.
  */
 const longestRow = 3;
 
 /**
- * Decides when a file of the batch may be sent. After several refusals in a row, with nothing stored between them, each file waits a
- * little: the service limits how many files it takes in some time, and even one at a time is too fast. Without these pauses, a batch
- * would have most of its files refused in a second.
+ * Decides when a file of the batch may be sent. After several refusals in a row, with nothing stored between them, each
+ * file waits a little: the service limits how many files it takes in some time, and even one at a time is too fast.
+ * Without these pauses, a batch would have most of its files refused in a second.
  */
 export class Pacing {
   /** When the bytes of a file may be sent. */
@@ -31,8 +37,8 @@ export class Pacing {
   readonly #options: PacingOptions;
   readonly #concurrency: Concurrency;
   readonly #outage: Outage;
-  /** How each file that has its turn ends it. */
-  readonly #turns = new Map<number, EndAttempt>();
+  /** Of each file that has its turn, if the limit changes. */
+  readonly #slots = new Map<number, ReleaseSlot>();
   #pausedUntil = 0;
   #refusalsInARow = 0;
   #refusedAt = Number.NEGATIVE_INFINITY;
@@ -58,15 +64,15 @@ export class Pacing {
     return this.#concurrency.limit;
   }
 
-  /** Resolves when an attempt at a file may be made or the run ends; to an error if the service was unavailable for too long. */
+  /** Resolves when a file may be sent or the run ends; to an error if the service was unavailable for too long. */
   async turn(file: number, size: number): Promise<MediaError | undefined> {
     this.#outage.begin(file);
-    const end = await this.#concurrency.begin?.(size);
-    if (end !== undefined) this.#turns.set(file, end);
+    const release = await this.#concurrency.begin?.(size);
+    if (release !== undefined) this.#slots.set(file, release);
     return this.#outage.pass(file);
   }
 
-  /** Call with the result of an attempt. Returns whether the next one is no retry, since the service is away for all. */
+  /** Call with the result of an attempt. Returns whether the next attempt is no retry: the service is away for all. */
   report(file: number, report: Report, {sentAt = 0, failure}: Partial<FailedAttempt> = {}): boolean {
     const {availability, overload = 'other', batchWait} = report;
     const {clock} = this.#options;
@@ -78,13 +84,13 @@ export class Pacing {
       this.#refusedAt = clock.monotonic();
       this.#refusalsInARow += 1;
     }
-    this.#endTurn(file, availability === 'stored' ? 'stored' : overload);
+    this.#release(file, availability === 'stored' ? 'stored' : overload);
     return this.#outage.ended(file, availability, failure);
   }
 
   /** Call when nothing more is sent for a file. */
   finish(file: number): void {
-    this.#endTurn(file, 'other');
+    this.#release(file, 'other');
     this.#outage.finish(file);
   }
 
@@ -93,10 +99,10 @@ export class Pacing {
     this.#outage.abandon(why);
   }
 
-  #endTurn(file: number, how: Parameters<EndAttempt>[0]): void {
-    const end = this.#turns.get(file);
-    this.#turns.delete(file);
-    end?.(how);
+  #release(file: number, result: AttemptResult): void {
+    const release = this.#slots.get(file);
+    this.#slots.delete(file);
+    release?.(result);
   }
 
   /** Resolves when no pause is left; rejects with the signal's reason if that is aborted first. */

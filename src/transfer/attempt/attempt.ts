@@ -12,7 +12,7 @@ export interface AttemptOptions extends BodyOptions, Pick<UploadRequest, 'conten
   /** Aborted when the run should end. */
   stop: StopSignal<MediaError>;
   /** Aborted when the batch has ended, so that no request is made any more: with a bad key, even one is too many. */
-  halt: StopSignal<MediaError>;
+  batchAbort: StopSignal<MediaError>;
   /** Called with the number of bytes of this attempt that have been sent. */
   onProgress: (sentBytes: number) => void;
 }
@@ -63,14 +63,14 @@ class Attempt implements BodyWatcher {
   }
 
   async run(): Promise<Stored | FailedAttempt | UnsureAttempt> {
-    const {stop, halt, uploader, clock, contentType, idempotencyKey} = this.#options;
+    const {stop, batchAbort, uploader, clock, contentType, idempotencyKey} = this.#options;
     const {signal} = this;
     const onStop = () => this.#stop();
     stop.addEventListener('abort', onStop, {once: true});
     onStop();
     try {
       const body = await openBody(this.#options, this);
-      const {reason: cause} = halt;
+      const {reason: cause} = batchAbort;
       if (cause !== undefined) {
         const sentence = `The file was not tried again: the run had ended (${cause.code}).`;
         throw new MediaError('not_tried', sentence, {cause});

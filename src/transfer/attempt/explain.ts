@@ -11,7 +11,7 @@ import {isLoopback} from '../../lib/url.ts';
 import {isRetryableRefusal, type Refused, retryableRefusals, uploadPath} from '../../service/uploader.ts';
 import {type Failure, type FailureVerdict, isOfService} from './judge.ts';
 
-/** The error to show for a failed attempt. `host` names the service; `resends` is as in checkFirst(). */
+/** The error to show for a failed attempt. `host` names the service; `resends` is as in unknownUploadHint(). */
 export function explain(
   failure: Failure,
   verdict: FailureVerdict,
@@ -31,7 +31,7 @@ export function explain(
     ...{status, serviceCode, words, cause: error},
     hint: isUnreadable
       ? `Check whether the service has the file, and do not send it again before the cause is found. ${error.hint}`
-      : `${checkFirst(resends)}.${limit}`,
+      : `${unknownUploadHint(resends)}.${limit}`,
   });
 }
 
@@ -96,7 +96,7 @@ export function describeRefusal(refusal: Refused, host: string, longWaitMs?: num
     );
   }
   if (status >= 300 && status < 400) return describeRedirect(refusal, host, details);
-  const [code, did] = actOf(refusal);
+  const [code, did] = refusalVerb(refusal);
   const wait = longWaitMs === undefined ? '' : ` It asks to wait ${longTime(longWaitMs)}.`;
   return new MediaError(
     code,
@@ -132,7 +132,7 @@ export function isOfKey({code, hint}: MediaError): boolean {
 }
 
 /** The code for a refusal, and what the service did in words. */
-function actOf(refusal: Refused): [code: ErrorCode, did: string] {
+function refusalVerb(refusal: Refused): [code: ErrorCode, did: string] {
   const {status} = refusal;
   const retryable = retryableRefusals.get(status);
   if (retryable !== undefined) return retryable;
@@ -198,14 +198,14 @@ function whyUnknown(failure: Failure, {isFinal}: FailureVerdict): string {
 }
 
 /** What to do about a file that may be stored, without a full stop. `resends`: whether this run sends it again; undefined if the next one would store others twice. */
-export function checkFirst(resends: boolean | undefined): string {
+export function unknownUploadHint(resends: boolean | undefined): string {
   const again = resends ? 'run the command again' : 'add --on-unknown retry';
   const way = resends === undefined ? 'upload only that file' : again;
   return `Check whether the service has the file. To send it again, ${way}`;
 }
 
 /** If other files use all descriptors, not even a module that decides a type can be loaded; any other error is a bug. */
-export function unsent(name: string, error: unknown): MediaError {
+export function openingError(name: string, error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   if (!isOutOfDescriptors(error)) throw error;
   return tooManyOpen(`${name} was not sent`, error, ', or lower --concurrency');

@@ -22,7 +22,7 @@ export type Failure =
 /** Whether a failure ends the batch: never, if it is the first response of the batch, or always. */
 export type AbortScope = 'never' | 'if-first' | 'always';
 
-/** What an attempt says of the service: it stored the file, it refused it, it is `away` as in an outage, or nothing of these. */
+/** What an attempt says of the service: it stored or refused the file, or it is `away` as in an outage. */
 export type Availability = 'stored' | 'refused' | 'away' | 'neither';
 
 /** What a failed attempt means for its file, for the batch, and for when the next file may be sent. */
@@ -32,7 +32,7 @@ export interface FailureVerdict {
   isFinal: boolean;
   abortScope: AbortScope;
   availability: Availability;
-  /** Set if fewer files at a time might have prevented the failure: `refused` if the service says so, `broken` otherwise. */
+  /** Set if fewer files at a time might have prevented it: `refused` if the service says so, `broken` otherwise. */
   overload?: 'refused' | 'broken' | undefined;
   /** How long the file waits as the response asks, in milliseconds; backoff if undefined. */
   waitMs?: number | undefined;

@@ -11,7 +11,7 @@ import {
   parseRetryAfter,
 } from '../../../src/transfer/attempt/judge.ts';
 import type {TransferOptions} from '../../../src/transfer/options.ts';
-import {RetryPolicy} from '../../../src/transfer/retries.ts';
+import {RetryPolicy} from '../../../src/transfer/retry-policy.ts';
 import {anyText, holdsFor} from '../../support/property.ts';
 
 const phases: fc.Arbitrary<Phase> = fc.constantFrom('opening', 'connecting', 'held', 'released');
@@ -103,7 +103,7 @@ describe('how long to wait', () => {
     for (const step of taken) {
       if (step === 'take') given += budget.take() ? 1 : 0;
       else {
-        budget.restore(step);
+        budget.refund(step);
         allowed += Math.max(step, 0.2);
       }
       expect(given).toBeLessThanOrEqual(allowed + 1e-6);

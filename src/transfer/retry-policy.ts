@@ -23,14 +23,14 @@ export class RetryPolicy {
     this.options = options;
   }
 
-  /** Whether the service honours Idempotency-Key: as the user says, else as it declares, now or, as the journal remembers, before. */
+  /** Whether the service honours Idempotency-Key: as the user says, else as it declares or, by the journal, declared. */
   get honoursKeys(): boolean | undefined {
     const {onUnknown, uploader, journal} = this.options;
     if (onUnknown !== 'declared') return onUnknown === 'honoured';
     return uploader.honoursKeys ?? journal?.reader.scope?.honoursKeys;
   }
 
-  /** Unknown uploads that were released at this time or later may be sent again; Infinity for none, -Infinity for all. */
+  /** Unknown uploads released at this time or later may be sent again; Infinity for none, -Infinity for all. */
   get resendSince(): number {
     const {onUnknown, clock} = this.options;
     if (onUnknown === 'retry') return Number.NEGATIVE_INFINITY;
@@ -72,7 +72,7 @@ export class RetryPolicy {
   }
 
   /** An uploaded file returns its retries, or a fifth of one if it had none, as in the AWS SDKs. */
-  restore(retries: number): void {
+  refund(retries: number): void {
     this.#left = Math.min(budgetRetries, this.#left + Math.max(retries, 0.2));
   }
 }
@@ -85,7 +85,7 @@ export class Retries {
   #firstTryAt: number | undefined;
   #spent = 0;
   /** Retries after an outage, which are not limited. */
-  #free = 0;
+  #afterOutages = 0;
 
   constructor(facts: Readonly<OutcomeFacts>, policy: RetryPolicy) {
     this.#facts = facts;
@@ -102,18 +102,14 @@ export class Retries {
     return (this.#firstTryAt ?? 0) >= this.#policy.resendSince;
   }
 
-  /** Waits before the next attempt; false if there may be none, or if the service asks to wait for too long. `isFree`: after an outage, which is waited for elsewhere. */
-  async next(
-    error: MediaError,
-    verdict: Pick<FailureVerdict, 'waitMs' | 'longWaitMs'>,
-    isFree = false,
-  ): Promise<boolean> {
+  /** Waits before the next attempt, unless an outage has been waited for; false if there may be no other attempt. */
+  async next(error: MediaError, verdict: FailureVerdict, afterOutage = false): Promise<boolean> {
     const {retries, stop, clock, random, observer} = this.#policy.options;
-    if (verdict.longWaitMs !== undefined && !isFree) return false;
-    if (stop.aborted || (isFree ? retries === 0 : this.#spent >= retries || !this.#policy.take()))
+    if (verdict.longWaitMs !== undefined && !afterOutage) return false;
+    if (stop.aborted || (afterOutage ? retries === 0 : this.#spent >= retries || !this.#policy.take()))
       return false;
-    const waitMs = isFree ? undefined : (verdict.waitMs ?? backoffMs(this.#spent, random));
-    if (isFree) this.#free += 1;
+    const waitMs = afterOutage ? undefined : (verdict.waitMs ?? backoffMs(this.#spent, random));
+    if (afterOutage) this.#afterOutages += 1;
     else this.#spent += 1;
     observer.retrying(this.#facts.position, this.#facts.name, error, waitMs);
     if (waitMs === undefined) return true;
@@ -124,15 +120,15 @@ export class Retries {
   }
 
   /** Call when the file is stored: returns its retries to the batch. */
-  giveBack(): void {
-    this.#policy.restore(this.#spent);
+  refund(): void {
+    this.#policy.refund(this.#spent);
   }
 
   /** The error with the number of attempts, if there was more than one. */
   withAttempts(error: MediaError): MediaError {
     const {attempts} = this.#facts;
     if (attempts < 2) return error;
-    const most = this.#policy.options.retries + 1 + this.#free;
+    const most = this.#policy.options.retries + 1 + this.#afterOutages;
     return error.reworded({message: withTries(error.message, attempts, most)});
   }
 }
