@@ -4,7 +4,7 @@ import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {type AttemptOptions, attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
 import {explain, openingError} from './attempt/explain.ts';
-import {type AbortScope, type FailureVerdict, judge, type Phase} from './attempt/judge.ts';
+import {type FailureVerdict, judge, type Phase} from './attempt/judge.ts';
 import type {Stripped} from './geotags.ts';
 import {geotagTransform, type TransferOptions} from './options.ts';
 import {isLeftOut, type LeftOut, type Outcome} from './outcome.ts';
@@ -204,7 +204,7 @@ export class FileTransfer {
     if (isYielding) throw error;
     const mayRepeat = !verdict.isFinal && (this.#unknown === undefined || this.#retries.mayResend);
     if (mayRepeat && (await this.#retries.next(error, verdict, afterOutage))) return undefined;
-    return this.#failed(error, verdict.abortScope);
+    return this.#failed(error);
   }
 
   #judge({phase, failure}: FailedAttempt): FailureVerdict {
@@ -226,12 +226,12 @@ export class FileTransfer {
   }
 
   /** The outcome of a file that is not stored, or may be. */
-  #failed(error: MediaError, scope?: AbortScope): PendingResult<Outcome> {
+  #failed(error: MediaError): PendingResult<Outcome> {
     const unknown = this.#unknown;
     const last = unknown === error ? '' : ` The last attempt: ${error.messageToKeep}`;
     const shown = unknown?.reworded({message: `${unknown.message}${last}`}) ?? error;
     const status = unknown === undefined ? 'failed' : 'unknown';
-    return this.#outcome.failed(status, this.#retries.withAttempts(shown), scope);
+    return this.#outcome.failed(status, this.#retries.withAttempts(shown));
   }
 
   /** Whether the file begins again when others have ended, for want of a descriptor. `attempts`: how many do not count. */

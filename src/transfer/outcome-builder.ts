@@ -16,16 +16,16 @@ export class BatchAbort extends Stop<MediaError> {
   #answered = false;
 
   /** Takes the result of a file into account. */
-  learn(outcome: Outcome, scope?: AbortScope): void {
+  learn(outcome: Outcome): void {
     if (outcome.status === 'uploaded') this.#answered = true;
     if (!('error' in outcome)) return;
     const {error} = outcome;
-    this.stopEarly(error, scope);
+    this.stopEarly(error);
     if (error.status !== undefined) this.#answered = true;
   }
 
   /** Ends the batch at once if this failure, whose outcome is yet to be recorded, ends it. */
-  stopEarly(error: MediaError, scope?: AbortScope): void {
+  stopEarly(error: MediaError, scope: AbortScope = 'never'): void {
     const holdsForAll = scope === 'always' || (scope === 'if-first' && !this.#answered);
     if (holdsForAll || hasTrait(error.code, 'unrecorded')) this.abort(error);
   }
@@ -87,9 +87,8 @@ export class OutcomeBuilder {
     return {result: Promise.resolve({status: 'left out', ...known})};
   }
 
-  /** `scope`: which files the failure applies to. */
-  failed(status: 'failed' | 'unknown', error: MediaError, scope?: AbortScope): PendingResult<Outcome> {
-    return this.#ended({...this.#described(), status, error}, scope);
+  failed(status: 'failed' | 'unknown', error: MediaError): PendingResult<Outcome> {
+    return this.#ended({...this.#described(), status, error});
   }
 
   /** The file passed the checks of a dry run. */
@@ -154,8 +153,8 @@ export class OutcomeBuilder {
     return `media journal resolve ${shellQuoted(this.#options.journal?.reader.shown ?? '')} ${shellWord(key)} --uploaded ID`;
   }
 
-  #ended(outcome: Outcome, scope?: AbortScope): PendingResult<Outcome> {
-    this.#batchAbort.learn(outcome, scope);
+  #ended(outcome: Outcome): PendingResult<Outcome> {
+    this.#batchAbort.learn(outcome);
     this.#options.observer.finished(outcome.position);
     return {result: Promise.resolve(outcome)};
   }

@@ -423,6 +423,22 @@ test.each<[string, Refused]>([
   expect(times).toEqual([0, 60_000]);
 });
 
+test('Retry-After with 502 to what was not sent whole: this file waits, and no other', async () => {
+  const clock = new ManualClock();
+  const times: number[] = [];
+  const uploader: Uploader = {
+    async upload(request) {
+      times.push(clock.monotonic());
+      if (times.length === 1) return {kind: 'refused', status: 502, retryAfter: '60'};
+      await send(request);
+      return stored();
+    },
+  };
+  const options = {clock, retries: 1, concurrency: 2};
+  await within(100_000, clock, uploadEach([small(), small(), small()], uploader, options));
+  expect(times).toEqual([0, 0, 0, 60_000]);
+});
+
 test('an outage that a gateway answers with a page: its words, which may hold ids, are not in what is kept', async () => {
   const clock = new ManualClock();
   const uploader: Uploader = {
@@ -649,6 +665,42 @@ describe('one after another in one run', () => {
     const options = {clock, retries: 5, concurrency: 2, random: () => 0.5};
     const outcomes = await within(60_000, clock, uploadEach([small(), small()], uploader, options));
     expect(outcomes.sort()).toEqual(['failed not_tried', 'failed unauthorized']);
+    expect(uploader.requests).toBe(2);
+  });
+
+  test('a retry that is due while the journal records that a key was rejected: not made', async () => {
+    const clock = new ManualClock();
+    let hangs = false;
+    let goOn = () => {};
+    const disk = new Promise<void>(resolve => {
+      goOn = resolve;
+    });
+    const wrap = (handle: JournalHandle) =>
+      changedHandle(handle, {
+        async write(...parameters) {
+          if (hangs) await disk;
+          return handle.write(...parameters);
+        },
+      });
+    const journal = await (await bench()).open({wrap});
+    let retrying = () => {};
+    const isRetrying = new Promise<void>(resolve => {
+      retrying = resolve;
+    });
+    const uploader = counting(async (_request, number) => {
+      if (number === 1) return busy;
+      await isRetrying;
+      hangs = true;
+      return {kind: 'refused', status: 401};
+    });
+    const sources = ['one', 'two'].map(content => small({}, () => {}, Buffer.from(content)));
+    const observer = {...noObserver, retrying: () => retrying()};
+    const options = {clock, journal, observer, retries: 5, concurrency: 2, random: () => 0.5};
+    const outcomes = uploadEach(sources, uploader, options);
+    await isRetrying;
+    await clock.advance(60_000);
+    goOn();
+    expect(told(await outcomes).sort()).toEqual(['failed not_tried', 'failed unauthorized']);
     expect(uploader.requests).toBe(2);
   });
 
