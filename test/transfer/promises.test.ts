@@ -367,7 +367,7 @@ describe('a response that comes after the run was stopped', () => {
 });
 
 describe('one file at a time, and a gateway that answers 502 to the second', () => {
-  /** What came of three files, the order of uploads and probes, and whether the second was sent to its end. */
+  /** What came of four files, the order of uploads and probes, and whether the second was sent to its end. */
   async function seen(isReleased: boolean): Promise<{outcomes: string[]; calls: string}> {
     const clock = new ManualClock();
     const calls: string[] = [];
@@ -386,21 +386,22 @@ describe('one file at a time, and a gateway that answers 502 to the second', () 
         return undefined;
       },
     };
-    const ended = uploadEach([small(), small(), small()], uploader, {clock, retries: 0, several: true});
+    const sources = [small(), small(), small(), small()];
+    const ended = uploadEach(sources, uploader, {clock, retries: 0, several: true});
     return {outcomes: await within(10_000, clock, ended), calls: calls.join(' ')};
   }
 
   test('after its last bytes: it is unknown, and the third waits until the service is back', async () => {
     expect(await seen(true)).toEqual({
-      outcomes: ['uploaded', 'unknown outcome_unknown', 'uploaded'],
-      calls: 'upload upload probe upload',
+      outcomes: ['uploaded', 'unknown outcome_unknown', 'uploaded', 'uploaded'],
+      calls: 'upload upload probe upload upload',
     });
   });
 
   test('before them, without retries: it has failed, and is not sent again after the outage', async () => {
     const {outcomes, calls} = await seen(false);
-    expect(outcomes).toEqual(['uploaded', 'failed service_failed', 'uploaded']);
-    expect(calls).toBe('upload upload probe upload');
+    expect(outcomes).toEqual(['uploaded', 'failed service_failed', 'uploaded', 'uploaded']);
+    expect(calls).toBe('upload upload probe upload upload');
   });
 });
 
@@ -632,6 +633,14 @@ describe('what a journal knows', () => {
     expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
   });
 
+  test('what a response declares about keys is in the journal, also if nothing went wrong', async () => {
+    const journal = await (await bench()).open();
+    const upload = (request: UploadRequest) => send(request).then(() => stored());
+    const options = {journal, onUnknown: 'declared'} as const;
+    expect(told(await uploadEach([file()], {upload, honoursKeys: true}, options))).toEqual(['uploaded']);
+    expect(journal.reader.scope).toMatchObject({honoursKeys: true});
+  });
+
   test('409 to what was never released: failed, and sent by the next run', async () => {
     const one = await bench();
     const conflict: Uploader = {upload: async () => ({kind: 'refused', status: 409})};
@@ -654,6 +663,42 @@ describe('one after another in one run', () => {
     const outcomes = await uploadEach([large()], uploader, {retries: 3, clock: new InstantClock()});
     expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
     expect(uploader.requests).toBe(2);
+  });
+
+  test('409 to it, from a service that declares when it is asked that it honours keys: sent again', async () => {
+    let honoursKeys: boolean | undefined;
+    const counted = counting(async (request, number) => {
+      await send(request);
+      return number === 1 ? busy : number === 2 ? {kind: 'refused', status: 409} : stored();
+    });
+    const uploader: Uploader = {
+      upload: request => counted.upload(request),
+      get honoursKeys() {
+        return honoursKeys;
+      },
+      probeAvailability: async () => {
+        honoursKeys = true;
+        return undefined;
+      },
+    };
+    const options = {retries: 3, clock: new InstantClock(), onUnknown: 'declared'} as const;
+    expect(told(await uploadEach([large()], uploader, options))).toEqual(['uploaded']);
+    expect(counted.requests).toBe(3);
+  });
+
+  test('a run that is stopped while the service asks all files to wait: ends at once', async () => {
+    const stop = new Stop<MediaError>();
+    const clock = new ManualClock();
+    const uploader: Uploader = {
+      async upload({signal}) {
+        signal.throwIfAborted();
+        return {kind: 'refused', status: 429, retryAfter: '60'};
+      },
+    };
+    const outcomes = uploadEach([small(), small()], uploader, {stop, clock, several: true});
+    await clock.advance(1_000);
+    stop.abort(interrupted);
+    expect(await within(0, clock, outcomes)).toEqual(['failed rate_limited', 'failed interrupted']);
   });
 
   test('a retry that is due when another file has met a rejected key: not made', async () => {

@@ -43,6 +43,13 @@ describe('a refusal', () => {
     });
   });
 
+  test('that asks for a longer wait than permitted: the message says how long, and the hint how to wait', () => {
+    const failure = {kind: 'refused', status: 429, retryAfter: '7200'} as const;
+    const {message, hint} = explain(failure, judge('held', failure, {retryMaxWaitMs: 60_000}), host);
+    expect(message).toBe(`${host} received too many requests (429). It asks to wait 2 hours.`);
+    expect(hint).toContain('7200');
+  });
+
   test('a message of 100,000 characters is shortened', () => {
     const {message} = describeRefusal({kind: 'refused', status: 400, message: 'a'.repeat(100_000)}, host);
     expect(message).toBe(`${host} refused the request (400): ${'a'.repeat(500)}...`);
