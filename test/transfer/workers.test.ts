@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {nextTurn} from '../../src/host.ts';
-import {mapConcurrently, type PendingResult} from '../../src/transfer/workers.ts';
+import {Descriptors, mapConcurrently, type PendingResult} from '../../src/transfer/workers.ts';
 import {seeded} from '../support/seeded.ts';
 import {collect} from '../support/trees.ts';
 
@@ -194,5 +194,38 @@ describe('mapConcurrently', () => {
     await expect(collect(mapConcurrently(items(), {limit: 3}, async item => now(item)))).rejects.toThrow(
       'no more',
     );
+  });
+});
+
+describe('descriptors', () => {
+  it('a file that gets none begins again when another has ended, and fewer are in progress from then on', async () => {
+    const descriptors = new Descriptors();
+    const hand = byHand();
+    const ended: string[] = [];
+    const others = [1, 2].map(item => descriptors.use(() => hand.work(item)));
+    await until(() => hand.ends.size === 2);
+    let tries = 0;
+    const yielding = descriptors.use(async () => {
+      tries += 1;
+      if (tries === 1) return descriptors.yieldDescriptor() ? undefined : 'alone';
+      ended.push('yielded');
+      return 'done';
+    });
+    await nextTurn();
+    // Two are in progress, as many as there is room for.
+    const later = descriptors.use(async () => ended.push('later'));
+    await nextTurn();
+    expect([tries, ended]).toEqual([1, []]);
+    hand.ends.get(1)?.();
+    await yielding;
+    await later;
+    expect(ended).toEqual(['yielded', 'later']);
+    hand.ends.get(2)?.();
+    await Promise.all(others);
+  });
+
+  it('a file on its own yields none, since no other would make room', async () => {
+    const descriptors = new Descriptors();
+    expect(await descriptors.use(async () => descriptors.yieldDescriptor())).toBe(false);
   });
 });
