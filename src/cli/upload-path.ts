@@ -1,6 +1,6 @@
 import {type ErrorCode, MediaError, unlessBug} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
-import {asksForFewer, refusalIn} from '../service/uploader.ts';
+import {isRetryableRefusal, refusalIn} from '../service/uploader.ts';
 import {correctBaseUrl} from '../settings/hint-options.ts';
 import type {Session} from './session.ts';
 
@@ -34,7 +34,7 @@ export async function checkUploadPath(
     return failed('redirected', `${href} redirects${to} (${status}), which uploads do not follow.`);
   }
   if (status === 401) return unverified('the key is not accepted (401)');
-  if (asksForFewer(status) || status >= 500) return unverified(`the response was ${status}`);
+  if (isRetryableRefusal(status) || status >= 500) return unverified(`the response was ${status}`);
   // A success is as wrong as a 404, since nothing was sent that could be stored.
   const isElsewhere = status < 300 || status === 403 || status === 404 || status === 405;
   // Servers in front of the service refuse requests too, but not the type of an upload.

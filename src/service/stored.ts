@@ -4,7 +4,7 @@ import {isUnreachable, MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import {type ConnectionOptions, proxyFor, sendHead} from '../http/http.ts';
 import {type MediaRecord, publicUrl} from './record.ts';
-import {asksForFewer} from './uploader.ts';
+import {isRetryableRefusal} from './uploader.ts';
 
 /** How long to wait for the response, in milliseconds. */
 const waitMs = 10_000;
@@ -51,7 +51,7 @@ export async function isStillStored(
     const request = {method: 'HEAD', url, headers: {}, waitMs, signal} as const;
     const answer = await sendHead(request, isOwn ? bare : {...bare, lookup: publicLookup});
     const {status = 503, headers = {}} = answer ?? {};
-    if ((status < 500 && !asksForFewer(status)) || signal.aborted)
+    if ((status < 500 && !isRetryableRefusal(status)) || signal.aborted)
       return status === 200 && headers['content-length'] === String(size);
     const message = `${url.host} did not say whether it still has an uploaded file.`;
     throw new MediaError('service_unavailable', message, {status: answer?.status});

@@ -1,3 +1,4 @@
+import type {ErrorCode} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import type {Body, HttpAnswer} from '../http/http.ts';
 import {defined} from '../lib/object.ts';
@@ -7,9 +8,13 @@ import {bodyText, parseErrorRecord, type ReceivedRecord} from './record.ts';
 /** Where files are posted to, below the base URL (interface, 4.1). */
 export const uploadPath = '/v1/media/upload';
 
-/** Whether with this status the service asks for fewer requests: nothing was stored, and another try may succeed. */
-export function asksForFewer(status: number): boolean {
-  return status === 429;
+/** The statuses after which another try may succeed since nothing was stored, with the error's code and what the service did. */
+export const retryableRefusals: ReadonlyMap<number, [code: ErrorCode, did: string]> = new Map([
+  [429, ['rate_limited', 'received too many requests']],
+]);
+
+export function isRetryableRefusal(status: number): boolean {
+  return retryableRefusals.has(status);
 }
 
 export interface UploadRequest {
@@ -47,8 +52,6 @@ export interface Refused {
   serviceCode?: number;
   /** The Retry-After field, unparsed. */
   retryAfter?: string;
-  /** How long the service asks to wait, in milliseconds, if that is longer than allowed. */
-  longWaitMs?: number;
   /** The Location field, a URL. */
   location?: string;
   /** The WWW-Authenticate field, unparsed. */

@@ -1,16 +1,10 @@
-import {MediaError} from '../errors.ts';
-import type {Uploader} from '../service/uploader.ts';
 import type {Source} from '../sources/open/source.ts';
-import {RateLimit} from './attempt/rate-limit.ts';
-import {RetryBudget} from './attempt/retry.ts';
-import {AdaptiveConcurrency, fixedConcurrency, safeConcurrency} from './concurrency.ts';
-import {Ending, Halt} from './ending.ts';
-import {type BatchState, FileTransfer} from './file-transfer.ts';
-import {KeySupport} from './key-support.ts';
+import {FileTransfer} from './file-transfer.ts';
 import type {TransferOptions} from './options.ts';
 import {comparisonOf, type LeftOut, type Outcome, sizeWarning} from './outcome.ts';
-import {Gate} from './waiting/gate.ts';
-import {Outage} from './waiting/outage.ts';
+import {BatchAbort, OutcomeBuilder} from './outcome-builder.ts';
+import {Pacing} from './pacing.ts';
+import {RetryPolicy} from './retry-policy.ts';
 import {Descriptors, mapConcurrently, type PendingResult} from './workers.ts';
 
 export type {TransferObserver, TransferOptions} from './options.ts';
@@ -22,14 +16,14 @@ export type {TransferObserver, TransferOptions} from './options.ts';
  */
 export function uploadBatch(
   sources: AsyncIterable<Source> | Iterable<Source>,
-  given: TransferOptions,
+  options: TransferOptions,
 ): AsyncIterableIterator<Outcome | LeftOut> {
-  const {stop} = given;
-  const gate = new Gate(given);
-  const batch = stateOf(given, gate);
-  const {concurrency, descriptors, halt, outage} = batch;
-  const options = {...given, uploader: guarded(given, gate, batch)};
-  const onStop = () => outage.abandon(stop.reason);
+  const {stop} = options;
+  const batchAbort = new BatchAbort();
+  const pacing = new Pacing(options, batchAbort);
+  const descriptors = new Descriptors();
+  const batch = {pacing, retryPolicy: new RetryPolicy(options), descriptors, batchAbort};
+  const onStop = () => pacing.end(stop.reason);
   stop.addEventListener('abort', onStop, {once: true});
   if (stop.aborted) onStop();
   /** The position of the next source. */
@@ -37,61 +31,21 @@ export function uploadBatch(
   const transfer = async (source: Source): Promise<PendingResult<Outcome | LeftOut>> => {
     const position = next;
     next += 1;
-    const end = halt.reason ?? stop.reason;
-    if (end !== undefined) return {result: new Ending(position, source, options, halt).notTried(end)};
+    const end = batchAbort.reason ?? stop.reason;
+    if (end !== undefined)
+      return {result: new OutcomeBuilder(position, source, options, batchAbort).notTried(end)};
     const file = new FileTransfer(position, source, options, batch);
     const {result} = await descriptors.use(() => file.run());
     return {result: result.then(outcome => compared(outcome, options))};
   };
   return mapConcurrently(
     sources,
-    concurrency,
+    pacing,
     transfer,
     () => stop.reason?.code === 'interrupted',
     // The signal lives on under `media watch`.
     () => stop.removeEventListener('abort', onStop),
   );
-}
-
-function stateOf(given: TransferOptions, gate: Gate): BatchState {
-  const {clock, retries, several, limitRate, observer, uploader, concurrency: option} = given;
-  // Without retries, a file that is refused for being one too many is lost: no higher limit is tried.
-  const mostOf = (most: number) => (retries === 0 ? Math.min(safeConcurrency, most) : most);
-  const concurrency =
-    typeof option === 'number'
-      ? fixedConcurrency(option)
-      : new AdaptiveConcurrency(clock, mostOf(option.most));
-  const halt = new Halt();
-  const outage = new Outage({
-    ...{...given, gate, concurrency},
-    // A single file relies on its retries.
-    probe: several ? uploader.probeAvailability?.bind(uploader) : undefined,
-    onChange: since => observer.unavailable(since),
-    onEnd: error => halt.abort(error),
-  });
-  halt.addEventListener('abort', () => outage.abandon());
-  return {
-    ...{concurrency, outage, halt, budget: new RetryBudget(), descriptors: new Descriptors()},
-    keys: new KeySupport(given),
-    rateLimit: limitRate === undefined ? undefined : new RateLimit(limitRate, clock),
-  };
-}
-
-/** An uploader whose responses the gate heeds. It begins no attempt once the batch has ended: with a bad key, even one is too many. */
-function guarded({uploader, clock}: TransferOptions, gate: Gate, {halt, keys}: BatchState): Uploader {
-  return {
-    upload: async request => {
-      const why = halt.reason;
-      const sentAt = clock.monotonic();
-      if (why === undefined) {
-        const answer = await uploader.upload(request);
-        keys.learn();
-        return gate.learn(answer, sentAt);
-      }
-      const sentence = `The file was not tried again: the run had ended (${why.code}).`;
-      throw new MediaError('not_tried', sentence, {cause: why});
-    },
-  };
 }
 
 /** The outcome with what `verify` says of its record; without that, only a different size is a warning. */

@@ -1,29 +1,19 @@
 import type {Clock} from '../host.ts';
 
 /** How an attempt ended: `refused` as one too many at a time; `broken` in a way that fewer at a time may prevent. */
-export type AttemptEnd = 'stored' | 'refused' | 'broken' | 'other';
+export type AttemptResult = 'stored' | 'refused' | 'broken' | 'other';
 
 /** Call when nothing more is sent for a file. */
-export type EndAttempt = (how: AttemptEnd) => void;
+export type ReleaseSlot = (how: AttemptResult) => void;
 
-/** How many files may be in progress at a time, which may change while they are. */
-export interface Concurrency {
-  /** The limit at this moment, which changes when an attempt ends; a file that is in progress beyond it is not interrupted. */
-  readonly limit: number;
-  /** Resolves when a file of `size` bytes may be sent, which is at once unless the limit has fallen since it was opened. */
-  begin(size: number): Promise<EndAttempt> | EndAttempt;
-}
+/** How many files may be in progress at a time: a fixed number, which needs no `begin`, or as many as raise the throughput. */
+export type Concurrency = Pick<AdaptiveConcurrency, 'limit'> & Partial<Pick<AdaptiveConcurrency, 'begin'>>;
 
 /** A fixed number of files at a time, or as many as raise the throughput, up to `most`. */
 export type ConcurrencyOption = number | {readonly most: number};
 
 /** A concurrency that hardly any service refuses. */
 export const safeConcurrency = 8;
-
-/** Always the same number of files at a time. */
-export function fixedConcurrency(limit: number): Concurrency {
-  return {limit, begin: () => () => {}};
-}
 
 /** The limit of the first round. A service that takes 4 at a time refuses 12 of these files: less than 5 % of 300. */
 const initialLimit = 2 * safeConcurrency;
@@ -70,10 +60,10 @@ interface Trial {
  * A broken request halves the limit, or takes the last raise back, once a round (as in RFC 6582). A refusal lowers it to the
  * number of files in progress that were not refused, which is what the service takes.
  */
-export class AdaptiveConcurrency implements Concurrency {
+export class AdaptiveConcurrency {
   readonly #most: number;
   readonly #clock: Pick<Clock, 'monotonic' | 'idle'>;
-  readonly #waiting: {size: number; begin: (end: EndAttempt) => void}[] = [];
+  readonly #waiting: {size: number; begin: (end: ReleaseSlot) => void}[] = [];
   readonly #inProgress = {files: 0, bytes: 0};
   #limit: number;
   #isSlowStart = true;
@@ -92,17 +82,19 @@ export class AdaptiveConcurrency implements Concurrency {
     this.#round.began = clock.monotonic();
   }
 
+  /** The limit at this moment, which changes when an attempt ends; a file that is in progress beyond it is not interrupted. */
   get limit(): number {
     const isFull = this.#inProgress.bytes >= enoughBytes;
     return isFull ? Math.min(this.#limit, safeConcurrency) : this.#limit;
   }
 
-  begin(size: number): Promise<EndAttempt> | EndAttempt {
+  /** Resolves when a file of `size` bytes may be sent, which is at once unless the limit has fallen since it was opened. */
+  begin(size: number): Promise<ReleaseSlot> | ReleaseSlot {
     if (this.#inProgress.files < this.limit) return this.#began(size);
     return new Promise(begin => this.#waiting.push({size, begin}));
   }
 
-  #began(size: number): EndAttempt {
+  #began(size: number): ReleaseSlot {
     this.#begun += 1;
     // A file alone is not measured, which would load another of Node's modules: 3 ms.
     if (this.#begun === 2) this.#round.idle = this.#clock.idle();
@@ -112,7 +104,7 @@ export class AdaptiveConcurrency implements Concurrency {
     return how => this.#ended(number, size, how);
   }
 
-  #ended(number: number, size: number, how: AttemptEnd): void {
+  #ended(number: number, size: number, how: AttemptResult): void {
     this.#inProgress.files -= 1;
     this.#inProgress.bytes -= size;
     if (how === 'stored') this.#stored(size);

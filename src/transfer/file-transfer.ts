@@ -3,43 +3,31 @@ import type {JournalEntry, SentInput} from '../journal/journal.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {type AttemptOptions, attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
-import {explain, unsent} from './attempt/explain.ts';
-import type {RateLimit} from './attempt/rate-limit.ts';
-import {decide, overloadOf, type Reach, type RetryBudget, signOf} from './attempt/retry.ts';
-import type {AttemptEnd, Concurrency} from './concurrency.ts';
-import {Ending, type Halt} from './ending.ts';
+import {explain, openingError} from './attempt/explain.ts';
+import {type FailureVerdict, judge, type Phase} from './attempt/judge.ts';
 import type {Stripped} from './geotags.ts';
-import type {KeySupport} from './key-support.ts';
 import {geotagTransform, type TransferOptions} from './options.ts';
 import {isLeftOut, type LeftOut, type Outcome} from './outcome.ts';
-import {type Retries, retriesOf} from './retries.ts';
-import type {Outage} from './waiting/outage.ts';
+import {type BatchAbort, OutcomeBuilder} from './outcome-builder.ts';
+import type {Pacing} from './pacing.ts';
+import {Retries, type RetryPolicy} from './retry-policy.ts';
 import type {Descriptors, PendingResult} from './workers.ts';
 
-/** What the files of a batch share. */
-export interface BatchState {
-  /** How many files are uploaded at a time. */
-  concurrency: Concurrency;
-  /** Whether an upload with an unknown outcome may be sent again. */
-  keys: KeySupport;
-  /** Limits the retries of the whole batch, so that an outage causes a bounded number of requests. */
-  budget: RetryBudget;
-  /** Keeps files from being sent while the service is away or asks to wait. */
-  outage: Outage;
-  /** Keeps files from being opened while the process has no descriptor left for them. */
+/** What governs all files of a batch, beside `stop`: see CONTRIBUTING, "What governs a batch". */
+interface BatchState {
+  pacing: Pacing;
+  retryPolicy: RetryPolicy;
   descriptors: Descriptors;
-  /** Ends the batch when the failure of one file applies to all. */
-  halt: Halt;
-  rateLimit: RateLimit | undefined;
+  batchAbort: BatchAbort;
 }
 
-/** Takes one file through its transfer: open, decide its type, look it up, then attempt, judge and record until it has ended. */
+/** Takes one file through its transfer: open, decide its type, look it up; then attempt, judge and record until it ends. */
 export class FileTransfer {
   readonly #position: number;
   readonly #source: Source;
   readonly #options: TransferOptions;
   readonly #batch: BatchState;
-  readonly #ending: Ending;
+  readonly #outcome: OutcomeBuilder;
   readonly #retries: Retries;
   /** Set after an attempt with an unknown outcome: no later failure makes it certain again. */
   #unknown: MediaError | undefined;
@@ -54,27 +42,27 @@ export class FileTransfer {
     this.#source = source;
     this.#options = options;
     this.#batch = batch;
-    this.#ending = new Ending(position, source, options, batch.halt);
-    this.#retries = retriesOf(this.#ending.facts, options, batch);
+    this.#outcome = new OutcomeBuilder(position, source, options, batch.batchAbort);
+    this.#retries = new Retries(this.#outcome.facts, batch.retryPolicy);
   }
 
-  /** Resolves when nothing more is sent, to a result that the journal may still record; to undefined if it begins again, having yielded its descriptor. */
+  /** Resolves when nothing more is sent; to undefined if the file yielded its descriptor, and is to begin again. */
   async run(): Promise<PendingResult<Outcome | LeftOut> | undefined> {
-    if (this.#source.found?.isHidden) return this.#ending.leftOut();
+    if (this.#source.found?.isHidden) return this.#outcome.leftOut();
     this.#hasYielded = false;
     this.#entry = undefined;
     let opened: OpenSource | undefined;
     let pending: PendingResult<Outcome | LeftOut> | undefined;
     try {
       opened = await this.#open();
-      await this.#ending.opened(opened);
+      await this.#outcome.opened(opened);
       pending = await this.#transfer(opened);
     } catch (error) {
-      const failure = unsent(this.#source.name, error);
+      const failure = openingError(this.#source.name, error);
       if (this.#hasYielded || this.#yieldDescriptor(failure)) return undefined;
       pending = (await isLeftOut(this.#source, failure))
-        ? this.#ending.leftOut()
-        : this.#ending.failed('failed', failure);
+        ? this.#outcome.leftOut()
+        : this.#outcome.failed('failed', failure);
     } finally {
       const end = () => this.#entry?.end();
       if (pending === undefined) end();
@@ -91,8 +79,8 @@ export class FileTransfer {
         return await this.#source.open(this.#options.stop);
       } catch (error) {
         if (!(error instanceof MediaError)) throw error;
-        const {action} = decide('opening', {kind: 'error', error});
-        if (action !== 'retry' || this.#yieldDescriptor(error) || !(await this.#retries.next(error)))
+        const verdict = judge('opening', {kind: 'error', error});
+        if (verdict.isFinal || this.#yieldDescriptor(error) || !(await this.#retries.next(error, verdict)))
           throw error;
       }
     }
@@ -105,48 +93,56 @@ export class FileTransfer {
     const input = {path, size: opened.size, stat: opened.stat, types};
     // A record is compared with the content type, too.
     const known =
-      verify === undefined ? await this.#asked(since => journal?.recall(input, since)) : undefined;
+      verify === undefined ? await this.#lookUp(since => journal?.recall(input, since)) : undefined;
     if (known !== undefined) {
-      this.#ending.started(opened.size);
+      this.#outcome.started(opened.size);
       // It is public, too.
       if (geotags === 'warn') await this.#applyGeotags(opened);
-      return this.#ending.fromJournal(known);
+      return this.#outcome.fromJournal(known);
     }
-    const {contentType, warning} = await this.#options.contentType(this.#source, opened);
-    this.#ending.facts.contentType = contentType;
-    if (verify !== undefined) this.#ending.facts.dimensions = await verify.dimensions(opened, contentType);
-    this.#ending.started(opened.size);
-    if (warning !== undefined) this.#ending.warn(warning);
-    if (geotags !== undefined) await this.#applyGeotags(opened);
+    const contentType = await this.#decideType(opened);
     const typed: SentInput = {...input, contentType, ...this.#stripped};
-    const admission = await this.#asked(resendSince => journal?.admit(typed, opened, {resendSince, stop}));
-    if (admission !== undefined && admission.status !== 'new') return this.#ending.fromJournal(admission);
+    const admission = await this.#lookUp(resendSince => journal?.admit(typed, opened, {resendSince, stop}));
+    if (admission !== undefined && admission.status !== 'new') return this.#outcome.fromJournal(admission);
     this.#entry = admission?.entry;
-    return dryRun ? this.#ending.checked() : this.#upload(opened, contentType);
+    return dryRun ? this.#outcome.checked() : this.#upload(opened, contentType);
   }
 
-  /** What the journal knows; if that is an upload with an unknown outcome, once more when it is known whether that may be sent again. */
-  async #asked<Result extends {status: string}>(
-    ask: (resendSince: number) => Promise<Result | undefined> | undefined,
-  ): Promise<Result | undefined> {
-    const known = await ask(this.#retries.resendSince);
-    const mayChange = known?.status === 'unknown' && (await this.#batch.keys.ask());
-    return mayChange ? ask(this.#retries.resendSince) : known;
+  async #decideType(opened: OpenSource): Promise<string> {
+    const {verify, geotags} = this.#options;
+    const {contentType, warning} = await this.#options.contentType(this.#source, opened);
+    this.#outcome.facts.contentType = contentType;
+    if (verify !== undefined) this.#outcome.facts.dimensions = await verify.dimensions(opened, contentType);
+    this.#outcome.started(opened.size);
+    if (warning !== undefined) this.#outcome.warn(warning);
+    if (geotags !== undefined) await this.#applyGeotags(opened);
+    return contentType;
   }
 
   /** Searches the file for its location, and plans to send it without that. */
   async #applyGeotags(opened: OpenSource): Promise<void> {
     const {applyGeotags} = await import('./geotags.ts');
-    this.#stripped = await applyGeotags(this.#options.geotags, opened, this.#ending);
+    this.#stripped = await applyGeotags(this.#options.geotags, opened, this.#outcome);
   }
 
+  /** What the journal knows. If the outcome is unknown, the service is asked whether it honours keys. */
+  async #lookUp<Result extends {status: string}>(
+    ask: (resendSince: number) => Promise<Result | undefined> | undefined,
+  ): Promise<Result | undefined> {
+    const {retryPolicy} = this.#batch;
+    const known = await ask(retryPolicy.resendSince);
+    const mayChange = known?.status === 'unknown' && (await retryPolicy.askAboutKeys());
+    return mayChange ? ask(retryPolicy.resendSince) : known;
+  }
+
+  /** Makes attempts, each when the file may be sent, until it has an outcome. */
   async #upload(source: OpenSource, contentType: string): Promise<PendingResult<Outcome>> {
     const {uploader, clock, stop, timeoutMs, observer} = this.#options;
-    const {outage, rateLimit} = this.#batch;
+    const {pacing, batchAbort} = this.#batch;
     const entry = this.#entry;
     this.#wasReleased = entry?.wasReleased ?? false;
     const doubted = entry?.inDoubt;
-    if (doubted !== undefined) this.#unknown = this.#ending.unknownSince(doubted, true);
+    if (doubted !== undefined) this.#unknown = this.#outcome.unknownSince(doubted, true);
     // Named one by one: a copy of all the options takes a fifth of what an attempt costs on the main thread.
     const upload: AttemptOptions = {
       source,
@@ -156,94 +152,95 @@ export class FileTransfer {
       uploader,
       clock,
       stop,
+      batchAbort,
       timeoutMs,
-      rateLimit,
+      rateLimit: pacing.rateLimit,
       entry,
       onProgress: bytes => observer.progress(this.#position, bytes),
     };
-    outage.begin(this.#position);
     try {
       for (;;) {
-        const ending = await this.#attemptOnce(upload);
-        if (ending !== undefined) return ending;
+        const outage = await pacing.turn(this.#position, source.size);
+        if (outage !== undefined) return this.#failed(outage);
+        const result = await this.#attempt(upload);
+        const pending = result.kind === 'stored' ? this.#stored(result) : await this.#afterFailure(result);
+        if (pending !== undefined) return pending;
       }
     } finally {
-      outage.finish(this.#position);
+      pacing.finish(this.#position);
     }
-  }
-
-  /** Makes an attempt when the file may be sent; the outcome of the file, or undefined if it is to be tried again now. */
-  async #attemptOnce(upload: AttemptOptions): Promise<PendingResult<Outcome> | undefined> {
-    const end = await this.#batch.concurrency.begin(upload.source.size);
-    let how: AttemptEnd = 'other';
-    let result: Stored | FailedAttempt;
-    try {
-      const error = await this.#batch.outage.pass(this.#position);
-      if (error !== undefined) return this.#failed(error);
-      result = await this.#attempt(upload);
-      how = result.kind === 'stored' ? 'stored' : (overloadOf(result.phase, result.failure) ?? 'other');
-    } finally {
-      end(how);
-    }
-    if (result.kind === 'failed') return this.#afterFailure(result);
-    this.#batch.outage.ended(this.#position, 'stored');
-    this.#retries.giveBack();
-    return this.#ending.stored(result.received, this.#entry);
   }
 
   async #attempt(upload: AttemptOptions): Promise<Stored | FailedAttempt> {
-    this.#ending.facts.attempts += 1;
+    this.#outcome.facts.attempts += 1;
     this.#retries.begin();
     const result = await attemptUpload(upload);
-    return result.kind === 'unsure' ? this.#attempt({...upload, isHashed: true}) : result;
+    if (result.kind === 'unsure') return this.#attempt({...upload, isHashed: true});
+    this.#batch.retryPolicy.learn();
+    return result;
   }
 
-  async #afterFailure({phase, failure}: FailedAttempt): Promise<PendingResult<Outcome> | undefined> {
-    const {waitsForNetwork, several, host} = this.#options;
-    const {keys} = this.#batch;
-    const wasReleased = this.#wasReleased;
-    const isKnown = this.#ending.facts.attempts > 1 || wasReleased;
-    const decideNow = () =>
-      decide(phase, failure, {isHonoured: keys.isCertain && isKnown, wasReleased}, waitsForNetwork);
-    let decision = decideNow();
-    if (decision.action === 'unknown' && (await keys.ask())) decision = decideNow();
+  #stored({received}: Stored): PendingResult<Outcome> {
+    this.#batch.pacing.report(this.#position, {availability: 'stored'});
+    this.#retries.refund();
+    return this.#outcome.stored(received, this.#entry);
+  }
+
+  /** The outcome of the file, or undefined if it is to be tried again now. */
+  async #afterFailure(attempt: FailedAttempt): Promise<PendingResult<Outcome> | undefined> {
+    const {several, host} = this.#options;
+    const {pacing, retryPolicy, batchAbort} = this.#batch;
+    const {phase, failure} = attempt;
+    let verdict = this.#judge(attempt);
+    const afterOutage = pacing.report(this.#position, verdict, attempt);
+    if (verdict.action === 'unknown' && (await retryPolicy.askAboutKeys())) verdict = this.#judge(attempt);
     if (phase === 'released') this.#wasReleased = true;
     const isForgotten = several && this.#entry === undefined;
-    const error = explain(failure, decision, host, isForgotten ? undefined : this.#retries.mayResend);
-    const isFree = this.#batch.outage.ended(this.#position, signOf(failure, decision), error.messageToKeep);
+    const error = explain(failure, verdict, host, isForgotten ? undefined : this.#retries.mayResend);
     const isYielding = this.#yieldDescriptor(error, 1);
     // Before the journal is written, or a file that waits would be sent meanwhile.
-    if (decision.action === 'fail') this.#batch.halt.stopEarly(error, decision.halt);
-    if (decision.action === 'unknown') {
-      this.#unknown ??= error;
-      if (phase !== 'released') await this.#entry?.doubt();
-    }
-    // Each certain failure is recorded at once: a kill during the wait would otherwise leave a commit without a result.
-    else if (this.#unknown === undefined && !hasTrait(error.code, 'unrecorded'))
-      await this.#entry?.failed({code: error.code, message: error.messageToKeep});
+    batchAbort.stopEarly(error, verdict.abortScope);
+    await this.#record(phase, verdict, error);
     if (isYielding) throw error;
-    const isFinal = decision.action === 'fail' || (decision.action === 'unknown' && decision.isFinal);
-    const mayRepeat = !isFinal && (this.#unknown === undefined || this.#retries.mayResend);
-    if (mayRepeat && (await this.#retries.next(error, {failure, isFree}))) return undefined;
-    return this.#failed(error, decision.action === 'fail' ? decision.halt : 'never');
+    const mayRepeat = !verdict.isFinal && (this.#unknown === undefined || this.#retries.mayResend);
+    if (mayRepeat && (await this.#retries.next(error, verdict, afterOutage))) return undefined;
+    return this.#failed(error);
   }
 
-  /** Whether the file begins again when others have ended, for want of a descriptor; `attempts`: those that do not count. */
-  #yieldDescriptor(error: MediaError, attempts = 0): boolean {
-    if (error.code !== 'too_many_open_files' || this.#source.isOnce || this.#wasReleased) return false;
-    this.#hasYielded = this.#unknown === undefined && this.#batch.descriptors.yieldDescriptor();
-    if (!this.#hasYielded) return false;
-    this.#ending.facts.attempts -= attempts;
-    this.#options.observer.retrying(this.#position, this.#source.name, error, undefined);
-    return true;
+  #judge({phase, failure}: FailedAttempt): FailureVerdict {
+    const {waitsForNetwork, retryMaxWaitMs, clock} = this.#options;
+    const wasReleased = this.#wasReleased;
+    const isRepeated = this.#outcome.facts.attempts > 1 || wasReleased;
+    const isHonoured = isRepeated && this.#batch.retryPolicy.honoursKeys === true;
+    const now = clock.now();
+    return judge(phase, failure, {isHonoured, wasReleased, waitsForNetwork, now, retryMaxWaitMs});
+  }
+
+  /** Each certain failure is recorded at once: a kill during a wait would otherwise leave a commit without a result. */
+  async #record(phase: Phase, {action}: FailureVerdict, error: MediaError): Promise<void> {
+    if (action === 'unknown') {
+      this.#unknown ??= error;
+      if (phase !== 'released') await this.#entry?.doubt();
+    } else if (this.#unknown === undefined && !hasTrait(error.code, 'unrecorded'))
+      await this.#entry?.failed({code: error.code, message: error.messageToKeep});
   }
 
   /** The outcome of a file that is not stored, or may be. */
-  #failed(error: MediaError, halt: Reach = 'never'): PendingResult<Outcome> {
+  #failed(error: MediaError): PendingResult<Outcome> {
     const unknown = this.#unknown;
     const last = unknown === error ? '' : ` The last attempt: ${error.messageToKeep}`;
     const shown = unknown?.reworded({message: `${unknown.message}${last}`}) ?? error;
     const status = unknown === undefined ? 'failed' : 'unknown';
-    return this.#ending.failed(status, this.#retries.withAttempts(shown), halt);
+    return this.#outcome.failed(status, this.#retries.withAttempts(shown));
+  }
+
+  /** Whether the file begins again when others have ended, for want of a descriptor. `attempts`: how many do not count. */
+  #yieldDescriptor(error: MediaError, attempts = 0): boolean {
+    if (error.code !== 'too_many_open_files' || this.#source.isOnce || this.#wasReleased) return false;
+    this.#hasYielded = this.#unknown === undefined && this.#batch.descriptors.yieldDescriptor();
+    if (!this.#hasYielded) return false;
+    this.#outcome.facts.attempts -= attempts;
+    this.#options.observer.retrying(this.#position, this.#source.name, error, undefined);
+    return true;
   }
 }

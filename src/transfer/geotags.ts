@@ -3,8 +3,8 @@ import {patched, planGeotags, UnstrippableError} from '../geotags/geotags.ts';
 import type {SentInput} from '../journal/journal.ts';
 import type {OpenSource} from '../sources/open/source.ts';
 import type {AttemptOptions} from './attempt/attempt.ts';
-import type {Ending} from './ending.ts';
 import {type FileOptions, geotagTransform} from './options.ts';
+import type {OutcomeBuilder} from './outcome-builder.ts';
 
 /** How a file is sent without its location, and how the journal records that. */
 export type Stripped = Pick<SentInput, 'transform' | 'onSentUnchanged'> & Pick<AttemptOptions, 'transformed'>;
@@ -16,9 +16,9 @@ export type Stripped = Pick<SentInput, 'transform' | 'onSentUnchanged'> & Pick<A
 export async function applyGeotags(
   mode: FileOptions['geotags'],
   opened: OpenSource,
-  ending: Ending,
+  outcome: OutcomeBuilder,
 ): Promise<Stripped | undefined> {
-  const {facts} = ending;
+  const {facts} = outcome;
   try {
     const plan = await planGeotags(opened);
     facts.geotags = plan.geotags;
@@ -28,14 +28,14 @@ export async function applyGeotags(
       return {
         transform: geotagTransform,
         transformed: (bytes, position) => patched(bytes, position, plan.patches),
-        onSentUnchanged: uploads => ending.warn(stillPublic(uploads)),
+        onSentUnchanged: uploads => outcome.warn(stillPublic(uploads)),
       };
     }
-    ending.warn('It tells where it was taken.');
+    outcome.warn('It tells where it was taken.');
   } catch (error) {
     if (!(error instanceof UnstrippableError)) throw error;
     if (mode === 'strip') throw unstrippable(facts.name, error);
-    ending.warn(`It may tell where it was taken: ${error.place} could not be checked.`);
+    outcome.warn(`It may tell where it was taken: ${error.place} could not be checked.`);
   }
   return undefined;
 }

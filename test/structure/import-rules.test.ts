@@ -183,7 +183,7 @@ const doors: Record<string, string[]> = {
   'sources/media-type/types': ['extension-types', 'tables'],
   'sources/open': ['disk', 'file', 'source', 'spooled'],
   transfer: ['batch', 'options', 'outcome'],
-  'transfer/attempt': ['attempt', 'explain', 'rate-limit', 'retry'],
+  'transfer/attempt': ['attempt', 'explain', 'judge', 'rate-limit'],
 };
 
 /** The two contracts that every room shares are in none. */

@@ -367,7 +367,7 @@ describe('a response that comes after the run was stopped', () => {
 });
 
 describe('one file at a time, and a gateway that answers 502 to the second', () => {
-  /** What came of three files, the order of uploads and probes, and whether the second was sent to its end. */
+  /** What came of four files, the order of uploads and probes, and whether the second was sent to its end. */
   async function seen(isReleased: boolean): Promise<{outcomes: string[]; calls: string}> {
     const clock = new ManualClock();
     const calls: string[] = [];
@@ -386,21 +386,22 @@ describe('one file at a time, and a gateway that answers 502 to the second', () 
         return undefined;
       },
     };
-    const ended = uploadEach([small(), small(), small()], uploader, {clock, retries: 0, several: true});
+    const sources = [small(), small(), small(), small()];
+    const ended = uploadEach(sources, uploader, {clock, retries: 0, several: true});
     return {outcomes: await within(10_000, clock, ended), calls: calls.join(' ')};
   }
 
   test('after its last bytes: it is unknown, and the third waits until the service is back', async () => {
     expect(await seen(true)).toEqual({
-      outcomes: ['uploaded', 'unknown outcome_unknown', 'uploaded'],
-      calls: 'upload upload probe upload',
+      outcomes: ['uploaded', 'unknown outcome_unknown', 'uploaded', 'uploaded'],
+      calls: 'upload upload probe upload upload',
     });
   });
 
   test('before them, without retries: it has failed, and is not sent again after the outage', async () => {
     const {outcomes, calls} = await seen(false);
-    expect(outcomes).toEqual(['uploaded', 'failed service_failed', 'uploaded']);
-    expect(calls).toBe('upload upload probe upload');
+    expect(outcomes).toEqual(['uploaded', 'failed service_failed', 'uploaded', 'uploaded']);
+    expect(calls).toBe('upload upload probe upload upload');
   });
 });
 
@@ -421,6 +422,22 @@ test.each<[string, Refused]>([
   };
   await within(100_000, clock, uploadEach([small(), small()], uploader, {clock}));
   expect(times).toEqual([0, 60_000]);
+});
+
+test('Retry-After with 502 to what was not sent whole: this file waits, and no other', async () => {
+  const clock = new ManualClock();
+  const times: number[] = [];
+  const uploader: Uploader = {
+    async upload(request) {
+      times.push(clock.monotonic());
+      if (times.length === 1) return {kind: 'refused', status: 502, retryAfter: '60'};
+      await send(request);
+      return stored();
+    },
+  };
+  const options = {clock, retries: 1, concurrency: 2};
+  await within(100_000, clock, uploadEach([small(), small(), small()], uploader, options));
+  expect(times).toEqual([0, 0, 0, 60_000]);
 });
 
 test('an outage that a gateway answers with a page: its words, which may hold ids, are not in what is kept', async () => {
@@ -616,6 +633,14 @@ describe('what a journal knows', () => {
     expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
   });
 
+  test('what a response declares about keys is in the journal, also if nothing went wrong', async () => {
+    const journal = await (await bench()).open();
+    const upload = (request: UploadRequest) => send(request).then(() => stored());
+    const options = {journal, onUnknown: 'declared'} as const;
+    expect(told(await uploadEach([file()], {upload, honoursKeys: true}, options))).toEqual(['uploaded']);
+    expect(journal.reader.scope).toMatchObject({honoursKeys: true});
+  });
+
   test('409 to what was never released: failed, and sent by the next run', async () => {
     const one = await bench();
     const conflict: Uploader = {upload: async () => ({kind: 'refused', status: 409})};
@@ -640,6 +665,42 @@ describe('one after another in one run', () => {
     expect(uploader.requests).toBe(2);
   });
 
+  test('409 to it, from a service that declares when it is asked that it honours keys: sent again', async () => {
+    let honoursKeys: boolean | undefined;
+    const counted = counting(async (request, number) => {
+      await send(request);
+      return number === 1 ? busy : number === 2 ? {kind: 'refused', status: 409} : stored();
+    });
+    const uploader: Uploader = {
+      upload: request => counted.upload(request),
+      get honoursKeys() {
+        return honoursKeys;
+      },
+      probeAvailability: async () => {
+        honoursKeys = true;
+        return undefined;
+      },
+    };
+    const options = {retries: 3, clock: new InstantClock(), onUnknown: 'declared'} as const;
+    expect(told(await uploadEach([large()], uploader, options))).toEqual(['uploaded']);
+    expect(counted.requests).toBe(3);
+  });
+
+  test('a run that is stopped while the service asks all files to wait: ends at once', async () => {
+    const stop = new Stop<MediaError>();
+    const clock = new ManualClock();
+    const uploader: Uploader = {
+      async upload({signal}) {
+        signal.throwIfAborted();
+        return {kind: 'refused', status: 429, retryAfter: '60'};
+      },
+    };
+    const outcomes = uploadEach([small(), small()], uploader, {stop, clock, several: true});
+    await clock.advance(1_000);
+    stop.abort(interrupted);
+    expect(await within(0, clock, outcomes)).toEqual(['failed rate_limited', 'failed interrupted']);
+  });
+
   test('a retry that is due when another file has met a rejected key: not made', async () => {
     const clock = new ManualClock();
     const uploader = counting(async (request, number) => {
@@ -649,6 +710,42 @@ describe('one after another in one run', () => {
     const options = {clock, retries: 5, concurrency: 2, random: () => 0.5};
     const outcomes = await within(60_000, clock, uploadEach([small(), small()], uploader, options));
     expect(outcomes.sort()).toEqual(['failed not_tried', 'failed unauthorized']);
+    expect(uploader.requests).toBe(2);
+  });
+
+  test('a retry that is due while the journal records that a key was rejected: not made', async () => {
+    const clock = new ManualClock();
+    let hangs = false;
+    let goOn = () => {};
+    const disk = new Promise<void>(resolve => {
+      goOn = resolve;
+    });
+    const wrap = (handle: JournalHandle) =>
+      changedHandle(handle, {
+        async write(...parameters) {
+          if (hangs) await disk;
+          return handle.write(...parameters);
+        },
+      });
+    const journal = await (await bench()).open({wrap});
+    let retrying = () => {};
+    const isRetrying = new Promise<void>(resolve => {
+      retrying = resolve;
+    });
+    const uploader = counting(async (_request, number) => {
+      if (number === 1) return busy;
+      await isRetrying;
+      hangs = true;
+      return {kind: 'refused', status: 401};
+    });
+    const sources = ['one', 'two'].map(content => small({}, () => {}, Buffer.from(content)));
+    const observer = {...noObserver, retrying: () => retrying()};
+    const options = {clock, journal, observer, retries: 5, concurrency: 2, random: () => 0.5};
+    const outcomes = uploadEach(sources, uploader, options);
+    await isRetrying;
+    await clock.advance(60_000);
+    goOn();
+    expect(told(await outcomes).sort()).toEqual(['failed not_tried', 'failed unauthorized']);
     expect(uploader.requests).toBe(2);
   });
 

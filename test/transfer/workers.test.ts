@@ -1,7 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {nextTurn} from '../../src/host.ts';
-import {fixedConcurrency} from '../../src/transfer/concurrency.ts';
-import {mapConcurrently, type PendingResult} from '../../src/transfer/workers.ts';
+import {Descriptors, mapConcurrently, type PendingResult} from '../../src/transfer/workers.ts';
 import {seeded} from '../support/seeded.ts';
 import {collect} from '../support/trees.ts';
 
@@ -32,7 +31,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 describe('mapConcurrently', () => {
   it('of nothing yields nothing', async () => {
-    expect(await collect(mapConcurrently([], fixedConcurrency(3), async item => now(item)))).toEqual([]);
+    expect(await collect(mapConcurrently([], {limit: 3}, async item => now(item)))).toEqual([]);
   });
 
   it('yields every result once, whatever the order of their ends', async () => {
@@ -41,7 +40,7 @@ describe('mapConcurrently', () => {
       for (let turn = 0; turn < (item * 7) % 5; turn++) await Promise.resolve();
       return now(item);
     };
-    const results = await collect(mapConcurrently(items, fixedConcurrency(8), work));
+    const results = await collect(mapConcurrently(items, {limit: 8}, work));
     expect(results.toSorted((a, b) => a - b)).toEqual(items);
   });
 
@@ -53,8 +52,7 @@ describe('mapConcurrently', () => {
     }
     const results: number[] = [];
     const done = (async () => {
-      for await (const result of mapConcurrently(items(), fixedConcurrency(4), hand.work))
-        results.push(result);
+      for await (const result of mapConcurrently(items(), {limit: 4}, hand.work)) results.push(result);
     })();
     for (let ended = 0; ended < 20; ended++) {
       await until(() => hand.ends.size === Math.min(4, 20 - ended));
@@ -101,7 +99,7 @@ describe('mapConcurrently', () => {
       });
       yield 2;
     }
-    const results = mapConcurrently(slow(), fixedConcurrency(2), async item => now(item));
+    const results = mapConcurrently(slow(), {limit: 2}, async item => now(item));
     expect((await results.next()).value).toBe(1);
     release();
     expect((await results.next()).value).toBe(2);
@@ -118,7 +116,7 @@ describe('mapConcurrently', () => {
         closed = true;
       }
     }
-    for await (const _ of mapConcurrently(items(), fixedConcurrency(3), async item => {
+    for await (const _ of mapConcurrently(items(), {limit: 3}, async item => {
       await Promise.resolve();
       finished += 1;
       return now(item);
@@ -137,9 +135,7 @@ describe('mapConcurrently', () => {
       finished.push(item);
       return now(item);
     };
-    await expect(collect(mapConcurrently([0, 1, 2, 3, 4, 5, 6], fixedConcurrency(3), work))).rejects.toThrow(
-      'one',
-    );
+    await expect(collect(mapConcurrently([0, 1, 2, 3, 4, 5, 6], {limit: 3}, work))).rejects.toThrow('one');
     expect(finished).toContain(0);
     expect(finished).not.toContain(6);
   });
@@ -151,7 +147,7 @@ describe('mapConcurrently', () => {
       begun.push(item);
       return {result: new Promise<number>(resolve => ends.push(() => resolve(item)))};
     };
-    const results = collect(mapConcurrently([1, 2, 3, 4, 5, 6], fixedConcurrency(2), work));
+    const results = collect(mapConcurrently([1, 2, 3, 4, 5, 6], {limit: 2}, work));
     // The first is awaited by the reader, two wait behind it, and one more was begun before there were two.
     await until(() => begun.length === 4);
     await new Promise(resolve => setImmediate(resolve));
@@ -173,7 +169,7 @@ describe('mapConcurrently', () => {
         return item;
       })(),
     });
-    await expect(collect(mapConcurrently([0, 1, 2, 3], fixedConcurrency(3), work))).rejects.toThrow('one');
+    await expect(collect(mapConcurrently([0, 1, 2, 3], {limit: 3}, work))).rejects.toThrow('one');
     expect(finished).toEqual(expect.arrayContaining([0, 2]));
   });
 
@@ -186,7 +182,7 @@ describe('mapConcurrently', () => {
         return item;
       })(),
     });
-    for await (const _ of mapConcurrently([0, 1], fixedConcurrency(2), work)) break;
+    for await (const _ of mapConcurrently([0, 1], {limit: 2}, work)) break;
     expect(isFinished).toBe(true);
   });
 
@@ -195,8 +191,41 @@ describe('mapConcurrently', () => {
       yield 1;
       throw new Error('no more');
     }
-    await expect(
-      collect(mapConcurrently(items(), fixedConcurrency(3), async item => now(item))),
-    ).rejects.toThrow('no more');
+    await expect(collect(mapConcurrently(items(), {limit: 3}, async item => now(item)))).rejects.toThrow(
+      'no more',
+    );
+  });
+});
+
+describe('descriptors', () => {
+  it('a file that gets none begins again when another has ended, and fewer are in progress from then on', async () => {
+    const descriptors = new Descriptors();
+    const hand = byHand();
+    const ended: string[] = [];
+    const others = [1, 2].map(item => descriptors.use(() => hand.work(item)));
+    await until(() => hand.ends.size === 2);
+    let tries = 0;
+    const yielding = descriptors.use(async () => {
+      tries += 1;
+      if (tries === 1) return descriptors.yieldDescriptor() ? undefined : 'alone';
+      ended.push('yielded');
+      return 'done';
+    });
+    await nextTurn();
+    // Two are in progress, as many as there is room for.
+    const later = descriptors.use(async () => ended.push('later'));
+    await nextTurn();
+    expect([tries, ended]).toEqual([1, []]);
+    hand.ends.get(1)?.();
+    await yielding;
+    await later;
+    expect(ended).toEqual(['yielded', 'later']);
+    hand.ends.get(2)?.();
+    await Promise.all(others);
+  });
+
+  it('a file on its own yields none, since no other would make room', async () => {
+    const descriptors = new Descriptors();
+    expect(await descriptors.use(async () => descriptors.yieldDescriptor())).toBe(false);
   });
 });

@@ -52,14 +52,17 @@ export async function closeResources({session, journal}: Resources): Promise<Med
 }
 
 /** What distinguishes one batch from others with the same flags and resources. */
-type OfThisRun = Pick<TransferOptions, 'contentType' | 'observer' | 'several' | 'stop' | 'waitsForNetwork'>;
+type BatchOptions = Pick<
+  TransferOptions,
+  'contentType' | 'observer' | 'several' | 'stop' | 'waitsForNetwork'
+>;
 
 /** How a batch transfers files, by the flags and by what the run has opened. */
 export function transferOptions(
   flags: TransferFlags,
   {session, journal, speed, onUnknown = 'declared'}: Resources,
   {host}: Pick<Invocation, 'host'>,
-  ofThisRun: OfThisRun,
+  batchOptions: BatchOptions,
 ): TransferOptions {
   const {retries, timeout} = flags;
   const limitRate = flags.limitRate ?? speed?.limitRate;
@@ -69,7 +72,7 @@ export function transferOptions(
     clock: host.clock,
     random: () => host.random(),
     uuid: () => host.uuid(),
-    ...ofThisRun,
+    ...batchOptions,
     typeRule: flags.contentType ?? flags.types,
     concurrency: flags.concurrency ?? speed?.concurrency ?? transferDefaults.concurrency,
     retries,

@@ -3,7 +3,7 @@ import type {StopSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {Stored, UploadAnswer, Uploader, UploadRequest} from '../../service/uploader.ts';
 import {type BodyOptions, type BodyWatcher, openBody, unsure} from './body.ts';
-import type {Failure, Phase} from './retry.ts';
+import type {Failure, Phase} from './judge.ts';
 
 export interface AttemptOptions extends BodyOptions, Pick<UploadRequest, 'contentType' | 'idempotencyKey'> {
   uploader: Uploader;
@@ -11,6 +11,8 @@ export interface AttemptOptions extends BodyOptions, Pick<UploadRequest, 'conten
   timeoutMs?: number | undefined;
   /** Aborted when the run should end. */
   stop: StopSignal<MediaError>;
+  /** Aborted when the batch has ended, so that no request is made any more: with a bad key, even one is too many. */
+  batchAbort: StopSignal<MediaError>;
   /** Called with the number of bytes of this attempt that have been sent. */
   onProgress: (sentBytes: number) => void;
 }
@@ -20,6 +22,8 @@ export interface FailedAttempt {
   kind: 'failed';
   phase: Phase;
   failure: Failure;
+  /** When the request was made, on the monotonic clock. */
+  sentAt: number;
 }
 
 /** Nothing was released: only a hash, which was not computed, could show whether the source has changed. */
@@ -49,6 +53,7 @@ class Attempt implements BodyWatcher {
   readonly signal = new Stop<MediaError>();
   #phase: Phase = 'connecting';
   #failure: Failure | undefined;
+  #sentAt = 0;
   /** What the body failed with that nobody should see: `unsure`, or a bug. */
   #bodyError: unknown;
   #cancelTimer = () => {};
@@ -58,14 +63,20 @@ class Attempt implements BodyWatcher {
   }
 
   async run(): Promise<Stored | FailedAttempt | UnsureAttempt> {
-    const {stop, uploader, contentType, idempotencyKey} = this.#options;
+    const {stop, batchAbort, uploader, clock, contentType, idempotencyKey} = this.#options;
     const {signal} = this;
     const onStop = () => this.#stop();
     stop.addEventListener('abort', onStop, {once: true});
     onStop();
     try {
       const body = await openBody(this.#options, this);
-      return this.#judge(await uploader.upload({contentType, idempotencyKey, body, signal}));
+      const {reason: cause} = batchAbort;
+      if (cause !== undefined) {
+        const sentence = `The file was not tried again: the run had ended (${cause.code}).`;
+        throw new MediaError('not_tried', sentence, {cause});
+      }
+      this.#sentAt = clock.monotonic();
+      return this.#resultOf(await uploader.upload({contentType, idempotencyKey, body, signal}));
     } catch (error) {
       if (this.#bodyError !== undefined && this.#bodyError !== unsure) throw this.#bodyError;
       if (this.#bodyError === unsure && this.#failure === undefined) return {kind: 'unsure'};
@@ -80,7 +91,7 @@ class Attempt implements BodyWatcher {
     }
   }
 
-  #judge(answer: UploadAnswer): Stored | FailedAttempt {
+  #resultOf(answer: UploadAnswer): Stored | FailedAttempt {
     // A refusal counts even if the run was stopped or the source failed in the meantime.
     if (answer.kind === 'refused') return this.#failed(answer);
     if (this.#phase !== 'released') {
@@ -94,7 +105,7 @@ class Attempt implements BodyWatcher {
   }
 
   #failed(failure: Failure): FailedAttempt {
-    return {kind: 'failed', phase: this.#phase, failure};
+    return {kind: 'failed', phase: this.#phase, failure, sentAt: this.#sentAt};
   }
 
   began(step: 'reading' | 'sending' | 'waiting'): void {

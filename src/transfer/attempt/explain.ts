@@ -8,13 +8,18 @@ import {
 import {shellWord} from '../../lib/shell.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {isLoopback} from '../../lib/url.ts';
-import {asksForFewer, type Refused, uploadPath} from '../../service/uploader.ts';
-import {type Decision, type Failure, isOfService} from './retry.ts';
+import {isRetryableRefusal, type Refused, retryableRefusals, uploadPath} from '../../service/uploader.ts';
+import {type Failure, type FailureVerdict, isOfService} from './judge.ts';
 
-/** The error to show for a failed attempt. `host` names the service; `resends` is as in checkFirst(). */
-export function explain(failure: Failure, decision: Decision, host: string, resends?: boolean): MediaError {
-  const error = describeFailure(failure, host);
-  if (decision.action !== 'unknown') return error;
+/** The error to show for a failed attempt. `host` names the service; `resends` is as in unknownUploadHint(). */
+export function explain(
+  failure: Failure,
+  verdict: FailureVerdict,
+  host: string,
+  resends?: boolean,
+): MediaError {
+  const error = describeFailure(failure, host, verdict.longWaitMs);
+  if (verdict.action !== 'unknown') return error;
   const limit =
     error.status === 503
       ? ' A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: -c 8'
@@ -22,18 +27,18 @@ export function explain(failure: Failure, decision: Decision, host: string, rese
   const {status, serviceCode, words} = error;
   // Another attempt would be stored, too, and its response be as unreadable.
   const isUnreadable = !resends && /^(not_http|unexpected_response)$/.test(error.code);
-  return new MediaError('outcome_unknown', `${error.message} ${whyUnknown(failure, decision)}`, {
+  return new MediaError('outcome_unknown', `${error.message} ${whyUnknown(failure, verdict)}`, {
     ...{status, serviceCode, words, cause: error},
     hint: isUnreadable
       ? `Check whether the service has the file, and do not send it again before the cause is found. ${error.hint}`
-      : `${checkFirst(resends)}.${limit}`,
+      : `${unknownUploadHint(resends)}.${limit}`,
   });
 }
 
 const notOfService = 'Check the base URL: the media service does not respond like this.';
 
-/** The error for a failure, whatever is decided about it. */
-export function describeFailure(failure: Failure, host: string): MediaError {
+/** The error for a failure, whatever the verdict is. */
+export function describeFailure(failure: Failure, host: string, longWaitMs?: number): MediaError {
   switch (failure.kind) {
     case 'error':
     case 'stopped':
@@ -68,12 +73,12 @@ export function describeFailure(failure: Failure, host: string): MediaError {
         {status: failure.status, hint: notOfService},
       );
     case 'refused':
-      return describeRefusal(failure, host);
+      return describeRefusal(failure, host, longWaitMs);
   }
 }
 
-/** The error for a response that is not a success. */
-export function describeRefusal(refusal: Refused, host: string): MediaError {
+/** The error for a response that is not a success. `longWaitMs`: as in the verdict. */
+export function describeRefusal(refusal: Refused, host: string, longWaitMs?: number): MediaError {
   const {status, serviceCode, words} = refusal;
   const details: MediaErrorDetails = {status, serviceCode, words};
   const noRecord = refusal.message === undefined;
@@ -91,8 +96,7 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
     );
   }
   if (status >= 300 && status < 400) return describeRedirect(refusal, host, details);
-  const {longWaitMs} = refusal;
-  const [code, did] = actOf(refusal);
+  const [code, did] = refusalVerb(refusal);
   const wait = longWaitMs === undefined ? '' : ` It asks to wait ${longTime(longWaitMs)}.`;
   return new MediaError(
     code,
@@ -128,9 +132,10 @@ export function isOfKey({code, hint}: MediaError): boolean {
 }
 
 /** The code for a refusal, and what the service did in words. */
-function actOf(refusal: Refused): [code: ErrorCode, did: string] {
+function refusalVerb(refusal: Refused): [code: ErrorCode, did: string] {
   const {status} = refusal;
-  if (asksForFewer(status)) return ['rate_limited', 'received too many requests'];
+  const retryable = retryableRefusals.get(status);
+  if (retryable !== undefined) return retryable;
   if (status === 503) return ['service_unavailable', 'is unavailable'];
   if (status < 500 && status !== 408) return ['rejected', 'refused the request'];
   return [status === 507 && isOfService(refusal) ? 'rejected' : 'service_failed', 'failed'];
@@ -150,7 +155,7 @@ function hintFor(status: number): {hint?: string} {
   if (status === 411)
     return {hint: 'A proxy in between may have removed the Content-Length; try without the proxy.'};
   if (status === 507) return {hint: 'Delete what it need not keep, or ask its operator for more room.'};
-  if (asksForFewer(status) || status === 503)
+  if (isRetryableRefusal(status) || status === 503)
     return {hint: 'Try again later, or allow more tries with --retries.'};
   return {};
 }
@@ -184,7 +189,7 @@ function redirectHint(target: URL | undefined, host: string): string {
   return `If that is the service, set it with --base-url ${shellWord(baseUrl)}${isPlain ? ' --allow-http' : ''}`;
 }
 
-function whyUnknown(failure: Failure, {isFinal}: Decision & {action: 'unknown'}): string {
+function whyUnknown(failure: Failure, {isFinal}: FailureVerdict): string {
   if (isFinal)
     return 'An earlier attempt with the same key had sent the whole file, so it may or may not be stored.';
   const gateway =
@@ -193,14 +198,14 @@ function whyUnknown(failure: Failure, {isFinal}: Decision & {action: 'unknown'})
 }
 
 /** What to do about a file that may be stored, without a full stop. `resends`: whether this run sends it again; undefined if the next one would store others twice. */
-export function checkFirst(resends: boolean | undefined): string {
+export function unknownUploadHint(resends: boolean | undefined): string {
   const again = resends ? 'run the command again' : 'add --on-unknown retry';
   const way = resends === undefined ? 'upload only that file' : again;
   return `Check whether the service has the file. To send it again, ${way}`;
 }
 
 /** If other files use all descriptors, not even a module that decides a type can be loaded; any other error is a bug. */
-export function unsent(name: string, error: unknown): MediaError {
+export function openingError(name: string, error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   if (!isOutOfDescriptors(error)) throw error;
   return tooManyOpen(`${name} was not sent`, error, ', or lower --concurrency');

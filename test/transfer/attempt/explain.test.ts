@@ -1,12 +1,12 @@
 import {describe, expect, test} from 'vitest';
 import {describeBroken, MediaError} from '../../../src/errors.ts';
 import {describeRefusal, explain} from '../../../src/transfer/attempt/explain.ts';
-import {decide, type Failure, type Phase} from '../../../src/transfer/attempt/retry.ts';
+import {type Failure, judge, type Phase} from '../../../src/transfer/attempt/judge.ts';
 
 const host = 'media.example:8443';
 
 function explained(phase: Phase, failure: Failure): MediaError {
-  return explain(failure, decide(phase, failure), host, false);
+  return explain(failure, judge(phase, failure), host, false);
 }
 
 describe('a refusal', () => {
@@ -41,6 +41,13 @@ describe('a refusal', () => {
       message: sentence,
       status,
     });
+  });
+
+  test('that asks for a longer wait than permitted: the message says how long, and the hint how to wait', () => {
+    const failure = {kind: 'refused', status: 429, retryAfter: '7200'} as const;
+    const {message, hint} = explain(failure, judge('held', failure, {retryMaxWaitMs: 60_000}), host);
+    expect(message).toBe(`${host} received too many requests (429). It asks to wait 2 hours.`);
+    expect(hint).toContain('7200');
   });
 
   test('a message of 100,000 characters is shortened', () => {
@@ -202,7 +209,7 @@ describe('an unknown outcome', () => {
     expect(hint).toBe(
       'Check whether the service has the file, and do not send it again before the cause is found. Check the base URL: the media service does not respond like this.',
     );
-    expect(explain(failure, decide('released', failure), host, true).hint).toContain('run the command again');
+    expect(explain(failure, judge('released', failure), host, true).hint).toContain('run the command again');
   });
 
   test.each([
@@ -210,7 +217,7 @@ describe('an unknown outcome', () => {
     ['does not know other files, which it would send again', undefined, 'upload only that file'],
   ])('a run that %s: no advice to let it', (_, isSentAgain, way) => {
     const failure: Failure = {kind: 'connection', cause: reset};
-    const {hint} = explain(failure, decide('released', failure), host, isSentAgain);
+    const {hint} = explain(failure, judge('released', failure), host, isSentAgain);
     expect(hint).toBe(`Check whether the service has the file. To send it again, ${way}.`);
   });
 

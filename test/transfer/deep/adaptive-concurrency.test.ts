@@ -3,8 +3,7 @@ import {nextTurn} from '../../../src/host.ts';
 import {
   AdaptiveConcurrency,
   type ConcurrencyOption,
-  type EndAttempt,
-  fixedConcurrency,
+  type ReleaseSlot,
 } from '../../../src/transfer/concurrency.ts';
 import {transferDefaults} from '../../../src/transfer/options.ts';
 
@@ -41,7 +40,7 @@ interface Sent {
 interface Attempt {
   endsAt: number;
   isRefused: boolean;
-  end: EndAttempt;
+  end: ReleaseSlot;
 }
 
 /** A clock whose time is told. */
@@ -75,14 +74,15 @@ function sameRandom(): () => number {
 async function send(link: Link, {files, size = 3_000}: Sent, of: ConcurrencyOption) {
   const clock = simulatedClock();
   const random = sameRandom();
-  const concurrency = typeof of === 'number' ? fixedConcurrency(of) : new AdaptiveConcurrency(clock, of.most);
+  const concurrency =
+    typeof of === 'number' ? {limit: of, begin: () => () => {}} : new AdaptiveConcurrency(clock, of.most);
   const sending: Attempt[] = [];
   const again: number[] = [];
   const {failure = 'refused'} = link;
   let [left, stored, refused, open, most, lineIsFreeAt, connections, attempts] = [files, 0, 0, 0, 0, 0, 0, 0];
   const workersFreeAt: number[] = Array.from({length: link.workers ?? 0}, () => 0);
   const varied = (ms: number) => ms * (1 + (link.noise ?? 0) * (2 * random() - 1));
-  const sent = (end: EndAttempt) => {
+  const sent = (end: ReleaseSlot) => {
     const now = clock.monotonic();
     const accepted = sending.filter(({isRefused}) => !isRefused).length;
     attempts += 1;
@@ -191,7 +191,7 @@ describe('auto: as many files at a time as raise the throughput', () => {
     const {most} = await send({latency: 100}, {files: 100, size: 20 * 1024 * 1024}, auto);
     expect(most).toBe(8);
     const concurrency = adaptive();
-    const begun: EndAttempt[] = [];
+    const begun: ReleaseSlot[] = [];
     for (let file = 0; file < 40; file += 1)
       void Promise.resolve(concurrency.begin(5 * 1024 * 1024)).then(end => begun.push(end));
     await nextTurn();
@@ -270,7 +270,7 @@ describe('auto: failures that fewer at a time would prevent', () => {
       (await concurrency.begin(1))('stored');
     }
     expect(concurrency.limit).toBe(64);
-    const ends: EndAttempt[] = [];
+    const ends: ReleaseSlot[] = [];
     while (ends.length < 64) ends.push(await concurrency.begin(1));
     for (const end of ends) end('broken');
     expect(concurrency.limit).toBe(32);

@@ -1,9 +1,11 @@
-import {MediaError} from '../../errors.ts';
-import {Stop} from '../../lib/stop.ts';
-import type {Uploader} from '../../service/uploader.ts';
-import {longTime} from '../attempt/explain.ts';
-import {backoffMs, type Sign} from '../attempt/retry.ts';
-import type {Gate, WaitOptions} from './gate.ts';
+import {MediaError} from '../errors.ts';
+import type {StopSignal} from '../host.ts';
+import {Stop} from '../lib/stop.ts';
+import type {Uploader} from '../service/uploader.ts';
+import {describeFailure, longTime} from './attempt/explain.ts';
+import {type Availability, backoffMs, type Failure} from './attempt/judge.ts';
+import type {Concurrency} from './concurrency.ts';
+import type {TransferObserver, TransferOptions} from './options.ts';
 
 /** How many files in a row must fail as in an outage before it counts as one; fewer if fewer are in progress. */
 const mostSuspects = 3;
@@ -11,19 +13,15 @@ const mostSuspects = 3;
 /** How long a file waits after a probe that was answered, in milliseconds. */
 const afterProbeMs = 1_000;
 
-interface OutageOptions extends WaitOptions {
-  /** Closed while the service asks to wait. */
-  gate: Gate;
-  /** The service's host and port, for messages. */
-  host: string;
-  /** How many files are uploaded at a time. */
-  concurrency: {readonly limit: number};
-  /** Checks without a file whether the service is available; resolves to the reason, as a sentence, if it is not. */
-  probe: Uploader['probeAvailability'];
-  /** Called when an outage begins, with the time of its first sign, and with undefined when it is over. */
-  onChange: (since: number | undefined) => void;
-  /** Called when an outage has lasted too long. */
-  onEnd: (error: MediaError) => void;
+export interface OutageOptions
+  extends Pick<TransferOptions, 'clock' | 'random' | 'retryMaxWaitMs' | 'host' | 'several'> {
+  uploader: Pick<Uploader, 'probeAvailability'>;
+  observer: Pick<TransferObserver, 'unavailable'>;
+  concurrency: Pick<Concurrency, 'limit'>;
+  /** Resolves when the service does not ask to wait. */
+  pause: (signal: StopSignal) => Promise<void>;
+  /** Aborted when an outage has lasted too long. */
+  abort: Stop<MediaError>;
 }
 
 /**
@@ -86,7 +84,7 @@ export class Outage {
 
   async #passed(file: number): Promise<void> {
     for (;;) {
-      await this.#options.gate.pass(this.#over);
+      await this.#options.pause(this.#over);
       this.#over.throwIfAborted();
       if (this.#mayGo) break;
       this.#scout ??= file;
@@ -96,15 +94,16 @@ export class Outage {
     this.#sending.add(file);
   }
 
-  /** Call with the result of an attempt. Returns whether the next one is no retry, since the service is away for all. */
-  ended(file: number, sign: Sign, why = ''): boolean {
+  /** Call with the result of an attempt. Returns whether the next attempt is no retry: the service is away for all. */
+  ended(file: number, availability: Availability, failure?: Failure): boolean {
     const wasAlone = this.#scout === file;
     this.#sending.delete(file);
-    if (sign === 'away') this.#suspect(file, wasAlone, why);
-    else if (sign === 'stored' ? wasAlone || !this.#isClosed : sign === 'refused' && wasAlone) this.#reopen();
+    if (availability === 'away') this.#suspect(file, wasAlone, failure);
+    else if (availability === 'stored' ? wasAlone || !this.#isClosed : availability === 'refused' && wasAlone)
+      this.#reopen();
     if (wasAlone) this.#scout = this.#waiting[0]?.file;
     this.#wakeAll();
-    return sign === 'away' && this.#isClosed && !wasAlone;
+    return availability === 'away' && this.#isClosed && !wasAlone;
   }
 
   /** With a suspect, no more files are sent at a time than may become unknown before sending stops. */
@@ -114,19 +113,20 @@ export class Outage {
     return this.#suspects.size === 0 || this.#suspects.size + this.#sending.size < most;
   }
 
-  #suspect(file: number, wasAlone: boolean, why: string): void {
-    const {clock, onChange, probe} = this.#options;
-    if (probe === undefined) return;
+  #suspect(file: number, wasAlone: boolean, failure?: Failure): void {
+    const {clock, observer, uploader, several, host} = this.#options;
+    // A single file relies on its retries.
+    if (!several || uploader.probeAvailability === undefined) return;
     if (this.#suspects.size === 0) this.#since = clock.monotonic();
     this.#suspects.add(file);
-    if (wasAlone) this.#giveUpInTime(why);
+    if (wasAlone && failure) this.#giveUpInTime(describeFailure(failure, host).messageToKeep);
     if (this.#isClosed || this.#suspects.size < Math.min(mostSuspects, this.#underWay.size)) return;
     this.#isClosed = true;
-    onChange(clock.now() - this.#awayMs);
+    observer.unavailable(clock.now() - this.#awayMs);
   }
 
   #reopen(): void {
-    if (this.#isClosed) this.#options.onChange(undefined);
+    if (this.#isClosed) this.#options.observer.unavailable(undefined);
     this.#isClosed = false;
     this.#suspects.clear();
     this.#scout = undefined;
@@ -141,13 +141,13 @@ export class Outage {
 
   /** Probes the service once, after a wait that grows each time. */
   async #isBack(): Promise<boolean> {
-    const {clock, random, retryMaxWaitMs, probe} = this.#options;
+    const {clock, random, retryMaxWaitMs, uploader} = this.#options;
     const waitMs = Math.min(backoffMs(this.#probes, random), retryMaxWaitMs - this.#awayMs);
     this.#probes += 1;
     await clock.sleep(Math.max(0, waitMs), this.#pause).catch(() => {});
     this.#over.throwIfAborted();
     if (this.#mayGo) return false;
-    const why = await probe?.(this.#over);
+    const why = await uploader.probeAvailability?.(this.#over);
     this.#over.throwIfAborted();
     if (why !== undefined) {
       this.#giveUpInTime(why);
@@ -162,7 +162,7 @@ export class Outage {
   #giveUpInTime(why: string): void {
     if (this.#awayMs < this.#options.retryMaxWaitMs || this.#over.aborted) return;
     this.#end = this.#error(why, 'Try again when it is back, or wait longer for it with --retry-max-wait.');
-    this.#options.onEnd(this.#end);
+    this.#options.abort.abort(this.#end);
   }
 
   #error(why: string, hint: string | undefined): MediaError {

@@ -4,50 +4,50 @@ import {shellQuoted, shellWord} from '../lib/shell.ts';
 import {Stop} from '../lib/stop.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
-import {checkFirst} from './attempt/explain.ts';
-import type {Reach} from './attempt/retry.ts';
+import {unknownUploadHint} from './attempt/explain.ts';
+import type {AbortScope} from './attempt/judge.ts';
 import type {FileOptions, RunOptions} from './options.ts';
 import {type LeftOut, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './outcome.ts';
 import type {PendingResult} from './workers.ts';
 
 /** Ends a batch when the failure of one file applies to all remaining files: nothing more is sent, but what is being sent goes on. */
-export class Halt extends Stop<MediaError> {
+export class BatchAbort extends Stop<MediaError> {
   /** Whether the service has sent any response yet. */
   #answered = false;
 
   /** Takes the result of a file into account. */
-  learn(outcome: Outcome, reach: Reach): void {
+  learn(outcome: Outcome): void {
     if (outcome.status === 'uploaded') this.#answered = true;
     if (!('error' in outcome)) return;
     const {error} = outcome;
-    this.stopEarly(error, reach);
+    this.stopEarly(error);
     if (error.status !== undefined) this.#answered = true;
   }
 
   /** Ends the batch at once if this failure, whose outcome is yet to be recorded, ends it. */
-  stopEarly(error: MediaError, reach: Reach): void {
-    const holdsForAll = reach === 'always' || (reach === 'if-first' && !this.#answered);
+  stopEarly(error: MediaError, scope: AbortScope = 'never'): void {
+    const holdsForAll = scope === 'always' || (scope === 'if-first' && !this.#answered);
     if (holdsForAll || hasTrait(error.code, 'unrecorded')) this.abort(error);
   }
 }
 
 /** Tells the observer of one file, and makes its outcome, wherever its transfer ends. */
-export class Ending {
+export class OutcomeBuilder {
   /** What is known about the file so far. */
   readonly facts: OutcomeFacts;
   readonly #source: Source;
   readonly #options: RunOptions & FileOptions;
-  readonly #halt: Halt;
+  readonly #batchAbort: BatchAbort;
   readonly #start: number;
   #isStarted = false;
 
-  constructor(position: number, source: Source, options: RunOptions & FileOptions, halt: Halt) {
+  constructor(position: number, source: Source, options: RunOptions & FileOptions, batchAbort: BatchAbort) {
     const {name, nameBytes, isOnce} = source;
     const named = {name, ...(nameBytes && {nameBytes}), ...(isOnce && {isOnce})};
     this.facts = {...named, position, attempts: 0, elapsedMs: 0};
     this.#source = source;
     this.#options = options;
-    this.#halt = halt;
+    this.#batchAbort = batchAbort;
     this.#start = options.clock.monotonic();
   }
 
@@ -87,9 +87,8 @@ export class Ending {
     return {result: Promise.resolve({status: 'left out', ...known})};
   }
 
-  /** `reach`: which files the failure applies to. */
-  failed(status: 'failed' | 'unknown', error: MediaError, reach: Reach = 'never'): PendingResult<Outcome> {
-    return this.#ended({...this.#described(), status, error}, reach);
+  failed(status: 'failed' | 'unknown', error: MediaError): PendingResult<Outcome> {
+    return this.#ended({...this.#described(), status, error});
   }
 
   /** The file passed the checks of a dry run. */
@@ -109,8 +108,8 @@ export class Ending {
   stored({record, json, serviceId}: ReceivedRecord, entry: JournalEntry | undefined): PendingResult<Outcome> {
     const outcome = {...this.#described(), status: 'uploaded', record, json} as const;
     if (entry === undefined) return this.#ended(outcome);
-    this.#halt.learn(outcome, 'never');
-    const recording = entry.done(json, serviceId, error => this.#halt.abort(error));
+    this.#batchAbort.learn(outcome);
+    const recording = entry.done(json, serviceId, error => this.#batchAbort.abort(error));
     return {result: this.#recorded(outcome, recording, entry.idempotencyKey)};
   }
 
@@ -121,7 +120,7 @@ export class Ending {
       await recording;
     } catch (error) {
       unrecorded = unlessBug(error);
-      this.#halt.abort(unrecorded);
+      this.#batchAbort.abort(unrecorded);
     }
     this.#options.observer.finished(outcome.position);
     if (unrecorded === undefined) return outcome;
@@ -145,7 +144,7 @@ export class Ending {
    */
   unknownSince(key: string, isSentAgain = false): MediaError {
     const sentence = `${this.#source.name} was sent completely before and no response was recorded, so it may or may not be stored.`;
-    const hint = `${checkFirst(isSentAgain)}; if it is stored: ${this.#settleCommand(key)}`;
+    const hint = `${unknownUploadHint(isSentAgain)}; if it is stored: ${this.#settleCommand(key)}`;
     return new MediaError('outcome_unknown', sentence, {hint});
   }
 
@@ -154,8 +153,8 @@ export class Ending {
     return `media journal resolve ${shellQuoted(this.#options.journal?.reader.shown ?? '')} ${shellWord(key)} --uploaded ID`;
   }
 
-  #ended(outcome: Outcome, reach: Reach = 'never'): PendingResult<Outcome> {
-    this.#halt.learn(outcome, reach);
+  #ended(outcome: Outcome): PendingResult<Outcome> {
+    this.#batchAbort.learn(outcome);
     this.#options.observer.finished(outcome.position);
     return {result: Promise.resolve(outcome)};
   }

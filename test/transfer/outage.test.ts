@@ -1,30 +1,35 @@
 import {describe, expect, it} from 'vitest';
-import type {MediaError} from '../../../src/errors.ts';
-import {Gate} from '../../../src/transfer/waiting/gate.ts';
-import {Outage} from '../../../src/transfer/waiting/outage.ts';
-import {ManualClock, settled} from '../../support/manual-clock.ts';
+import type {MediaError} from '../../src/errors.ts';
+import {Stop} from '../../src/lib/stop.ts';
+import {Outage} from '../../src/transfer/outage.ts';
+import {ManualClock, settled} from '../support/manual-clock.ts';
 
 const away = 'It returned 502.';
+const failure = {kind: 'refused', status: 502} as const;
 
 /** Eight workers, a service that answers probes as told, and a log of who was let through. */
 function batch({concurrency = 8, retryMaxWaitMs = 60_000, several = true} = {}) {
   const clock = new ManualClock();
-  const waiting = {clock, retryMaxWaitMs, random: () => 0.5};
-  const gate = new Gate({...waiting, retries: 5});
   const log: string[] = [];
-  const state = {probe: away as string | undefined, probes: 0, ends: [] as MediaError[]};
-  const probe = async () => {
+  const state = {probe: away as string | undefined, probes: 0, ends: [] as MediaError[], pausedUntil: 0};
+  const probeAvailability = async () => {
     state.probes += 1;
     return state.probe;
   };
+  const abort = new Stop<MediaError>();
   const outage = new Outage({
-    ...{...waiting, gate, host: 'media.example', concurrency: {limit: concurrency}},
-    probe: several ? probe : undefined,
-    onChange: since => log.push(since === undefined ? 'back' : `away since ${since}`),
-    onEnd: error => {
-      state.ends.push(error);
-      outage.abandon();
+    ...{clock, retryMaxWaitMs, random: () => 0.5, host: 'media.example', several, abort},
+    concurrency: {limit: concurrency},
+    uploader: {probeAvailability},
+    observer: {unavailable: since => log.push(since === undefined ? 'back' : `away since ${since}`)},
+    pause: async signal => {
+      const waitMs = state.pausedUntil - clock.monotonic();
+      if (waitMs > 0) await clock.sleep(waitMs, signal as AbortSignal);
     },
+  });
+  abort.addEventListener('abort', () => {
+    state.ends.push(abort.reason as MediaError);
+    outage.abandon();
   });
   const send = async (...files: number[]) => {
     for (const file of files) {
@@ -40,7 +45,7 @@ function batch({concurrency = 8, retryMaxWaitMs = 60_000, several = true} = {}) 
     await settled();
     return log.splice(0);
   };
-  return {clock, gate, outage, state, send, news};
+  return {clock, outage, state, send, news};
 }
 
 describe('an outage', () => {
@@ -48,10 +53,10 @@ describe('an outage', () => {
     const {clock, outage, state, send, news} = batch();
     await send(0, 1, 2, 3, 4, 5, 6, 7);
     expect(await news()).toHaveLength(8);
-    expect(outage.ended(0, 'away', away)).toBe(false);
+    expect(outage.ended(0, 'away', failure)).toBe(false);
     // The first sign counts, not when it was certain.
     await clock.advance(1_000);
-    expect([1, 2].map(file => outage.ended(file, 'away', away))).toEqual([false, true]);
+    expect([1, 2].map(file => outage.ended(file, 'away', failure))).toEqual([false, true]);
     for (const file of [0, 1, 2]) outage.finish(file);
     await send(8, 9, 10);
     expect(await news()).toEqual(['away since 0']);
@@ -72,12 +77,12 @@ describe('an outage', () => {
   ] as const)('the file that goes alone is %s', async (_what, sign, expected) => {
     const {clock, outage, state, send, news} = batch();
     await send(0, 1, 2);
-    for (const file of [0, 1, 2]) outage.ended(file, 'away', away);
+    for (const file of [0, 1, 2]) outage.ended(file, 'away', failure);
     await send(8, 9);
     state.probe = undefined;
     await clock.advance(1_500);
     expect((await news()).slice(-1)).toEqual(['sent 8']);
-    expect(outage.ended(8, sign, away)).toBe(false);
+    expect(outage.ended(8, sign, failure)).toBe(false);
     await clock.advance(1_500);
     expect(await news()).toEqual(expected);
   });
@@ -86,9 +91,9 @@ describe('an outage', () => {
     const {outage, send, news} = batch();
     await send(0, 1, 2, 3, 4, 5, 6);
     await news();
-    for (const file of [0, 1]) outage.ended(file, 'away', away);
+    for (const file of [0, 1]) outage.ended(file, 'away', failure);
     outage.ended(2, 'stored');
-    for (const file of [3, 4]) outage.ended(file, 'away', away);
+    for (const file of [3, 4]) outage.ended(file, 'away', failure);
     await send(8);
     expect(await news()).toEqual(['sent 8']);
   });
@@ -96,7 +101,7 @@ describe('an outage', () => {
   it('one file that ends so again and again: none, and its tries are its own', async () => {
     const {outage, send, news} = batch();
     await send(0, 1, 2);
-    for (const _ of [1, 2, 3, 4]) expect(outage.ended(0, 'away', away)).toBe(false);
+    for (const _ of [1, 2, 3, 4]) expect(outage.ended(0, 'away', failure)).toBe(false);
     await send(8);
     expect(await news()).toEqual(['sent 0', 'sent 1', 'sent 2', 'sent 8']);
   });
@@ -104,7 +109,7 @@ describe('an outage', () => {
   it('fewer files under way than three: as many are enough', async () => {
     const {outage, send, news} = batch({concurrency: 1});
     await send(0);
-    expect(outage.ended(0, 'away', away)).toBe(true);
+    expect(outage.ended(0, 'away', failure)).toBe(true);
     outage.finish(0);
     await send(1);
     expect(await news()).toEqual(['sent 0', 'away since 0']);
@@ -113,7 +118,7 @@ describe('an outage', () => {
   it('a run of a single file: none', async () => {
     const {outage, send, news} = batch({several: false});
     await send(0);
-    expect(outage.ended(0, 'away', away)).toBe(false);
+    expect(outage.ended(0, 'away', failure)).toBe(false);
     await send(0);
     expect(await news()).toEqual(['sent 0', 'sent 0']);
   });
@@ -122,7 +127,7 @@ describe('an outage', () => {
     const {outage, send, news} = batch({concurrency: 4});
     await send(0, 1, 2, 3);
     await news();
-    outage.ended(0, 'away', away);
+    outage.ended(0, 'away', failure);
     outage.finish(0);
     await send(4);
     expect(await news()).toEqual([]);
@@ -133,7 +138,7 @@ describe('an outage', () => {
   it('longer than allowed: all who wait are told why, and so is the batch', async () => {
     const {clock, outage, state, send, news} = batch({retryMaxWaitMs: 20_000});
     await send(0, 1, 2);
-    for (const file of [0, 1, 2]) outage.ended(file, 'away', away);
+    for (const file of [0, 1, 2]) outage.ended(file, 'away', failure);
     await send(8, 9);
     await news();
     await clock.advance(19_000);
@@ -149,14 +154,14 @@ describe('an outage', () => {
   it('files that go alone and end so for longer than allowed: it is given up too', async () => {
     const {clock, outage, state, send, news} = batch({retryMaxWaitMs: 20_000});
     await send(0, 1, 2);
-    for (const file of [0, 1, 2]) outage.ended(file, 'away', away);
+    for (const file of [0, 1, 2]) outage.ended(file, 'away', failure);
     state.probe = undefined;
     let file = 8;
     await send(file);
     for (let tries = 0; tries < 40 && state.ends.length === 0; tries += 1) {
       await clock.advance(2_000);
       if (!(await news()).includes(`sent ${file}`)) continue;
-      outage.ended(file, 'away', away);
+      outage.ended(file, 'away', failure);
       outage.finish(file);
       file += 1;
       await send(file);
@@ -168,7 +173,7 @@ describe('an outage', () => {
   it('the run ends meanwhile: nobody waits', async () => {
     const {clock, outage, send, news} = batch();
     await send(0, 1, 2);
-    for (const file of [0, 1, 2]) outage.ended(file, 'away', away);
+    for (const file of [0, 1, 2]) outage.ended(file, 'away', failure);
     await send(8, 9);
     await clock.advance(10);
     await news();
@@ -177,10 +182,10 @@ describe('an outage', () => {
   });
 
   it('a Retry-After is heeded before any probe', async () => {
-    const {clock, gate, outage, state, send, news} = batch();
+    const {clock, outage, state, send, news} = batch();
     await send(0, 1, 2);
-    gate.closeFor(5_000);
-    for (const file of [0, 1, 2]) outage.ended(file, 'away', away);
+    state.pausedUntil = 5_000;
+    for (const file of [0, 1, 2]) outage.ended(file, 'away', failure);
     await send(8);
     await clock.advance(4_999);
     expect(state.probes).toBe(0);

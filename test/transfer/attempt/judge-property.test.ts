@@ -5,12 +5,13 @@ import {type ErrorCode, exitStatusOf, MediaError} from '../../../src/errors.ts';
 import {explain} from '../../../src/transfer/attempt/explain.ts';
 import {
   backoffMs,
-  decide,
   type Failure,
+  judge,
   type Phase,
   parseRetryAfter,
-  RetryBudget,
-} from '../../../src/transfer/attempt/retry.ts';
+} from '../../../src/transfer/attempt/judge.ts';
+import type {TransferOptions} from '../../../src/transfer/options.ts';
+import {RetryPolicy} from '../../../src/transfer/retry-policy.ts';
 import {anyText, holdsFor} from '../../support/property.ts';
 
 const phases: fc.Arbitrary<Phase> = fc.constantFrom('opening', 'connecting', 'held', 'released');
@@ -36,14 +37,14 @@ describe('what to do about a failure', () => {
     'before release: never unknown, for nothing can have been stored',
     [phases, failures],
     (phase, failure) => {
-      if (phase !== 'released') expect(decide(phase, failure).action).not.toBe('unknown');
+      if (phase !== 'released') expect(judge(phase, failure).action).not.toBe('unknown');
     },
   );
 
   holdsFor('after release: sent again only after a refusal', [failures], failure => {
     const isRefusal = failure.kind === 'refused' && failure.status === 429;
     // A failure with a sentence of its own is one of connecting, before which there is no release.
-    if (failure.kind !== 'error' && !isRefusal) expect(decide('released', failure).action).not.toBe('retry');
+    if (failure.kind !== 'error' && !isRefusal) expect(judge('released', failure).action).not.toBe('retry');
   });
 
   holdsFor(
@@ -51,7 +52,7 @@ describe('what to do about a failure', () => {
     [phases, fc.integer({min: 300, max: 499})],
     (phase, status) => {
       if (status !== 408 && status !== 429)
-        expect(decide(phase, {kind: 'refused', status}).action).toBe('fail');
+        expect(judge(phase, {kind: 'refused', status}).action).toBe('fail');
     },
   );
 
@@ -59,10 +60,10 @@ describe('what to do about a failure', () => {
     'any failure: a sentence, a known code, and status 5 for the unknown alone',
     [phases, failures],
     (phase, failure) => {
-      const decision = decide(phase, failure);
-      const error = explain(failure, decision, 'api.example.com');
+      const verdict = judge(phase, failure);
+      const error = explain(failure, verdict, 'api.example.com');
       expect(error.message).toMatch(/[.!?)]$/);
-      if (decision.action === 'unknown') expect(exitStatusOf[error.code]).toBe(5);
+      if (verdict.action === 'unknown') expect(exitStatusOf[error.code]).toBe(5);
       else if (failure.kind !== 'error' && failure.kind !== 'stopped')
         expect(exitStatusOf[error.code]).not.toBe(5);
     },
@@ -96,13 +97,13 @@ describe('how long to wait', () => {
 
   const steps = fc.array(fc.oneof(fc.constant<number | 'take'>('take'), fc.nat({max: 5})), {maxLength: 300});
   holdsFor('the budget: never more retries than 100 and what stored files gave back', [steps], taken => {
-    const budget = new RetryBudget();
+    const budget = new RetryPolicy({} as TransferOptions);
     let given = 0;
     let allowed = 100;
     for (const step of taken) {
       if (step === 'take') given += budget.take() ? 1 : 0;
       else {
-        budget.restore(step);
+        budget.refund(step);
         allowed += Math.max(step, 0.2);
       }
       expect(given).toBeLessThanOrEqual(allowed + 1e-6);
