@@ -25,7 +25,7 @@ const optionHeadings = ['option', 'type', 'meaning'];
 /** The generated tables, by page and by their name on the page. */
 const tablesOf = (
   data: CompletionData,
-  types: readonly Row[],
+  extensions: readonly Row[],
   schemas: ReadonlyMap<SchemaName, Schema>,
   membersOf: (name: string) => readonly Row[],
 ): Record<string, Record<string, Table>> => ({
@@ -79,10 +79,7 @@ const tablesOf = (
   },
   'docs/platforms.md': {signals: {headings: ['signal', 'effect', 'on Windows'], rows: signals}},
   'docs/content-types.md': {
-    'content types': {
-      headings: ['content type', 'extensions', 'extensions that the content must confirm'],
-      rows: types,
-    },
+    extensions: {headings: ['', 'extensions'], rows: extensions},
   },
 });
 
@@ -100,11 +97,11 @@ function furtherFields(schemas: ReadonlyMap<SchemaName, Schema>): Schema {
 /** The pages that contain generated tables, by their paths: each text with its tables generated again. */
 export function referencePages(
   data: CompletionData,
-  types: readonly Row[],
+  extensions: readonly Row[],
   schemas: ReadonlyMap<SchemaName, Schema>,
   membersOf: (name: string) => readonly Row[],
 ): Map<string, (text: string) => string> {
-  const pages = Object.entries(tablesOf(data, types, schemas, membersOf));
+  const pages = Object.entries(tablesOf(data, extensions, schemas, membersOf));
   return new Map(pages.map(([path, tables]) => [path, text => withTables(path, text, tables)]));
 }
 

@@ -378,21 +378,24 @@ export const batchSystems: readonly Row[] = [
   ),
 ];
 
-/**
- * The content type of each extension, one row per type: extensions that are trusted, and those that the content must
- * confirm.
- */
-export function mediaTypes(
+/** The extensions of images and videos: those that are trusted, and those that the content must confirm. */
+export function mediaExtensions(
   extensions: readonly {extension: string; type: string; isAmbiguous: boolean}[],
 ): readonly Row[] {
-  const types = [...new Set(extensions.map(({type}) => type))].sort();
-  const listed = (type: string, ambiguous: boolean) =>
+  const row = (name: string, family: string, ambiguous: boolean): Row => [
+    name,
     extensions
-      .filter(one => one.type === type && one.isAmbiguous === ambiguous)
+      .filter(({type, isAmbiguous}) => type.startsWith(family) && isAmbiguous === ambiguous)
       .map(({extension}) => code(`.${extension}`))
       .sort()
-      .join(' ');
-  return types.map(type => [code(type), listed(type, false), listed(type, true)]);
+      .join(' '),
+  ];
+  return [
+    row('images', 'image/', false),
+    row('videos', 'video/', false),
+    row('images, if the content confirms it', 'image/', true),
+    row('videos, if the content confirms it', 'video/', true),
+  ];
 }
 
 function code(text: string | undefined): string {
