@@ -20,7 +20,7 @@ interface Table {
   rows: readonly Row[];
 }
 
-const optionHeadings = ['option', 'type', 'meaning'];
+const optionHeadings = ['option', 'meaning'];
 
 /** The generated tables, by page and by their name on the page. */
 const tablesOf = (
@@ -34,7 +34,7 @@ const tablesOf = (
     'error codes': {headings: ['code', 'exit', 'meaning', 'what to do'], rows: errorCodes},
   },
   'docs/library.md': {
-    'fields of a result': {headings: ['field', 'type', 'meaning'], rows: membersOf('OutcomeFacts')},
+    'fields of a result': {headings: ['field', 'meaning'], rows: membersOf('OutcomeFacts')},
     'calls of an observer': {headings: ['call', 'when'], rows: membersOf('TransferObserver')},
     'options of uploadAll': {headings: optionHeadings, rows: membersOf('UploadOptions')},
     'options of filesOf': {headings: optionHeadings, rows: membersOf('FilesOptions')},
