@@ -68,7 +68,14 @@ const tablesOf = (
     },
   },
   'docs/settings.md': {
-    settings: {headings: ['setting', 'flag', 'environment', 'meaning'], rows: settingsOf(data)},
+    settings: {
+      headings: ['setting', 'overruled by', 'meaning'],
+      rows: settingsOf(data).map(([name, flag = '', variable = '', meaning = '']) => [
+        name,
+        [flag, variable].filter(other => other !== '').join(', '),
+        meaning,
+      ]),
+    },
     environment: {headings: ['variable', 'meaning'], rows: environment},
     'fields of a diagnosis': fieldTable('field of `media doctor --json`', schemas.get('doctor')),
     'fields of a key': fieldTable('field of `media whoami --json`', schemas.get('whoami')),
