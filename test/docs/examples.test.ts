@@ -9,7 +9,7 @@ const files = markdownFiles();
  * test/machine/docs/vscode-tasks.test.ts, test/machine/docs/preparing-recipes.test.ts.
  */
 const runElsewhere: Record<string, readonly string[]> = {
-  'docs/sharding.md': ['bash', 'bash', 'yaml', 'yaml'],
+  'docs/sharding.md': ['bash', 'bash'],
   'docs/ci.md': ['yaml', 'yaml', 'yaml', 'yaml', 'groovy'],
   'docs/install.md': ['bash', 'bash', 'bash'],
   'docs/verify.md': ['bash'],

@@ -7,7 +7,7 @@ import {needPrograms} from '../../support/installed.ts';
 import {fixture, mediaInShell, sandbox} from '../../support/media.ts';
 import {patienceMs, slowTest} from '../../support/patience.ts';
 
-const documented = fileURLToPath(new URL('../../../docs/fixtures/', import.meta.url));
+const documented = fileURLToPath(new URL('../../../docs/examples/', import.meta.url));
 const packages = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 
 /** A project with a seed, and `media` on the PATH. */
