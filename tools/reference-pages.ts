@@ -76,9 +76,13 @@ const tablesOf = (
         meaning,
       ]),
     },
-    environment: {headings: ['variable', 'meaning'], rows: environment},
-    'fields of a diagnosis': fieldTable('field of `media doctor --json`', schemas.get('doctor')),
-    'fields of a key': fieldTable('field of `media whoami --json`', schemas.get('whoami')),
+    // The first table has the variables of settings.
+    environment: {
+      headings: ['further variable', 'meaning'],
+      rows: environment.filter(([names]) =>
+        names.split(', ').some(name => settingsOf(data).every(([, , variable]) => variable !== name)),
+      ),
+    },
     files: {headings: ['', 'Linux', 'macOS', 'Windows'], rows: files},
   },
   'docs/sharding.md': {

@@ -318,7 +318,10 @@ export const environment: readonly Row[] = [
   ['`TERM`', '`dumb`: neither animation nor colour'],
   ['`LC_ALL`, `LC_CTYPE`, `LANG`', 'the locale: without UTF-8, boxes are ASCII'],
   ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: neither load nor store compiled code'],
-  ['`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`', 'on Linux, the parents of the settings, the data and the journals'],
+  [
+    '`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`',
+    'on Linux, the parents of the settings, the data and the journals',
+  ],
 ];
 
 /** The files that the program keeps, with their paths on Linux, macOS and Windows. */
