@@ -12,7 +12,7 @@ import {helpJson} from './help-json.ts';
 import {libraryReference} from './library-reference.ts';
 import {manualPage} from './manual-page.ts';
 import {powershellCompletion} from './powershell.ts';
-import {mediaTypes} from './reference.ts';
+import {mediaExtensions} from './reference.ts';
 import {referencePages} from './reference-pages.ts';
 import {jsonSchemas} from './schemas.ts';
 import {topicsOf, topicText} from './topics.ts';
@@ -39,8 +39,8 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
   const schemas = jsonSchemas(root);
   for (const [name, schema] of schemas)
     files.set(`docs/schemas/${name}.json`, `${JSON.stringify(schema, null, 1)}\n`);
-  const types = mediaTypes(mediaExtensions());
-  const pages = referencePages(data, types, schemas, await libraryReference(root));
+  const extensions = mediaExtensions(knownExtensions());
+  const pages = referencePages(data, extensions, schemas, await libraryReference(root));
   for (const [path, withTables] of pages)
     files.set(path, withTables(await readFile(new URL(path, root), 'utf8')));
   return files;
@@ -72,7 +72,7 @@ function mediaNames(): {extensions: string[]; types: string[]} {
 }
 
 /** The media type of each known image and video extension, and whether the bytes must confirm it. */
-function mediaExtensions(): {extension: string; type: string; isAmbiguous: boolean}[] {
+function knownExtensions(): {extension: string; type: string; isAmbiguous: boolean}[] {
   return [...new Map([...Object.entries(mimeTypes.types), ...extensionTypes])]
     .filter(([, type]) => isMediaType(type))
     .map(([extension, type]) => ({extension, type, isAmbiguous: ambiguousExtensions.has(extension)}));

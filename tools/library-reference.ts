@@ -8,7 +8,7 @@ const declarations = [
   ...['src/transfer/options.ts', 'src/transfer/outcome.ts'],
 ];
 
-/** The members of interfaces of the library, by the name of the interface: each with its type and its docstring. */
+/** The members of interfaces of the library, by the name of the interface: each with its signature and its docstring. */
 export async function libraryReference(root: URL): Promise<(name: string) => readonly Row[]> {
   const interfaces = new Map<string, ts.InterfaceDeclaration>();
   for (const path of declarations) {
@@ -39,7 +39,7 @@ function rowsOf(declaration: ts.InterfaceDeclaration): Row[] {
     }
     if (!ts.isPropertySignature(member))
       throw new Error(`${declaration.name.text} has an unexpected member.`);
-    const type = member.type?.getText(source).replace(/\s+/g, ' ').replaceAll('|', '\\|') ?? '';
-    return [`\`${member.name.getText(source)}\``, `\`${type}\``, meaning];
+    const signature = `${member.name.getText(source)}: ${member.type?.getText(source).replace(/\s+/g, ' ')}`;
+    return [`\`${signature.replaceAll('|', '\\|')}\``, meaning];
   });
 }

@@ -20,12 +20,12 @@ interface Table {
   rows: readonly Row[];
 }
 
-const optionHeadings = ['option', 'type', 'meaning'];
+const optionHeadings = ['option', 'meaning'];
 
 /** The generated tables, by page and by their name on the page. */
 const tablesOf = (
   data: CompletionData,
-  types: readonly Row[],
+  extensions: readonly Row[],
   schemas: ReadonlyMap<SchemaName, Schema>,
   membersOf: (name: string) => readonly Row[],
 ): Record<string, Record<string, Table>> => ({
@@ -34,7 +34,7 @@ const tablesOf = (
     'error codes': {headings: ['code', 'exit', 'meaning', 'what to do'], rows: errorCodes},
   },
   'docs/library.md': {
-    'fields of a result': {headings: ['field', 'type', 'meaning'], rows: membersOf('OutcomeFacts')},
+    'fields of a result': {headings: ['field', 'meaning'], rows: membersOf('OutcomeFacts')},
     'calls of an observer': {headings: ['call', 'when'], rows: membersOf('TransferObserver')},
     'options of uploadAll': {headings: optionHeadings, rows: membersOf('UploadOptions')},
     'options of filesOf': {headings: optionHeadings, rows: membersOf('FilesOptions')},
@@ -71,10 +71,21 @@ const tablesOf = (
     },
   },
   'docs/settings.md': {
-    settings: {headings: ['setting', 'flag', 'environment', 'meaning'], rows: settingsOf(data)},
-    environment: {headings: ['variable', 'meaning'], rows: environment},
-    'fields of a diagnosis': fieldTable('field of `media doctor --json`', schemas.get('doctor')),
-    'fields of a key': fieldTable('field of `media whoami --json`', schemas.get('whoami')),
+    settings: {
+      headings: ['setting', 'overruled by', 'meaning'],
+      rows: settingsOf(data).map(([name, flag = '', variable = '', meaning = '']) => [
+        name,
+        [flag, variable].filter(other => other !== '').join(', '),
+        meaning,
+      ]),
+    },
+    // The first table has the variables of settings.
+    environment: {
+      headings: ['further variable', 'meaning'],
+      rows: environment.filter(([names]) =>
+        names.split(', ').some(name => settingsOf(data).every(([, , variable]) => variable !== name)),
+      ),
+    },
     files: {headings: ['', 'Linux', 'macOS', 'Windows'], rows: files},
   },
   'docs/sharding.md': {
@@ -82,10 +93,7 @@ const tablesOf = (
   },
   'docs/platforms.md': {signals: {headings: ['signal', 'effect', 'on Windows'], rows: signals}},
   'docs/content-types.md': {
-    'content types': {
-      headings: ['content type', 'extensions', 'extensions that the content must confirm'],
-      rows: types,
-    },
+    extensions: {headings: ['', 'extensions'], rows: extensions},
   },
 });
 
@@ -103,11 +111,11 @@ function furtherFields(schemas: ReadonlyMap<SchemaName, Schema>): Schema {
 /** The pages that contain generated tables, by their paths: each text with its tables generated again. */
 export function referencePages(
   data: CompletionData,
-  types: readonly Row[],
+  extensions: readonly Row[],
   schemas: ReadonlyMap<SchemaName, Schema>,
   membersOf: (name: string) => readonly Row[],
 ): Map<string, (text: string) => string> {
-  const pages = Object.entries(tablesOf(data, types, schemas, membersOf));
+  const pages = Object.entries(tablesOf(data, extensions, schemas, membersOf));
   return new Map(pages.map(([path, tables]) => [path, text => withTables(path, text, tables)]));
 }
 

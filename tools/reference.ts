@@ -284,46 +284,42 @@ export function settingsOf({program, globalOptions}: CompletionData): readonly R
 
 /** The environment variables that a user sets. */
 export const environment: readonly Row[] = [
-  ['`MEDIA_API_KEY`', 'the API key; takes precedence over a stored one'],
+  ['`MEDIA_API_KEY`', 'the API key'],
   ['`MEDIA_BASE_URL`', 'the service, as in `--base-url`'],
   ['`MEDIA_PROFILE`', 'the profile, as in `--profile`'],
   [
     '`MEDIA_CONCURRENCY`, `MEDIA_LIMIT_RATE`, `MEDIA_RETRY_MAX_WAIT`',
-    'how fast files are sent, as in `--concurrency`, `--limit-rate` and `--retry-max-wait`',
+    'how fast files are sent, as the options of these names',
   ],
-  ['`MEDIA_IDEMPOTENCY_KEYS`', '`1` if the service stores a repeated upload only once, `0` if not'],
+  ['`MEDIA_IDEMPOTENCY_KEYS`', '`1` (honoured) or `0` (ignored), as the setting'],
   ['`MEDIA_CONFIG_DIR`', 'the directory of the settings file'],
   ['`MEDIA_CLIENT_CERT`, `MEDIA_CLIENT_KEY`', 'your certificate and its private key, as PEM files'],
-  ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key, if it is encrypted'],
-  ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto` if the batch system does not set it'],
-  ['`MEDIA_SERVE_HOST`, `MEDIA_SERVE_PORT`', 'for `media serve`: where to listen'],
+  ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key'],
+  ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto`'],
+  ['`MEDIA_SERVE_HOST`, `MEDIA_SERVE_PORT`', 'where `media serve` listens'],
   [
     '`MEDIA_SERVE_KEY`, `MEDIA_SERVE_KEY_FILE`',
-    'for `media serve`: the key that it accepts, or a file that holds it',
+    'the key that `media serve` accepts, or a file that holds it',
   ],
-  ['`MEDIA_SERVE_PUBLIC_URL`', 'for `media serve`: the beginning of the URLs in records'],
-  ['`MEDIA_SERVE_ALLOW_HOST`', 'for `media serve`: further host names to accept, separated by spaces'],
+  ['`MEDIA_SERVE_PUBLIC_URL`, `MEDIA_SERVE_SEED`, `MEDIA_SERVE_DATA_DIR`', 'options of `media serve`'],
   [
-    '`MEDIA_SERVE_ALLOW_ORIGIN`',
-    'for `media serve`: origins whose web pages may use it, separated by spaces',
+    '`MEDIA_SERVE_ALLOW_HOST`, `MEDIA_SERVE_ALLOW_ORIGIN`, `MEDIA_SERVE_FAULT`',
+    'options of `media serve`; several values are separated by spaces',
   ],
-  ['`MEDIA_SERVE_SEED`', 'for `media serve`: a directory whose images and videos are stored at the start'],
-  ['`MEDIA_SERVE_DATA_DIR`', 'for `media serve`: where to store uploads'],
-  ['`MEDIA_SHARP`', 'for `media serve`: the directory of sharp, as an absolute path, for thumbnails'],
-  ['`MEDIA_SERVE_FAULT`', 'for `media serve`: faults, separated by spaces'],
+  ['`MEDIA_SHARP`', 'the absolute path of sharp, for the thumbnails of `media serve`'],
   [
     '`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`',
-    'the proxy, and the hosts to reach without it; lower case works too and wins',
+    'the proxy, and the hosts to reach without it; lower case wins',
   ],
-  ['`NODE_EXTRA_CA_CERTS`', "a PEM file with certificate authorities to trust in addition to Node's"],
+  ['`NODE_EXTRA_CA_CERTS`', 'a PEM file of further certificate authorities to trust'],
   ['`NO_COLOR`, `FORCE_COLOR`', 'never or always print in colour'],
   ['`CI`', 'if set, nothing is animated'],
   ['`TERM`', '`dumb`: neither animation nor colour'],
-  ['`LC_ALL`, `LC_CTYPE`, `LANG`', 'the locale; boxes and spinners are ASCII unless it uses UTF-8'],
+  ['`LC_ALL`, `LC_CTYPE`, `LANG`', 'the locale: without UTF-8, boxes are ASCII'],
   ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: neither load nor store compiled code'],
   [
     '`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`',
-    'on Linux, the parent directories of the settings, the data and the journal of --once',
+    'on Linux, the parents of the settings, the data and the journals',
   ],
 ];
 
@@ -377,21 +373,24 @@ export const batchSystems: readonly Row[] = [
   ),
 ];
 
-/**
- * The content type of each extension, one row per type: extensions that are trusted, and those that the content must
- * confirm.
- */
-export function mediaTypes(
+/** The extensions of images and videos: those that are trusted, and those that the content must confirm. */
+export function mediaExtensions(
   extensions: readonly {extension: string; type: string; isAmbiguous: boolean}[],
 ): readonly Row[] {
-  const types = [...new Set(extensions.map(({type}) => type))].sort();
-  const listed = (type: string, ambiguous: boolean) =>
+  const row = (name: string, family: string, ambiguous: boolean): Row => [
+    name,
     extensions
-      .filter(one => one.type === type && one.isAmbiguous === ambiguous)
+      .filter(({type, isAmbiguous}) => type.startsWith(family) && isAmbiguous === ambiguous)
       .map(({extension}) => code(`.${extension}`))
       .sort()
-      .join(' ');
-  return types.map(type => [code(type), listed(type, false), listed(type, true)]);
+      .join(' '),
+  ];
+  return [
+    row('images', 'image/', false),
+    row('videos', 'video/', false),
+    row('images, if the content confirms it', 'image/', true),
+    row('videos, if the content confirms it', 'video/', true),
+  ];
 }
 
 function code(text: string | undefined): string {

@@ -11,17 +11,17 @@ import {shareable} from './inputs.ts';
 import {calling, inOptionNames} from './option-names.ts';
 
 export interface MediaClientOptions {
-  /** The base URL, such as `https://api.example.com`; a path prefix is kept. Only https, except for loopback. */
+  /** The base URL, such as `https://api.example.com`. Only https, except for loopback. */
   baseUrl: string | URL;
-  /** An API key. It is sent as a bearer token and never shown in messages. */
+  /** An API key. It is never shown in messages. */
   apiKey: string;
-  /** Where GraphQL requests go; by default /graphql at the root of the base URL's host. The key goes there too. */
+  /** Where GraphQL requests go; by default /graphql on the host of the base URL. The key goes there too. */
   graphqlUrl?: string | URL;
   /** Allows plain http to other machines, where the key can be intercepted. */
   allowHttp?: boolean;
   /** Certificate authorities to trust instead of the system's, as PEM text. */
   certificateAuthorities?: string;
-  /** Milliseconds; 10,000 by default. */
+  /** 10,000 by default. */
   connectTimeoutMs?: number;
   /** The User-Agent of every request; `media/VERSION` by default. */
   userAgent?: string;

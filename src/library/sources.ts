@@ -10,9 +10,9 @@ import {inOptionNames} from './option-names.ts';
 export interface FilesOptions {
   /** Whether directories are read recursively. */
   recursive?: boolean;
-  /** Takes no matching files from directories and patterns. */
+  /** Patterns of files to leave out. */
   exclude?: readonly string[];
-  /** Whether directories and patterns include hidden files and files that are neither images nor videos. */
+  /** Includes hidden files, and files that are neither images nor videos. */
   all?: boolean;
   /** The base of relative paths; the working directory by default. */
   cwd?: string;

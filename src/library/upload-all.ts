@@ -16,47 +16,35 @@ import {calling, inOptionNames, withOptionNames} from './option-names.ts';
 import type {UploadInput} from './sources.ts';
 
 export interface UploadOptions {
-  /** Where to upload to: a MediaClient. It stays open. A journal identifies the service by its base URL, or by its host. */
+  /** A MediaClient. It stays open. A journal identifies the service by its base URL, or by its host. */
   client: Uploader & {readonly host: string; readonly baseUrl?: string};
-  /** How many files are uploaded at a time, from 1 to 1,000; by default `auto`: as many as make it faster, at most 128. */
+  /** How many files are uploaded at a time, from 1 to 1,000; `auto` by default. */
   concurrency?: number | 'auto';
   /** Attempts after the first, from 0 to 100; 5 by default. */
   retries?: number;
-  /** The longest Retry-After or outage of the service to wait for, in milliseconds; 300,000 by default. */
+  /** The longest Retry-After or outage to wait for; 300,000 by default. */
   retryMaxWaitMs?: number;
-  /**
-   * An attempt ends when it has sent nothing for this many milliseconds (60,000 by default), or when no response comes for as long
-   * after the last byte (600,000 by default).
-   */
+  /** How long an attempt may make no progress: 60,000 by default, and 600,000 after the last byte. */
   timeoutMs?: number;
   /** Bytes per second for all files together; unlimited by default. */
   limitRate?: number;
-  /**
-   * Whether an upload with an unknown outcome stays unknown (`hold`) or is sent again (`retry`), which may store it twice unless the
-   * service honours Idempotency-Key; by default, it is sent again if the service declares that it does.
-   */
+  /** Whether an upload with an unknown outcome stays unknown, or is sent again; by default, if the service honours Idempotency-Key. */
   onUnknown?: 'hold' | 'retry';
   /** What decides the content type: `extension` (the default), `content`, or `strict` for both. */
   types?: TypeRule;
-  /** The content type of every file, regardless of names and bytes: `image/...` or `video/...`. */
+  /** The content type of every file, such as `image/png`. */
   contentType?: string;
-  /** A file that records what was sent, so that the same call continues where the last one stopped. Created if missing. */
+  /** A file that records what was sent, so that the same call continues. Created if missing. */
   journal?: string;
   /** Checks everything and sends nothing. */
   dryRun?: boolean;
-  /**
-   * Compares size, type, width and height in the record with the file: a difference is a warning, or the result
-   * `mismatched`. A value that is not known on both sides is not compared.
-   */
+  /** Compares the record with the file: a difference is a warning, or the result `mismatched`. */
   verify?: 'warn' | 'strict';
-  /** Warns of files that tell where they were taken (`warn`), or sends them without it (`strip`); `keep` by default. */
+  /** Warns of files that tell where they were taken, or sends them without it; `keep` by default. */
   geotags?: 'keep' | 'warn' | 'strip';
-  /**
-   * Ends the batch when aborted; responses to files that were sent completely are awaited for up to 5 s. Each input that was taken
-   * has its result, `failed` with `not_tried` if it was not begun; then the iteration rejects with the signal's reason.
-   */
+  /** Ends the call when aborted. Each input that was taken has its result; then the iteration rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Receives what happens between results. When a method throws, the batch ends as for `signal`, and the iteration rejects with that. */
+  /** Receives what happens between results. When a method throws, the call ends as for `signal`. */
   observer?: Partial<TransferObserver>;
   /** The base of relative paths; the working directory by default. */
   cwd?: string;

@@ -37,21 +37,21 @@ const kinds = {
     parse: (value, {allowHttp}) => parseServiceUrl(value, 'GraphQL URL', allowHttp).href,
   },
   'profile-url': {
-    meaning: 'the page where the service shows your keys; shown when a key is refused',
+    meaning: 'the page where the service shows your keys',
     isOfService: true,
     parse: parsePageUrl,
   },
   'key-command': {
-    meaning: 'a shell command that prints the key, run whenever a key is needed',
+    meaning: 'a shell command that prints the key',
     isOfService: true,
     parse: parseCommand,
   },
   cacert: {
-    meaning: 'a PEM file of certificate authorities to trust, as with --cacert',
+    meaning: 'a PEM file of certificate authorities to trust',
     parse: (value, {host}) => parsePath(value, host, readAuthorities),
   },
   'client-cert': {
-    meaning: 'a PEM file with the certificate that this machine presents to the service',
+    meaning: 'a PEM file with the certificate of this machine',
     isOfService: true,
     variable: 'MEDIA_CLIENT_CERT',
     parse: (value, {host}) => parsePath(value, host, readAuthorities),
@@ -64,31 +64,31 @@ const kinds = {
   },
   'idempotency-keys': {
     meaning:
-      'honoured or 1 if the service stores a repeated upload only once, ignored or 0 if not, declared if it is to say so itself',
+      'whether the service stores a repeated upload only once: honoured (1), ignored (0), or as declared by it',
     isOfService: true,
     default: 'declared',
     variable: 'MEDIA_IDEMPOTENCY_KEYS',
     parse: ofKind('idempotency-keys', keysValue),
   },
   once: {
-    meaning: 'true to skip what this machine has already uploaded, as with --once',
+    meaning: 'true to skip what this machine has already uploaded',
     default: 'false',
     parse: ofKind('once', oneOf('true', 'false')),
   },
   concurrency: {
-    meaning: 'how many files to upload at the same time, as with --concurrency',
+    meaning: 'how many files to upload at the same time',
     variable: 'MEDIA_CONCURRENCY',
     default: 'auto',
     parse: ofKind('concurrency', concurrencyValue),
   },
   'limit-rate': {
-    meaning: 'bytes per second for all files together, as with --limit-rate',
+    meaning: 'bytes per second for all files together',
     variable: 'MEDIA_LIMIT_RATE',
     default: 'none',
     parse: ofKind('limit-rate', rateValue),
   },
   'retry-max-wait': {
-    meaning: 'the longest Retry-After or outage to wait for, as with --retry-max-wait',
+    meaning: 'the longest Retry-After or outage to wait for',
     variable: 'MEDIA_RETRY_MAX_WAIT',
     default: '5m',
     parse: ofKind('retry-max-wait', durationValue),

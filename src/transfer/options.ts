@@ -13,9 +13,9 @@ export interface TransferObserver {
   started(position: number, name: string, size: number): void;
   /** How many bytes of the current attempt have been sent. */
   progress(position: number, sentBytes: number): void;
-  /** An attempt failed, and another follows. `waitMs`: the time until then; undefined during an outage of the service, and without a descriptor. */
+  /** An attempt failed, and another follows, after `waitMs` if that is known. */
   retrying(position: number, name: string, error: MediaError, waitMs: number | undefined): void;
-  /** The service has been unavailable since this time (milliseconds since the Unix epoch), or is back (undefined). */
+  /** The service has been unavailable since this time (in milliseconds, as in `Date`), or is back (undefined). */
   unavailable(since: number | undefined): void;
   /** The result of a file is known. Not called for files that are left out. */
   finished(position: number): void;

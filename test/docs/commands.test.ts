@@ -205,7 +205,7 @@ describe('what README, docs and the like name in a sentence', () => {
   });
 
   it('options: they exist', () => {
-    const foreign = ['--install-links', '--data-binary', '--parallel', '--retry-all-errors', '--help'];
+    const foreign = ['--install-links', '--help'];
     foreign.push('--from', '--prefix', '--uninstall'); // of install.sh
     foreign.push('--input', '--pull', '--read-only', '--rm', '--target', '--tmpfs', '--volume'); // of docker
     const ours = codes.filter(({code}) => !/^(?:npm|sbatch|systemctl|gh|shasum) /.test(code));

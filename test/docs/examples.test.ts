@@ -5,16 +5,16 @@ const files = markdownFiles();
 
 /**
  * The blocks that other tests run: test/machine/action, test/machine/clusters, test/machine/docs/ci-snippets.test.ts, test/machine/docs/serve-recipes.test.ts,
- * test/experiments/torture/serve-fixtures.test.ts, test/machine/packaging/install-script.test.ts, test/machine/packaging/library.test.ts, test/cli/watch/watch.test.ts,
+ * test/machine/packaging/install-script.test.ts, test/machine/packaging/library.test.ts, test/cli/watch/watch.test.ts,
  * test/machine/docs/vscode-tasks.test.ts, test/machine/docs/preparing-recipes.test.ts.
  */
 const runElsewhere: Record<string, readonly string[]> = {
-  'docs/sharding.md': ['bash', 'bash', 'yaml', 'yaml'],
+  'docs/sharding.md': ['bash', 'bash'],
   'docs/ci.md': ['yaml', 'yaml', 'yaml', 'yaml', 'groovy'],
   'docs/install.md': ['bash', 'bash', 'bash'],
   'docs/verify.md': ['bash'],
   'docs/library.md': ['js', 'mjs', 'js', 'cjs'],
-  'docs/serve-in-ci.md': ['yaml', 'yaml', 'yaml', 'js', 'js', 'python', 'go'],
+  'docs/serve-in-ci.md': ['yaml', 'yaml', 'yaml'],
   'docs/publishing.md': ['ini'],
   'docs/publishing-recipes.md': ['json', 'bash', 'bash', 'bash', 'bash', 'bash'],
 };

@@ -80,6 +80,11 @@ function fieldsOf(heading: string, path = 'docs/output.md'): string[] {
   return cells.flatMap(cell => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)).sort();
 }
 
+/** The names of the fields in a schema of the docs. */
+function fieldsOfSchema(name: string): string[] {
+  return Object.keys(JSON.parse(markdown(`docs/schemas/${name}.json`)).properties).sort();
+}
+
 describe('the table of progress lines', () => {
   it('has the fields of a line whose inputs are all counted, and no others', () => {
     let now = 0;
@@ -96,7 +101,7 @@ describe('the table of progress lines', () => {
   });
 });
 
-describe('the tables of the other JSON outputs', () => {
+describe('the tables and schemas of the other JSON outputs', () => {
   it('have the fields of media doctor and media whoami, with a key that is refused and without one', async () => {
     const {sandbox: box} = await connectedSandbox();
     const fields = {doctor: new Set<string>(), whoami: new Set<string>()};
@@ -105,10 +110,10 @@ describe('the tables of the other JSON outputs', () => {
         const {stdout} = await box.run([command, '--json'], {env: {...box.env, ...env}});
         for (const field of Object.keys(JSON.parse(stdout))) fields[command].add(field);
       }
-    const documented = fieldsOf('field of `media whoami --json`', 'docs/settings.md');
+    const documented = fieldsOfSchema('whoami');
     expect([...fields.whoami].filter(field => !documented.includes(field))).toEqual([]);
     expect(documented.filter(field => !fields.whoami.has(field))).toEqual(['profileUrl']);
-    expect([...fields.doctor].sort()).toEqual(fieldsOf('field of `media doctor --json`', 'docs/settings.md'));
+    expect([...fields.doctor].sort()).toEqual(fieldsOfSchema('doctor'));
   });
 
   it('have the fields of errors on standard error, and of media journal check', async () => {

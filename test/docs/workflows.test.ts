@@ -2,14 +2,16 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {workflowFindings} from '../support/actionlint.ts';
-import {examplesIn, markdownFiles} from '../support/examples.ts';
+import {examplesIn, markdown, markdownFiles} from '../support/examples.ts';
 
 const directory = new URL('../../.github/workflows/', import.meta.url);
 const own = readdirSync(directory).map(
   name => [name, readFileSync(new URL(name, directory), 'utf8')] as const,
 );
+const file = 'docs/examples/github-parts.yml';
 const examples = markdownFiles()
   .flatMap(examplesIn)
+  .concat({file, line: 1, language: 'yaml', code: markdown(file)})
   .filter(({language, code}) => language === 'yaml' && code.includes('runs-on:'))
   .map(({file, line, code}) => [`${file}:${line}`, /^on:/m.test(code) ? code : `on: push\n${code}`] as const);
 

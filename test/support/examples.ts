@@ -22,7 +22,7 @@ export function markdownFiles(): string[] {
   return execFileSync('git', tracked, {cwd: root, encoding: 'utf8'}).trimEnd().split('\n').sort();
 }
 
-/** The text of a Markdown file of the project. */
+/** The text of a page of the project, or of a file that a page names. */
 export function markdown(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }

@@ -3,12 +3,11 @@ import {delimiter, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {expect, test} from 'vitest';
-import {example} from '../../support/examples.ts';
 import {needPrograms} from '../../support/installed.ts';
 import {fixture, mediaInShell, sandbox} from '../../support/media.ts';
 import {patienceMs, slowTest} from '../../support/patience.ts';
 
-const page = 'docs/serve-in-ci.md';
+const documented = fileURLToPath(new URL('../../../docs/examples/', import.meta.url));
 const packages = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 
 /** A project with a seed, and `media` on the PATH. */
@@ -35,10 +34,10 @@ test('the fixture for vitest, in six files side by side: seeded, made to fail, r
 }, async () => {
   const {at, run} = await project();
   await writeFile(at('package.json'), '{"type": "module"}');
-  await writeFile(at('test/media.js'), example(page, 'js', 'export function mediaService'));
-  const gallery = example(page, 'js', "import {mediaService} from './media.js'");
+  await copyFile(join(documented, 'media.js'), at('test/media.js'));
   const names = Array.from({length: 6}, (_, count) => `gallery-${count}`);
-  for (const name of names) await writeFile(at('test', `${name}.test.js`), gallery);
+  for (const name of names)
+    await copyFile(join(documented, 'gallery.test.js'), at('test', `${name}.test.js`));
   await symlink(packages, at('node_modules'));
   const vitest = join(packages, 'vitest/vitest.mjs');
   const tests = ['run', '--root', at(), '--maxWorkers=6', '--reporter=json', '--outputFile=results.json'];
@@ -70,7 +69,7 @@ test(
   async context => {
     needPrograms(context, ['pytest']);
     const {at, run} = await project();
-    await writeFile(at('conftest.py'), example(page, 'python', 'def media'));
+    await copyFile(join(documented, 'conftest.py'), at('conftest.py'));
     const code = `
 import json, os, subprocess
 import pytest
@@ -93,7 +92,7 @@ test('the fixture for Go: two tests that store the same, and find the seed only'
   needPrograms(context, ['go']);
   const {at, run} = await project();
   await writeFile(at('go.mod'), 'module example.test/gallery\n\ngo 1.19\n');
-  await writeFile(at('media_test.go'), example(page, 'go', 'func TestMain'));
+  await copyFile(join(documented, 'media_test.go'), at('media_test.go'));
   const code = `package gallery
 
 import (

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
-import {example} from '../../support/examples.ts';
+import {markdown} from '../../support/examples.ts';
 import {slowTest} from '../../support/patience.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
 
@@ -22,7 +22,7 @@ interface WorkflowJob {
 }
 
 const workflow: {on: string; jobs: {upload: WorkflowJob; prove: WorkflowJob}} = parse(
-  example('docs/sharding.md', 'yaml', 'workflow_dispatch'),
+  markdown('docs/examples/github-parts.yml'),
 );
 const {upload, prove} = workflow.jobs;
 const parts = upload.strategy?.matrix.part ?? [];

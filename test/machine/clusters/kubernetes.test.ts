@@ -1,7 +1,7 @@
 import {execa} from 'execa';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {parse} from 'yaml';
-import {example} from '../../support/examples.ts';
+import {markdown} from '../../support/examples.ts';
 import {slowTest} from '../../support/patience.ts';
 import {type Batch, makeBatch, shardCount} from './batch.ts';
 
@@ -31,7 +31,7 @@ interface Job {
   };
 }
 
-const job: Job = parse(example('docs/sharding.md', 'yaml', 'kind: Job'));
+const job: Job = parse(markdown('docs/examples/kubernetes.yaml'));
 const {spec} = job;
 const [container] = spec.template.spec.containers;
 
