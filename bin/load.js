@@ -44,7 +44,7 @@ function load(name) {
     throw error;
   }
   if (name === './undici.cjs' && process.versions.node.startsWith('20.'))
-    underUsualFlags = require('./node20.js').delayOptimisation();
+    underUsualFlags = require('./node20.js')();
   return module.exports;
 }
 

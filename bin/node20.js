@@ -16,7 +16,7 @@ function setFlags(flags) {
  * Call it when the HTTP client is loaded, and Node's modules with it, but not yet the HTTP parser. Returns a function that runs
  * another one under the usual flags, since V8 accepts compiled code only under the flags that it was compiled under.
  */
-exports.delayOptimisation = () => {
+module.exports = function delayOptimisation() {
   // Node's pattern for IPv6 addresses takes 20 ms to optimise, at its second use; each host's name needs it.
   setFlagsFromString('--no-regexp-optimization');
   for (const host of ['localhost', 'localhost']) isIPv6(host);
