@@ -1,3 +1,4 @@
+import {type Face, type Hint, type HintParts, hint, hintText, setting} from './hint.ts';
 import {systemCode, systemReason} from './lib/system-code.ts';
 
 /**
@@ -98,9 +99,9 @@ export function hasTrait(code: ErrorCode, trait: Trait): boolean {
   return codes[code].some(one => one === trait);
 }
 
-export interface MediaErrorDetails {
+export interface MediaErrorDetails<Advice extends Hint = Hint> {
   /** What to type or do next, as one sentence or command. */
-  hint?: string | undefined;
+  hint?: Advice | undefined;
   /** The HTTP status of the response, if there was one. */
   status?: number | undefined;
   /** The `code` of the service's error record; the interface does not document its meaning. */
@@ -111,15 +112,15 @@ export interface MediaErrorDetails {
 }
 
 /** A failure that a user can understand: a stable code, one sentence, and what to do next. */
-export class MediaError extends Error {
+export class MediaError<Advice extends Hint = Hint> extends Error {
   override readonly name = 'MediaError';
   readonly code: ErrorCode;
-  readonly hint?: string;
+  readonly hint?: Advice;
   readonly status?: number;
   readonly serviceCode?: number;
   readonly words?: string;
 
-  constructor(code: ErrorCode, message: string, details: MediaErrorDetails = {}) {
+  constructor(code: ErrorCode, message: string, details: MediaErrorDetails<Advice> = {}) {
     super(message, details.cause === undefined ? undefined : {cause: details.cause});
     this.code = code;
     if (details.hint !== undefined) this.hint = details.hint;
@@ -134,17 +135,29 @@ export class MediaError extends Error {
   }
 
   /** The same failure with another sentence or hint. */
-  reworded({
+  reworded<Other extends Hint = never>({
     message = this.message,
-    hint = this.hint,
+    hint,
   }: {
     message?: string;
-    hint?: string | undefined;
-  }): MediaError {
+    hint?: Other | undefined;
+  }): MediaError<Advice | Other> {
     const {code, status, serviceCode, words, cause} = this;
+    const details = {hint: hint ?? this.hint, status, serviceCode, cause, words};
+    return new MediaError<Advice | Other>(code, message, details);
+  }
+
+  /** The same failure, and its causes, with their hints in the words of a face. */
+  inWordsOf(face: Face): PlainError {
+    const {code, message, status, serviceCode, words} = this;
+    const hint = this.hint && hintText(this.hint, face);
+    const cause = this.cause instanceof MediaError ? this.cause.inWordsOf(face) : this.cause;
     return new MediaError(code, message, {hint, status, serviceCode, cause, words});
   }
 }
+
+/** A failure whose hint is text. */
+export type PlainError = MediaError<string>;
 
 /** A refusal of a file whose bytes are neither an image nor a video. */
 export class NotMediaError extends MediaError {
@@ -187,18 +200,22 @@ export function describeBroken(cause: unknown, host: string): MediaError {
   if (problem === undefined && !codesOfPeers.test(code) && !certificateCodes.test(code)) {
     const isForWasm = /wasm|WebAssembly/i.test(String(cause));
     const why = isForWasm ? 'there is too little address space for WebAssembly' : systemReason(cause);
-    const hint = isForWasm
+    const advice = isForWasm
       ? 'It needs about 12 GB. Raise the limit with ulimit -v, or set: NODE_OPTIONS=--disable-wasm-trap-handler'
       : 'If it fails again, report it.';
-    return new MediaError('local_failure', `The request failed in this process: ${why}.`, {hint, cause});
+    return new MediaError('local_failure', `The request failed in this process: ${why}.`, {
+      hint: advice,
+      cause,
+    });
   }
   return problem === undefined
     ? new MediaError('connection_lost', `The connection to ${host} broke.`, {cause})
     : new MediaError('not_http', `${host} ${problem}.`, {
         cause,
-        hint: problem.startsWith('sent header fields')
-          ? 'Ask its operator to send fewer header fields, such as cookies.'
-          : 'Check the scheme, the host and the port of the base URL.',
+        hint:
+          code === 'UND_ERR_HEADERS_OVERFLOW'
+            ? 'Ask its operator to send fewer header fields, such as cookies.'
+            : hint`Check the scheme, the host and the port of ${setting('baseUrl')}.`,
       });
 }
 
@@ -219,10 +236,9 @@ function protocolProblem(error: Error & {code?: string; data?: string}): string 
   // An alert of TLS (RFC 8446, section 5.1), and the settings that begin HTTP/2 (RFC 9113, sections 3.4 and 6.5).
   if (data.startsWith('\x15\x03')) return 'responded in TLS: its URL begins with https://';
   if (data.startsWith('\0') && data[3] === '\x04') return 'responded in HTTP/2, not in HTTP/1.1';
+  if (/\(Expected HTTP\//.test(error.message)) return 'did not respond in HTTP';
   const why = syntaxError(error);
-  return why?.includes(': Expected HTTP/')
-    ? 'did not respond in HTTP'
-    : why && `sent a response that is ${why}`;
+  return why && `sent a response that is ${why}`;
 }
 
 /** What undici's parser says of a response that it cannot read. */
@@ -238,13 +254,13 @@ export function unlessBug(error: unknown): MediaError {
 }
 
 /** Throws if standard input, which can be read only once, is named (`-`) for several things. */
-export function refuseStdinTwice(names: readonly (string | undefined)[], hint: string): void {
+export function refuseStdinTwice(names: readonly (string | undefined)[], hint: Hint): void {
   if (names.filter(name => name === '-').length > 1)
     throw new MediaError('usage', 'Standard input (-) was given twice, but can be read only once.', {hint});
 }
 
 /** The error for a failed call of the system: its sentence is `what`, a colon and the system's reason. */
-export function systemError(code: ErrorCode, what: string, cause: unknown, hint?: string): MediaError {
+export function systemError(code: ErrorCode, what: string, cause: unknown, hint?: Hint): MediaError {
   return new MediaError(code, `${what}: ${systemReason(cause)}.`, {hint, cause});
 }
 
@@ -255,13 +271,13 @@ export function sourceChanged(name: string, how: string): MediaError {
 }
 
 /** The error for a call that found no file descriptor left; `orElse` continues the hint. */
-export function tooManyOpen(what: string, cause: unknown, orElse = ''): MediaError {
-  const hint = `Raise the limit with ulimit -n${orElse}.`;
-  return new MediaError('too_many_open_files', `${what}: too many files are open.`, {hint, cause});
+export function tooManyOpen(what: string, cause: unknown, orElse: HintParts = []): MediaError {
+  const details = {hint: hint`Raise the limit with ulimit -n${orElse}.`, cause};
+  return new MediaError('too_many_open_files', `${what}: too many files are open.`, details);
 }
 
 /** For `catch`: rejects with that error. */
-export function failed(code: ErrorCode, what: string, hint?: string): (cause: unknown) => never {
+export function failed(code: ErrorCode, what: string, hint?: Hint): (cause: unknown) => never {
   return cause => {
     throw systemError(code, what, cause, hint);
   };

@@ -1,5 +1,5 @@
 import {announceTyping, type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/invocation.ts';
-import {withKeyHint} from '../cli/key-hints.ts';
+import {requestError} from '../cli/key-hints.ts';
 import {collect, timeoutOption} from '../cli/values.ts';
 import {describeBroken, failed, MediaError, refuseStdinTwice} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
@@ -64,7 +64,7 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
     );
     return await printAnswer(answer, session.hostName, invocation);
   } catch (error) {
-    throw error instanceof MediaError ? withKeyHint(error, session.settings) : error;
+    throw error instanceof MediaError ? requestError(error, session.settings) : error;
   } finally {
     await session.close();
   }

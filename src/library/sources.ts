@@ -5,7 +5,7 @@ import {type StopSignal, systemHost} from '../host.ts';
 import {isString} from '../lib/json.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {check, checkOptions, kindOf, refuseSingle} from './checks.ts';
-import {inOptionNames} from './option-names.ts';
+import {inLibraryWords} from './hints.ts';
 
 export interface FilesOptions {
   /** Whether directories are read recursively. */
@@ -48,7 +48,7 @@ export async function* filesOf(
     for await (const source of expandInputs({...request, inputs}, context))
       if (!source.found?.isHidden) yield source;
   } catch (error) {
-    throw inOptionNames(error);
+    throw inLibraryWords(error);
   }
 }
 

@@ -1,4 +1,5 @@
 import {MediaError} from '../errors.ts';
+import {fact, hint} from '../hint.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {isNestedTooDeeply, isObject, isString, parseJson, parseObject} from '../lib/json.ts';
 import {orNothing} from '../lib/system-code.ts';
@@ -103,7 +104,7 @@ export function noUrl(name: string, record: MediaRecord, urlOf = publicUrl): Med
   if (urlOf(record) !== undefined) return undefined;
   const kind = urlOf === webUrl ? 'web URL' : 'URL';
   return new MediaError('no_url', `${name} was stored, but the service returned no ${kind} for it.`, {
-    hint: `Do not upload it again. Its media ID is ${record.id}.`,
+    hint: hint`Do not upload it again.${hint` Its media ID is ${fact('mediaId', record.id)}.`}`,
   });
 }
 

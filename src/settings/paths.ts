@@ -1,5 +1,6 @@
 import {isAbsolute, join} from 'node:path';
 import {MediaError} from '../errors.ts';
+import {command, hint} from '../hint.ts';
 import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {own} from '../lib/object.ts';
@@ -27,13 +28,10 @@ export function isHomeless(host: Host): boolean {
   );
 }
 
-/** The end of hints about the journal of --once. */
-export const orNoOnce = ", or upload without this machine's own journal: --no-once";
-
 /** The error for a directory of journals that cannot be used; `why` has no full stop. */
 export function stateUnwritable(host: Host, why: string, cause?: unknown): MediaError {
   return new MediaError('state_unwritable', `${why}.`, {
-    hint: `Set ${variableOf(host, 'state')} to a directory of your own that you may write to${orNoOnce}`,
+    hint: hint`Set ${variableOf(host, 'state')} to a directory of your own that you may write to${command('uploadWithoutOnce')}`,
     cause,
   });
 }

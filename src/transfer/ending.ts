@@ -1,6 +1,6 @@
 import {hasTrait, MediaError, unlessBug} from '../errors.ts';
+import {command, type Hint, type HintParts, hint, setting} from '../hint.ts';
 import type {JournalEntry, Known} from '../journal/journal.ts';
-import {shellQuoted, shellWord} from '../lib/shell.ts';
 import {Stop} from '../lib/stop.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
@@ -130,12 +130,12 @@ export class Ending {
 
   /** The error for a file that is stored although its journal could not record it. */
   #unrecorded(error: MediaError, key: string): MediaError {
-    return error.reworded({
+    return error.reworded<Hint>({
       message: `${this.#source.name} is stored, but the journal does not record it: ${error.message}`,
       hint:
         error.code === 'journal_of_other_service'
-          ? 'Its record is printed. Find out which service the base URL should lead to.'
-          : `Its record is printed. If the next run reports it as unknown: ${this.#settleCommand(key)}`,
+          ? hint`Its record is printed. Find out which service ${setting('baseUrl')} should lead to.`
+          : hint`Its record is printed${this.#orSettle('. If the next run reports it as unknown', key)}`,
     });
   }
 
@@ -145,13 +145,13 @@ export class Ending {
    */
   unknownSince(key: string, isSentAgain = false): MediaError {
     const sentence = `${this.#source.name} was sent completely before and no response was recorded, so it may or may not be stored.`;
-    const hint = `${checkFirst(isSentAgain)}; if it is stored: ${this.#settleCommand(key)}`;
-    return new MediaError('outcome_unknown', sentence, {hint});
+    const advice = hint`${checkFirst(isSentAgain)}${this.#orSettle('; if it is stored', key)}`;
+    return new MediaError('outcome_unknown', sentence, {hint: advice});
   }
 
   /** By its key, since the journal may know the content under another path. */
-  #settleCommand(key: string): string {
-    return `media journal resolve ${shellQuoted(this.#options.journal?.reader.shown ?? '')} ${shellWord(key)} --uploaded ID`;
+  #orSettle(condition: string, key: string): HintParts {
+    return hint`${command('settle', condition, this.#options.journal?.reader.shown ?? '', key)}`;
   }
 
   #ended(outcome: Outcome, reach: Reach = 'never'): PendingResult<Outcome> {

@@ -1,5 +1,5 @@
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
-import {missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
+import {missingSettings, refusedKeyHint, withKeyHint} from '../../cli/key-hints.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
@@ -9,6 +9,7 @@ import type {WhoamiReport} from '../../output/json-output.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import type {Settings} from '../../settings/settings.ts';
+import {describeRefusal} from '../../transfer/attempt/explain.ts';
 
 export function whoamiCommand(cli: Cli): CliCommand {
   return new CliCommand('whoami', cli)
@@ -83,8 +84,9 @@ const exitStatuses = {accepted: 0, rejected: 4, denied: 4, unclear: 1};
 
 /** The hint does not repeat the page with the keys, which has its own line in the report. */
 function hintFor(verdict: KeyVerdict, {profileUrl, ...settings}: Settings): string | undefined {
-  if (verdict.status === 'rejected') return verdictError(verdict, '', refusedKeyHint(settings))?.hint;
-  if (verdict.status === 'unreachable') return verdict.error.hint;
+  const face = withKeyHint(refusedKeyHint(settings));
+  if (verdict.status === 'rejected') return describeRefusal(verdict.refusal, '').inWordsOf(face).hint;
+  if (verdict.status === 'unreachable') return verdict.error.inWordsOf(face).hint;
   return verdict.status === 'accepted' ? undefined : `To find out why: media doctor${hintOptions(settings)}`;
 }
 

@@ -146,7 +146,7 @@ function reported(error: unknown, report: Report): Refusal {
   }
   const failure = asMediaError(error);
   report.failure(failure);
-  const {messageToKeep: message, hint} = failure;
+  const {messageToKeep: message, hint} = report.inWords(failure);
   return new Refusal(500, hint === undefined ? message : `${message} ${hint}`);
 }
 

@@ -1,8 +1,8 @@
 import type {Invocation} from '../../cli/invocation.ts';
-import type {MediaError} from '../../errors.ts';
+import type {PlainError} from '../../errors.ts';
 import {groupSentence, groupWarning, reasonOf} from '../../output/failure-text.ts';
 import {withoutTries} from '../../transfer/attempt/explain.ts';
-import {type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
+import type {Outcome} from '../../transfer/outcome.ts';
 
 /** How many reasons are shown; files with other reasons are only counted. */
 const mostGroups = 20;
@@ -45,19 +45,16 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
       if (atOnce || !several) tell(1, []);
       else addTo('warning', message, {name}, tell);
     },
-    add(outcome: Outcome, several: boolean, noUrl?: MediaError): void {
+    /** `common`: the error without what is so for this file only, which would keep equal failures apart. */
+    add(outcome: Named, several: boolean, {error, common}: {error: PlainError; common: PlainError}): void {
       const {name} = outcome;
-      const error = 'error' in outcome ? outcome.error : (unrecordedOf(outcome) ?? noUrl);
-      if (error === undefined) return;
       if (atOnce || !several) {
         report.failure(error, name, several);
         return;
       }
-      // What a hint says of a single file would keep equal failures apart.
-      const hint = error.hint?.replace(/(?:; if it is stored:|\. Its media ID is) .*$/, '.');
-      const shown = error.reworded({message: withoutTries(error.message), hint});
+      const shown = common.reworded({message: withoutTries(error.message)});
       const alike = reasonOf(shown.reworded({message: shown.messageToKeep}), name);
-      addTo('failure', JSON.stringify([error.code, alike, hint]), outcome, (count, names) => {
+      addTo('failure', JSON.stringify([error.code, alike, shown.hint]), outcome, (count, names) => {
         if (count === 1) report.failure(error, name, true);
         else report.failures(shown, groupSentence(count, reasonOf(shown, name)), names, count);
       });

@@ -3,6 +3,7 @@ import {dirname, join} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
+import {command, hint} from '../../hint.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import type {Journal, JournalMemory, Scope} from '../../journal/journal.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
@@ -41,7 +42,7 @@ export async function openRunJournal(
   const common = {note: (text: string) => report.note(text), stop, identify, identifyAccount};
   if (journal !== undefined)
     return openJournal(journal, host, {scope: scopeOf(identity, account, shard), ...common});
-  const {orNoOnce, stateUnwritable} = await import('../../settings/paths.ts');
+  const {stateUnwritable} = await import('../../settings/paths.ts');
   const path = await ownJournal(host, identity, profileName);
   await makeDirectory(dirname(path), 0o700).catch(cause => {
     throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}`, cause);
@@ -50,7 +51,8 @@ export async function openRunJournal(
   const options = {scope: scopeOf(identity, account), patienceMs: oncePatienceMs, ...common};
   return openJournal(path, host, options).catch(error => {
     const {code, cause} = error instanceof MediaError ? error : {};
-    if (code === 'journal_in_use') throw error.reworded({hint: `Wait until that run has ended${orNoOnce}`});
+    const advice = hint`Wait until that run has ended${command('uploadWithoutOnce')}`;
+    if (code === 'journal_in_use') throw error.reworded({hint: advice});
     throw code === 'journal_unusable' && cause
       ? stateUnwritable(host, error.message.slice(0, -1), cause)
       : error;

@@ -1,7 +1,7 @@
 import {basename} from 'node:path';
 import {MediaError, systemError, tooManyOpen} from '../../errors.ts';
+import {command, hint} from '../../hint.ts';
 import {type ByteName, isText, toBytes, toPath, toText} from '../../lib/files/typed-path.ts';
-import {shellQuoted} from '../../lib/shell.ts';
 import {isMissing, isOutOfDescriptors} from '../../lib/system-code.ts';
 import {isNamedMedia} from '../media-type/decide.ts';
 import {Disk} from '../open/disk.ts';
@@ -91,7 +91,7 @@ export class Finder {
     const file: NamedFile = {name, isPlain: false, isNamed: true};
     if (kind === 'directory') {
       const refusal = new MediaError('not_a_file', `${names.name} is a directory, not a file.`, {
-        hint: `To upload what is in it: media upload -r ${shellQuoted(names.name)}`,
+        hint: hint`To upload what is in it: ${command('uploadDirectory', names.name)}`,
       });
       return {file, source: failingSource(refusal, names)};
     }

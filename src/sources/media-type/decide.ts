@@ -1,5 +1,6 @@
 import {extname} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
+import {type Hint, hint, option} from '../../hint.ts';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
 import type {Source} from '../open/source.ts';
@@ -15,7 +16,7 @@ export type TypeRule = 'extension' | 'content' | 'strict';
 export interface TypeDecision {
   contentType: string;
   /** One sentence, if the name and the bytes have different types. */
-  warning?: string;
+  warning?: Hint;
 }
 
 /**
@@ -122,8 +123,8 @@ export function parseContentType(value: string): string {
   const parsed = parseMediaType(value.trim());
   if (parsed === undefined || !isMediaType(parsed.type) || parsed.type.includes('*')) {
     const shown = showable(value).slice(0, 60);
-    throw new MediaError('usage', `--content-type takes an image or video type, not "${shown}".`, {
-      hint: 'For example --content-type image/png, or --content-type video/mp4.',
+    throw new MediaError('usage', `"${shown}" is not the type of an image or a video.`, {
+      hint: hint`For example ${option('contentType', 'image/png')}, or ${option('contentType', 'video/mp4')}.`,
     });
   }
   return mediaTypeText(parsed);

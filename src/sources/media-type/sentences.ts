@@ -1,4 +1,5 @@
 import {MediaError, NotMediaError} from '../../errors.ts';
+import {type Hint, hint, option} from '../../hint.ts';
 import {appleDouble, type Finding, type MediaFinding, type OtherFinding} from './sniff/sniff.ts';
 import {lfsPointer} from './sniff/text.ts';
 
@@ -31,13 +32,15 @@ export function mismatched(claim: Claim, finding: MediaFinding): MediaError {
   return new MediaError(
     'type_mismatch',
     `The name and the bytes of ${fileOf(claim)} do not agree: ${describe(claim, finding)}.`,
-    {hint: `Set the type with --content-type ${finding.type}, or leave out --types strict.`},
+    {
+      hint: hint`Set the type with ${option('contentType', finding.type)}, or leave out ${option('types', 'strict')}.`,
+    },
   );
 }
 
 /** The warning that a file is sent with another type than its bytes have. */
-export function describeMismatch(claim: Claim, sent: string, found: string): string {
-  return `The extension .${extensionOf(claim)} says ${sent}, but the bytes say ${found}: sent as ${sent} (--types content sends ${found}).`;
+export function describeMismatch(claim: Claim, sent: string, found: string): Hint {
+  return hint`The extension .${extensionOf(claim)} says ${sent}, but the bytes say ${found}: sent as ${sent} (${option('types', 'content')} sends ${found}).`;
 }
 
 /** Shortens and cleans a text that may contain any characters. */
@@ -75,20 +78,21 @@ function describeBytes(finding: Finding): string {
   return container === undefined ? `are ${words}` : `are ${words} that contains only ${what}`;
 }
 
-function hintFor(claim: Claim, finding: Finding): string {
-  if (finding?.isMedia) return `To send it, set its type: --content-type ${finding.type}`;
+function hintFor(claim: Claim, finding: Finding): Hint {
+  if (finding?.isMedia) return hint`To send it, set its type: ${option('contentType', finding.type)}`;
   const remedy = finding && remedyFor(claim, finding);
   return (
-    remedy ?? `If it is one anyway, set its type, for example: --content-type ${claim.type ?? 'image/png'}`
+    remedy ??
+    hint`If it is one anyway, set its type, for example: ${option('contentType', claim.type ?? 'image/png')}`
   );
 }
 
 /** What to do about a file that is something else; undefined if it is called an image or a video and nothing is known. */
-function remedyFor({type, isAmbiguous}: Claim, {what, container}: OtherFinding): string | undefined {
+function remedyFor({type, isAmbiguous}: Claim, {what, container}: OtherFinding): Hint | undefined {
   if (what.startsWith(tooFew)) return 'Get the whole file, or leave it out.';
   if (what === lfsPointer) return 'Run git lfs pull to get the file itself.';
   if (container !== undefined)
-    return `It contains no picture; --content-type ${type ?? container} sends it anyway.`;
+    return hint`It contains no picture; ${option('contentType', type ?? container)} sends it anyway.`;
   if (what === appleDouble)
     return 'It contains metadata that macOS keeps about another file, whose name has no ._: upload that one.';
   if (/archive$/.test(wordsFor(what))) return 'Unpack it, and upload the images and videos in it.';

@@ -1,5 +1,6 @@
 import type {Stats} from 'node:fs';
 import {MediaError, systemError, tooManyOpen} from '../../errors.ts';
+import {command, type Hint, hint, option} from '../../hint.ts';
 import type {StopSignal} from '../../host.ts';
 import {type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
 import {type FilePath, pathOfFileUrl, typedPath} from '../../lib/files/typed-path.ts';
@@ -86,7 +87,7 @@ function notAFile(name: string, stats: Pick<Stats, 'isDirectory' | 'isFIFO' | 'i
   return new MediaError('not_a_file', `${name} is ${kind}, not a regular file.`, {
     hint: stats.isDirectory()
       ? 'Name the files in it.'
-      : `Pipe its content in: media upload - --name FILE < ${kind === 'a FIFO' ? 'FIFO' : 'DEVICE'}`,
+      : hint`${command('uploadStream', kind === 'a FIFO' ? 'FIFO' : 'DEVICE')}`,
   });
 }
 
@@ -95,7 +96,7 @@ async function describeOpenError(
   files: FileSystem,
   {name, path}: Pick<FileToOpen, 'name' | 'path'>,
   cause: unknown,
-  remedy = 'upload its directory with -r, or name it in a list (--files-from)',
+  remedy: Hint = hint`upload its directory with ${option('recursive')}${hint`, or name it in a list (${option('filesFrom')})`}`,
 ): Promise<MediaError> {
   if (cause instanceof MediaError) return cause;
   if (isMissing(cause)) {
@@ -124,13 +125,14 @@ export async function namedStat(name: string, path: string): Promise<Stats> {
 /** The error for an input that is a URL of the web, if it is one. */
 export function webUrlError(name: string): MediaError | undefined {
   if (!/^https?:\/\//i.test(name)) return undefined;
-  const hint = `Download it first: curl -LO ${shellWord(name)}`;
-  return new MediaError('file_missing', `${name} is a URL, not a file.`, {hint});
+  return new MediaError('file_missing', `${name} is a URL, not a file.`, {
+    hint: `Download it first: curl -LO ${shellWord(name)}`,
+  });
 }
 
-function missingHint(name: string, path: FilePath, remedy: string): string | undefined {
+function missingHint(name: string, path: FilePath, remedy: Hint): Hint | undefined {
   // In an argument, Node replaces what is not UTF-8 by U+FFFD.
-  if (typeof path === 'string' && name.includes('\ufffd')) return `If its name is not UTF-8, ${remedy}.`;
+  if (typeof path === 'string' && name.includes('\ufffd')) return hint`If its name is not UTF-8, ${remedy}.`;
   // Dragging a file onto a terminal may type a URL.
   const target = orNothing(() => pathOfFileUrl(name)) ?? name;
   return target === name ? undefined : `Use the path of the file instead of its URL: ${shellQuoted(target)}`;

@@ -5,7 +5,7 @@ import {
   type MediaErrorDetails,
   tooManyOpen,
 } from '../../errors.ts';
-import {shellWord} from '../../lib/shell.ts';
+import {command, type Hint, type HintParts, hint, option, setting} from '../../hint.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {isLoopback} from '../../lib/url.ts';
 import {asksForFewer, type Refused, uploadPath} from '../../service/uploader.ts';
@@ -17,7 +17,7 @@ export function explain(failure: Failure, decision: Decision, host: string, rese
   if (decision.action !== 'unknown') return error;
   const limit =
     error.status === 503
-      ? ' A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: -c 8'
+      ? hint` A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: ${command('sendFewer', 8)}`
       : '';
   const {status, serviceCode, words} = error;
   // Another attempt would be stored, too, and its response be as unreadable.
@@ -25,12 +25,12 @@ export function explain(failure: Failure, decision: Decision, host: string, rese
   return new MediaError('outcome_unknown', `${error.message} ${whyUnknown(failure, decision)}`, {
     ...{status, serviceCode, words, cause: error},
     hint: isUnreadable
-      ? `Check whether the service has the file, and do not send it again before the cause is found. ${error.hint}`
-      : `${checkFirst(resends)}.${limit}`,
+      ? hint`Check whether the service has the file, and do not send it again before the cause is found. ${error.hint ?? ''}`
+      : hint`${checkFirst(resends, true)}${limit}`,
   });
 }
 
-const notOfService = 'Check the base URL: the media service does not respond like this.';
+const notOfService = hint`Check ${setting('baseUrl')}: the media service does not respond like this.`;
 
 /** The error for a failure, whatever is decided about it. */
 export function describeFailure(failure: Failure, host: string): MediaError {
@@ -44,11 +44,13 @@ export function describeFailure(failure: Failure, host: string): MediaError {
       return new MediaError(
         'stalled',
         `Nothing more could be read from the file for ${seconds(failure.afterMs)}.`,
-        {hint: 'Check the disk that it is on; if that is only slow, raise --timeout.'},
+        {
+          hint: hint`Check the disk that it is on${hint`; if that is only slow, raise ${option('timeout')}`}.`,
+        },
       );
     case 'stall':
       return new MediaError('stalled', `${host} accepted no more data for ${seconds(failure.afterMs)}.`, {
-        hint: 'On a very slow link, raise --timeout.',
+        hint: hint`On a very slow link, raise ${option('timeout')}.`,
       });
     case 'answer-timeout':
       return new MediaError(
@@ -86,7 +88,7 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
       ),
       {
         ...details,
-        hint: `Check that the key may upload and that the base URL is right${noRecord ? '; the response is not an error record, so it may come from a proxy in between' : ''}.`,
+        hint: hint`Check that the key may upload and that ${setting('baseUrl')} is right${noRecord ? '; the response is not an error record, so it may come from a proxy in between' : ''}.`,
       },
     );
   }
@@ -101,12 +103,10 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
       ...details,
       ...(longWaitMs === undefined
         ? hintFor(status)
-        : {hint: `Try again then, or add --retry-max-wait ${Math.ceil(longWaitMs / 1000)}s.`}),
+        : {hint: hint`Try again then, or ${command('waitLonger', Math.ceil(longWaitMs / 1000))}.`}),
     },
   );
 }
-
-const copyKey = 'Copy the key again from the profile page of the service.';
 
 /** Services check a bearer token; what asks for Basic credentials stands in front of them. */
 function describeUnauthorized(refusal: Refused, host: string, details: MediaErrorDetails): MediaError {
@@ -117,14 +117,9 @@ function describeUnauthorized(refusal: Refused, host: string, details: MediaErro
   return new MediaError('unauthorized', sentence(`${what} (401)${said(refusal)}`), {
     ...details,
     hint: isGateway
-      ? 'Correct the base URL, or ask the operator of the gateway to let requests with an API key pass.'
-      : copyKey,
+      ? hint`Correct ${setting('baseUrl')}, or ask the operator of the gateway to let requests with an API key pass.`
+      : hint`${command('renewKey')}`,
   });
-}
-
-/** Whether an error says that the service does not know the key. */
-export function isOfKey({code, hint}: MediaError): boolean {
-  return code === 'unauthorized' && hint === copyKey;
 }
 
 /** The code for a refusal, and what the service did in words. */
@@ -144,14 +139,16 @@ function plainReason(status: number): string {
   return '';
 }
 
-function hintFor(status: number): {hint?: string} {
+function hintFor(status: number): {hint?: Hint} {
   if (status === 415)
-    return {hint: 'Set the type with --content-type, or let the bytes decide with --types content.'};
+    return {
+      hint: hint`Set the type with ${option('contentType')}, or let the bytes decide with ${option('types', 'content')}.`,
+    };
   if (status === 411)
     return {hint: 'A proxy in between may have removed the Content-Length; try without the proxy.'};
   if (status === 507) return {hint: 'Delete what it need not keep, or ask its operator for more room.'};
   if (asksForFewer(status) || status === 503)
-    return {hint: 'Try again later, or allow more tries with --retries.'};
+    return {hint: hint`Try again later${hint`, or allow more tries with ${option('retries')}`}.`};
   return {};
 }
 
@@ -174,14 +171,14 @@ function describeRedirect({status, location}: Refused, host: string, details: Me
   );
 }
 
-function redirectHint(target: URL | undefined, host: string): string {
-  if (target === undefined) return 'Check the base URL.';
+function redirectHint(target: URL | undefined, host: string): Hint {
+  if (target === undefined) return hint`Check ${setting('baseUrl')}.`;
   if (target.host === host && !target.pathname.endsWith(uploadPath))
-    return 'Check the path of the base URL; if it is right, a gateway in front of the service may ask for a login.';
+    return hint`Check the path of ${setting('baseUrl')}; if it is right, a gateway in front of the service may ask for a login.`;
   const isPlain = target.protocol === 'http:' && !isLoopback(target.hostname);
   const path = target.pathname.replace(/\/$/, '');
   const baseUrl = `${target.origin}${path.endsWith(uploadPath) ? path.slice(0, -uploadPath.length) : ''}`;
-  return `If that is the service, set it with --base-url ${shellWord(baseUrl)}${isPlain ? ' --allow-http' : ''}`;
+  return hint`If that is the service, set it with ${option('baseUrl', baseUrl, isPlain)}`;
 }
 
 function whyUnknown(failure: Failure, {isFinal}: Decision & {action: 'unknown'}): string {
@@ -192,18 +189,17 @@ function whyUnknown(failure: Failure, {isFinal}: Decision & {action: 'unknown'})
   return `The whole file had been sent, so it may or may not be stored.${gateway}`;
 }
 
-/** What to do about a file that may be stored, without a full stop. `resends`: whether this run sends it again; undefined if the next one would store others twice. */
-export function checkFirst(resends: boolean | undefined): string {
-  const again = resends ? 'run the command again' : 'add --on-unknown retry';
-  const way = resends === undefined ? 'upload only that file' : again;
-  return `Check whether the service has the file. To send it again, ${way}`;
+/** What to do about a file that may be stored. `resends`: whether this run sends it again; undefined if the next one would store others twice. */
+export function checkFirst(resends: boolean | undefined, isLast = false): HintParts {
+  const how = resends === undefined ? 'single' : resends ? 'next run' : 'option';
+  return hint`Check whether the service has the file${command('sendAgain', how, isLast)}`;
 }
 
 /** If other files use all descriptors, not even a module that decides a type can be loaded; any other error is a bug. */
 export function unsent(name: string, error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   if (!isOutOfDescriptors(error)) throw error;
-  return tooManyOpen(`${name} was not sent`, error, ', or lower --concurrency');
+  return tooManyOpen(`${name} was not sent`, error, hint`, or lower ${option('concurrency')}`);
 }
 
 /** The end of a sentence: the service's message, shortened, or our `reason` and the words of a page. */
