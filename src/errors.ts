@@ -1,12 +1,12 @@
-import {type Face, type Hint, type HintParts, hint, hintText, setting} from './hint.ts';
+import {type Face, fact, facts, type Hint, type HintParts, hint, hintText, phrase, setting} from './hint.ts';
 import {systemCode, systemReason} from './lib/system-code.ts';
 
 /**
  * Of the run: `passing`, it may not happen on the next one; `lasting`, it ends this run and the next one; `unrecorded`, the journal takes
- * no more lines. Of the service: `unreachable`. Of the file: `of a file`, its sentence names it; other failures are about the service;
+ * no more lines. Of the service: `unreachable`. Of the file:
  * `unread`, it was not read; `as it is`, it happens again until the file has changed.
  */
-type Trait = 'passing' | 'lasting' | 'of a file' | 'as it is' | 'unread' | 'unreachable' | 'unrecorded';
+type Trait = 'passing' | 'lasting' | 'as it is' | 'unread' | 'unreachable' | 'unrecorded';
 
 /** Every value that `error.code` can take, with the exit status that it leads to (cli-contract, "Exit status"). */
 const codes = {
@@ -40,15 +40,15 @@ const codes = {
   deadline_exceeded: [1, 'passing'],
   unexpected_answer: [1, 'passing'],
 
-  file_missing: [1, 'of a file', 'unread'],
-  file_unreadable: [1, 'of a file', 'as it is', 'unread'],
-  too_many_open_files: [1, 'passing', 'of a file'],
-  not_a_file: [1, 'of a file', 'as it is', 'unread'],
-  empty_file: [1, 'of a file', 'as it is', 'unread'],
-  not_media: [1, 'of a file', 'as it is'],
-  type_mismatch: [1, 'of a file', 'as it is'],
-  geotags_unstrippable: [1, 'of a file', 'as it is'],
-  source_changed: [1, 'passing', 'of a file'],
+  file_missing: [1, 'unread'],
+  file_unreadable: [1, 'as it is', 'unread'],
+  too_many_open_files: [1, 'passing'],
+  not_a_file: [1, 'as it is', 'unread'],
+  empty_file: [1, 'as it is', 'unread'],
+  not_media: [1, 'as it is'],
+  type_mismatch: [1, 'as it is'],
+  geotags_unstrippable: [1, 'as it is'],
+  source_changed: [1, 'passing'],
   clipboard_empty: [1],
   clipboard_unusable: [1],
   outside_root: [1],
@@ -59,12 +59,12 @@ const codes = {
   config_unusable: [1],
   state_unwritable: [1],
   output_failed: [1],
-  local_failure: [1, 'lasting', 'of a file'],
+  local_failure: [1, 'lasting'],
 
   record_mismatch: [1],
-  no_url: [1, 'of a file'],
+  no_url: [1],
 
-  outcome_unknown: [5, 'of a file'],
+  outcome_unknown: [5],
   journal_in_use: [1, 'unrecorded'],
   journal_of_other_service: [1],
   journal_unusable: [1, 'lasting'],
@@ -72,7 +72,7 @@ const codes = {
   journal_unproven: [1],
   journal_unverified: [6],
 
-  not_tried: [1, 'of a file'],
+  not_tried: [1],
   interrupted: [1, 'passing'],
   internal: [7],
 } as const satisfies Record<string, readonly [exitStatus: number, ...Trait[]]>;
@@ -106,8 +106,6 @@ export interface MediaErrorDetails<Advice extends Hint = Hint> {
   status?: number | undefined;
   /** The `code` of the service's error record; the interface does not document its meaning. */
   serviceCode?: number | undefined;
-  /** What the message quotes of a page, as `: "..."` or ` ("...")`. */
-  words?: string | undefined;
   cause?: unknown;
 }
 
@@ -118,42 +116,57 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
   readonly hint?: Advice;
   readonly status?: number;
   readonly serviceCode?: number;
+  /** What the message quotes of a page. */
   readonly words?: string;
+  readonly #sentence: Hint;
 
-  constructor(code: ErrorCode, message: string, details: MediaErrorDetails<Advice> = {}) {
-    super(message, details.cause === undefined ? undefined : {cause: details.cause});
+  constructor(code: ErrorCode, message: Hint, details: MediaErrorDetails<Advice> = {}) {
+    const pages: string[] = [];
+    const page = (words: string) => pages[pages.push(words) - 1];
+    super(messageText(message, {page}), details.cause === undefined ? undefined : {cause: details.cause});
     this.code = code;
+    this.#sentence = message;
     if (details.hint !== undefined) this.hint = details.hint;
     if (details.status !== undefined) this.status = details.status;
     if (details.serviceCode !== undefined) this.serviceCode = details.serviceCode;
-    if (details.words) this.words = details.words;
+    if (pages[0] !== undefined) this.words = pages[0];
+  }
+
+  /** The message as it was made, for another that contains it. */
+  get sentence(): Hint {
+    return this.#sentence;
   }
 
   /** The message without words of a page, which may hold the id of a request: those are neither stored nor published. */
   get messageToKeep(): string {
-    return this.message.replace(` ("${this.words}")`, '').replace(`: "${this.words}"`, '');
+    return messageText(this.#sentence, {page: undefined});
   }
 
   /** The same failure with another sentence or hint. */
   reworded<Other extends Hint = never>({
-    message = this.message,
+    message = this.#sentence,
     hint,
   }: {
-    message?: string;
+    message?: Hint;
     hint?: Other | undefined;
   }): MediaError<Advice | Other> {
-    const {code, status, serviceCode, words, cause} = this;
-    const details = {hint: hint ?? this.hint, status, serviceCode, cause, words};
+    const {code, status, serviceCode, cause} = this;
+    const details = {hint: hint ?? this.hint, status, serviceCode, cause};
     return new MediaError<Advice | Other>(code, message, details);
   }
 
   /** The same failure, and its causes, with their hints in the words of a face. */
   inWordsOf(face: Face): PlainError {
-    const {code, message, status, serviceCode, words} = this;
+    const {code, status, serviceCode} = this;
     const hint = this.hint && hintText(this.hint, face);
     const cause = this.cause instanceof MediaError ? this.cause.inWordsOf(face) : this.cause;
-    return new MediaError(code, message, {hint, status, serviceCode, cause, words});
+    return new MediaError(code, this.#sentence, {hint, status, serviceCode, cause});
   }
+}
+
+/** A message with some of its facts written in another way, or left out. */
+export function messageText(message: Hint, changed: Partial<Face['fact']> = {}): string {
+  return hintText(message, {fact: {...facts, ...changed}} as Face) ?? '';
 }
 
 /** A failure whose hint is text. */
@@ -164,7 +177,7 @@ export class NotMediaError extends MediaError {
   /** Whether its name or its first bytes say that it is an image or a video. */
   readonly isCalledMedia: boolean;
 
-  constructor(message: string, details: MediaErrorDetails & {isCalledMedia: boolean}) {
+  constructor(message: Hint, details: MediaErrorDetails & {isCalledMedia: boolean}) {
     super('not_media', message, details);
     this.isCalledMedia = details.isCalledMedia;
   }
@@ -260,24 +273,28 @@ export function refuseStdinTwice(names: readonly (string | undefined)[], hint: H
 }
 
 /** The error for a failed call of the system: its sentence is `what`, a colon and the system's reason. */
-export function systemError(code: ErrorCode, what: string, cause: unknown, hint?: Hint): MediaError {
-  return new MediaError(code, `${what}: ${systemReason(cause)}.`, {hint, cause});
+export function systemError(code: ErrorCode, what: Hint, cause: unknown, hint?: Hint): MediaError {
+  return new MediaError(code, phrase`${what}: ${systemReason(cause)}.`, {hint, cause});
 }
 
 /** The error for a file whose content has changed before the last of its bytes were sent: `how`, in a clause. */
 export function sourceChanged(name: string, how: string): MediaError {
   const hint = 'Nothing was stored. Upload it again when no program is writing to it.';
-  return new MediaError('source_changed', `${name} changed while it was being uploaded: ${how}.`, {hint});
+  return new MediaError(
+    'source_changed',
+    phrase`${fact('subject', name)} changed while it was being uploaded: ${how}.`,
+    {hint},
+  );
 }
 
 /** The error for a call that found no file descriptor left; `orElse` continues the hint. */
-export function tooManyOpen(what: string, cause: unknown, orElse: HintParts = []): MediaError {
+export function tooManyOpen(what: Hint, cause: unknown, orElse: HintParts = []): MediaError {
   const details = {hint: hint`Raise the limit with ulimit -n${orElse}.`, cause};
-  return new MediaError('too_many_open_files', `${what}: too many files are open.`, details);
+  return new MediaError('too_many_open_files', phrase`${what}: too many files are open.`, details);
 }
 
 /** For `catch`: rejects with that error. */
-export function failed(code: ErrorCode, what: string, hint?: Hint): (cause: unknown) => never {
+export function failed(code: ErrorCode, what: Hint, hint?: Hint): (cause: unknown) => never {
   return cause => {
     throw systemError(code, what, cause, hint);
   };

@@ -28,8 +28,17 @@ export type References = {
   };
   setting: Bare<'baseUrl' | 'clientCert' | 'embedded'>;
   variable: Bare<'clientCert'>;
-  /** What is so for one file, and left out where several are reported together. */
-  fact: {mediaId: [id: string | null | undefined]};
+  /** What is so for one failure, and left out or written in another way where several are reported together, or where a message is kept. */
+  fact: {
+    mediaId: [id: string | null | undefined];
+    /** The file at the beginning of a message, with a verb if the rest fits several files, too. */
+    subject: [name: string, verb?: keyof typeof plurals];
+    /** The file elsewhere in a message. */
+    file: [name: string];
+    /** Words of a page, which may hold the id of a request. */
+    page: [words: string];
+    tries: [attempts: number, most: number];
+  };
 };
 
 type Kind = keyof References;
@@ -54,6 +63,18 @@ export type Face = {
   readonly [Of in Kind]: {readonly [Key in keyof References[Of]]: Words<Values<Of, Key>>};
 };
 
+/** The facts of a single failure. */
+export const facts: Face['fact'] = {
+  mediaId: id => id ?? undefined,
+  subject: (name, verb) => (verb === undefined ? name : `${name} ${verb}`),
+  file: name => name,
+  page: words => words,
+  tries: (attempts, most) => ` (Attempt ${attempts} of ${most}.)`,
+};
+
+/** The verbs of subjects. */
+export const plurals = {does: 'do', is: 'are', was: 'were', could: 'could'};
+
 /** A template literal as a hint. */
 export function hint(words: TemplateStringsArray, ...parts: HintParts): HintParts {
   return words.flatMap((text, at) => [text, parts[at] ?? '']);
@@ -72,6 +93,11 @@ export const command = referTo('command');
 export const setting = referTo('setting');
 export const variable = referTo('variable');
 export const fact = referTo('fact');
+
+/** A template literal as a message, which refers to facts only. */
+export function phrase(words: TemplateStringsArray, ...parts: HintParts): HintParts {
+  return hint(words, ...parts);
+}
 
 /** The hint in the words of a face; undefined if that has no words for it. */
 export function hintText(hint: Hint, face: Face): string | undefined {

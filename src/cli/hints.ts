@@ -1,4 +1,4 @@
-import type {Face} from '../hint.ts';
+import {type Face, facts} from '../hint.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 import {type HintedRun, hintOptions} from '../settings/hint-options.ts';
 
@@ -49,13 +49,13 @@ export function commandLine(options = ''): Face {
     },
     setting: {baseUrl: 'the base URL', clientCert: 'client-cert', embedded: 'embedded'},
     variable: {clientCert: 'MEDIA_CLIENT_CERT'},
-    fact: {mediaId: id => id ?? undefined},
+    fact: facts,
   };
 }
 
 /** The same for an error that several files have: without what is so for one of them. */
 export function ofSeveral(face: Face): Face {
-  return {...face, command: {...face.command, settle: '.'}, fact: {mediaId: undefined}};
+  return {...face, command: {...face.command, settle: '.'}, fact: {...face.fact, mediaId: undefined}};
 }
 
 /** The options of commands in hints, which must not send what this run would not: of its profile and service, and `--geotags`. */

@@ -17,7 +17,7 @@ export async function checkUploadPath(
   signal: StopSignal,
 ): Promise<UploadPathResult> {
   const answer = await client.askUploadPath('POST', waitMs, signal).catch(unlessBug);
-  if (answer instanceof MediaError) return unverified(answer.message.replace(/\.$/, ''));
+  if (answer instanceof MediaError) return unverified(answer.message);
   if (answer === undefined)
     return unverified(`no response within ${waitMs / 1000} s to a request without its body`);
   const {status, message, words, location} = refusalIn(answer);

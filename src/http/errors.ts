@@ -1,5 +1,5 @@
 import {certificateCodes, describeBroken, type ErrorCode, MediaError, tooManyOpen} from '../errors.ts';
-import {type Hint, hint, option, setting, variable} from '../hint.ts';
+import {type Hint, hint, option, phrase, setting, variable} from '../hint.ts';
 import {isOutOfDescriptors, systemCode} from '../lib/system-code.ts';
 import {quoted, wordsOf} from '../lib/words.ts';
 
@@ -85,8 +85,8 @@ export function describeUnasked(bytes: Buffer, {host}: URL, proxyVariable?: stri
   const words = wordsOf(bytes);
   return new MediaError(
     proxyVariable === undefined ? 'not_http' : 'proxy_failed',
-    `${peerAt(host, proxyVariable)} sent data before it received a request${quoted(words)}`,
-    {status, words, hint: hint`Check the host and the port in ${proxyVariable ?? setting('baseUrl')}.`},
+    phrase`${peerAt(host, proxyVariable)} sent data before it received a request${quoted(words)}`,
+    {status, hint: hint`Check the host and the port in ${proxyVariable ?? setting('baseUrl')}.`},
   );
 }
 

@@ -1,3 +1,4 @@
+import {fact, type HintParts, phrase} from '../hint.ts';
 import {isList, isObject, isString, parseObject} from './json.ts';
 import {own} from './object.ts';
 
@@ -24,8 +25,8 @@ export function wordsOf(bytes: Buffer, redact = (text: string) => text): string 
 }
 
 /** Words of a page as the end of a sentence. */
-export function quoted(words: string): string {
-  return words === '' ? '.' : `: "${words}".`;
+export function quoted(words: string): HintParts {
+  return phrase`${words && phrase`: "${fact('page', words)}"`}.`;
 }
 
 /** The message of an error in JSON, as RFC 9457, GraphQL and common frameworks write it. */

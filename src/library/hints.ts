@@ -1,5 +1,5 @@
 import {type ErrorCode, MediaError, type MediaErrorDetails, type PlainError} from '../errors.ts';
-import type {Face} from '../hint.ts';
+import {type Face, facts} from '../hint.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 
 /** What the library has nothing like. */
@@ -41,7 +41,7 @@ export const libraryFace: Face = {
   },
   setting: {baseUrl: 'the base URL', clientCert: undefined, embedded: undefined},
   variable: {clientCert: undefined},
-  fact: {mediaId: id => id ?? undefined},
+  fact: facts,
 };
 
 /** A failure that a user can understand: a stable code, one sentence, and what to do next. */

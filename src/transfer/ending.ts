@@ -1,5 +1,5 @@
 import {hasTrait, MediaError, unlessBug} from '../errors.ts';
-import {command, type Hint, type HintParts, hint, setting} from '../hint.ts';
+import {command, fact, type Hint, type HintParts, hint, phrase, setting} from '../hint.ts';
 import type {JournalEntry, Known} from '../journal/journal.ts';
 import {Stop} from '../lib/stop.ts';
 import type {ReceivedRecord} from '../service/record.ts';
@@ -39,6 +39,7 @@ export class Ending {
   readonly #options: RunOptions & FileOptions;
   readonly #halt: Halt;
   readonly #start: number;
+  readonly #warnings = new Set<string>();
   #isStarted = false;
 
   constructor(position: number, source: Source, options: RunOptions & FileOptions, halt: Halt) {
@@ -66,17 +67,16 @@ export class Ending {
   }
 
   /** Warns of something about the file, once. */
-  warn(sentence: string): void {
-    const {warning} = this.facts;
-    if (warning?.includes(sentence)) return;
-    this.facts.warning = warning === undefined ? sentence : `${warning} ${sentence}`;
-    this.#options.observer.warning(this.#source.name, sentence);
+  warn(sentence: string, ofSeveral?: string): void {
+    if (this.#warnings.has(sentence)) return;
+    this.facts.warning = [...this.#warnings.add(sentence)].join(' ');
+    this.#options.observer.warning(this.#source.name, sentence, ofSeveral);
   }
 
   /** The file was not begun, since the run had ended. */
   async notTried(why: MediaError): Promise<Outcome | LeftOut> {
     if (await wouldBeLeftOut(this.#source, this.#options)) return this.leftOut().result;
-    const sentence = `${this.#source.name} was not tried: the run had ended (${why.code}).`;
+    const sentence = phrase`${fact('subject', this.#source.name, 'was')} not tried: the run had ended (${why.code}).`;
     const error = new MediaError('not_tried', sentence, {cause: why});
     return {...this.facts, status: 'failed', error};
   }
@@ -131,7 +131,7 @@ export class Ending {
   /** The error for a file that is stored although its journal could not record it. */
   #unrecorded(error: MediaError, key: string): MediaError {
     return error.reworded<Hint>({
-      message: `${this.#source.name} is stored, but the journal does not record it: ${error.message}`,
+      message: phrase`${fact('subject', this.#source.name)} is stored, but the journal does not record it: ${error.sentence}`,
       hint:
         error.code === 'journal_of_other_service'
           ? hint`Its record is printed. Find out which service ${setting('baseUrl')} should lead to.`
@@ -144,7 +144,7 @@ export class Ending {
    * run sends again or not.
    */
   unknownSince(key: string, isSentAgain = false): MediaError {
-    const sentence = `${this.#source.name} was sent completely before and no response was recorded, so it may or may not be stored.`;
+    const sentence = phrase`${fact('subject', this.#source.name)} was sent completely before and no response was recorded, so it may or may not be stored.`;
     const advice = hint`${checkFirst(isSentAgain)}${this.#orSettle('; if it is stored', key)}`;
     return new MediaError('outcome_unknown', sentence, {hint: advice});
   }

@@ -1,5 +1,5 @@
 import {hasTrait, MediaError, NotMediaError, OwnFileError, type PlainError} from '../errors.ts';
-import {fact, hint} from '../hint.ts';
+import {fact, hint, phrase} from '../hint.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {Source} from '../sources/open/source.ts';
 import type {Dimensions, TransferOptions} from './options.ts';
@@ -103,7 +103,7 @@ export function comparisonOf(
   const isTurned = record.width === height && record.height === width;
   compare('width', record.width, isTurned ? height : width);
   compare('height', record.height, isTurned ? width : height);
-  const sentence = `${name} is stored, but its record differs from the file: ${found.join(', ')}.`;
+  const sentence = phrase`${fact('subject', name)} is stored, but its record differs from the file: ${found.join(', ')}.`;
   const details = {hint: hint`Its media ID is ${fact('mediaId', record.id)}.`};
   return {
     verified,

@@ -1,5 +1,5 @@
 import type {MediaError} from '../errors.ts';
-import {withTries} from './attempt/explain.ts';
+import {fact, phrase} from '../hint.ts';
 import {backoffMs, type Failure, parseRetryAfter, type RetryBudget} from './attempt/retry.ts';
 import type {KeySupport} from './key-support.ts';
 import type {RetryOptions, RunOptions} from './options.ts';
@@ -68,7 +68,8 @@ export function retriesOf(
     withAttempts(error: MediaError): MediaError {
       const {attempts} = facts;
       if (attempts < 2) return error;
-      return error.reworded({message: withTries(error.message, attempts, retries + 1 + free)});
+      const tries = phrase`${fact('tries', attempts, retries + 1 + free)}`;
+      return error.reworded({message: phrase`${error.sentence}${tries}`});
     },
   };
 }

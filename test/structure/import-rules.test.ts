@@ -142,7 +142,7 @@ const allowed: Record<string, string[]> = {
 const codeAllowed: Record<string, string[]> = {
   journal: ['errors.ts', 'hint.ts', 'lib', 'service/record.ts'],
   transfer: ['errors.ts', 'geotags', 'hint.ts', 'lib', 'service/uploader.ts'],
-  output: ['errors.ts', 'lib', 'service/record.ts'],
+  output: ['errors.ts', 'hint.ts', 'lib', 'service/record.ts'],
   embedded: ['host.ts', 'lib', 'package-file.ts'],
   service: ['errors.ts', 'hint.ts', 'lib', 'http'],
 };

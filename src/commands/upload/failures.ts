@@ -1,7 +1,6 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import type {PlainError} from '../../errors.ts';
-import {groupSentence, groupWarning, reasonOf} from '../../output/failure-text.ts';
-import {withoutTries} from '../../transfer/attempt/explain.ts';
+import {groupSentence} from '../../output/failure-text.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 
 /** How many reasons are shown; files with other reasons are only counted. */
@@ -37,10 +36,15 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
     if (isUnknown || group.names.length < mostNames) group.names.push(name);
   };
   return {
-    warn(name: string, message: string, several: boolean): void {
+    warn(name: string, message: string, several: boolean, ofSeveral?: string): void {
       const tell: Group['tell'] = (count, names) => {
         if (count === 1) report.fileWarning(name, message);
-        else report.warnings(groupWarning(count, message), names, count);
+        else
+          report.warnings(
+            `${count} files${ofSeveral === undefined ? `: ${message}` : ` ${ofSeveral}`}`,
+            names,
+            count,
+          );
       };
       if (atOnce || !several) tell(1, []);
       else addTo('warning', message, {name}, tell);
@@ -52,11 +56,10 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
         report.failure(error, name, several);
         return;
       }
-      const shown = common.reworded({message: withoutTries(error.message)});
-      const alike = reasonOf(shown.reworded({message: shown.messageToKeep}), name);
-      addTo('failure', JSON.stringify([error.code, alike, shown.hint]), outcome, (count, names) => {
+      const alike = groupSentence(common, 2, {page: undefined});
+      addTo('failure', JSON.stringify([error.code, alike, common.hint]), outcome, (count, names) => {
         if (count === 1) report.failure(error, name, true);
-        else report.failures(shown, groupSentence(count, reasonOf(shown, name)), names, count);
+        else report.failures(common, groupSentence(common, count), names, count);
       });
     },
     /** Reports the groups, once. */

@@ -45,7 +45,7 @@ export async function openRunJournal(
   const {stateUnwritable} = await import('../../settings/paths.ts');
   const path = await ownJournal(host, identity, profileName);
   await makeDirectory(dirname(path), 0o700).catch(cause => {
-    throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}`, cause);
+    throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}.`, cause);
   });
   // Without the shard: this machine's journal serves all shards.
   const options = {scope: scopeOf(identity, account), patienceMs: oncePatienceMs, ...common};
@@ -53,9 +53,7 @@ export async function openRunJournal(
     const {code, cause} = error instanceof MediaError ? error : {};
     const advice = hint`Wait until that run has ended${command('uploadWithoutOnce')}`;
     if (code === 'journal_in_use') throw error.reworded({hint: advice});
-    throw code === 'journal_unusable' && cause
-      ? stateUnwritable(host, error.message.slice(0, -1), cause)
-      : error;
+    throw code === 'journal_unusable' && cause ? stateUnwritable(host, error.sentence, cause) : error;
   });
 }
 
@@ -119,7 +117,7 @@ async function ownJournal(host: Invocation['host'], service: string, profile: st
     const stats = await host.files.stat(one).catch(() => undefined);
     const problem = stats && ownershipProblem(one, stats, host, host.groupId());
     if (problem !== undefined)
-      throw stateUnwritable(host, `${problem.why}, so it is not trusted`).reworded({hint: problem.remedy});
+      throw stateUnwritable(host, `${problem.why}, so it is not trusted.`).reworded({hint: problem.remedy});
   }
   return path;
 }

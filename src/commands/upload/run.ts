@@ -151,8 +151,9 @@ export class UploadRun {
     );
     const {session} = resources;
     this.#journal = resources.journal?.reader.shown;
-    const warn = (name: string, message: string) => this.#failures.warn(name, message, several);
-    const shown = await watchUpload(this.#invocation, inputs, this.tally, warn);
+    const shown = await watchUpload(this.#invocation, inputs, this.tally, (name, message, ofSeveral) =>
+      this.#failures.warn(name, message, several, ofSeveral),
+    );
     this.#shown = shown;
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');

@@ -4,7 +4,7 @@ import {type Hint, hint, option} from '../../hint.ts';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
 import type {Source} from '../open/source.ts';
-import {type Claim, describeMismatch, mismatched, notMedia, showable, tooFew} from './sentences.ts';
+import {type Claim, describeMismatch, mismatched, notMedia, showable} from './sentences.ts';
 import {type Finding, type MediaFinding, sniff} from './sniff/sniff.ts';
 import {markup, plainText} from './sniff/text.ts';
 import {ambiguousExtensions, extensionTypes, furtherTypes, textExtensions} from './types/extension-types.ts';
@@ -40,7 +40,11 @@ export async function decideContentType(
   const contentType = decision?.contentType ?? trusted;
   if (contentType === undefined) throw notMedia(claim, finding, false);
   if (bytes.size < leastSize(contentType))
-    throw notMedia(claim, {isMedia: false, what: `${tooFew} ${contentType}`}, trusted !== undefined);
+    throw notMedia(
+      claim,
+      {isMedia: false, what: `too few for a file of type ${contentType}`, isPart: true},
+      trusted !== undefined,
+    );
   return decision ?? {contentType};
 }
 

@@ -5,9 +5,10 @@ import {
   type MediaErrorDetails,
   tooManyOpen,
 } from '../../errors.ts';
-import {command, type Hint, type HintParts, hint, option, setting} from '../../hint.ts';
+import {command, fact, type Hint, type HintParts, hint, option, phrase, setting} from '../../hint.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {isLoopback} from '../../lib/url.ts';
+import {quoted} from '../../lib/words.ts';
 import {asksForFewer, type Refused, uploadPath} from '../../service/uploader.ts';
 import {type Decision, type Failure, isOfService} from './retry.ts';
 
@@ -19,11 +20,11 @@ export function explain(failure: Failure, decision: Decision, host: string, rese
     error.status === 503
       ? hint` A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: ${command('sendFewer', 8)}`
       : '';
-  const {status, serviceCode, words} = error;
+  const {status, serviceCode} = error;
   // Another attempt would be stored, too, and its response be as unreadable.
   const isUnreadable = !resends && /^(not_http|unexpected_answer)$/.test(error.code);
-  return new MediaError('outcome_unknown', `${error.message} ${whyUnknown(failure, decision)}`, {
-    ...{status, serviceCode, words, cause: error},
+  return new MediaError('outcome_unknown', phrase`${error.sentence} ${whyUnknown(failure, decision)}`, {
+    ...{status, serviceCode, cause: error},
     hint: isUnreadable
       ? hint`Check whether the service has the file, and do not send it again before the cause is found. ${error.hint ?? ''}`
       : hint`${checkFirst(resends, true)}${limit}`,
@@ -76,16 +77,14 @@ export function describeFailure(failure: Failure, host: string): MediaError {
 
 /** The error for a response that is not a success. */
 export function describeRefusal(refusal: Refused, host: string): MediaError {
-  const {status, serviceCode, words} = refusal;
-  const details: MediaErrorDetails = {status, serviceCode, words};
+  const {status, serviceCode} = refusal;
+  const details: MediaErrorDetails = {status, serviceCode};
   const noRecord = refusal.message === undefined;
   if (status === 401) return describeUnauthorized(refusal, host, details);
   if (status === 403 || status === 404) {
     return new MediaError(
       status === 403 ? 'forbidden' : 'not_found',
-      sentence(
-        `${host} returned ${status}${said(refusal, 'the key lacks permission, or the base URL is wrong')}`,
-      ),
+      phrase`${host} returned ${String(status)}${said(refusal, 'the key lacks permission, or the base URL is wrong')}`,
       {
         ...details,
         hint: hint`Check that the key may upload and that ${setting('baseUrl')} is right${noRecord ? '; the response is not an error record, so it may come from a proxy in between' : ''}.`,
@@ -98,7 +97,7 @@ export function describeRefusal(refusal: Refused, host: string): MediaError {
   const wait = longWaitMs === undefined ? '' : ` It asks to wait ${longTime(longWaitMs)}.`;
   return new MediaError(
     code,
-    sentence(`${host} ${did} (${status})${said(refusal, plainReason(status))}`) + wait,
+    phrase`${host} ${did} (${String(status)})${said(refusal, plainReason(status))}${wait}`,
     {
       ...details,
       ...(longWaitMs === undefined
@@ -114,7 +113,7 @@ function describeUnauthorized(refusal: Refused, host: string, details: MediaErro
   const what = isGateway
     ? `A gateway in front of ${host} asks for a user name and a password`
     : `${host} does not know this API key`;
-  return new MediaError('unauthorized', sentence(`${what} (401)${said(refusal)}`), {
+  return new MediaError('unauthorized', phrase`${what} (401)${said(refusal)}`, {
     ...details,
     hint: isGateway
       ? hint`Correct ${setting('baseUrl')}, or ask the operator of the gateway to let requests with an API key pass.`
@@ -199,25 +198,19 @@ export function checkFirst(resends: boolean | undefined, isLast = false): HintPa
 export function unsent(name: string, error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   if (!isOutOfDescriptors(error)) throw error;
-  return tooManyOpen(`${name} was not sent`, error, hint`, or lower ${option('concurrency')}`);
+  return tooManyOpen(
+    phrase`${fact('subject', name, 'was')} not sent`,
+    error,
+    hint`, or lower ${option('concurrency')}`,
+  );
 }
 
 /** The end of a sentence: the service's message, shortened, or our `reason` and the words of a page. */
-function said({message, words}: Refused, reason = ''): string {
+function said({message, words = ''}: Refused, reason = ''): Hint {
   const text = message?.trim();
-  if (text) return `: ${text.length > 500 ? `${text.slice(0, 500)}...` : text}`;
-  if (reason === '') return words ? `: "${words}"` : '';
-  return `: ${reason}${words ? ` ("${words}")` : ''}`;
-}
-
-/** Adds the number of attempts to a sentence. */
-export function withTries(message: string, attempts: number, most: number): string {
-  return `${message} (Attempt ${attempts} of ${most}.)`;
-}
-
-/** Removes what withTries added. */
-export function withoutTries(message: string): string {
-  return message.replace(/ \(Attempt \d+ of \d+\.\)$/, '');
+  if (text) return `: ${text.length > 500 ? `${text.slice(0, 500)}...` : sentence(text)}`;
+  if (reason === '') return quoted(words);
+  return phrase`: ${reason}${words && phrase` ("${fact('page', words)}")`}.`;
 }
 
 /** Adds a full stop, unless the text ends with a punctuation mark, as a service's message may. */
