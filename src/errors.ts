@@ -169,6 +169,11 @@ export function messageText(message: Hint, changed: Partial<Face['fact']> = {}):
   return hintText(message, {fact: {...facts, ...changed}} as Face) ?? '';
 }
 
+/** Words of a page as the end of a sentence. */
+export function quoted(words: string): HintParts {
+  return phrase`${words && phrase`: "${fact('page', words)}"`}.`;
+}
+
 /** A failure whose hint is text. */
 export type PlainError = MediaError<string>;
 

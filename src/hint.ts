@@ -1,3 +1,5 @@
+import {own} from './lib/object.ts';
+
 type Bare<Key extends string> = {[Name in Key]: []};
 
 /** What hints refer to, with the values that belong to it. Each face (the command line, the library) writes it in its own words. */
@@ -105,7 +107,7 @@ export function hintText(hint: Hint, face: Face): string | undefined {
   const words = hint.map(part => {
     if (typeof part === 'string') return part;
     if (!('kind' in part)) return hintText(part, face) ?? '';
-    const written = (face[part.kind] as Record<string, Words<unknown[]>>)[part.key];
+    const written = own(face[part.kind] as Record<string, Words<unknown[]>>, part.key);
     return typeof written === 'function' ? written(...part.values) : written;
   });
   return words.includes(undefined) ? undefined : words.join('');

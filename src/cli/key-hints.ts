@@ -4,6 +4,7 @@ import {shellQuoted, shellWord} from '../lib/shell.ts';
 import type {KeyVerdict} from '../service/identity.ts';
 import {
   clearVariable,
+  existingProfiles,
   hintOptions,
   loginCommandFor,
   orLogin,
@@ -33,7 +34,7 @@ export function verdictError(verdict: KeyVerdict, hostName: string): MediaError 
     case 'rejected':
       return describeRefusal(verdict.refusal, hostName);
     case 'unclear': {
-      const text = sentence(`${hostName} could not check the key: ${verdict.message}`);
+      const text = `${hostName} could not check the key: ${sentence(verdict.message)}`;
       return new MediaError('unexpected_answer', text, {
         status: verdict.httpStatus,
         hint: 'Check the base URL: this may be another service, or a proxy in front of it that responds instead.',
@@ -134,15 +135,6 @@ function noKey(message: string, hint: string): PlainError {
 
 function originOfBase({baseUrl}: Settings): string {
   return baseUrl?.kind === 'service' ? baseUrl.url.origin : '';
-}
-
-const mostNamed = 10;
-
-/** The beginning of a sentence: `Use --profile staging or --profile test`. */
-export function existingProfiles(names: readonly string[]): string {
-  if (names.length === 0) return 'No profile is stored. Leave --profile out';
-  const shown = names.slice(0, mostNamed).map(name => `--profile ${shellWord(name)}`);
-  return `Use ${shown.join(' or ')}${names.length > shown.length ? ` (media config profiles lists all)` : ''}`;
 }
 
 /** Writes the errors of an outcome. */

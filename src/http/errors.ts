@@ -1,7 +1,14 @@
-import {certificateCodes, describeBroken, type ErrorCode, MediaError, tooManyOpen} from '../errors.ts';
+import {
+  certificateCodes,
+  describeBroken,
+  type ErrorCode,
+  MediaError,
+  quoted,
+  tooManyOpen,
+} from '../errors.ts';
 import {type Hint, hint, option, phrase, setting, variable} from '../hint.ts';
 import {isOutOfDescriptors, systemCode} from '../lib/system-code.ts';
-import {quoted, wordsOf} from '../lib/words.ts';
+import {wordsOf} from '../lib/words.ts';
 
 /** Whether an error is a TLS alert that asks for a client certificate or rejects ours. */
 export function isCertificateAlert(error: unknown): boolean {

@@ -1,11 +1,11 @@
 import {BlockList, isIP, isIPv6, type Socket} from 'node:net';
-import {MediaError} from '../errors.ts';
+import {MediaError, quoted} from '../errors.ts';
 import {phrase} from '../hint.ts';
 import type {Clock, Host} from '../host.ts';
 import {own} from '../lib/object.ts';
 import {Secret} from '../lib/secrets/secret.ts';
 import {isLoopback, percentDecoded} from '../lib/url.ts';
-import {quoted, wordsOf} from '../lib/words.ts';
+import {wordsOf} from '../lib/words.ts';
 import {dropInterimResponses} from './interim-filter.ts';
 import type {HttpAnswer} from './message.ts';
 import {maxHeaderSize} from './options.ts';

@@ -1,4 +1,3 @@
-import {fact, type HintParts, phrase} from '../hint.ts';
 import {isList, isObject, isString, parseObject} from './json.ts';
 import {own} from './object.ts';
 
@@ -22,11 +21,6 @@ export function wordsOf(bytes: Buffer, redact = (text: string) => text): string 
   const text = bytes.toString();
   const words = cleaned(redact(messageIn(parseObject(text)) ?? textOfPage(text.slice(0, longestLook))));
   return /[\p{L}\p{N}]/u.test(words) ? words.slice(0, longestWords).replace(/[.\s]+$/, '') : '';
-}
-
-/** Words of a page as the end of a sentence. */
-export function quoted(words: string): HintParts {
-  return phrase`${words && phrase`: "${fact('page', words)}"`}.`;
 }
 
 /** The message of an error in JSON, as RFC 9457, GraphQL and common frameworks write it. */

@@ -219,7 +219,7 @@ function wholeObserver(
       tell(() => observer.retrying?.(position, name, inLibraryWords(error), waitMs)),
     unavailable: (...facts) => tell(() => observer.unavailable?.(...facts)),
     finished: (...facts) => tell(() => observer.finished?.(...facts)),
-    warning: (name, message) => tell(() => observer.warning?.(name, message)),
+    warning: (...facts) => tell(() => observer.warning?.(...facts)),
   };
 }
 

@@ -61,3 +61,12 @@ export function profileOption({host: {env}, globals: {profile}}: HintedRun): str
   const name = profile ?? inEnvironment ?? 'default';
   return name === 'default' && inEnvironment === undefined ? '' : ` --profile ${shellWord(name)}`;
 }
+
+const mostNamed = 10;
+
+/** The beginning of a sentence: `Use --profile staging or --profile test`. */
+export function existingProfiles(names: readonly string[]): string {
+  if (names.length === 0) return 'No profile is stored. Leave --profile out';
+  const shown = names.slice(0, mostNamed).map(name => `--profile ${shellWord(name)}`);
+  return `Use ${shown.join(' or ')}${names.length > shown.length ? ` (media config profiles lists all)` : ''}`;
+}

@@ -134,6 +134,7 @@ const allowed: Record<string, string[]> = {
   lib: [],
   'host.ts': [],
   'errors.ts': [],
+  'hint.ts': [],
 
   'package-file.ts': [],
 };

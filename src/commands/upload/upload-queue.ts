@@ -1,6 +1,5 @@
 import {commandLine, runOptions} from '../../cli/hints.ts';
 import type {Invocation} from '../../cli/invocation.ts';
-import {errorWriter, withHints} from '../../cli/key-hints.ts';
 import type {Session} from '../../cli/session.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
@@ -95,6 +94,7 @@ export class UploadQueue {
   /** Rejects with why the batch was stopped, if it was. */
   async #upload(resources: Resources): Promise<void> {
     const {uploadBatch} = await import('../../transfer/batch.ts');
+    const {errorWriter, withHints} = await import('../../cli/key-hints.ts');
     let isAway = false;
     const onUnavailable = (since: number | undefined) => {
       isAway = since !== undefined;

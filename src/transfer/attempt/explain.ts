@@ -3,12 +3,12 @@ import {
   type ErrorCode,
   MediaError,
   type MediaErrorDetails,
+  quoted,
   tooManyOpen,
 } from '../../errors.ts';
 import {command, fact, type Hint, type HintParts, hint, option, phrase, setting} from '../../hint.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {isLoopback} from '../../lib/url.ts';
-import {quoted} from '../../lib/words.ts';
 import {asksForFewer, type Refused, uploadPath} from '../../service/uploader.ts';
 import {type Decision, type Failure, isOfService} from './retry.ts';
 
