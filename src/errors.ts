@@ -1,11 +1,12 @@
+import {type Face, fact, facts, type Hint, type HintParts, hint, hintText, phrase, setting} from './hint.ts';
 import {systemCode, systemReason} from './lib/system-code.ts';
 
 /**
  * Of the run: `passing`, it may not happen on the next one; `lasting`, it ends this run and the next one; `unrecorded`, the journal takes
- * no more lines. Of the service: `unreachable`. Of the file: `of a file`, its sentence names it; other failures are about the service;
+ * no more lines. Of the service: `unreachable`. Of the file:
  * `unread`, it was not read; `as it is`, it happens again until the file has changed.
  */
-type Trait = 'passing' | 'lasting' | 'of a file' | 'as it is' | 'unread' | 'unreachable' | 'unrecorded';
+type Trait = 'passing' | 'lasting' | 'as it is' | 'unread' | 'unreachable' | 'unrecorded';
 
 /** Every value that `error.code` can take, with the exit status that it leads to (docs/design/contract.md, "Exit status"). */
 const codes = {
@@ -39,15 +40,15 @@ const codes = {
   deadline_exceeded: [1, 'passing'],
   unexpected_response: [1, 'passing'],
 
-  file_missing: [1, 'of a file', 'unread'],
-  file_unreadable: [1, 'of a file', 'as it is', 'unread'],
-  too_many_open_files: [1, 'passing', 'of a file'],
-  not_a_file: [1, 'of a file', 'as it is', 'unread'],
-  empty_file: [1, 'of a file', 'as it is', 'unread'],
-  not_media: [1, 'of a file', 'as it is'],
-  type_mismatch: [1, 'of a file', 'as it is'],
-  geotags_unstrippable: [1, 'of a file', 'as it is'],
-  source_changed: [1, 'passing', 'of a file'],
+  file_missing: [1, 'unread'],
+  file_unreadable: [1, 'as it is', 'unread'],
+  too_many_open_files: [1, 'passing'],
+  not_a_file: [1, 'as it is', 'unread'],
+  empty_file: [1, 'as it is', 'unread'],
+  not_media: [1, 'as it is'],
+  type_mismatch: [1, 'as it is'],
+  geotags_unstrippable: [1, 'as it is'],
+  source_changed: [1, 'passing'],
   clipboard_empty: [1],
   clipboard_unusable: [1],
   outside_root: [1],
@@ -58,12 +59,12 @@ const codes = {
   config_unusable: [1],
   state_unwritable: [1],
   output_failed: [1],
-  local_failure: [1, 'lasting', 'of a file'],
+  local_failure: [1, 'lasting'],
 
   record_mismatch: [1],
-  no_url: [1, 'of a file'],
+  no_url: [1],
 
-  outcome_unknown: [5, 'of a file'],
+  outcome_unknown: [5],
   journal_in_use: [1, 'unrecorded'],
   journal_of_other_service: [1],
   journal_unusable: [1, 'lasting'],
@@ -71,7 +72,7 @@ const codes = {
   journal_unproven: [1],
   journal_unverified: [6],
 
-  not_tried: [1, 'of a file'],
+  not_tried: [1],
   interrupted: [1, 'passing'],
   internal: [7],
 } as const satisfies Record<string, readonly [exitStatus: number, ...Trait[]]>;
@@ -98,60 +99,90 @@ export function hasTrait(code: ErrorCode, trait: Trait): boolean {
   return codes[code].some(one => one === trait);
 }
 
-export interface MediaErrorDetails {
+export interface MediaErrorDetails<Advice extends Hint = Hint> {
   /** What to type or do next, as one sentence or command. */
-  hint?: string | undefined;
+  hint?: Advice | undefined;
   /** The HTTP status of the response, if there was one. */
   status?: number | undefined;
   /** The `code` of the service's error record; the interface does not document its meaning. */
   serviceCode?: number | undefined;
-  /** What the message quotes of a page, as `: "..."` or ` ("...")`. */
-  words?: string | undefined;
   cause?: unknown;
 }
 
 /** A failure that a user can understand: a stable code, one sentence, and what to do next. */
-export class MediaError extends Error {
+export class MediaError<Advice extends Hint = Hint> extends Error {
   override readonly name = 'MediaError';
   readonly code: ErrorCode;
-  readonly hint?: string;
+  readonly hint?: Advice;
   readonly status?: number;
   readonly serviceCode?: number;
+  /** What the message quotes of a page. */
   readonly words?: string;
+  readonly #sentence: Hint;
 
-  constructor(code: ErrorCode, message: string, details: MediaErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : {cause: details.cause});
+  constructor(code: ErrorCode, message: Hint, details: MediaErrorDetails<Advice> = {}) {
+    const pages: string[] = [];
+    const page = (words: string) => pages[pages.push(words) - 1];
+    super(messageText(message, {page}), details.cause === undefined ? undefined : {cause: details.cause});
     this.code = code;
+    this.#sentence = message;
     if (details.hint !== undefined) this.hint = details.hint;
     if (details.status !== undefined) this.status = details.status;
     if (details.serviceCode !== undefined) this.serviceCode = details.serviceCode;
-    if (details.words) this.words = details.words;
+    if (pages[0] !== undefined) this.words = pages[0];
+  }
+
+  /** The message as it was made, for another that contains it. */
+  get sentence(): Hint {
+    return this.#sentence;
   }
 
   /** The message without words of a page, which may hold the id of a request: those are neither stored nor published. */
   get messageToKeep(): string {
-    return this.message.replace(` ("${this.words}")`, '').replace(`: "${this.words}"`, '');
+    return messageText(this.#sentence, {page: undefined});
   }
 
   /** The same failure with another sentence or hint. */
-  reworded({
-    message = this.message,
-    hint = this.hint,
+  reworded<Other extends Hint = never>({
+    message = this.#sentence,
+    hint,
   }: {
-    message?: string;
-    hint?: string | undefined;
-  }): MediaError {
-    const {code, status, serviceCode, words, cause} = this;
-    return new MediaError(code, message, {hint, status, serviceCode, cause, words});
+    message?: Hint;
+    hint?: Other | undefined;
+  }): MediaError<Advice | Other> {
+    const {code, status, serviceCode, cause} = this;
+    const details = {hint: hint ?? this.hint, status, serviceCode, cause};
+    return new MediaError<Advice | Other>(code, message, details);
+  }
+
+  /** The same failure, and its causes, with their hints in the words of a face. */
+  inWordsOf(face: Face): PlainError {
+    const {code, status, serviceCode} = this;
+    const hint = this.hint && hintText(this.hint, face);
+    const cause = this.cause instanceof MediaError ? this.cause.inWordsOf(face) : this.cause;
+    return new MediaError(code, this.#sentence, {hint, status, serviceCode, cause});
   }
 }
+
+/** A message with some of its facts written in another way, or left out. */
+export function messageText(message: Hint, changed: Partial<Face['fact']> = {}): string {
+  return hintText(message, {fact: {...facts, ...changed}} as Face) ?? '';
+}
+
+/** Words of a page as the end of a sentence. */
+export function quoted(words: string): HintParts {
+  return phrase`${words && phrase`: "${fact('page', words)}"`}.`;
+}
+
+/** A failure whose hint is text. */
+export type PlainError = MediaError<string>;
 
 /** A refusal of a file whose bytes are neither an image nor a video. */
 export class NotMediaError extends MediaError {
   /** Whether its name or its first bytes say that it is an image or a video. */
   readonly isCalledMedia: boolean;
 
-  constructor(message: string, details: MediaErrorDetails & {isCalledMedia: boolean}) {
+  constructor(message: Hint, details: MediaErrorDetails & {isCalledMedia: boolean}) {
     super('not_media', message, details);
     this.isCalledMedia = details.isCalledMedia;
   }
@@ -187,18 +218,22 @@ export function describeBroken(cause: unknown, host: string): MediaError {
   if (problem === undefined && !codesOfPeers.test(code) && !certificateCodes.test(code)) {
     const isForWasm = /wasm|WebAssembly/i.test(String(cause));
     const why = isForWasm ? 'there is too little address space for WebAssembly' : systemReason(cause);
-    const hint = isForWasm
+    const advice = isForWasm
       ? 'It needs about 12 GB. Raise the limit with ulimit -v, or set: NODE_OPTIONS=--disable-wasm-trap-handler'
       : 'If it fails again, report it.';
-    return new MediaError('local_failure', `The request failed in this process: ${why}.`, {hint, cause});
+    return new MediaError('local_failure', `The request failed in this process: ${why}.`, {
+      hint: advice,
+      cause,
+    });
   }
   return problem === undefined
     ? new MediaError('connection_lost', `The connection to ${host} broke.`, {cause})
     : new MediaError('not_http', `${host} ${problem}.`, {
         cause,
-        hint: problem.startsWith('sent header fields')
-          ? 'Ask its operator to send fewer header fields, such as cookies.'
-          : 'Check the scheme, the host and the port of the base URL.',
+        hint:
+          code === 'UND_ERR_HEADERS_OVERFLOW'
+            ? 'Ask its operator to send fewer header fields, such as cookies.'
+            : hint`Check the scheme, the host and the port of ${setting('baseUrl')}.`,
       });
 }
 
@@ -219,10 +254,9 @@ function protocolProblem(error: Error & {code?: string; data?: string}): string 
   // An alert of TLS (RFC 8446, section 5.1), and the settings that begin HTTP/2 (RFC 9113, sections 3.4 and 6.5).
   if (data.startsWith('\x15\x03')) return 'responded in TLS: its URL begins with https://';
   if (data.startsWith('\0') && data[3] === '\x04') return 'responded in HTTP/2, not in HTTP/1.1';
+  if (/\(Expected HTTP\//.test(error.message)) return 'did not respond in HTTP';
   const why = syntaxError(error);
-  return why?.includes(': Expected HTTP/')
-    ? 'did not respond in HTTP'
-    : why && `sent a response that is ${why}`;
+  return why && `sent a response that is ${why}`;
 }
 
 /** What undici's parser says of a response that it cannot read. */
@@ -238,30 +272,34 @@ export function unlessBug(error: unknown): MediaError {
 }
 
 /** Throws if standard input, which can be read only once, is named (`-`) for several things. */
-export function refuseStdinTwice(names: readonly (string | undefined)[], hint: string): void {
+export function refuseStdinTwice(names: readonly (string | undefined)[], hint: Hint): void {
   if (names.filter(name => name === '-').length > 1)
     throw new MediaError('usage', 'Standard input (-) was given twice, but can be read only once.', {hint});
 }
 
 /** The error for a failed call of the system: its sentence is `what`, a colon and the system's reason. */
-export function systemError(code: ErrorCode, what: string, cause: unknown, hint?: string): MediaError {
-  return new MediaError(code, `${what}: ${systemReason(cause)}.`, {hint, cause});
+export function systemError(code: ErrorCode, what: Hint, cause: unknown, hint?: Hint): MediaError {
+  return new MediaError(code, phrase`${what}: ${systemReason(cause)}.`, {hint, cause});
 }
 
 /** The error for a file whose content has changed before the last of its bytes were sent: `how`, in a clause. */
 export function sourceChanged(name: string, how: string): MediaError {
   const hint = 'Nothing was stored. Upload it again when no program is writing to it.';
-  return new MediaError('source_changed', `${name} changed while it was being uploaded: ${how}.`, {hint});
+  return new MediaError(
+    'source_changed',
+    phrase`${fact('subject', name)} changed while it was being uploaded: ${how}.`,
+    {hint},
+  );
 }
 
 /** The error for a call that found no file descriptor left; `orElse` continues the hint. */
-export function tooManyOpen(what: string, cause: unknown, orElse = ''): MediaError {
-  const hint = `Raise the limit with ulimit -n${orElse}.`;
-  return new MediaError('too_many_open_files', `${what}: too many files are open.`, {hint, cause});
+export function tooManyOpen(what: Hint, cause: unknown, orElse: HintParts = []): MediaError {
+  const details = {hint: hint`Raise the limit with ulimit -n${orElse}.`, cause};
+  return new MediaError('too_many_open_files', phrase`${what}: too many files are open.`, details);
 }
 
 /** For `catch`: rejects with that error. */
-export function failed(code: ErrorCode, what: string, hint?: string): (cause: unknown) => never {
+export function failed(code: ErrorCode, what: Hint, hint?: Hint): (cause: unknown) => never {
   return cause => {
     throw systemError(code, what, cause, hint);
   };

@@ -5,10 +5,11 @@ export type {
   RequestEntry,
   ServiceOptions,
 } from './embedded/service.ts';
-export {type ErrorCode, errorCodes, MediaError} from './errors.ts';
+export {type ErrorCode, errorCodes} from './errors.ts';
 export type {Clock} from './host.ts';
 export type {Body, HttpAnswer, Wire} from './http/http.ts';
 export type {FilePath} from './lib/files/typed-path.ts';
+export {LibraryError as MediaError} from './library/hints.ts';
 export {MediaClient, type MediaClientOptions, startService} from './library/media-client.ts';
 export {
   type BlobContent,
@@ -32,4 +33,4 @@ export type {Refused, Stored, Unreadable, UploadAnswer, Uploader, UploadRequest}
 export type {TypeRule} from './sources/media-type/decide.ts';
 export type {OpenSource, Source} from './sources/open/source.ts';
 export type {TransferObserver} from './transfer/batch.ts';
-export type {Outcome as UploadResult, OutcomeFacts} from './transfer/outcome.ts';
+export type {OutcomeFacts, UploadResult} from './transfer/outcome.ts';

@@ -1,6 +1,5 @@
 import {CommanderError} from 'commander';
 import {type Cli, type ExitStatus, noteOptions, reportFor} from './cli/invocation.ts';
-import {usageError} from './cli/usage-error.ts';
 import {buildMediaUrl} from './commands/media-url.ts';
 import {buildProgram} from './commands/program.ts';
 import {exitStatusOf} from './errors.ts';
@@ -60,8 +59,10 @@ async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
     await program.parseAsync(cli.argv, {from: 'user'});
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0 && error.code !== 'commander.help')
+    if (error.exitCode !== 0 && error.code !== 'commander.help') {
+      const {usageError} = await import('./cli/usage-error.ts');
       throw usageError(error, cli.argv, program, cli.host);
+    }
     await cli.stdout.write(cli.written);
   }
   if (cli.stdout.failure !== undefined && cli.status === 0) throw cli.stdout.failure;

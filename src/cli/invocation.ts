@@ -5,6 +5,7 @@ import type {Stdout} from '../output/stdout.ts';
 import {mayColor} from '../output/terminal.ts';
 import type {GlobalOptions} from '../settings/hint-options.ts';
 import {exampleText} from './help-format.ts';
+import {commandLine} from './hints.ts';
 
 /** How a run ends: an exit status, or the signal that ends the process. */
 export type ExitStatus = number | EndSignal;
@@ -76,6 +77,7 @@ export function reportFor(host: Host, options: GlobalOptions, structured: boolea
     json: structured && host.stderr.isTTY !== true,
     color: mayColor(host.stderr, host.env),
     level: options.verbose === true ? 'verbose' : options.quiet === true ? 'quiet' : 'default',
+    inWords: error => error.inWordsOf(commandLine()),
   });
 }
 

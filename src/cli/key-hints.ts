@@ -1,8 +1,10 @@
-import {MediaError} from '../errors.ts';
+import {MediaError, type PlainError} from '../errors.ts';
+import type {Face} from '../hint.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 import type {KeyVerdict} from '../service/identity.ts';
 import {
   clearVariable,
+  existingProfiles,
   hintOptions,
   loginCommandFor,
   orLogin,
@@ -10,13 +12,12 @@ import {
 } from '../settings/hint-options.ts';
 import {keyOf} from '../settings/profile.ts';
 import type {Settings} from '../settings/settings.ts';
-import {describeRefusal, isOfKey, sentence} from '../transfer/attempt/explain.ts';
-import type {Outcome} from '../transfer/outcome.ts';
-import type {Invocation} from './invocation.ts';
-import type {GeotagFlag} from './values.ts';
+import {describeRefusal, sentence} from '../transfer/attempt/explain.ts';
+import type {Outcome, UploadResult} from '../transfer/outcome.ts';
+import {commandLine, ofSeveral} from './hints.ts';
 
-/** Why a key cannot be used, by the service's verdict; undefined if it can. `hint` is for a key that the service does not know. */
-export function verdictError(verdict: KeyVerdict, hostName: string, hint?: string): MediaError | undefined {
+/** Why a key cannot be used, by the service's verdict; undefined if it can. */
+export function verdictError(verdict: KeyVerdict, hostName: string): MediaError | undefined {
   switch (verdict.status) {
     case 'accepted':
       return undefined;
@@ -30,12 +31,10 @@ export function verdictError(verdict: KeyVerdict, hostName: string, hint?: strin
         hint: 'The key lacks permission (an upload-only key may still upload: see the upload path), or the base URL is wrong.',
       });
     }
-    case 'rejected': {
-      const error = describeRefusal(verdict.refusal, hostName);
-      return hint !== undefined && isOfKey(error) ? error.reworded({hint}) : error;
-    }
+    case 'rejected':
+      return describeRefusal(verdict.refusal, hostName);
     case 'unclear': {
-      const text = sentence(`${hostName} could not check the key: ${verdict.message}`);
+      const text = `${hostName} could not check the key: ${sentence(verdict.message)}`;
       return new MediaError('unexpected_response', text, {
         status: verdict.httpStatus,
         hint: 'Check the base URL: this may be another service, or a proxy in front of it that responds instead.',
@@ -64,26 +63,35 @@ export function refusedKeyHint(settings: Settings): string {
   }
 }
 
-/** Gives the error of a request a hint that fits the source of the key, of the base URL and the profile. */
-export function withKeyHint(error: MediaError, settings: Settings | undefined): MediaError {
+/** The face with this hint for a key that the service does not know. */
+export function withKeyHint(renewKey: string, face = commandLine()): Face {
+  return {...face, command: {...face.command, renewKey}};
+}
+
+/** The error of a request in words that fit the source of the key, of the base URL and the profile. */
+export function requestError(
+  error: MediaError,
+  settings: Settings | undefined,
+  face = commandLine(),
+): PlainError {
   // The key of the embedded service is internal.
-  if (settings === undefined || settings.baseUrl?.kind === 'embedded') return error;
-  if (isOfKey(error)) return error.reworded({hint: refusedKeyHint(settings)});
+  if (settings === undefined || settings.baseUrl?.kind === 'embedded') return error.inWordsOf(face);
   const {source, place} = settings.baseUrlSource ?? {};
-  const where = source === 'flag' ? '' : ` (from ${place})`;
-  const hint = error.hint?.replace('the base URL', `the base URL${where}`);
-  if (error.code !== 'forbidden' && error.code !== 'not_found') return error.reworded({hint});
-  const asBefore = hint === undefined ? '' : `${hint} `;
-  return error.reworded({hint: `${asBefore}To find out which: media doctor${hintOptions(settings)}`});
+  const baseUrl = source === 'flag' ? face.setting.baseUrl : `the base URL (from ${place})`;
+  const keyFace = withKeyHint(refusedKeyHint(settings), face);
+  const plain = error.inWordsOf({...keyFace, setting: {...face.setting, baseUrl}});
+  if (error.code !== 'forbidden' && error.code !== 'not_found') return plain;
+  const before = plain.hint === undefined ? '' : `${plain.hint} `;
+  return plain.reworded({hint: `${before}To find out which: media doctor${hintOptions(settings)}`});
 }
 
 /** Why nothing can be sent with these settings: no such profile, no base URL, no key, or a key of another origin. */
-export function missingSettings(settings: Settings): MediaError {
+export function missingSettings(settings: Settings): PlainError {
   const {host, profileName, profileNames, profile, baseUrl, key} = settings;
   // Without a terminal, login does not ask for the base URL.
   const isAsked = baseUrl !== undefined || host.stderr.isTTY === true;
   const login = `${loginCommandFor(settings)}${isAsked ? '' : ' --base-url URL'}`;
-  if (settings.keyFailure !== undefined) return settings.keyFailure;
+  if (settings.keyFailure !== undefined) return settings.keyFailure.inWordsOf(commandLine());
   const setBoth = host.env['CI'] ? 'Set MEDIA_BASE_URL and MEDIA_API_KEY' : undefined;
   if (profileName !== 'default' && !profileNames.includes(profileName)) {
     // Login would refuse a key in the environment.
@@ -121,7 +129,7 @@ export function missingSettings(settings: Settings): MediaError {
   );
 }
 
-function noKey(message: string, hint: string): MediaError {
+function noKey(message: string, hint: string): PlainError {
   return new MediaError('no_key', message, {hint});
 }
 
@@ -129,49 +137,65 @@ function originOfBase({baseUrl}: Settings): string {
   return baseUrl?.kind === 'service' ? baseUrl.url.origin : '';
 }
 
-/** The beginning of a sentence: `Use --profile staging or --profile test`. */
-export function existingProfiles(names: readonly string[]): string {
-  if (names.length === 0) return 'No profile is stored. Leave --profile out';
-  return `Use ${names.map(name => `--profile ${shellWord(name)}`).join(' or ')}`;
-}
+/** Writes the errors of an outcome. */
+export type ErrorWriter = (error: MediaError, isOfSeveral?: boolean) => PlainError;
 
-/** The options of commands in hints, which must not send what this run would not: of its profile and service, and `--geotags`. */
-export function runOptions(invocation: Invocation, {geotags}: {geotags?: GeotagFlag}): string {
-  return hintOptions(invocation) + (geotags === undefined ? '' : ` --geotags ${geotags}`);
-}
-
-/** The error with the `options` of this run added to the upload command in its hint. */
-export function withRunOptions(error: MediaError, options: string): MediaError {
-  if (error.hint === undefined) return error;
-  const hint = error.hint.replace(/(: media upload)(?= \S)/, `$1${options.replaceAll('$', '$$$$')}`);
-  return hint === error.hint ? error : error.reworded({hint});
-}
-
-/**
- * The outcome with an error, if it has one, whose hint fits the key, profile and service of the run, and the journal of a command that has
- * not all options of `media upload`.
- */
-export function withHints(
+/** Writes the errors of an outcome as fits the key, profile and service of the run, and a command that has not all options of `media upload`. */
+export function errorWriter(
   outcome: Outcome,
   settings: Settings | undefined,
   options: string,
   other?: {journal?: string},
-): Outcome {
-  if (!('error' in outcome)) return outcome;
-  const error = withKeyHint(outcome.error, settings);
-  const hint = other === undefined ? error.hint : error.hint && otherHint(error.hint, outcome, other);
-  return {...outcome, error: withRunOptions(error.reworded({hint}), options)};
+): ErrorWriter {
+  return (error, isOfSeveral = false) => {
+    let isOfUpload = false;
+    const ofUpload = (words: string) => {
+      isOfUpload = true;
+      return words;
+    };
+    const whole = commandLine(options);
+    const face = other === undefined ? whole : otherCommand(whole, outcome, {options, ...other}, ofUpload);
+    const plain = requestError(error, settings, isOfSeveral ? ofSeveral(face) : face);
+    return isOfUpload ? plain.reworded({hint: `${useUpload} ${plain.hint}`}) : plain;
+  };
 }
 
-function otherHint(hint: string, {name, isOnce}: Outcome, {journal}: {journal?: string}): string {
+const useUpload = 'Use media upload.';
+
+/** The face of a command without options for the transfer. */
+function otherCommand(
+  face: Face,
+  {name, isOnce}: Outcome,
+  {options, journal}: {options: string; journal?: string},
+  ofUpload: (words: string) => string,
+): Face {
   const memory = journal === undefined ? '--once' : `--journal ${shellQuoted(journal)}`;
-  const command = `media upload ${memory} --on-unknown retry ${shellQuoted(name)}`;
-  const again = isOnce ? ' before you send it again' : `. To send it again: ${command}`;
-  return hint
-    .replace(/\. To send it again, [^;]*/, () => again)
-    .replace(', or allow more tries with --retries', '')
-    .replace(/add --retry-max-wait (\w+)/, 'set MEDIA_RETRY_MAX_WAIT=$1')
-    .replace('--retry-max-wait', 'MEDIA_RETRY_MAX_WAIT')
-    .replace('--concurrency', 'MEDIA_CONCURRENCY')
-    .replace(/^(?=.*--(?:content-type|files-from))/, 'Use media upload. ');
+  const again = `. To send it again: media upload${options} ${memory} --on-unknown retry ${shellQuoted(name)}`;
+  return {
+    ...face,
+    option: {
+      ...face.option,
+      concurrency: 'MEDIA_CONCURRENCY',
+      contentType: type => ofUpload(`--content-type${type === undefined ? '' : ` ${type}`}`),
+      filesFrom: () => ofUpload('--files-from'),
+      retries: undefined,
+      retryMaxWait: 'MEDIA_RETRY_MAX_WAIT',
+      timeout: undefined,
+    },
+    command: {
+      ...face.command,
+      sendAgain: (_, isLast) => (isOnce ? ` before you send it again${isLast ? '.' : ''}` : again),
+      sendFewer: undefined,
+      waitLonger: seconds => `set MEDIA_RETRY_MAX_WAIT=${seconds}s`,
+    },
+  };
+}
+
+/** The outcome with its errors as `write` writes them. */
+export function withHints(outcome: Outcome, write: ErrorWriter): UploadResult {
+  return {
+    ...outcome,
+    ...('error' in outcome && {error: write(outcome.error)}),
+    ...('unrecorded' in outcome && {unrecorded: write(outcome.unrecorded)}),
+  } as UploadResult;
 }

@@ -10,7 +10,6 @@ import {dataDirectory} from '../settings/paths.ts';
 import {speedSettings} from '../settings/profile.ts';
 import {resolveSettings, type Settings} from '../settings/settings.ts';
 import type {Invocation} from './invocation.ts';
-import {missingSettings} from './key-hints.ts';
 
 /** A client for the configured service. */
 export interface Session {
@@ -34,7 +33,10 @@ export async function openSession(invocation: Invocation, stop?: StopSignal): Pr
 /** Opens a session with settings that are already resolved. */
 export async function openSessionFor(settings: Settings, invocation: Invocation): Promise<Session> {
   if (settings.baseUrl?.kind === 'embedded') return openEmbedded(invocation, settings);
-  if (settings.baseUrl === undefined || settings.key === undefined) throw missingSettings(settings);
+  if (settings.baseUrl === undefined || settings.key === undefined) {
+    const {missingSettings} = await import('./key-hints.ts');
+    throw missingSettings(settings);
+  }
   const address: ServiceAddress = {baseUrl: settings.baseUrl.url, graphqlUrl: settings.graphqlUrl};
   const client = newClient(invocation, address, settings.key.secret, settings);
   return {

@@ -1,4 +1,4 @@
-import {type ErrorCode, MediaError, unlessBug} from '../errors.ts';
+import {type ErrorCode, MediaError, type PlainError, unlessBug} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import {isRetryableRefusal, refusalIn} from '../service/uploader.ts';
 import {correctBaseUrl} from '../settings/hint-options.ts';
@@ -7,7 +7,7 @@ import type {Session} from './session.ts';
 /** The result of checking the upload path, in words. */
 export type UploadPathResult =
   | {status: 'ok' | 'warning' | 'unverified'; message: string}
-  | {status: 'failed'; error: MediaError};
+  | {status: 'failed'; error: PlainError};
 
 const waitMs = 3_000;
 
@@ -17,7 +17,7 @@ export async function checkUploadPath(
   signal: StopSignal,
 ): Promise<UploadPathResult> {
   const answer = await client.askUploadPath('POST', waitMs, signal).catch(unlessBug);
-  if (answer instanceof MediaError) return unverified(answer.message.replace(/\.$/, ''));
+  if (answer instanceof MediaError) return unverified(answer.message);
   if (answer === undefined)
     return unverified(`no response within ${waitMs / 1000} s to a request without its body`);
   const {status, message, words, location} = refusalIn(answer);

@@ -1,5 +1,4 @@
 import {announceTyping, type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/invocation.ts';
-import {withKeyHint} from '../cli/key-hints.ts';
 import {collect, timeoutOption} from '../cli/values.ts';
 import {describeBroken, failed, MediaError, refuseStdinTwice} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
@@ -62,7 +61,8 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
     );
     return await printAnswer(answer, session.hostName, invocation);
   } catch (error) {
-    throw error instanceof MediaError ? withKeyHint(error, session.settings) : error;
+    const {requestError} = await import('../cli/key-hints.ts');
+    throw error instanceof MediaError ? requestError(error, session.settings) : error;
   } finally {
     await session.close();
   }

@@ -1,6 +1,14 @@
-import {certificateCodes, describeBroken, type ErrorCode, MediaError, tooManyOpen} from '../errors.ts';
+import {
+  certificateCodes,
+  describeBroken,
+  type ErrorCode,
+  MediaError,
+  quoted,
+  tooManyOpen,
+} from '../errors.ts';
+import {type Hint, hint, option, phrase, setting, variable} from '../hint.ts';
 import {isOutOfDescriptors, systemCode} from '../lib/system-code.ts';
-import {quoted, wordsOf} from '../lib/words.ts';
+import {wordsOf} from '../lib/words.ts';
 
 /** Whether an error is a TLS alert that asks for a client certificate or rejects ours. */
 export function isCertificateAlert(error: unknown): boolean {
@@ -34,15 +42,15 @@ export function describeConnectError(
   const error = tellingError(failure);
   const code = systemCode(error) ?? '';
   const host = proxyVariable === undefined ? url.host : `the proxy ${url.host}`;
-  const place = proxyVariable ?? 'the base URL';
+  const place = proxyVariable ?? setting('baseUrl');
   const text = error instanceof Error ? error.message : String(error);
-  const failed = (code: ErrorCode, message: string, hint: string) =>
+  const failed = (code: ErrorCode, message: string, hint: Hint) =>
     new MediaError(code, message, {hint, cause: error});
-  const spelling = `Check the spelling of ${place}.`;
+  const spelling = hint`Check the spelling of ${place}.`;
   if (code === 'ENOTFOUND')
     return failed('host_not_found', `There is no host called ${url.hostname}.`, spelling);
   if (isOutOfDescriptors(error))
-    return tooManyOpen(`No connection to ${host}`, error, ', or lower --concurrency');
+    return tooManyOpen(`No connection to ${host}`, error, hint`, or lower ${option('concurrency')}`);
   if (code.startsWith('EAI_'))
     return failed('dns_unavailable', `The name ${url.hostname} could not be looked up.`, checkNetwork);
   const refused = `Nothing is listening at ${host}: the connection was refused.`;
@@ -53,8 +61,8 @@ export function describeConnectError(
   const alert = `The TLS connection was refused by ${host}: ${problem}.`;
   if (isCertificateAlert(error)) return failed('tls_failed', alert, clientCertificateHint);
   if (/^(ERR_SSL|EPROTO)/.test(code)) {
-    const [what, hint] = describeHandshake(problem, proxyVariable);
-    return failed('tls_failed', `${peerAt(url.host, proxyVariable)} ${what}.`, hint);
+    const [what, remedy] = describeHandshake(problem, proxyVariable);
+    return failed('tls_failed', `${peerAt(url.host, proxyVariable)} ${what}.`, remedy);
   }
   if (certificateCodes.test(code)) {
     const message = `The TLS certificate of ${host} was not accepted: ${certificateProblem(error, text)}.`;
@@ -66,8 +74,7 @@ export function describeConnectError(
   return failed('connect_failed', `No connection to ${host}: ${why}.`, checkNetwork);
 }
 
-export const clientCertificateHint =
-  'If it requires a client certificate, set MEDIA_CLIENT_CERT to its file, or the setting client-cert.';
+export const clientCertificateHint = hint`If it requires a client certificate, set ${variable('clientCert')} to its file, or the setting ${setting('clientCert')}.`;
 
 const checkPort = 'Check the host and the port, and that the service is running.';
 const checkFirewall = 'Check the network connection and any firewall in between.';
@@ -85,8 +92,8 @@ export function describeUnasked(bytes: Buffer, {host}: URL, proxyVariable?: stri
   const words = wordsOf(bytes);
   return new MediaError(
     proxyVariable === undefined ? 'not_http' : 'proxy_failed',
-    `${peerAt(host, proxyVariable)} sent data before it received a request${quoted(words)}`,
-    {status, words, hint: `Check the host and the port in ${proxyVariable ?? 'the base URL'}.`},
+    phrase`${peerAt(host, proxyVariable)} sent data before it received a request${quoted(words)}`,
+    {status, hint: hint`Check the host and the port in ${proxyVariable ?? setting('baseUrl')}.`},
   );
 }
 
@@ -96,17 +103,17 @@ function peerAt(host: string, proxyVariable: string | undefined): string {
 }
 
 /** What a failed TLS handshake means if it is not about a certificate, and what to do. */
-function describeHandshake(problem: string, proxyVariable?: string): [what: string, hint: string] {
-  const place = proxyVariable ?? 'the base URL';
+function describeHandshake(problem: string, proxyVariable?: string): [what: string, hint: Hint] {
+  const place = proxyVariable ?? setting('baseUrl');
   if (/wrong version number|packet length too long|record layer/i.test(problem))
     return [
       'does not speak TLS on this port',
       proxyVariable === undefined
-        ? 'Check the port; plain http needs http:// and --allow-http.'
+        ? hint`Check the port; plain http needs http:// and ${option('allowHttp')}.`
         : `Write the proxy as: ${proxyVariable}=http://HOST:PORT`,
     ];
   if (problem === 'unrecognized name')
-    return ['does not serve this host name over TLS', `Check the host name in ${place}.`];
+    return ['does not serve this host name over TLS', hint`Check the host name in ${place}.`];
   if (/protocol version|unsupported protocol/.test(problem))
     return ['offers neither TLS 1.2 nor TLS 1.3', 'Ask its operator to enable one of them.'];
   if (problem === 'no application protocol')
@@ -114,18 +121,14 @@ function describeHandshake(problem: string, proxyVariable?: string): [what: stri
       'does not speak HTTP/1.1 on this port, perhaps only HTTP/2',
       'Ask its operator to enable HTTP/1.1.',
     ];
-  return [`ended the TLS handshake: ${problem}`, `Check the host and the port in ${place}.`];
+  return [`ended the TLS handshake: ${problem}`, hint`Check the host and the port in ${place}.`];
 }
 
 /** What to do about a rejected certificate. Naming an authority helps only if the authority is unknown. */
-function certificateHint(
-  code: string,
-  proxyVariable: string | undefined,
-  hasOwnAuthorities: boolean,
-): string {
-  const url = proxyVariable ?? 'the base URL';
+function certificateHint(code: string, proxyVariable: string | undefined, hasOwnAuthorities: boolean): Hint {
+  const url = proxyVariable ?? setting('baseUrl');
   const owner = proxyVariable === undefined ? 'the service' : 'the proxy';
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `Use a name in ${url} that the certificate is for.`;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return hint`Use a name in ${url} that the certificate is for.`;
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
     return `Check the clock of this machine; if it is right, ${owner} needs a new certificate.`;
   if (code === 'CERT_REVOKED') return `Ask the operator of ${owner}: it needs a new certificate.`;
@@ -134,7 +137,7 @@ function certificateHint(
   const isAlone = code === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
   return hasOwnAuthorities
     ? `The file of certificate authorities does not contain the one that signed it: ${isAlone ? `add that one, or ${ofOperator}` : 'check that file, or leave it out.'}`
-    : `If ${owner} uses a certificate authority of your own, name its certificate with --cacert FILE.${isAlone ? ` If not, ${ofOperator}` : ''}`;
+    : hint`If ${owner} uses a certificate authority of your own, name its certificate with ${option('certificateAuthorities')}.${isAlone ? ` If not, ${ofOperator}` : ''}`;
 }
 
 function certificateProblem(error: unknown, text: string): string {

@@ -1,10 +1,11 @@
 import {BlockList, isIP, isIPv6, type Socket} from 'node:net';
-import {MediaError} from '../errors.ts';
+import {MediaError, quoted} from '../errors.ts';
+import {phrase} from '../hint.ts';
 import type {Clock, Host} from '../host.ts';
 import {own} from '../lib/object.ts';
 import {Secret} from '../lib/secrets/secret.ts';
 import {isLoopback, percentDecoded} from '../lib/url.ts';
-import {quoted, wordsOf} from '../lib/words.ts';
+import {wordsOf} from '../lib/words.ts';
 import {dropInterimResponses} from './interim-filter.ts';
 import type {HttpAnswer} from './message.ts';
 import {maxHeaderSize} from './options.ts';
@@ -152,10 +153,9 @@ export function describePage(bytes: Buffer, proxy: URL): MediaError {
   const words = wordsOf(bytes, text => password.redactIn(text));
   return new MediaError(
     'proxy_failed',
-    `The proxy ${proxy.host} returned a page instead of a connection${quoted(words)}`,
+    phrase`The proxy ${proxy.host} returned a page instead of a connection${quoted(words)}`,
     {
       status: 200,
-      words,
       hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',
     },
   );

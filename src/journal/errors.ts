@@ -1,20 +1,22 @@
 import {MediaError, systemError} from '../errors.ts';
+
+import type {Hint} from '../hint.ts';
 import {type Holder, holderText} from '../lib/files/holder.ts';
 import {isOutOfSpace} from '../lib/system-code.ts';
 
 /** The error for a file that cannot be used as a journal, or a damaged journal; `sentence` has no full stop. */
-export function unusable(sentence: string, hint: string, cause?: unknown): MediaError {
+export function unusable(sentence: string, hint: Hint, cause?: unknown): MediaError {
   return new MediaError('journal_unusable', `${sentence}.`, {hint, cause});
 }
 
 /** The error for a journal that could not be read or written, with the system's reason. */
 export function journalFailed(path: string, did: 'read' | 'written', cause: unknown): MediaError {
   const remedy = isOutOfSpace(cause) ? 'Free some space' : 'Check its disk, and that you may write there';
-  const hint =
+  const advice =
     did === 'read'
       ? 'Check that you may read it.'
       : `Nothing is sent without being recorded. ${remedy}, then run the command again.`;
-  return systemError('journal_failed', `The journal ${path} could not be ${did}`, cause, hint);
+  return systemError('journal_failed', `The journal ${path} could not be ${did}`, cause, advice);
 }
 
 export function inUse(shown: string, holder: Holder | undefined): MediaError {

@@ -1,5 +1,6 @@
 import type {FileHandle} from 'node:fs/promises';
 import {MediaError} from '../errors.ts';
+import {hint, option} from '../hint.ts';
 import type {Host} from '../host.ts';
 import {draftOf, replaceDurably} from '../lib/files/durable.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
@@ -43,7 +44,7 @@ async function refuseToOverwrite(
   for (const reader of readers) {
     if ((await inodeOf(typedPath(cwd(), reader.shown), 'file', files)) !== found) continue;
     throw new MediaError('usage', `${shown} is one of the journals to be merged.`, {
-      hint: 'Use another file with -o; the journals themselves are not changed.',
+      hint: hint`Use another file with ${option('output')}; the journals themselves are not changed.`,
     });
   }
   const there = await readJournal(shown, host);
@@ -56,7 +57,7 @@ async function refuseToOverwrite(
     };
     if (!batch.some(isLost)) continue;
     throw new MediaError('usage', `${shown} records what the journals to be merged do not.`, {
-      hint: `Nothing was written. To keep it, add ${shown} to these journals, and use another file with -o.`,
+      hint: hint`Nothing was written. To keep it, add ${shown} to these journals, and use another file with ${option('output')}.`,
     });
   }
 }

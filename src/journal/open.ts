@@ -1,5 +1,6 @@
 import {dirname} from 'node:path';
 import {MediaError} from '../errors.ts';
+import {command, hint} from '../hint.ts';
 import type {Host} from '../host.ts';
 import {syncDirectory} from '../lib/files/durable.ts';
 import {diskKind} from '../lib/files/file-system.ts';
@@ -67,7 +68,7 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
 function refuseUnfit({scope: there}: Recovery, shown: string, asked: Scope | undefined): void {
   if (there !== undefined && asked !== undefined) refuseOtherScope(there, asked, shown);
   if (there === undefined && asked === undefined)
-    throw unusable(`The journal ${shown} is empty`, 'Upload with --journal FILE first.');
+    throw unusable(`The journal ${shown} is empty`, hint`${command('uploadWithJournal')}`);
 }
 
 /** Appends the opening line, after which earlier writers send nothing, and reads everything before it. */

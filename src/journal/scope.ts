@@ -1,4 +1,5 @@
 import {isUnreachable, MediaError} from '../errors.ts';
+import {command, hint, option} from '../hint.ts';
 import {defined} from '../lib/object.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {unusable} from './errors.ts';
@@ -55,7 +56,9 @@ export function refuseOtherScope(there: Scope, asked: Scope, shown: string): voi
     throw new MediaError(
       'journal_of_other_service',
       `The journal ${shown} belongs to ${nameOf(there.service)}, but this run uploads to ${nameOf(asked.service)}.`,
-      {hint: 'Nothing was sent. Keep a journal for each service: use another file with --journal.'},
+      {
+        hint: hint`Nothing was sent. Keep a journal for each service: use another file with ${option('journal')}.`,
+      },
     );
   }
   if (!isOfOne(there, asked)) {
@@ -63,7 +66,7 @@ export function refuseOtherScope(there: Scope, asked: Scope, shown: string): voi
       'journal_of_other_service',
       `The journal ${shown} belongs to ${ownerOf(there)}, but the key of this run belongs to account ${asked.account}.`,
       {
-        hint: 'Nothing was sent. Keep a journal for each account: use another file with --journal, or another --profile with --once.',
+        hint: hint`Nothing was sent. Keep a journal for each account: use another file with ${option('journal')}${hint`, or another ${option('profile')} with ${option('once')}`}.`,
       },
     );
   }
@@ -73,7 +76,7 @@ export function refuseOtherScope(there: Scope, asked: Scope, shown: string): voi
   );
   throw unusable(
     `The journal ${shown} was written for ${writer}, but this run is for ${run}`,
-    'Nothing was sent. Keep a journal for each part; media journal merge combines them into one for runs without --shard.',
+    hint`Nothing was sent. Keep a journal for each part; ${command('mergeJournals')} combines them into one for runs without ${option('shard')}.`,
   );
 }
 
@@ -104,8 +107,9 @@ export async function refuseOtherStore(
 /** The error for a journal whose base URL leads to another service now. */
 export function ofOtherStore(serviceId: string | undefined, told: string | undefined, shown: string) {
   const sentence = `The journal ${shown} belongs to the service with the ID ${serviceId}, but the one at its URL now has the ID ${told}.`;
-  const hint = `Nothing was sent. If the other service will not come back, remove its journal: rm ${shellQuoted(shown)}`;
-  return new MediaError('journal_of_other_service', sentence, {hint});
+  return new MediaError('journal_of_other_service', sentence, {
+    hint: `Nothing was sent. If the other service will not come back, remove its journal: rm ${shellQuoted(shown)}`,
+  });
 }
 
 /** Whether two scopes are of the same service and, as far as both tell, the same store and account. */

@@ -23,11 +23,6 @@ export function wordsOf(bytes: Buffer, redact = (text: string) => text): string 
   return /[\p{L}\p{N}]/u.test(words) ? words.slice(0, longestWords).replace(/[.\s]+$/, '') : '';
 }
 
-/** Words of a page as the end of a sentence. */
-export function quoted(words: string): string {
-  return words === '' ? '.' : `: "${words}".`;
-}
-
 /** The message of an error in JSON, as RFC 9457, GraphQL and common frameworks write it. */
 function messageIn(value: unknown): string | undefined {
   if (isString(value)) return value;

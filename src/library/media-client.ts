@@ -7,8 +7,8 @@ import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/cl
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/parse.ts';
 import {type Checks, check, checkOptions, isUrl, required} from './checks.ts';
+import {calling, inLibraryWords} from './hints.ts';
 import {shareable} from './inputs.ts';
-import {calling, inOptionNames} from './option-names.ts';
 
 export interface MediaClientOptions {
   /** The base URL, such as `https://api.example.com`. Only https, except for loopback. */
@@ -74,7 +74,7 @@ export class MediaClient implements Uploader {
   upload(request: UploadRequest): Promise<UploadAnswer> {
     shareable(request.signal);
     return this.#client.upload(request).catch(error => {
-      throw inOptionNames(error);
+      throw inLibraryWords(error);
     });
   }
 
@@ -100,7 +100,7 @@ export class MediaClient implements Uploader {
       return await this.#client.graphql(request, signal);
     } catch (error) {
       // A connection can only be ended with an Error.
-      throw signal?.aborted ? signal.reason : inOptionNames(error);
+      throw signal?.aborted ? signal.reason : inLibraryWords(error);
     }
   }
 

@@ -1,11 +1,12 @@
 import {Readable} from 'node:stream';
 import type {ReadableStream} from 'node:stream/web';
 import {failed, MediaError} from '../errors.ts';
+import {fact, phrase} from '../hint.ts';
 import {type StopSignal, systemHost} from '../host.ts';
 import {isString} from '../lib/json.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {check, checkOptions, kindOf, refuseSingle} from './checks.ts';
-import {inOptionNames} from './option-names.ts';
+import {inLibraryWords} from './hints.ts';
 
 export interface FilesOptions {
   /** Whether directories are read recursively. */
@@ -48,7 +49,7 @@ export async function* filesOf(
     for await (const source of expandInputs({...request, inputs}, context))
       if (!source.found?.isHidden) yield source;
   } catch (error) {
-    throw inOptionNames(error);
+    throw inLibraryWords(error);
   }
 }
 
@@ -120,9 +121,15 @@ type ReadRange = (from: number, to: number) => Promise<Uint8Array>;
 /** Content of a known size that can be read anywhere, more than once. */
 function memorySource(name: string, size: number, readRange: ReadRange): Source {
   const read = (position: number, length: number) =>
-    readRange(position, position + length).catch(failed('file_unreadable', `${name} could not be read`));
+    readRange(position, position + length).catch(
+      failed('file_unreadable', phrase`${fact('subject', name, 'could')} not be read`),
+    );
   const open = async (): Promise<OpenSource> => {
-    if (size === 0) throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
+    if (size === 0)
+      throw new MediaError(
+        'empty_file',
+        phrase`${fact('subject', name, 'is')} empty: there is nothing to upload.`,
+      );
     return {size, read, verify: async () => 'unchanged', close: async () => {}};
   };
   return {name, measure: () => size, open};

@@ -1,18 +1,20 @@
 import {resolve} from 'node:path';
 import {certainSize} from '../embedded/media/probe.ts';
 import {MediaError} from '../errors.ts';
+import {hintText} from '../hint.ts';
 import {type Host, systemHost} from '../host.ts';
 import {type JournalMemory, openJournal, readMemory} from '../journal/journal.ts';
+import {defined} from '../lib/object.ts';
 import {Stop} from '../lib/stop.ts';
 import type {Uploader} from '../service/uploader.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
 import {Disk} from '../sources/open/disk.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
 import {transferDefaults} from '../transfer/options.ts';
-import type {Outcome} from '../transfer/outcome.ts';
+import type {Outcome, UploadResult} from '../transfer/outcome.ts';
 import {type Checks, check, checkOptions, refuseSingle, required} from './checks.ts';
+import {calling, inLibraryWords, libraryFace} from './hints.ts';
 import {itemsOf, shareable, sourcesFrom} from './inputs.ts';
-import {calling, inOptionNames, withOptionNames} from './option-names.ts';
 import type {UploadInput} from './sources.ts';
 
 export interface UploadOptions {
@@ -61,7 +63,7 @@ export interface UploadOptions {
 export function uploadAll(
   inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
   options: UploadOptions,
-): AsyncGenerator<Outcome, void> {
+): AsyncGenerator<UploadResult, void> {
   return uploadOn(inputs, options, systemHost());
 }
 
@@ -70,7 +72,7 @@ export function uploadOn(
   inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
   options: UploadOptions,
   host: Host,
-): AsyncGenerator<Outcome, void> {
+): AsyncGenerator<UploadResult, void> {
   refuseSingle(inputs);
   const stop = new Stop<MediaError>();
   const results = run(inputs, options, {...calling(() => checkedOptions(options, host)), stop}, host);
@@ -98,7 +100,7 @@ async function* run(
   {signal, cwd, client, journal: journalPath, observer}: UploadOptions,
   checked: Checked,
   host: Host,
-): AsyncGenerator<Outcome, void> {
+): AsyncGenerator<UploadResult, void> {
   const {stop} = checked;
   signal?.throwIfAborted();
   /** Aborted with what the iteration rejects with: the reason of the signal, or what the observer threw. */
@@ -132,7 +134,7 @@ async function* run(
     ended.throwIfAborted();
   } catch (error) {
     ended.throwIfAborted();
-    if (!stop.aborted || error !== stop.reason) throw inOptionNames(error);
+    if (!stop.aborted || error !== stop.reason) throw inLibraryWords(error);
   } finally {
     signal?.removeEventListener('abort', onAbort);
     await journal?.close();
@@ -169,7 +171,10 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
     clock: host.clock,
     random: () => host.random(),
     uuid: () => host.uuid(),
-    contentType: async (source, opened) => decideSourceType(source, opened, {types, contentType}),
+    contentType: async (source, opened) => {
+      const {warning, ...decision} = await decideSourceType(source, opened, {types, contentType});
+      return {...decision, ...defined({warning: warning && hintText(warning, libraryFace)})};
+    },
     typeRule: contentType ?? types,
     concurrency: concurrency === 'auto' ? transferDefaults.concurrency : concurrency,
     retries: options.retries ?? transferDefaults.retries,
@@ -199,19 +204,18 @@ function wholeObserver(
     started: (...facts) => tell(() => observer.started?.(...facts)),
     progress: (...facts) => tell(() => observer.progress?.(...facts)),
     retrying: (position, name, error, waitMs) =>
-      tell(() => observer.retrying?.(position, name, inOptionNames(error), waitMs)),
+      tell(() => observer.retrying?.(position, name, inLibraryWords(error), waitMs)),
     unavailable: (...facts) => tell(() => observer.unavailable?.(...facts)),
     finished: (...facts) => tell(() => observer.finished?.(...facts)),
-    warning: (name, message) => tell(() => observer.warning?.(name, withOptionNames(message))),
+    warning: (...facts) => tell(() => observer.warning?.(...facts)),
   };
 }
 
 /** The outcome in the words of the library. */
-function resultOf(outcome: Outcome): Outcome {
+function resultOf(outcome: Outcome): UploadResult {
   return {
     ...outcome,
-    ...('error' in outcome && {error: inOptionNames(outcome.error)}),
-    ...('unrecorded' in outcome && {unrecorded: inOptionNames(outcome.unrecorded)}),
-    ...(outcome.warning !== undefined && {warning: withOptionNames(outcome.warning)}),
-  } as Outcome;
+    ...('error' in outcome && {error: inLibraryWords(outcome.error)}),
+    ...('unrecorded' in outcome && {unrecorded: inLibraryWords(outcome.unrecorded)}),
+  } as UploadResult;
 }

@@ -1,11 +1,11 @@
-import {MediaError} from '../errors.ts';
-import type {Outcome} from '../transfer/outcome.ts';
+import type {UploadResult} from '../transfer/outcome.ts';
 import {checkOptions} from './checks.ts';
+import {LibraryError} from './hints.ts';
 import type {UploadInput} from './sources.ts';
 import {type UploadOptions, uploadAll, uploadChecks} from './upload-all.ts';
 
 /** The result of `upload`: the file is stored, now or by an earlier call with the same journal. */
-export type OneUploadResult = Extract<Outcome, {status: 'uploaded' | 'skipped'}>;
+export type OneUploadResult = Extract<UploadResult, {status: 'uploaded' | 'skipped'}>;
 
 /** The options of `upload`: those of `uploadAll`, except for those that are for several files, and dry runs. */
 export type OneUploadOptions = Omit<UploadOptions, 'concurrency' | 'dryRun'>;
@@ -18,13 +18,13 @@ export type OneUploadOptions = Omit<UploadOptions, 'concurrency' | 'dryRun'>;
 export async function upload(input: UploadInput, options: OneUploadOptions): Promise<OneUploadResult> {
   const {concurrency, dryRun, ...ofOne} = uploadChecks;
   checkOptions(options, ofOne);
-  let result: Outcome | undefined;
+  let result: UploadResult | undefined;
   try {
     for await (const each of uploadAll([input], options)) result = each;
   } catch (error) {
     if (options.signal?.aborted !== true || result === undefined || result.status === 'failed') throw error;
   }
-  if (result === undefined) throw new MediaError('not_media', 'The file is neither an image nor a video.');
+  if (result === undefined) throw new LibraryError('not_media', 'The file is neither an image nor a video.');
   if (result.status === 'uploaded' || result.status === 'skipped') return result;
   throw 'error' in result ? result.error : new Error('Only a dry run checks a file without sending it.');
 }

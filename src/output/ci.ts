@@ -1,7 +1,8 @@
 import {relative, resolve} from 'node:path';
-import type {MediaError} from '../errors.ts';
+import type {MediaError, PlainError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {printable} from '../lib/printable.ts';
+import type {Report} from './report.ts';
 
 /** Whether this is a step of GitHub Actions. */
 export function isOnGithub(env: Host['env']): boolean {
@@ -17,19 +18,22 @@ const mostAnnotations = 10;
 export type Annotate = (error: MediaError, file?: string, place?: AnnotatedPlace) => void;
 
 /** Returns what writes error annotations, as many as GitHub shows. */
-export function annotator({stderr, env, cwd}: Pick<Host, 'stderr' | 'env' | 'cwd'>): Annotate {
+export function annotator(
+  {stderr, env, cwd}: Pick<Host, 'stderr' | 'env' | 'cwd'>,
+  {inWords}: Pick<Report, 'inWords'>,
+): Annotate {
   let count = 0;
   return (error, file, place) => {
     const workspace = env['GITHUB_WORKSPACE'];
     // GitHub shows the file of this path in the repository, whatever the working directory of the step.
     const path = file && workspace ? relative(workspace, resolve(cwd(), file)) : file;
     count += 1;
-    if (count <= mostAnnotations) stderr.write(`${errorAnnotation(error, path, place)}\n`);
+    if (count <= mostAnnotations) stderr.write(`${errorAnnotation(inWords(error), path, place)}\n`);
   };
 }
 
 /** An error annotation, escaped as actions/toolkit does (packages/core/src/command.ts). */
-export function errorAnnotation(error: MediaError, file?: string, place?: AnnotatedPlace): string {
+export function errorAnnotation(error: PlainError, file?: string, place?: AnnotatedPlace): string {
   const properties = [
     ...(file === undefined ? [] : [`file=${escapeProperty(printable(file))}`]),
     ...(place?.line === undefined ? [] : [`line=${place.line},col=${place.column}`]),

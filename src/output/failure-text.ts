@@ -1,50 +1,31 @@
-import {hasTrait, MediaError} from '../errors.ts';
-import {own} from '../lib/object.ts';
+import {MediaError, messageText} from '../errors.ts';
+import {type Face, plurals} from '../hint.ts';
 import {systemCode} from '../lib/system-code.ts';
 
-/** Where an error's sentence names the file, or -1. A name such as `1` may also occur in a URL or a number. */
-function placeOf({code, message}: MediaError, file: string): number {
-  if (file === '' || !hasTrait(code, 'of a file')) return -1;
-  for (let at = message.indexOf(file); at >= 0; at = message.indexOf(file, at + 1)) {
-    const startsWord = at === 0 || /\s/.test(message.charAt(at - 1));
-    if (startsWord && /^([,.:;]?(\s|$))/.test(message.slice(at + file.length))) return at;
-  }
-  return -1;
-}
-
 /** The error's sentence, with the file's name in front unless the sentence names it. */
-export function failureSentence(error: MediaError, file: string): string {
-  return placeOf(error, file) >= 0 ? error.message : `${file}: ${error.message}`;
+export function failureSentence({sentence, message}: MediaError, file: string): string {
+  let isNamed = false;
+  const named = (name: string) => {
+    isNamed ||= name === file;
+    return name;
+  };
+  messageText(sentence, {subject: named, file: named});
+  return isNamed ? message : `${file}: ${message}`;
 }
 
-/** The sentence without its file, which may be the same for several files. */
-export function reasonOf(error: MediaError, file: string): string {
-  const {message} = error;
-  const at = placeOf(error, file);
-  if (at < 0) return message;
-  const rest = message.slice(at + file.length);
-  return at === 0 ? rest : `${message.slice(0, at)}the file${rest}`;
-}
-
-const plurals: Record<string, string> = {does: 'do', is: 'are', was: 'were', has: 'have', could: 'could'};
-
-/** A reason with its number of files: `12 files do not exist.` or `12 files: The connection broke.` */
-export function groupSentence(count: number, reason: string): string {
-  if (!reason.startsWith(' ')) return `${count} files: ${reason}`;
-  const [, verb = '', rest = ''] = /^ (\w+)(.*)$/s.exec(reason) ?? [];
-  const plural = own(plurals, verb);
-  // What else speaks of one file stays as it is.
-  return plural === undefined || /\b(?:it|an?)\b/.test(rest)
-    ? `Each of ${count} files${reason}`
-    : `${count} files ${plural}${rest}`;
-}
-
-/** A warning with its number of files: `3 files tell where they were taken.` or `3 files: The name ends in .jpg ...` */
-export function groupWarning(count: number, warning: string): string {
-  const [, verb, rest = ''] = /^It (\w+?)s?\b(.*)$/.exec(warning) ?? [];
-  return verb === undefined
-    ? `${count} files: ${warning}`
-    : `${count} files ${verb}${rest.replace('it was', 'they were')}`;
+/** The sentence of a failure that several files have: `12 files do not exist.` or `12 files: The connection broke.` */
+export function groupSentence(
+  {sentence}: MediaError,
+  count: number,
+  other: Parameters<typeof messageText>[1] = {},
+): string {
+  let isSubject = false;
+  const subject: Face['fact']['subject'] = (_, verb) => {
+    isSubject = true;
+    return verb === undefined ? `Each of ${count} files` : `${count} files ${plurals[verb]}`;
+  };
+  const text = messageText(sentence, {subject, file: 'the file', tries: undefined, ...other});
+  return isSubject ? text : `${count} files: ${text}`;
 }
 
 /** The longest chain of causes to show; a chain may also be circular. */

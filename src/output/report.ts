@@ -1,4 +1,4 @@
-import {MediaError} from '../errors.ts';
+import {MediaError, type PlainError} from '../errors.ts';
 import type {TerminalOutput} from '../host.ts';
 import {defined} from '../lib/object.ts';
 import {printable} from '../lib/printable.ts';
@@ -13,6 +13,7 @@ export interface ReportOptions {
   json: boolean;
   color: boolean;
   level: 'quiet' | 'default' | 'verbose';
+  inWords: (error: MediaError) => PlainError;
 }
 
 /** Something drawn on the same terminal, which is cleared while a line is written. */
@@ -27,13 +28,16 @@ export class Report {
   readonly isJson: boolean;
   readonly #stream: TerminalOutput;
   readonly #color: boolean;
+  /** Writes the hint of an error. */
+  readonly inWords: ReportOptions['inWords'];
   drawing: Drawing | undefined;
 
-  constructor({stream, json, color, level}: ReportOptions) {
+  constructor({stream, json, color, level, inWords}: ReportOptions) {
     this.level = level;
     this.isJson = json;
     this.#stream = stream;
     this.#color = color;
+    this.inWords = inWords;
     stream.on('error', () => {});
   }
 
@@ -43,7 +47,8 @@ export class Report {
   }
 
   /** Reports a failure at every level; `file` is the input that failed, named in text only if there are `several`. */
-  failure(error: MediaError, file?: string, several = false): void {
+  failure(failure: MediaError, file?: string, several = false): void {
+    const error = this.inWords(failure);
     if (this.isJson) {
       this.#jsonLine<JsonOutputs['error']>({error: {...defined({file}), ...errorFields(error)}});
       this.causes(error);
@@ -61,7 +66,7 @@ export class Report {
   }
 
   /** Reports failures of several files for one reason as text: one sentence and some of their names. */
-  failures({hint}: MediaError, sentence: string, names: readonly string[], count: number): void {
+  failures({hint}: PlainError, sentence: string, names: readonly string[], count: number): void {
     this.#line(`${paint('red', 'media:', this.#color)} ${printable(sentence)}`);
     this.#line(someOf(names, count));
     if (hint !== undefined) this.#line(`  ${printable(hint)}`);
@@ -116,7 +121,7 @@ function someOf(names: readonly string[], count: number): string {
 }
 
 /** The fields of `error` in JSON output (docs/design/contract.md, "Output"). */
-export function errorFields(error: MediaError): ErrorFields {
+export function errorFields(error: PlainError): ErrorFields {
   const {code, message, status, serviceCode, hint} = error;
   return {code, message, ...defined({status, serviceCode, hint})};
 }

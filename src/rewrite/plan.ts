@@ -1,9 +1,9 @@
 import {dirname, relative, resolve} from 'node:path';
 import {MediaError, unlessBug} from '../errors.ts';
+import {hint, option} from '../hint.ts';
 import {contentHash} from '../lib/files/content-hash.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
 import {isBelow, typedPath} from '../lib/files/typed-path.ts';
-import {shellQuoted} from '../lib/shell.ts';
 import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {Disk} from '../sources/open/disk.ts';
 import {checkedSourceAt} from '../sources/open/file.ts';
@@ -85,7 +85,8 @@ export async function planRewrite(
 
 function badFrontMatter({name, badFrontMatter: reason}: DocumentPlan): MediaError {
   const sentence = `The front matter of ${name} could not be read, since it is ${reason}.`;
-  return new MediaError('file_unreadable', sentence, {hint: 'Correct it, or leave out --front-matter.'});
+  const advice = hint`Correct it, or leave out ${option('frontMatter')}.`;
+  return new MediaError('file_unreadable', sentence, {hint: advice});
 }
 
 function dialectOf(projectFiles: readonly ProjectFile[]): DocumentKind {
@@ -144,7 +145,7 @@ class Planner {
     if (place === undefined) return {...reference, problem: await this.#missing(reference, document)};
     if (place === 'outside') {
       const problem = new MediaError('outside_root', `${reference.source} is outside the root directory.`, {
-        hint: 'Set the directory that files may be read from with --root.',
+        hint: hint`Set the directory that files may be read from with ${option('root')}.`,
       });
       return {...reference, problem};
     }
@@ -164,8 +165,10 @@ class Planner {
     const directory = await this.#locator.staticDirectoryFor(target, dirname(path));
     const sentence = `${source} does not exist.`;
     if (directory === undefined) return new MediaError('file_missing', sentence);
-    const shown = shellQuoted(relative(this.#options.cwd, directory) || '.');
-    return new MediaError('file_missing', sentence, {hint: `Add this option to find it: --static ${shown}`});
+    const shown = relative(this.#options.cwd, directory) || '.';
+    return new MediaError('file_missing', sentence, {
+      hint: hint`Add this option to find it: ${option('static', shown)}`,
+    });
   }
 
   #ambiguous({source}: FoundReference, candidates: readonly string[]): MediaError {

@@ -1,6 +1,7 @@
 import type {FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {failed, MediaError} from '../errors.ts';
+import {hint, option} from '../hint.ts';
 import type {Host} from '../host.ts';
 import {draftOf, makeDirectory, renameDurably, replaceDurably, writeDurably} from '../lib/files/durable.ts';
 import {linkTarget, withoutUnsafe} from '../lib/url.ts';
@@ -44,9 +45,9 @@ export async function writeInPlace(
   {before, after}: Rewritten,
   host: Host,
 ): Promise<void> {
-  const hint = 'With --out-dir, a copy is written to another directory.';
+  const advice = hint`With ${option('outDir')}, a copy is written to another directory.`;
   const isWritten = await replaceContent(path, before, after, host).catch(
-    failed('local_failure', `${name} could not be written`, hint),
+    failed('local_failure', `${name} could not be written`, advice),
   );
   if (!isWritten) throw changed(name);
 }
@@ -67,7 +68,7 @@ export async function writeToMirror(
 
 function changed(name: string): MediaError {
   return new MediaError('document_changed', `${name} changed during the upload; it was not overwritten.`, {
-    hint: 'Run the same command again; without --no-once, what was uploaded is not sent again.',
+    hint: hint`Run the same command again; without ${option('noOnce')}, what was uploaded is not sent again.`,
   });
 }
 

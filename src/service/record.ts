@@ -1,4 +1,5 @@
 import {MediaError} from '../errors.ts';
+import {fact, hint, phrase} from '../hint.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {isNestedTooDeeply, isObject, isString, parseJson, parseObject} from '../lib/json.ts';
 import {orNothing} from '../lib/system-code.ts';
@@ -102,9 +103,13 @@ export function webUrl(record: MediaRecord): string | undefined {
 export function noUrl(name: string, record: MediaRecord, urlOf = publicUrl): MediaError | undefined {
   if (urlOf(record) !== undefined) return undefined;
   const kind = urlOf === webUrl ? 'web URL' : 'URL';
-  return new MediaError('no_url', `${name} was stored, but the service returned no ${kind} for it.`, {
-    hint: `Do not upload it again. Its media ID is ${record.id}.`,
-  });
+  return new MediaError(
+    'no_url',
+    phrase`${fact('subject', name)} was stored, but the service returned no ${kind} for it.`,
+    {
+      hint: hint`Do not upload it again.${hint` Its media ID is ${fact('mediaId', record.id)}.`}`,
+    },
+  );
 }
 
 /** The warning about a file where only a value is empty since its record has no URL. */

@@ -60,9 +60,7 @@ function readPem(host: Host, path: string): Promise<string> {
 function parseCertificates(text: string, path: string): {text: string; first: X509Certificate} {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
   if (blocks === null) {
-    const command = conversionOf(text)
-      ?.replace('IN', shellWord(path))
-      .replace('OUT', shellWord(`${path}.pem`));
+    const command = conversionOf(text, shellWord(path), shellWord(`${path}.pem`));
     const sentence = text === '' ? 'is empty' : 'contains no certificate in PEM format';
     throw new MediaError('usage', `${path} ${sentence}.`, {
       hint: command ? `Convert it with: ${command}` : 'Use a file that contains the certificate as PEM text.',
@@ -78,14 +76,15 @@ function parseCertificates(text: string, path: string): {text: string; first: X5
 }
 
 /** The command that makes PEM text of a certificate in another form, by what stands in its file as UTF-8; undefined if it is none. */
-function conversionOf(text: string): string | undefined {
-  if (text.includes('\0-\0-')) return 'iconv -f UTF-16 -t UTF-8 IN > OUT';
-  if (text.includes('BEGIN TRUSTED CERTIFICATE')) return 'openssl x509 -in IN -out OUT';
-  if (text.includes('BEGIN PKCS7')) return 'openssl pkcs7 -print_certs -in IN -out OUT';
+function conversionOf(text: string, from: string, to: string): string | undefined {
+  if (text.includes('\0-\0-')) return `iconv -f UTF-16 -t UTF-8 ${from} > ${to}`;
+  if (text.includes('BEGIN TRUSTED CERTIFICATE')) return `openssl x509 -in ${from} -out ${to}`;
+  if (text.includes('BEGIN PKCS7')) return `openssl pkcs7 -print_certs -in ${from} -out ${to}`;
   // The end of the object identifier of signed data, and the version of PKCS #12.
-  if (text.includes('\r\u0001\u0007\u0002')) return 'openssl pkcs7 -inform der -print_certs -in IN -out OUT';
-  if (text.slice(0, 8).includes('\u0002\u0001\u0003')) return 'openssl pkcs12 -in IN -out OUT';
-  return text.startsWith('0') ? 'openssl x509 -inform der -in IN -out OUT' : undefined;
+  if (text.includes('\r\u0001\u0007\u0002'))
+    return `openssl pkcs7 -inform der -print_certs -in ${from} -out ${to}`;
+  if (text.slice(0, 8).includes('\u0002\u0001\u0003')) return `openssl pkcs12 -in ${from} -out ${to}`;
+  return text.startsWith('0') ? `openssl x509 -inform der -in ${from} -out ${to}` : undefined;
 }
 
 function parseKey(host: Host, text: string, path: string): {path: string; key: KeyObject} {

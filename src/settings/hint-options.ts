@@ -61,3 +61,9 @@ export function profileOption({host: {env}, globals: {profile}}: HintedRun): str
   const name = profile ?? inEnvironment ?? 'default';
   return name === 'default' && inEnvironment === undefined ? '' : ` --profile ${shellWord(name)}`;
 }
+
+/** The beginning of a sentence: `Use --profile staging or --profile test`. */
+export function existingProfiles(names: readonly string[]): string {
+  if (names.length === 0) return 'No profile is stored. Leave --profile out';
+  return `Use ${names.map(name => `--profile ${shellWord(name)}`).join(' or ')}`;
+}

@@ -1,4 +1,5 @@
 import {MediaError} from '../errors.ts';
+import {hint, option, setting} from '../hint.ts';
 import type {Host} from '../host.ts';
 import {Secret} from '../lib/secrets/secret.ts';
 import {orNothing} from '../lib/system-code.ts';
@@ -37,19 +38,19 @@ export function parseServiceUrl(value: string, what: string, allowHttp: boolean)
   // The value is not shown: it may be a key, or contain a password.
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new MediaError('usage', `The ${what} is not a valid URL.`, {
-      hint: `Use a URL with its scheme, such as https://api.example.com${what === 'base URL' ? ', or the word embedded' : ''}.`,
+      hint: hint`Use a URL with its scheme, such as https://api.example.com${what === 'base URL' ? hint`, or the word ${setting('embedded')}` : ''}.`,
     });
-  const hint = `Use ${url.protocol}//${url.host}${url.pathname}`;
+  const asIs = {hint: `Use ${url.protocol}//${url.host}${url.pathname}`};
   if (url.username !== '' || url.password !== '') {
     const message = `The ${what} contains a user name or password; only the key identifies you.`;
-    throw new MediaError('usage', message, {hint});
+    throw new MediaError('usage', message, asIs);
   }
   if (url.search !== '' || url.hash !== '')
-    throw new MediaError('usage', `The ${what} has a query or a fragment.`, {hint});
+    throw new MediaError('usage', `The ${what} has a query or a fragment.`, asIs);
   if (what === 'base URL') refuseEndpoint(url);
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
     throw new MediaError('usage', `The key would go to ${url.host} unencrypted: the ${what} is plain http.`, {
-      hint: `Use https://${url.host}${url.pathname}, or add --allow-http if you trust the network.`,
+      hint: hint`Use https://${url.host}${url.pathname}, or add ${option('allowHttp')} if you trust the network.`,
     });
   }
   return url;

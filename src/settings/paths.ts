@@ -1,5 +1,6 @@
 import {isAbsolute, join} from 'node:path';
 import {MediaError} from '../errors.ts';
+import {command, type Hint, hint} from '../hint.ts';
 import type {Host} from '../host.ts';
 import {typedPath} from '../lib/files/typed-path.ts';
 import {own} from '../lib/object.ts';
@@ -27,13 +28,10 @@ export function isHomeless(host: Host): boolean {
   );
 }
 
-/** The end of hints about the journal of --once. */
-export const orNoOnce = ", or upload without this machine's own journal: --no-once";
-
-/** The error for a directory of journals that cannot be used; `why` has no full stop. */
-export function stateUnwritable(host: Host, why: string, cause?: unknown): MediaError {
-  return new MediaError('state_unwritable', `${why}.`, {
-    hint: `Set ${variableOf(host, 'state')} to a directory of your own that you may write to${orNoOnce}`,
+/** The error for a directory of journals that cannot be used. */
+export function stateUnwritable(host: Host, message: Hint, cause?: unknown): MediaError {
+  return new MediaError('state_unwritable', message, {
+    hint: hint`Set ${variableOf(host, 'state')} to a directory of your own that you may write to${command('uploadWithoutOnce')}`,
     cause,
   });
 }
@@ -67,9 +65,9 @@ function userDirectory(host: Host, kind: Kind): string {
 function absolute(host: Host, kind: Kind): string {
   const directory = userDirectory(host, kind);
   if (isAbsolute(directory)) return directory;
-  const why = `There is no home directory: ${directory} is not an absolute path`;
+  const why = `There is no home directory: ${directory} is not an absolute path.`;
   if (kind === 'state') throw stateUnwritable(host, why);
-  throw new MediaError('config_unusable', `${why}.`, {
+  throw new MediaError('config_unusable', why, {
     hint: `Set ${kind === 'config' ? 'MEDIA_CONFIG_DIR' : variableOf(host, kind)} to the absolute path of a directory.`,
   });
 }

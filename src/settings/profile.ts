@@ -1,4 +1,5 @@
 import {MediaError} from '../errors.ts';
+import {hint} from '../hint.ts';
 import type {StopSignal} from '../host.ts';
 import {defined, own} from '../lib/object.ts';
 import {concurrencyValue, durationValue, rateValue, type ValueKind} from '../lib/value-kinds.ts';
@@ -67,11 +68,9 @@ export async function readSetting<Result>(
     return await read(setting.value);
   } catch (error) {
     const {place, unset} = setting;
-    // The setting of a private key is read within that of its certificate.
-    const isKnown = error instanceof MediaError && error.hint?.startsWith('It comes from ');
-    if (!(error instanceof MediaError) || isKnown || unset === undefined) throw error;
-    const hint = `It comes from ${place} (to remove it: ${unset}).${error.hint === undefined ? '' : ` ${error.hint}`}`;
-    throw error.reworded({hint});
+    if (!(error instanceof MediaError) || unset === undefined) throw error;
+    const rest = error.hint === undefined ? '' : hint` ${error.hint}`;
+    throw error.reworded({hint: hint`It comes from ${place} (to remove it: ${unset}).${rest}`});
   }
 }
 
@@ -112,14 +111,14 @@ export async function readStoredKey(
   const result = await askKeychain(host, {action: 'get', profileName, origin}, stop);
   if ('key' in result && result.key !== null) return result.key;
   const login = loginCommandFor(run);
-  const [message, hint] =
+  const [message, advice] =
     'key' in result
       ? [`The keychain has no key for profile ${profileName} any more.`, `Store it again: ${login}`]
       : [
           `The key of profile ${profileName} is in the keychain, which could not be used: ${result.failure}.`,
           `Unlock the keychain, set MEDIA_API_KEY, or store the key in a file: ${login} --insecure-storage`,
         ];
-  throw new MediaError('key_unavailable', message, {hint});
+  throw new MediaError('key_unavailable', message, {hint: advice});
 }
 
 const ofKey: readonly (keyof Profile)[] = ['key', 'key-store', 'key-origin', 'key-account'];

@@ -96,16 +96,19 @@ async function settingsFor(run: SettingsOfRun, baseUrl: URL, allowHttp: boolean)
   const certificate = settingInForce('client-cert', run);
   const isOther =
     certificate?.source === 'profile' && (originOf(profile) ?? baseUrl.origin) !== baseUrl.origin;
+  const hasCertificate = certificate !== undefined && !isOther;
+  const key = await readSetting(hasCertificate ? settingInForce('client-key', run) : undefined, path =>
+    readPrivateKey(host, path),
+  );
   const keys = settingInForce('idempotency-keys', run);
   const isKeysOfOther = keys?.source === 'profile' && !isSameBaseUrl(profile['base-url'], baseUrl.href);
   const ofEvery = defined({
     certificateAuthorities: await readSetting(settingInForce('cacert', run), path =>
       readAuthorities(host, path),
     ),
-    clientCertificate: await readSetting(isOther ? undefined : certificate, async path => {
-      const key = await readSetting(settingInForce('client-key', run), file => readPrivateKey(host, file));
-      return readClientCertificate(host, path, key);
-    }),
+    clientCertificate: await readSetting(hasCertificate ? certificate : undefined, path =>
+      readClientCertificate(host, path, key),
+    ),
     onUnknown: await readSetting(isKeysOfOther ? undefined : keys, text =>
       parseValue('idempotency-keys', keysValue, text),
     ),

@@ -1,4 +1,5 @@
 import {hasTrait, MediaError} from '../errors.ts';
+import {phrase} from '../hint.ts';
 import type {JournalEntry, SentInput} from '../journal/journal.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
@@ -229,7 +230,7 @@ export class FileTransfer {
   #failed(error: MediaError): PendingResult<Outcome> {
     const unknown = this.#unknown;
     const last = unknown === error ? '' : ` The last attempt: ${error.messageToKeep}`;
-    const shown = unknown?.reworded({message: `${unknown.message}${last}`}) ?? error;
+    const shown = unknown?.reworded({message: phrase`${unknown.sentence}${last}`}) ?? error;
     const status = unknown === undefined ? 'failed' : 'unknown';
     return this.#outcome.failed(status, this.#retries.withAttempts(shown));
   }

@@ -1,5 +1,6 @@
 import {MediaError} from '../errors.ts';
 import {patched, planGeotags, UnstrippableError} from '../geotags/geotags.ts';
+import {fact, phrase} from '../hint.ts';
 import type {SentInput} from '../journal/journal.ts';
 import type {OpenSource} from '../sources/open/source.ts';
 import type {AttemptOptions} from './attempt/attempt.ts';
@@ -31,17 +32,18 @@ export async function applyGeotags(
         onSentUnchanged: uploads => outcome.warn(stillPublic(uploads)),
       };
     }
-    outcome.warn('It tells where it was taken.');
+    outcome.warn('It tells where it was taken.', 'tell where they were taken.');
   } catch (error) {
     if (!(error instanceof UnstrippableError)) throw error;
     if (mode === 'strip') throw unstrippable(facts.name, error);
-    outcome.warn(`It may tell where it was taken: ${error.place} could not be checked.`);
+    const where = `: ${error.place} could not be checked.`;
+    outcome.warn(`It may tell where it was taken${where}`, `may tell where they were taken${where}`);
   }
   return undefined;
 }
 
 function unstrippable(name: string, error: UnstrippableError): MediaError {
-  const sentence = `${name} is not sent: it may hold a location that cannot be removed, in ${error.place}.`;
+  const sentence = phrase`${fact('subject', name)} is not sent: it may hold a location that cannot be removed, in ${error.place}.`;
   return new MediaError('geotags_unstrippable', sentence, {
     hint: 'Export it without its location, and upload that.',
     cause: error,

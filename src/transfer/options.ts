@@ -19,8 +19,8 @@ export interface TransferObserver {
   unavailable(since: number | undefined): void;
   /** The result of a file is known. Not called for files that are left out. */
   finished(position: number): void;
-  /** The file is sent as another type than its content, or its record differs from it. */
-  warning(name: string, message: string): void;
+  /** The file is sent as another type than its content, or its record differs from it. `ofSeveral`: what several files do, after their number. */
+  warning(name: string, message: string, ofSeveral?: string): void;
 }
 
 /** A size in pixels, without any rotation; empty if it is not known. */

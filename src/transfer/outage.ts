@@ -1,4 +1,5 @@
 import {MediaError} from '../errors.ts';
+import {type Hint, hint, option} from '../hint.ts';
 import type {StopSignal} from '../host.ts';
 import {Stop} from '../lib/stop.ts';
 import type {Uploader} from '../service/uploader.ts';
@@ -161,11 +162,12 @@ export class Outage {
 
   #giveUpInTime(why: string): void {
     if (this.#awayMs < this.#options.retryMaxWaitMs || this.#over.aborted) return;
-    this.#end = this.#error(why, 'Try again when it is back, or wait longer for it with --retry-max-wait.');
+    const advice = hint`Try again when it is back${hint`, or wait longer for it with ${option('retryMaxWait')}`}.`;
+    this.#end = this.#error(why, advice);
     this.#options.abort.abort(this.#end);
   }
 
-  #error(why: string, hint: string | undefined): MediaError {
+  #error(why: string, hint: Hint | undefined): MediaError {
     const sentence = `${this.#options.host} was unavailable for ${longTime(this.#awayMs)}.`;
     return new MediaError('outage', `${sentence} ${why}`, {hint});
   }

@@ -1,6 +1,6 @@
 import {hasTrait, MediaError, unlessBug} from '../errors.ts';
+import {command, fact, type Hint, type HintParts, hint, phrase, setting} from '../hint.ts';
 import type {JournalEntry, Known} from '../journal/journal.ts';
-import {shellQuoted, shellWord} from '../lib/shell.ts';
 import {Stop} from '../lib/stop.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
@@ -39,6 +39,7 @@ export class OutcomeBuilder {
   readonly #options: RunOptions & FileOptions;
   readonly #batchAbort: BatchAbort;
   readonly #start: number;
+  readonly #warnings = new Set<string>();
   #isStarted = false;
 
   constructor(position: number, source: Source, options: RunOptions & FileOptions, batchAbort: BatchAbort) {
@@ -66,17 +67,16 @@ export class OutcomeBuilder {
   }
 
   /** Warns of something about the file, once. */
-  warn(sentence: string): void {
-    const {warning} = this.facts;
-    if (warning?.includes(sentence)) return;
-    this.facts.warning = warning === undefined ? sentence : `${warning} ${sentence}`;
-    this.#options.observer.warning(this.#source.name, sentence);
+  warn(sentence: string, ofSeveral?: string): void {
+    if (this.#warnings.has(sentence)) return;
+    this.facts.warning = [...this.#warnings.add(sentence)].join(' ');
+    this.#options.observer.warning(this.#source.name, sentence, ofSeveral);
   }
 
   /** The file was not begun, since the run had ended. */
   async notTried(why: MediaError): Promise<Outcome | LeftOut> {
     if (await wouldBeLeftOut(this.#source, this.#options)) return this.leftOut().result;
-    const sentence = `${this.#source.name} was not tried: the run had ended (${why.code}).`;
+    const sentence = phrase`${fact('subject', this.#source.name, 'was')} not tried: the run had ended (${why.code}).`;
     const error = new MediaError('not_tried', sentence, {cause: why});
     return {...this.facts, status: 'failed', error};
   }
@@ -129,12 +129,12 @@ export class OutcomeBuilder {
 
   /** The error for a file that is stored although its journal could not record it. */
   #unrecorded(error: MediaError, key: string): MediaError {
-    return error.reworded({
-      message: `${this.#source.name} is stored, but the journal does not record it: ${error.message}`,
+    return error.reworded<Hint>({
+      message: phrase`${fact('subject', this.#source.name)} is stored, but the journal does not record it: ${error.sentence}`,
       hint:
         error.code === 'journal_of_other_service'
-          ? 'Its record is printed. Find out which service the base URL should lead to.'
-          : `Its record is printed. If the next run reports it as unknown: ${this.#settleCommand(key)}`,
+          ? hint`Its record is printed. Find out which service ${setting('baseUrl')} should lead to.`
+          : hint`Its record is printed${this.#orSettle('. If the next run reports it as unknown', key)}`,
     });
   }
 
@@ -143,14 +143,14 @@ export class OutcomeBuilder {
    * run sends again or not.
    */
   unknownSince(key: string, isSentAgain = false): MediaError {
-    const sentence = `${this.#source.name} was sent completely before and no response was recorded, so it may or may not be stored.`;
-    const hint = `${unknownUploadHint(isSentAgain)}; if it is stored: ${this.#settleCommand(key)}`;
-    return new MediaError('outcome_unknown', sentence, {hint});
+    const sentence = phrase`${fact('subject', this.#source.name)} was sent completely before and no response was recorded, so it may or may not be stored.`;
+    const advice = hint`${unknownUploadHint(isSentAgain)}${this.#orSettle('; if it is stored', key)}`;
+    return new MediaError('outcome_unknown', sentence, {hint: advice});
   }
 
   /** By its key, since the journal may know the content under another path. */
-  #settleCommand(key: string): string {
-    return `media journal resolve ${shellQuoted(this.#options.journal?.reader.shown ?? '')} ${shellWord(key)} --uploaded ID`;
+  #orSettle(condition: string, key: string): HintParts {
+    return hint`${command('settle', condition, this.#options.journal?.reader.shown ?? '', key)}`;
   }
 
   #ended(outcome: Outcome): PendingResult<Outcome> {

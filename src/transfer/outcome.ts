@@ -1,4 +1,5 @@
-import {hasTrait, MediaError, NotMediaError, OwnFileError} from '../errors.ts';
+import {hasTrait, MediaError, NotMediaError, OwnFileError, type PlainError} from '../errors.ts';
+import {fact, hint, phrase} from '../hint.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {Source} from '../sources/open/source.ts';
 import type {Dimensions, TransferOptions} from './options.ts';
@@ -22,6 +23,11 @@ export type Outcome = OutcomeFacts &
     /** `failed`: it is not stored. `unknown`: it was sent completely, and may or may not be stored. */
     | {status: 'failed' | 'unknown'; error: MediaError}
   );
+
+/** The result of one input with the hints of its errors as text: what a face shows. */
+export type UploadResult = WithText<Outcome>;
+
+type WithText<Facts> = {[Name in keyof Facts]: Facts[Name] extends MediaError ? PlainError : Facts[Name]};
 
 /** A file that a walk found and left out, and that was not named. */
 export interface LeftOut {
@@ -97,11 +103,11 @@ export function comparisonOf(
   const isTurned = record.width === height && record.height === width;
   compare('width', record.width, isTurned ? height : width);
   compare('height', record.height, isTurned ? width : height);
-  const sentence = `${name} is stored, but its record differs from the file: ${found.join(', ')}.`;
-  const hint = `Its media ID is ${record.id}.`;
+  const sentence = phrase`${fact('subject', name)} is stored, but its record differs from the file: ${found.join(', ')}.`;
+  const details = {hint: hint`Its media ID is ${fact('mediaId', record.id)}.`};
   return {
     verified,
-    error: found.length === 0 ? undefined : new MediaError('record_mismatch', sentence, {hint}),
+    error: found.length === 0 ? undefined : new MediaError('record_mismatch', sentence, details),
   };
 }
 

@@ -1,6 +1,6 @@
 import type {MediaError} from '../errors.ts';
+import {fact, phrase} from '../hint.ts';
 import {Stop} from '../lib/stop.ts';
-import {withTries} from './attempt/explain.ts';
 import {backoffMs, type FailureVerdict} from './attempt/judge.ts';
 import type {TransferOptions} from './options.ts';
 import type {OutcomeFacts} from './outcome.ts';
@@ -129,6 +129,6 @@ export class Retries {
     const {attempts} = this.#facts;
     if (attempts < 2) return error;
     const most = this.#policy.options.retries + 1 + this.#afterOutages;
-    return error.reworded({message: withTries(error.message, attempts, most)});
+    return error.reworded({message: phrase`${error.sentence}${phrase`${fact('tries', attempts, most)}`}`});
   }
 }

@@ -6,6 +6,7 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import {openJournal} from '../../src/journal/open.ts';
 import {type Holder, holderHere} from '../../src/lib/files/holder.ts';
 import {withLock} from '../../src/lib/files/lock.ts';
+import {withWords} from '../support/hints.ts';
 import {
   type Bench,
   bench,
@@ -75,7 +76,7 @@ describe('two runs on one journal', () => {
     const one = await bench();
     const {child} = endless(await compiledModules(), one.path);
     await once(child.stdout, 'data');
-    await expect(one.run(async () => {})).rejects.toMatchObject({
+    await expect(withWords(one.run(async () => {}))).rejects.toMatchObject({
       message: `The journal ${one.path} is in use by process ${child.pid} on ${one.host.hostName()}.`,
       hint: 'Wait until that run has ended, or use another journal.',
     });

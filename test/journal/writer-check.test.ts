@@ -7,6 +7,7 @@ import {openJournal} from '../../src/journal/open.ts';
 import type {Journal} from '../../src/journal/run-journal.ts';
 import {Stop} from '../../src/lib/stop.ts';
 import {eventually} from '../support/eventually.ts';
+import {withWords} from '../support/hints.ts';
 import {
   afterSilence,
   type Bench,
@@ -216,7 +217,7 @@ describe('a holder that nobody here can judge', () => {
         notes.push(text);
         void (path === undefined ? appendFile(watched, line) : age(watched, -1));
       };
-      await expect(open(one, one.host, {note})).rejects.toMatchObject({
+      await expect(withWords(open(one, one.host, {note}))).rejects.toMatchObject({
         code: 'journal_in_use',
         hint: 'Wait until that run has ended, or use another journal.',
       });

@@ -5,6 +5,8 @@ import {createServer} from 'node:http';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {expect, onTestFinished, test} from 'vitest';
+import {MediaError as EngineError} from '../../src/errors.ts';
+import {command, hint, option, variable} from '../../src/hint.ts';
 import {
   type ErrorCode,
   errorCodes,
@@ -18,7 +20,7 @@ import {
   uploadAll,
 } from '../../src/index.ts';
 import {Stop} from '../../src/lib/stop.ts';
-import {inOptionNames, withOptionNames} from '../../src/library/option-names.ts';
+import {inLibraryWords} from '../../src/library/hints.ts';
 import {listen, portOf} from '../service/support.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
@@ -311,40 +313,35 @@ test('errors name the options of the library, not those of the program', async (
   expect(() => new MediaClient({baseUrl: 'http://media.example', apiKey: 'k'})).toThrow(
     expect.objectContaining({hint: expect.stringContaining('or add allowHttp: true if you trust')}),
   );
-  const cause = new MediaError('stalled', 'It stalled.', {hint: 'On a very slow link, raise --timeout.'});
-  const unknown = new MediaError('outcome_unknown', 'a --timeout b', {
-    hint: '--on-unknown retry sends it again. Send fewer: -c 8',
+  const cause = new EngineError('stalled', 'It stalled.', {
+    hint: hint`On a very slow link, raise ${option('timeout')}.`,
+  });
+  const unknown = new EngineError('outcome_unknown', 'a --timeout b', {
+    hint: hint`Check it${command('sendAgain', 'option', true)} Send fewer: ${command('sendFewer', 8)}`,
     cause,
   });
-  expect(inOptionNames(unknown)).toMatchObject({
+  expect(inLibraryWords(unknown)).toMatchObject({
     code: 'outcome_unknown',
     message: 'a --timeout b',
-    hint: "onUnknown: 'retry' sends it again. Send fewer: concurrency: 8",
+    hint: "Check it. To send it again, add onUnknown: 'retry'. Send fewer: concurrency: 8",
     cause: {hint: 'On a very slow link, raise timeoutMs.'},
   });
 });
 
-test('no text that the library can show names an option of the program', async () => {
-  const root = new URL('../../src/', import.meta.url);
-  const rooms = ['transfer', 'http', 'service', 'journal', 'sources/open', 'sources/media-type', 'settings'];
-  const ofProgramOnly = /settings\/(?!parse\.ts)|transfer\/waiting\/outage/;
-  let found = 0;
-  for (const room of rooms) {
-    for (const file of await readdir(new URL(room, root), {recursive: true})) {
-      if (!file.endsWith('.ts') || ofProgramOnly.test(`${room}/${file}`)) continue;
-      const code = (await readFile(new URL(`${room}/${file}`, root), 'utf8')).replace(
-        /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g,
-        '',
-      );
-      for (const line of code.split('\n').filter(each => / --[a-z]|['`]--[a-z]/.test(each))) {
-        found += 1;
-        // These name a command of the program, whose journals are the same.
-        const rest = withOptionNames(line).replace(/media journal resolve .*|--profile staging/, '');
-        expect(rest, file).not.toMatch(/--[a-z]/);
-      }
-    }
-  }
-  expect(found).toBeGreaterThan(20);
+test('what only the program has: the clause is left out, or all of the hint', async () => {
+  const files = await temporaryDirectory();
+  await expect(filesOf([]).next()).rejects.toMatchObject({code: 'nothing_matched', hint: 'Name files.'});
+  const {client} = await connected();
+  const [result] = await collect(uploadAll(filesOf([files]), {client}));
+  expect(result && 'error' in result && result.error).toBeInstanceOf(MediaError);
+  expect(result).toMatchObject({
+    error: {hint: expect.stringMatching(/: filesOf\(\['.*'\], \{recursive: true\}\)$/)},
+  });
+  expect(() => new MediaClient({baseUrl: 'media.example', apiKey: 'k'})).toThrow(
+    expect.objectContaining({hint: 'Use a URL with its scheme, such as https://api.example.com.'}),
+  );
+  const ofProgram = new EngineError('tls_failed', 'No.', {hint: hint`Set ${variable('clientCert')}.`});
+  expect(inLibraryWords(ofProgram).hint).toBeUndefined();
 });
 
 test('every error code is exported, and no other', () => {

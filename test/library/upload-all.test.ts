@@ -417,7 +417,7 @@ describe('uploadAll', () => {
     [{retries: 1.5}, 'retries must be a whole number from 0 to 100, not 1.5.'],
     [{limitRate: -1}, 'limitRate must be a number above 0, not -1.'],
     [{timeoutMs: Number.NaN}, 'timeoutMs must be a number above 0, not NaN.'],
-    [{contentType: 'text/plain'}, 'contentType takes an image or video type, not "text/plain".'],
+    [{contentType: 'text/plain'}, '"text/plain" is not the type of an image or a video.'],
   ])('%j: throws at once', async (options, message) => {
     const {client} = await connected();
     expect(() => uploadAll([photo], {client, ...options})).toThrow(

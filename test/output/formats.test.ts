@@ -14,10 +14,10 @@ import {renderTable} from '../../src/output/results/table.ts';
 import {parseTemplate} from '../../src/output/results/template.ts';
 import {Stdout} from '../../src/output/stdout.ts';
 import {type MediaRecord, parseRecord, type ReceivedRecord} from '../../src/service/record.ts';
-import type {Outcome} from '../../src/transfer/outcome.ts';
+import type {UploadResult} from '../../src/transfer/outcome.ts';
 import {outcomeOf} from '../support/outcomes.ts';
 
-function uploaded(json: string, name = 'photo.png'): Outcome {
+function uploaded(json: string, name = 'photo.png'): UploadResult {
   return outcomeOf({name, status: 'uploaded', ...(parseRecord(json) as ReceivedRecord), elapsedMs: 5});
 }
 
@@ -48,15 +48,15 @@ describe('formatOutcome', () => {
     (format, line) => {
       const outcome = uploaded('{"id":"m","type":"IMAGE","fileUrl":"https://c/1"}', 'in/photo.png');
       expect(formatOutcome(format, outcome)).toBe(line);
-      expect(formatOutcome(format, {...outcome, status: 'skipped'} as Outcome)).toBe(line);
+      expect(formatOutcome(format, {...outcome, status: 'skipped'} as UploadResult)).toBe(line);
       const error = new MediaError('record_mismatch', 'It has another size.');
-      expect(formatOutcome(format, {...outcome, status: 'mismatched', error} as Outcome)).toBe('');
+      expect(formatOutcome(format, {...outcome, status: 'mismatched', error} as UploadResult)).toBe('');
     },
   );
 
   it.each(['uploaded', 'skipped', 'mismatched'] as const)('ndjson, %s: with the record', status => {
     const error = status === 'mismatched' && new MediaError('record_mismatch', 'It has another size.');
-    const outcome = {...uploaded('{"id":"m","size":1.50}'), status, ...(error && {error})} as Outcome;
+    const outcome = {...uploaded('{"id":"m","size":1.50}'), status, ...(error && {error})} as UploadResult;
     expect(formatOutcome('ndjson', outcome)).toContain(',"record":{"id":"m","size":1.50}');
   });
 
@@ -153,7 +153,7 @@ describe('Results', () => {
       return text;
     };
     for (const position of order) {
-      await results.add({...(outcomes[position] as Outcome), position});
+      await results.add({...(outcomes[position] as UploadResult), position});
       steps.push(written());
     }
     await results.end();

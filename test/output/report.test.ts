@@ -2,6 +2,7 @@ import {PassThrough} from 'node:stream';
 import {expect, it} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {Report} from '../../src/output/report.ts';
+import {inWords} from '../support/hints.ts';
 
 it.each([true, false])('a drawing is cleared before each line and drawn again after it (JSON: %s)', json => {
   const stream = new PassThrough();
@@ -14,14 +15,14 @@ it.each([true, false])('a drawing is cleared before each line and drawn again af
         .map(() => 'line'),
     ),
   );
-  const report = new Report({stream, json, color: false, level: 'verbose'});
+  const report = new Report({stream, json, color: false, level: 'verbose', inWords});
   report.drawing = {clear: () => events.push('clear'), draw: () => events.push('draw')};
   report.failure(
     new MediaError('empty_file', 'It is empty.', {hint: 'Fill it.', cause: new Error('why')}),
     'a.png',
     true,
   );
-  report.failures(new MediaError('empty_file', 'They are empty.'), '2 files', ['a', 'b'], 2);
+  report.failures(new MediaError<string>('empty_file', 'They are empty.'), '2 files', ['a', 'b'], 2);
   report.warning('Look out.');
   report.warnings('Look out.', ['a', 'b'], 3);
   report.fileWarning('a.png', 'Look out.');

@@ -5,6 +5,7 @@ import {systemHost} from '../../src/host.ts';
 import {findDocuments} from '../../src/rewrite/documents.ts';
 import {planRewrite, withoutProblems} from '../../src/rewrite/plan.ts';
 import {rewriteDocument, writeInPlace} from '../../src/rewrite/write-plan.ts';
+import {hintOf} from '../support/hints.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {canListOpenFiles, openFiles} from '../support/open-files.ts';
 import {usualScan} from './rewritten.ts';
@@ -182,7 +183,7 @@ describe('planRewrite', () => {
       'site/my static/img/x.png': 'photo.png',
     });
     const {documents} = await planOf(directory, 'site/docs/a.md', 'site');
-    expect(documents[0]?.references.map(({problem}) => [problem?.code, problem?.hint])).toEqual([
+    expect(documents[0]?.references.map(({problem}) => [problem?.code, hintOf(problem)])).toEqual([
       ['file_missing', "Add this option to find it: --static 'site/my static'"],
       ['file_missing', undefined],
       ['file_missing', undefined],
@@ -198,7 +199,7 @@ describe('planRewrite', () => {
     await mkdir(join(directory, 'many'));
     for (let number = 0; number < 2_000; number += 1) await mkdir(join(directory, `many/${number}`));
     const {documents} = await planOf(directory, 'a.md');
-    expect(documents[0]?.references.map(({problem}) => problem?.hint)).toEqual([
+    expect(documents[0]?.references.map(({problem}) => hintOf(problem))).toEqual([
       'Add this option to find it: --static static',
       undefined,
     ]);

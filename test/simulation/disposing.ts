@@ -1,7 +1,9 @@
+import {withHints} from '../../src/cli/key-hints.ts';
 import {type Disposal, Disposals} from '../../src/commands/watch/disposal/disposal.ts';
 import type {Host, StopSignal} from '../../src/host.ts';
 import type {FileStat, Source} from '../../src/sources/open/source.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
+import {inWords} from '../support/hints.ts';
 import type {Process} from './process.ts';
 import type {SimulatedService} from './service.ts';
 
@@ -37,7 +39,8 @@ export class Disposing {
   }
 
   /** Disposes of a file after its outcome; resolves to what became of it, as a word. */
-  async dispose(outcome: Outcome, relative: string): Promise<string> {
+  async dispose(raw: Outcome, relative: string): Promise<string> {
+    const outcome = withHints(raw, inWords);
     await this.#disposals.confirm(outcome, this.#session);
     const file = {path: outcome.name, relative, stat: this.#opened.get(outcome.name), outcome};
     const disposed = await this.#disposals.dispose(file, () => {});

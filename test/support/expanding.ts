@@ -1,6 +1,8 @@
 import {expect} from 'vitest';
+import type {MediaError, PlainError} from '../../src/errors.ts';
 import {expandInputs, type InputRequest} from '../../src/sources/find/expand.ts';
 import type {Source} from '../../src/sources/open/source.ts';
+import {inWords} from './hints.ts';
 import {collect, stdinOf} from './trees.ts';
 
 /** Expands a request in a directory. */
@@ -35,11 +37,9 @@ export async function contentOf(source: Source): Promise<string> {
 }
 
 /** The error that opening a source rejects with. */
-export async function refusal(
-  source: Source | undefined,
-): Promise<{code: string; message: string; hint?: string}> {
+export async function refusal(source: Source | undefined): Promise<PlainError | undefined> {
   return source?.open(new AbortController().signal).then(
     () => expect.unreachable('it opened'),
-    error => error,
+    (error: MediaError) => inWords(error),
   );
 }

@@ -2,6 +2,7 @@ import {describe, expect, it} from 'vitest';
 import type {MediaError} from '../../src/errors.ts';
 import {Stop} from '../../src/lib/stop.ts';
 import {Outage} from '../../src/transfer/outage.ts';
+import {hintOf} from '../support/hints.ts';
 import {ManualClock, settled} from '../support/manual-clock.ts';
 
 const away = 'It returned 502.';
@@ -146,7 +147,7 @@ describe('an outage', () => {
     await clock.advance(1_000);
     const sentence = 'media.example was unavailable for 20 s. It returned 502.';
     expect((await news()).sort()).toEqual([`8: ${sentence}`, `9: ${sentence}`]);
-    expect(state.ends.map(({code, hint}) => [code, hint])).toEqual([
+    expect(state.ends.map(error => [error.code, hintOf(error)])).toEqual([
       ['outage', 'Try again when it is back, or wait longer for it with --retry-max-wait.'],
     ]);
   });

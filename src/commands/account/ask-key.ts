@@ -1,4 +1,5 @@
 import {Writable} from 'node:stream';
+import {commandLine} from '../../cli/hints.ts';
 import type {Invocation} from '../../cli/invocation.ts';
 import {failed, MediaError} from '../../errors.ts';
 import {textOf} from '../../lib/files/read-text.ts';
@@ -95,7 +96,8 @@ function complaint(value: string | undefined, check: (value: string) => void): s
     check(value ?? '');
     return undefined;
   } catch (error) {
-    if (error instanceof MediaError) return [error.message, error.hint].filter(Boolean).join(' ');
-    throw error;
+    if (!(error instanceof MediaError)) throw error;
+    const {message, hint = ''} = error.inWordsOf(commandLine());
+    return `${message} ${hint}`.trim();
   }
 }

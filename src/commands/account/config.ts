@@ -1,12 +1,12 @@
 import type {Command} from 'commander';
 import {helpList} from '../../cli/help-format.ts';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
-import {existingProfiles} from '../../cli/key-hints.ts';
 import {MediaError} from '../../errors.ts';
 import {defined, own} from '../../lib/object.ts';
 import {printable} from '../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {SettingList} from '../../output/json-output.ts';
+import {existingProfiles} from '../../settings/hint-options.ts';
 import {profileNameOf, shownBaseUrl} from '../../settings/parse.ts';
 import {droppedNote, settingInForce, withBaseUrl} from '../../settings/profile.ts';
 import {type SettingName, settingNames, settingTable} from '../../settings/setting-table.ts';

@@ -1,6 +1,6 @@
 import {type Cli, CliCommand, type Invocation} from '../../cli/invocation.ts';
 import {own} from '../../lib/object.ts';
-import {type HintedRun, profileOption} from '../../settings/hint-options.ts';
+import {existingProfiles, type HintedRun, profileOption} from '../../settings/hint-options.ts';
 import type {Profile, Profiles} from '../../settings/store.ts';
 
 export function logoutCommand(cli: Cli): CliCommand {
@@ -19,7 +19,7 @@ export async function runLogout({all}: {all?: boolean}, {host, report, globals}:
   const stored = await readProfiles(host);
   const names = (all ? Object.keys(stored) : [chosen]).filter(name => hasStoredKey(own(stored, name) ?? {}));
   if (names.length === 0)
-    return report.note(all ? 'No profile has a key.' : await noKeyText(chosen, stored, {host, globals}));
+    return report.note(all ? 'No profile has a key.' : noKeyText(chosen, stored, {host, globals}));
   await updateProfiles(host, profiles => {
     for (const name of names) {
       const profile = own(profiles, name) ?? {};
@@ -36,12 +36,11 @@ export async function runLogout({all}: {all?: boolean}, {host, report, globals}:
   if (host.env['MEDIA_API_KEY']) report.warning('MEDIA_API_KEY is still set in the environment.');
 }
 
-async function noKeyText(name: string, stored: Profiles, run: HintedRun): Promise<string> {
+function noKeyText(name: string, stored: Profiles, run: HintedRun): string {
   const profile = own(stored, name);
   if (profile?.['key-command'] !== undefined)
     return `Profile ${name} has no stored key. To stop using its key-command: media config unset key-command${profileOption(run)}`;
   if (name === 'default' || profile !== undefined) return `Profile ${name} has no key.`;
-  const {existingProfiles} = await import('../../cli/key-hints.ts');
   return `There is no profile "${name}". ${existingProfiles(Object.keys(stored))}.`;
 }
 

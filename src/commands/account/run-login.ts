@@ -1,5 +1,5 @@
 import type {Invocation} from '../../cli/invocation.ts';
-import {verdictError} from '../../cli/key-hints.ts';
+import {verdictError, withKeyHint} from '../../cli/key-hints.ts';
 import {openSessionFor, type Session, within, withSession} from '../../cli/session.ts';
 import {checkUploadPath} from '../../cli/upload-path.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
@@ -7,7 +7,6 @@ import type {Report} from '../../output/report.ts';
 import {accountOfKey, type KeyVerdict, verifyKey} from '../../service/identity.ts';
 import {clearVariable, hintOptions, profileOption} from '../../settings/hint-options.ts';
 import {refuseOtherOrigin, resolveSettings, type Settings} from '../../settings/settings.ts';
-import {isOfKey} from '../../transfer/attempt/explain.ts';
 import {askBaseUrl, askKey, readKey, requireTerminal} from './ask-key.ts';
 import {type NewKey, storeKey} from './store-key.ts';
 
@@ -103,11 +102,12 @@ async function checkKey(
 }
 
 function refusalHint(error: MediaError, profileUrl: string | undefined): string {
-  const {code, hint} = error;
+  const {code} = error;
   const storeAnyway = 'Nothing was stored. To store the key unchecked, add --no-verify.';
-  if (isOfKey(error))
-    return `Nothing was stored. Copy the key again from the profile page of the service${profileUrl === undefined ? '.' : `: ${profileUrl}`}`;
-  return exitStatusOf[code] === 6 || code === 'unexpected_response' ? storeAnyway : (hint ?? storeAnyway);
+  if (exitStatusOf[code] === 6 || code === 'unexpected_response') return storeAnyway;
+  const page = profileUrl === undefined ? '.' : `: ${profileUrl}`;
+  const copyKey = `Nothing was stored. Copy the key again from the profile page of the service${page}`;
+  return error.inWordsOf(withKeyHint(copyKey)).hint ?? storeAnyway;
 }
 
 /** Warns if uploads would fail at the base URL, as `media doctor` does. */

@@ -1,5 +1,4 @@
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
-import {missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';
 import {defined} from '../../lib/object.ts';
@@ -9,6 +8,7 @@ import type {WhoamiReport} from '../../output/json-output.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import type {Settings} from '../../settings/settings.ts';
+import {describeRefusal} from '../../transfer/attempt/explain.ts';
 
 export function whoamiCommand(cli: Cli): CliCommand {
   return new CliCommand('whoami', cli)
@@ -29,7 +29,9 @@ export async function runWhoami(
   const {profileName: profile, baseUrl, key} = settings;
   const isEmbedded = baseUrl?.kind === 'embedded';
   const canAsk = isEmbedded || (baseUrl !== undefined && key !== undefined);
-  const {exitStatus, ...answer} = canAsk ? await ask(settings, invocation, timeoutMs) : missing(settings);
+  const {exitStatus, ...answer} = canAsk
+    ? await ask(settings, invocation, timeoutMs)
+    : await missing(settings);
   const report: WhoamiReport = {
     profile,
     baseUrl: isEmbedded ? 'embedded' : (baseUrl?.url.href ?? null),
@@ -48,7 +50,8 @@ export async function runWhoami(
 /** What the service, or the lack of settings, says of the key. */
 type Answer = Omit<WhoamiReport, 'profile' | 'baseUrl' | 'baseUrlSource' | 'key'> & {exitStatus: ExitStatus};
 
-function missing(settings: Settings): Answer {
+async function missing(settings: Settings): Promise<Answer> {
+  const {missingSettings} = await import('../../cli/key-hints.ts');
   const {message, hint} = missingSettings(settings);
   return {status: 'missing', message, ...defined({hint}), exitStatus: 4};
 }
@@ -69,7 +72,7 @@ async function ask(settings: Settings, invocation: Invocation, timeoutMs: number
       status === 'unreachable'
         ? {message: verdict.error.message, httpStatus: undefined}
         : {message: undefined, httpStatus: undefined, ...verdict};
-    const hint = hintFor(verdict, settings);
+    const hint = await hintFor(verdict, settings);
     const profileUrl = status === 'rejected' ? settings.profileUrl : undefined;
     return {
       status,
@@ -82,9 +85,14 @@ async function ask(settings: Settings, invocation: Invocation, timeoutMs: number
 const exitStatuses = {accepted: 0, rejected: 4, denied: 4, unclear: 1};
 
 /** The hint does not repeat the page with the keys, which has its own line in the report. */
-function hintFor(verdict: KeyVerdict, {profileUrl, ...settings}: Settings): string | undefined {
-  if (verdict.status === 'rejected') return verdictError(verdict, '', refusedKeyHint(settings))?.hint;
-  if (verdict.status === 'unreachable') return verdict.error.hint;
+async function hintFor(
+  verdict: KeyVerdict,
+  {profileUrl, ...settings}: Settings,
+): Promise<string | undefined> {
+  const {refusedKeyHint, withKeyHint} = await import('../../cli/key-hints.ts');
+  const face = withKeyHint(refusedKeyHint(settings));
+  if (verdict.status === 'rejected') return describeRefusal(verdict.refusal, '').inWordsOf(face).hint;
+  if (verdict.status === 'unreachable') return verdict.error.inWordsOf(face).hint;
   return verdict.status === 'accepted' ? undefined : `To find out why: media doctor${hintOptions(settings)}`;
 }
 

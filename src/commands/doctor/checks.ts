@@ -1,7 +1,7 @@
 import {lstat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
-import {missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
+import {missingSettings, refusedKeyHint, verdictError, withKeyHint} from '../../cli/key-hints.ts';
 import {openSessionFor, within, withSession} from '../../cli/session.ts';
 import {checkUploadPath} from '../../cli/upload-path.ts';
 import {MediaError, unlessBug} from '../../errors.ts';
@@ -87,8 +87,9 @@ async function checkService(invocation: Invocation, settings: Settings): Promise
   const session = await openSessionFor(settings, invocation);
   return withSession(session, async ({hostName, client}) => {
     const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
-    const hint = settings.baseUrl?.kind === 'embedded' ? undefined : refusedKeyHint(settings);
-    const problem = verdictError(verdict, hostName, hint);
+    const face = settings.baseUrl?.kind === 'embedded' ? undefined : withKeyHint(refusedKeyHint(settings));
+    const error = verdictError(verdict, hostName);
+    const problem = face === undefined ? error : error?.inWordsOf(face);
     if (verdict.status === 'rejected' && problem !== undefined)
       return [failed('key', problem), ...skipped('the key is not accepted', 'upload-path')];
     const path = await within(invocation, timeoutMs, signal => checkUploadPath({client, settings}, signal));

@@ -67,7 +67,7 @@ export class ReferencePrinter {
     this.#invocation = invocation;
     this.#flags = flags;
     this.#template = flags.template === undefined ? undefined : parseTemplate(flags.template);
-    this.#annotate = flags.ci && isOnGithub(host.env) ? annotator(host) : undefined;
+    this.#annotate = flags.ci && isOnGithub(host.env) ? annotator(host, invocation.report) : undefined;
   }
 
   /** Prints every local reference; the exit status is 1 if there is one. */
@@ -112,7 +112,11 @@ export class ReferencePrinter {
   async failedDocument(file: string, error: MediaError): Promise<void> {
     this.#invocation.report.failure(error);
     this.#annotate?.(error, file, {line: 1, column: 1});
-    const line = {file, status: 'failed', error: errorFields(error)} as const;
+    const line = {
+      file,
+      status: 'failed',
+      error: errorFields(this.#invocation.report.inWords(error)),
+    } as const;
     if (this.#flags.ndjson) await this.#invocation.stdout.write(jsonLine<ReferenceLine>(line));
   }
 
@@ -200,13 +204,15 @@ export class ReferencePrinter {
   }
 
   async #line(reference: FoundReference, result: FileResult): Promise<void> {
-    const {stdout} = this.#invocation;
+    const {stdout, report} = this.#invocation;
     const {document, line, column, source, file: path} = reference;
     const {status, geotags, error = missingUrl(reference, result)} = result;
     if (!this.#flags.ndjson) return stdout.write(`${placeOf(reference)}  ${printable(source)}  ${status}\n`);
     const url = insertedUrl(result);
     const fields = {file: document, line, column, source, path, url, status, geotags};
-    await stdout.write(jsonLine<ReferenceLine>({...fields, error: error && errorFields(error)}));
+    await stdout.write(
+      jsonLine<ReferenceLine>({...fields, error: error && errorFields(report.inWords(error))}),
+    );
   }
 }
 

@@ -1,8 +1,7 @@
 import type {Invocation} from '../../cli/invocation.ts';
-import type {MediaError} from '../../errors.ts';
-import {groupSentence, groupWarning, reasonOf} from '../../output/failure-text.ts';
-import {withoutTries} from '../../transfer/attempt/explain.ts';
-import {type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
+import type {PlainError} from '../../errors.ts';
+import {groupSentence} from '../../output/failure-text.ts';
+import type {Outcome} from '../../transfer/outcome.ts';
 
 /** How many reasons are shown; files with other reasons are only counted. */
 const mostGroups = 20;
@@ -37,29 +36,30 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
     if (isUnknown || group.names.length < mostNames) group.names.push(name);
   };
   return {
-    warn(name: string, message: string, several: boolean): void {
+    warn(name: string, message: string, several: boolean, ofSeveral?: string): void {
       const tell: Group['tell'] = (count, names) => {
         if (count === 1) report.fileWarning(name, message);
-        else report.warnings(groupWarning(count, message), names, count);
+        else
+          report.warnings(
+            `${count} files${ofSeveral === undefined ? `: ${message}` : ` ${ofSeveral}`}`,
+            names,
+            count,
+          );
       };
       if (atOnce || !several) tell(1, []);
       else addTo('warning', message, {name}, tell);
     },
-    add(outcome: Outcome, several: boolean, noUrl?: MediaError): void {
+    /** `common`: the error without what is so for this file only, which would keep equal failures apart. */
+    add(outcome: Named, several: boolean, {error, common}: {error: PlainError; common: PlainError}): void {
       const {name} = outcome;
-      const error = 'error' in outcome ? outcome.error : (unrecordedOf(outcome) ?? noUrl);
-      if (error === undefined) return;
       if (atOnce || !several) {
         report.failure(error, name, several);
         return;
       }
-      // What a hint says of a single file would keep equal failures apart.
-      const hint = error.hint?.replace(/(?:; if it is stored:|\. Its media ID is) .*$/, '.');
-      const shown = error.reworded({message: withoutTries(error.message), hint});
-      const alike = reasonOf(shown.reworded({message: shown.messageToKeep}), name);
-      addTo('failure', JSON.stringify([error.code, alike, hint]), outcome, (count, names) => {
+      const alike = groupSentence(common, 2, {page: undefined});
+      addTo('failure', JSON.stringify([error.code, alike, common.hint]), outcome, (count, names) => {
         if (count === 1) report.failure(error, name, true);
-        else report.failures(shown, groupSentence(count, reasonOf(shown, name)), names, count);
+        else report.failures(common, groupSentence(common, count), names, count);
       });
     },
     /** Reports the groups, once. */

@@ -1,6 +1,6 @@
 import {appendFile, open, stat} from 'node:fs/promises';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {exitStatusOf, type MediaError, systemError} from '../../errors.ts';
+import {exitStatusOf, type MediaError, type PlainError, systemError} from '../../errors.ts';
 import {printable} from '../../lib/printable.ts';
 import {type Annotate, annotator, outputEntry} from '../../output/ci.ts';
 import {markdownText, markdownUrl, printableJson} from '../../output/escape.ts';
@@ -25,13 +25,13 @@ export class GithubReport {
   readonly #failures = new Lines();
   readonly #successes = new Lines();
   readonly #annotate: Annotate;
-  #ending: MediaError | undefined;
+  #ending: PlainError | undefined;
 
   /** The tally is that of the run, which adds to it. */
   constructor(invocation: Invocation, tally: Tally) {
     this.#invocation = invocation;
     this.#tally = tally;
-    this.#annotate = annotator(invocation.host);
+    this.#annotate = annotator(invocation.host, invocation.report);
   }
 
   add(outcome: Outcome, noUrl?: MediaError): void {
@@ -58,7 +58,7 @@ export class GithubReport {
   /** Reports that the whole run failed. */
   failed(error: MediaError): void {
     this.#annotate(error);
-    this.#ending = error;
+    this.#ending = this.#invocation.report.inWords(error);
   }
 
   /** Writes the outputs and the summary of a run with this exit status; resolves to that, or to another if they cannot be written. */

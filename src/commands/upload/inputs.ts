@@ -1,9 +1,12 @@
 import {basename} from 'node:path';
+import {commandLine} from '../../cli/hints.ts';
 import {announceTyping, type Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
+import {hintText} from '../../hint.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
 import {typedPath} from '../../lib/files/typed-path.ts';
+import {defined} from '../../lib/object.ts';
 import type {InputContext} from '../../sources/find/expand.ts';
 import type {Shard} from '../../sources/find/shard.ts';
 import {filesIn} from '../../sources/open/file.ts';
@@ -126,7 +129,10 @@ type DecideType = TransferOptions['contentType'];
 export async function typeDecision({types, contentType: given}: TransferFlags): Promise<DecideType> {
   const {decideSourceType, parseContentType} = await import('../../sources/media-type/decide.ts');
   const contentType = given === undefined ? undefined : parseContentType(given);
-  return async (source, opened) => decideSourceType(source, opened, {types, contentType});
+  return async (source, opened) => {
+    const {warning, ...decision} = await decideSourceType(source, opened, {types, contentType});
+    return {...decision, ...defined({warning: warning && hintText(warning, commandLine())})};
+  };
 }
 
 /** Throws a usage error, before anything is written, if the journal, a list and standard output are not different files. */

@@ -3,6 +3,7 @@ import {dirname, join} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
+import {command, hint} from '../../hint.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import type {Journal, JournalMemory, Scope} from '../../journal/journal.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
@@ -41,19 +42,18 @@ export async function openRunJournal(
   const common = {note: (text: string) => report.note(text), stop, identify, identifyAccount};
   if (journal !== undefined)
     return openJournal(journal, host, {scope: scopeOf(identity, account, shard), ...common});
-  const {orNoOnce, stateUnwritable} = await import('../../settings/paths.ts');
+  const {stateUnwritable} = await import('../../settings/paths.ts');
   const path = await ownJournal(host, identity, profileName);
   await makeDirectory(dirname(path), 0o700).catch(cause => {
-    throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}`, cause);
+    throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}.`, cause);
   });
   // Without the shard: this machine's journal serves all shards.
   const options = {scope: scopeOf(identity, account), patienceMs: oncePatienceMs, ...common};
   return openJournal(path, host, options).catch(error => {
     const {code, cause} = error instanceof MediaError ? error : {};
-    if (code === 'journal_in_use') throw error.reworded({hint: `Wait until that run has ended${orNoOnce}`});
-    throw code === 'journal_unusable' && cause
-      ? stateUnwritable(host, error.message.slice(0, -1), cause)
-      : error;
+    const advice = hint`Wait until that run has ended${command('uploadWithoutOnce')}`;
+    if (code === 'journal_in_use') throw error.reworded({hint: advice});
+    throw code === 'journal_unusable' && cause ? stateUnwritable(host, error.sentence, cause) : error;
   });
 }
 
@@ -117,7 +117,7 @@ async function ownJournal(host: Invocation['host'], service: string, profile: st
     const stats = await host.files.stat(one).catch(() => undefined);
     const problem = stats && ownershipProblem(one, stats, host, host.groupId());
     if (problem !== undefined)
-      throw stateUnwritable(host, `${problem.why}, so it is not trusted`).reworded({hint: problem.remedy});
+      throw stateUnwritable(host, `${problem.why}, so it is not trusted.`).reworded({hint: problem.remedy});
   }
   return path;
 }

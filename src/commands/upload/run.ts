@@ -1,13 +1,14 @@
+import {commandLine, runOptions} from '../../cli/hints.ts';
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {runOptions, withHints, withRunOptions} from '../../cli/key-hints.ts';
 import {retryAdvice} from '../../cli/retry-advice.ts';
 import type {Session} from '../../cli/session.ts';
-import {exitStatusOf, MediaError} from '../../errors.ts';
+import {exitStatusOf, MediaError, type PlainError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {Results} from '../../output/results/results.ts';
 import {emptyUrl, noUrl, publicUrl, webUrl} from '../../service/record.ts';
-import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import type {Settings} from '../../settings/settings.ts';
+import {type LeftOut, type Outcome, type UploadResult, unrecordedOf} from '../../transfer/outcome.ts';
 import {type RunOutput, watchUpload} from './display.ts';
 import {failureReport} from './failures.ts';
 import type {UploadFlags} from './flags.ts';
@@ -30,8 +31,6 @@ export class UploadRun {
   readonly #stop = new Stop<MediaError>();
   readonly #retryAdvice: ReturnType<typeof retryAdvice>;
   readonly #failures: ReturnType<typeof failureReport>;
-  /** The options that commands in hints need. */
-  readonly #hintOptions: string;
   #signal: EndSignal | undefined;
   /** Shows the progress; before the first file, there is only the summary. */
   #shown: Awaited<ReturnType<typeof watchUpload>> | undefined;
@@ -50,7 +49,6 @@ export class UploadRun {
     this.#output = output;
     this.tally = new Tally(options.dryRun);
     this.#retryAdvice = retryAdvice(options, invocation);
-    this.#hintOptions = runOptions(invocation, options);
     this.#failures = failureReport(invocation);
   }
 
@@ -68,7 +66,7 @@ export class UploadRun {
       await this.#upload();
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
-      if (this.#signal === undefined) throw withRunOptions(error, this.#hintOptions);
+      if (this.#signal === undefined) throw this.#plain(error);
     } finally {
       cancelDeadline();
       this.#cancelQuit();
@@ -153,24 +151,24 @@ export class UploadRun {
     );
     const {session} = resources;
     this.#journal = resources.journal?.reader.shown;
-    const warn = (name: string, message: string) => this.#failures.warn(name, message, several);
-    const shown = await watchUpload(this.#invocation, inputs, this.tally, warn);
+    const shown = await watchUpload(this.#invocation, inputs, this.tally, (name, message, ofSeveral) =>
+      this.#failures.warn(name, message, several, ofSeveral),
+    );
     this.#shown = shown;
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
       const options = transferOptions(this.#options, resources, this.#invocation, {
         ...{contentType, observer: shown.observer, several, stop: this.#stop},
       });
-      const other = 'outcomes' in this.#output ? this.#options : undefined;
       for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result);
-        else await this.#take(withHints(result, session?.settings, this.#hintOptions, other), several);
+        else await this.#take(result, several, session?.settings);
       }
     } catch (error) {
       this.#failures.end();
       // What was stored is told all the same.
       if (!(error instanceof MediaError) || this.tally.total === 0) throw error;
-      this.#inputFailure = withRunOptions(error, this.#hintOptions);
+      this.#inputFailure = this.#plain(error);
     } finally {
       shown.finish();
       this.#localFailure = await closeResources(resources);
@@ -183,17 +181,33 @@ export class UploadRun {
     await this.#conclude(session, inputs);
   }
 
-  async #take(outcome: Outcome, several: boolean): Promise<void> {
-    const noUrl = this.#noUrl(outcome, several);
+  /** An error that is not of a single file, with the options of this run in its hint. */
+  #plain(error: MediaError): PlainError {
+    return error.inWordsOf(commandLine(runOptions(this.#invocation, this.#options)));
+  }
+
+  async #take(result: Outcome, several: boolean, settings: Settings | undefined): Promise<void> {
+    const noUrl = this.#noUrl(result, several);
+    const error = 'error' in result ? result.error : (unrecordedOf(result) ?? noUrl);
+    const failure = error && (await this.#written(result, error, settings));
+    const outcome = failure?.outcome ?? (result as UploadResult);
     this.tally.add(outcome, noUrl);
     this.#retryAdvice.add(outcome);
     this.#ci?.add(outcome, noUrl);
-    this.#failures.add(outcome, several, noUrl);
+    if (failure !== undefined) this.#failures.add(outcome, several, failure);
     const {host, report} = this.#invocation;
     if (outcome.status === 'skipped' && 'format' in this.#output && !several && host.stderr.isTTY)
       report.note(`${outcome.name} was uploaded before, and is not sent again. This is its record.`);
     if ('outcomes' in this.#output) this.#output.outcomes.push(outcome);
     await this.#results?.add(outcome);
+  }
+
+  /** A failed outcome and its error with their hints as text; `common`: without what is so for this file only. */
+  async #written(result: Outcome, error: MediaError, settings: Settings | undefined) {
+    const {errorWriter, withHints} = await import('../../cli/key-hints.ts');
+    const other = 'outcomes' in this.#output ? this.#options : undefined;
+    const write = errorWriter(result, settings, runOptions(this.#invocation, this.#options), other);
+    return {outcome: withHints(result, write), error: write(error), common: write(error, true)};
   }
 
   /** Why a stored file has only an empty line in a list of URLs. Where only a value is empty, that is a warning. */

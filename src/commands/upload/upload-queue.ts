@@ -1,12 +1,12 @@
+import {commandLine, runOptions} from '../../cli/hints.ts';
 import type {Invocation} from '../../cli/invocation.ts';
-import {runOptions, withHints} from '../../cli/key-hints.ts';
 import type {Session} from '../../cli/session.ts';
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
 import {asMediaError} from '../../output/report.ts';
 import type {Source} from '../../sources/open/source.ts';
 import type {TransferObserver} from '../../transfer/batch.ts';
-import {type LeftOut, type Outcome, unrecordedOf} from '../../transfer/outcome.ts';
+import {type LeftOut, type Outcome, type UploadResult, unrecordedOf} from '../../transfer/outcome.ts';
 import {type UploadFlags, uploadDefaults} from './flags.ts';
 import {typeDecision} from './inputs.ts';
 import {closeResources, openResources, type Resources, transferOptions} from './resources.ts';
@@ -17,13 +17,13 @@ export interface QueueOptions {
   /** Called with the time since when the service has been unavailable, and with undefined when it is back, or still there. */
   onUnavailable: TransferObserver['unavailable'];
   /** Awaited, while the service is open, before the outcome is returned to the caller of `add`, who gets its rejection. */
-  beforeEnd: (outcome: Outcome | LeftOut, session: Session | undefined) => Promise<void> | undefined;
+  beforeEnd: (outcome: UploadResult | LeftOut, session: Session | undefined) => Promise<void> | undefined;
 }
 
 /** A file that was added, with the promise of its outcome. */
 interface Added {
   source: Source;
-  resolve: (outcome: Outcome | LeftOut) => void;
+  resolve: (outcome: UploadResult | LeftOut) => void;
   reject: (error: unknown) => void;
 }
 
@@ -55,7 +55,7 @@ export class UploadQueue {
   }
 
   /** Uploads a file; rejects if the service or the journal cannot be opened. */
-  add(source: Source): Promise<Outcome | LeftOut> {
+  add(source: Source): Promise<UploadResult | LeftOut> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({source, resolve, reject});
       this.#wake();
@@ -85,13 +85,14 @@ export class UploadQueue {
       const resources = await openResources(this.#flags, this.#invocation, undefined, this.#stop);
       await this.#upload(resources).finally(() => closeResources(resources));
     } catch (error) {
-      this.#fail(await withoutChoice(error));
+      this.#fail(withoutChoice(error));
     }
   }
 
   /** Rejects with why the batch was stopped, if it was. */
   async #upload(resources: Resources): Promise<void> {
     const {uploadBatch} = await import('../../transfer/batch.ts');
+    const {errorWriter, withHints} = await import('../../cli/key-hints.ts');
     let isAway = false;
     const onUnavailable = (since: number | undefined) => {
       isAway = since !== undefined;
@@ -111,7 +112,9 @@ export class UploadQueue {
       // The batch before this one may have ended while it waited for the service.
       if (result.status === 'uploaded' && !isAway) onUnavailable(undefined);
       const outcome =
-        result.status === 'left out' ? result : withHints(withReason(result), session?.settings, wording, {});
+        result.status === 'left out'
+          ? result
+          : withHints(withReason(result), errorWriter(result, session?.settings, wording, {}));
       const end = this.#options.beforeEnd(outcome, session)?.then(
         () => this.#settle(outcome),
         error => this.#settle(outcome, error),
@@ -154,7 +157,7 @@ export class UploadQueue {
     });
   }
 
-  #settle(outcome: Outcome | LeftOut, failure?: unknown): void {
+  #settle(outcome: UploadResult | LeftOut, failure?: unknown): void {
     const {position} = outcome;
     const added = this.#pending.get(position);
     this.#pending.delete(position);
@@ -187,11 +190,11 @@ export class UploadQueue {
   }
 }
 
-/** Removes --no-once from the hint, since the commands with a queue have no such option. */
-async function withoutChoice(error: unknown): Promise<unknown> {
-  const {orNoOnce} = await import('../../settings/paths.ts');
-  return error instanceof MediaError && error.hint?.endsWith(orNoOnce)
-    ? error.reworded({hint: `${error.hint.slice(0, -orNoOnce.length)}.`})
+/** Writes the hint without --no-once, since the commands with a queue have no such option. */
+function withoutChoice(error: unknown): unknown {
+  const face = commandLine();
+  return error instanceof MediaError
+    ? error.inWordsOf({...face, command: {...face.command, uploadWithoutOnce: '.'}})
     : error;
 }
 

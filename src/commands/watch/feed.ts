@@ -2,11 +2,11 @@ import {type ErrorCode, hasTrait, type MediaError} from '../../errors.ts';
 import {Stop} from '../../lib/stop.ts';
 import {isDenied} from '../../lib/system-code.ts';
 import {asMediaError} from '../../output/report.ts';
-import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import type {LeftOut, UploadResult} from '../../transfer/outcome.ts';
 import {type SettleOptions, settledState, type WatchedState} from './settler.ts';
 
 /** The outcome of a file that was not uploaded, or may not have been. */
-export type FailedOutcome = Extract<Outcome, {error: MediaError}>;
+export type FailedOutcome = Extract<UploadResult, {error: MediaError}>;
 
 /** After its upload, a file stays where it is, stays until its disposal is decided again in an hour, or has left. */
 export type Finished = 'stays' | 'asked again' | 'left';

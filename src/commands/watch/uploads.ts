@@ -5,7 +5,7 @@ import {isNamedMedia} from '../../sources/media-type/decide.ts';
 import {Disk} from '../../sources/open/disk.ts';
 import {sourceAt} from '../../sources/open/file.ts';
 import type {FileStat} from '../../sources/open/source.ts';
-import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import type {LeftOut, UploadResult} from '../../transfer/outcome.ts';
 import {type QueueOptions, UploadQueue} from '../upload/upload-queue.ts';
 import type {WatchedPlace} from './directory-watch.ts';
 import type {Disposals, Disposed, UploadedFile} from './disposal/disposal.ts';
@@ -94,14 +94,14 @@ export class Uploads implements FileWork {
   }
 
   /** Says once why a file stays, after its outcome, which is printed once although the file is tried again. */
-  async #keep(path: string, outcome: Outcome, reason: string): Promise<void> {
+  async #keep(path: string, outcome: UploadResult, reason: string): Promise<void> {
     const isTold = this.#kept.get(path) === reason;
     this.#kept.set(path, reason);
     await this.#printOnce(path, outcome);
     if (!isTold) await this.#printer.event({event: 'kept', file: outcome.name, reason});
   }
 
-  async #printOnce(path: string, outcome: Outcome): Promise<void> {
+  async #printOnce(path: string, outcome: UploadResult): Promise<void> {
     const id = 'record' in outcome ? outcome.record.id : undefined;
     if (this.#unfinished.has(path) && this.#unfinished.get(path) === id) return;
     this.#unfinished.set(path, id);

@@ -2,7 +2,7 @@ import {isObject} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
 import {printable} from '../../lib/printable.ts';
 import {type MediaRecord, publicUrl} from '../../service/record.ts';
-import type {Outcome} from '../../transfer/outcome.ts';
+import type {UploadResult} from '../../transfer/outcome.ts';
 import {jsonLine, markdownText, markdownUrl, printableJson} from '../escape.ts';
 import type {DisposalFields, JsonOutputs} from '../json-output.ts';
 import {errorFields} from '../report.ts';
@@ -19,7 +19,7 @@ const recordFields = [
 ];
 
 /** One outcome in a line format; nothing if the format leaves it out. All but ndjson contain only successes. */
-export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Outcome): string {
+export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: UploadResult): string {
   if (format === 'ndjson') return ndjsonLine(outcome);
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return '';
   const {record, json} = outcome;
@@ -34,7 +34,7 @@ export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Out
 }
 
 /** The line of `media upload --ndjson`; `more`: what media watch has done with the file. */
-export function ndjsonLine(outcome: Outcome, more: DisposalFields = {}): string {
+export function ndjsonLine(outcome: UploadResult, more: DisposalFields = {}): string {
   const {name: file, nameBytes, status, contentType, warning, verified, geotags, size} = outcome;
   const fields = {
     file,
@@ -97,7 +97,7 @@ function urlsText(urls: unknown): string {
 export const outcomeHeadings = ['file', 'status', 'id', 'pixels', 'size', 'url or error'];
 
 /** The row of an outcome among several inputs: file, status, id, pixels, size and URL, or the error code. */
-export function outcomeRow(outcome: Outcome): string[] {
+export function outcomeRow(outcome: UploadResult): string[] {
   const start = [printable(outcome.name), outcome.status];
   if (!('record' in outcome)) return [...start, '', '', String(outcome.size ?? ''), codeOf(outcome)];
   const {record} = outcome;
@@ -115,12 +115,12 @@ export function outcomeRow(outcome: Outcome): string[] {
 export const checkHeadings = ['file', 'status', 'type', 'size', 'note'];
 
 /** The row of an outcome of a dry run. */
-export function checkRow(outcome: Outcome): string[] {
+export function checkRow(outcome: UploadResult): string[] {
   const {name, status, contentType = '', size = ''} = outcome;
   const note = codeOf(outcome) || (outcome.geotags === 'stripped' ? 'without its location' : '');
   return [printable(name), status, printable(contentType), String(size), note];
 }
 
-function codeOf(outcome: Outcome): string {
+function codeOf(outcome: UploadResult): string {
   return 'error' in outcome ? outcome.error.code : '';
 }

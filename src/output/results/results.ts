@@ -1,6 +1,6 @@
 import type {Host} from '../../host.ts';
 import {own} from '../../lib/object.ts';
-import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
+import type {LeftOut, UploadResult} from '../../transfer/outcome.ts';
 import type {Stdout} from '../stdout.ts';
 import {isAscii, mayColor, type Style, widthOf} from '../terminal.ts';
 import {formatBytes} from '../units.ts';
@@ -42,10 +42,10 @@ export class Results {
   readonly #options: ResultOptions;
   #rows: Row[] = [];
   #rowLength = 0;
-  readonly #totals = new Map<Outcome['status'], {files: number; bytes: number}>();
+  readonly #totals = new Map<UploadResult['status'], {files: number; bytes: number}>();
   #count = 0;
   /** By their positions, which count from 0: those that came before their turn. */
-  readonly #early = new Map<number, Outcome | LeftOut | Row>();
+  readonly #early = new Map<number, UploadResult | LeftOut | Row>();
   /** The position whose turn it is. */
   #next = 0;
 
@@ -56,7 +56,7 @@ export class Results {
   }
 
   /** Adds an outcome. A file that was left out only advances the order. */
-  async add(outcome: Outcome | LeftOut): Promise<void> {
+  async add(outcome: UploadResult | LeftOut): Promise<void> {
     const {format} = this.#options;
     if (format === 'ndjson') return this.#print(outcome);
     // Of what waits for its turn in a table, no more is kept than will be shown.
@@ -78,7 +78,7 @@ export class Results {
     if (this.#leavesOutSuccesses) await this.#printTotals();
   }
 
-  async #print(outcome: Outcome | LeftOut | Row): Promise<void> {
+  async #print(outcome: UploadResult | LeftOut | Row): Promise<void> {
     if ('cells' in outcome) return this.#addRow(outcome);
     const {format} = this.#options;
     if (outcome.status === 'left out' || format === 'table') return;
@@ -139,14 +139,14 @@ const mostFields = 200;
 const longestCell = 10_000;
 
 /** What a table shows of an outcome; for a single input, one row per field of its record. */
-function rowOf(outcome: Outcome, {several, dryRun}: ResultOptions) {
+function rowOf(outcome: UploadResult, {several, dryRun}: ResultOptions) {
   const {position, status, size = 0} = outcome;
   return {position, status, size, hasError: 'error' in outcome, cells: cellsFor(outcome, several, dryRun)};
 }
 
 type Row = ReturnType<typeof rowOf>;
 
-function cellsFor(outcome: Outcome, several: boolean, dryRun: boolean): string[][] {
+function cellsFor(outcome: UploadResult, several: boolean, dryRun: boolean): string[][] {
   if (dryRun) return [checkRow(outcome)];
   if (several) return [outcomeRow(outcome).map(clipped)];
   if (!('record' in outcome)) return [];

@@ -1,4 +1,5 @@
 import {MediaError, refuseStdinTwice} from '../../errors.ts';
+import {command, hint, option} from '../../hint.ts';
 import type {StopSignal} from '../../host.ts';
 import {toText} from '../../lib/files/typed-path.ts';
 import {itemsUnlessStopped, Stop} from '../../lib/stop.ts';
@@ -77,15 +78,15 @@ export async function* expandInputs(request: InputRequest, context: InputContext
 function checkRequest({inputs, filesFrom: lists = [], name}: InputRequest): void {
   if (inputs.length + lists.length === 0) {
     throw new MediaError('nothing_matched', 'There is nothing to upload: no input was given.', {
-      hint: 'Name files, as in media upload photo.png, or - for standard input.',
+      hint: hint`Name files${hint`, as in ${command('upload', 'photo.png')}, or - for standard input`}.`,
     });
   }
   const isList = lists.includes('-');
   const stdinHint = isList ? 'Read the list from a file instead, or upload from one.' : 'Use - only once.';
   refuseStdinTwice([...inputs, ...lists], stdinHint);
   if (name !== undefined && !inputs.includes('-')) {
-    throw new MediaError('usage', '--name is for standard input, but no input is -.', {
-      hint: 'Use it with -, as in: media upload - --name photo.png < photo.png',
+    throw new MediaError('usage', 'A name is for standard input, but no input is -.', {
+      hint: hint`Use it with -, as in: ${command('uploadStdin')}`,
     });
   }
 }
@@ -98,7 +99,7 @@ async function planInputs(
   const {recursive = false, all = false, exclude = [], name} = request;
   const filters = compileFilters(exclude);
   const finder = new Finder({...context, recursive, all, filters, stdinName: name});
-  const condition = exclude.length > 0 ? ' that passes --exclude' : '';
+  const condition = exclude.length > 0 ? ' that is not excluded' : '';
   const named = request.inputs.map(
     (argument): Input => ({
       open: () => finder.named(argument),
@@ -108,8 +109,8 @@ async function planInputs(
         const [kind, verb] = isPattern(argument) ? ['pattern', 'matches'] : ['directory', 'contains'];
         const sentence = `The ${kind} ${argument} ${verb} no file${condition}.`;
         const mayMatchDirectories = isPattern(argument) && !recursive;
-        const hint = hasLinks ? linksHint : mayMatchDirectories ? directoriesHint : undefined;
-        return webUrlError(argument) ?? new MediaError('nothing_matched', sentence, {hint});
+        const details = {hint: hasLinks ? linksHint : mayMatchDirectories ? directoriesHint : undefined};
+        return webUrlError(argument) ?? new MediaError('nothing_matched', sentence, details);
       },
     }),
   );
@@ -121,7 +122,7 @@ async function planInputs(
   return named;
 }
 
-const directoriesHint = 'A pattern matches directories only with -r.';
+const directoriesHint = hint`A pattern matches directories only with ${option('recursive')}.`;
 
 const linksHint = 'Links to directories are not followed: name one to upload what is in it.';
 

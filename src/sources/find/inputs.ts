@@ -1,7 +1,7 @@
 import {basename} from 'node:path';
 import {MediaError, systemError, tooManyOpen} from '../../errors.ts';
+import {command, fact, hint, phrase} from '../../hint.ts';
 import {type ByteName, isText, toBytes, toPath, toText} from '../../lib/files/typed-path.ts';
-import {shellQuoted} from '../../lib/shell.ts';
 import {isMissing, isOutOfDescriptors} from '../../lib/system-code.ts';
 import {isNamedMedia} from '../media-type/decide.ts';
 import {Disk} from '../open/disk.ts';
@@ -90,9 +90,13 @@ export class Finder {
     const names = namesOf(name, normalizeName(name));
     const file: NamedFile = {name, isPlain: false, isNamed: true};
     if (kind === 'directory') {
-      const refusal = new MediaError('not_a_file', `${names.name} is a directory, not a file.`, {
-        hint: `To upload what is in it: media upload -r ${shellQuoted(names.name)}`,
-      });
+      const refusal = new MediaError(
+        'not_a_file',
+        phrase`${fact('subject', names.name)} is a directory, not a file.`,
+        {
+          hint: hint`To upload what is in it: ${command('uploadDirectory', names.name)}`,
+        },
+      );
       return {file, source: failingSource(refusal, names)};
     }
     // A missing name may be a directory on another machine, with files of this shard.
@@ -166,8 +170,10 @@ function failingSource(error: MediaError, names: Names): Source {
 
 function unreadableDirectory(name: string, cause: unknown): MediaError {
   if (isMissing(cause))
-    return new MediaError('file_missing', `The directory ${name} no longer exists.`, {cause});
-  const failed = `The directory ${name} could not be read`;
+    return new MediaError('file_missing', phrase`The directory ${fact('file', name)} no longer exists.`, {
+      cause,
+    });
+  const failed = phrase`The directory ${fact('file', name)} could not be read`;
   if (isOutOfDescriptors(cause)) return tooManyOpen(failed, cause);
   return systemError('file_unreadable', failed, cause);
 }

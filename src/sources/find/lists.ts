@@ -1,10 +1,10 @@
 import {stat} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
 import {MediaError, systemError} from '../../errors.ts';
+import {command, hint} from '../../hint.ts';
 import type {StopSignal} from '../../host.ts';
 import {openStream} from '../../lib/files/read-text.ts';
 import {type ByteName, typedPath} from '../../lib/files/typed-path.ts';
-import {shellQuoted} from '../../lib/shell.ts';
 import {isMissing, systemReason} from '../../lib/system-code.ts';
 
 /** No system accepts longer paths, so a longer name is not from a list. */
@@ -20,7 +20,7 @@ async function openList(file: string, cwd: string): Promise<Readable> {
     throw new MediaError('usage', `The list ${file} could not be read: ${reason}.`, {cause: error});
   }
   throw new MediaError('usage', `The list ${file} is a directory, not a file of names.`, {
-    hint: `To upload what is in it: media upload -r ${shellQuoted(file)}`,
+    hint: hint`To upload what is in it: ${command('uploadDirectory', file)}`,
   });
 }
 

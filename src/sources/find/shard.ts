@@ -1,5 +1,6 @@
 import {hash} from 'node:crypto';
 import {MediaError} from '../../errors.ts';
+import {hint, option} from '../../hint.ts';
 import {own} from '../../lib/object.ts';
 import type {Source} from '../open/source.ts';
 
@@ -13,8 +14,9 @@ export interface Shard {
 export function parseShard(value: string): Shard {
   const [, index, count] = /^(\d{1,9})\/(\d{1,9})$/.exec(value)?.map(Number) ?? [];
   if (index === undefined || count === undefined || index < 1 || index > count) {
-    const sentence = `--shard takes K/N, with K from 1 to N, or auto; not "${value.slice(0, 60)}".`;
-    throw new MediaError('usage', sentence, {hint: 'For example --shard 3/16 for the third of 16 parts.'});
+    const sentence = `A shard is K/N, with K from 1 to N, or auto; not "${value.slice(0, 60)}".`;
+    const example = hint`For example ${option('shard', '3/16')} for the third of 16 parts.`;
+    throw new MediaError('usage', sentence, {hint: example});
   }
   return {index, count};
 }
@@ -152,8 +154,8 @@ function describe({index, count}: Shard): string {
 }
 
 function unclear(what: string): MediaError {
-  return new MediaError('usage', `--shard auto cannot determine the part of this job: ${what}.`, {
-    hint: 'Set it with --shard K/N; in a Slurm array numbered from 1, --shard "$SLURM_ARRAY_TASK_ID/N".',
+  return new MediaError('usage', `The part of this job cannot be determined: ${what}.`, {
+    hint: hint`Set it with ${option('shard', 'K/N')}; in a Slurm array numbered from 1, ${option('shard', '$SLURM_ARRAY_TASK_ID/N')}.`,
   });
 }
 
@@ -161,7 +163,7 @@ function noEngine(): MediaError {
   const variables = jobEngines.map(({name, index}) => `${index} (${name})`).join(', ');
   return new MediaError(
     'usage',
-    `--shard auto found no batch system: none of SLURM_ARRAY_TASK_ID (Slurm), ${variables} is set.`,
-    {hint: `Set the part with --shard K/N. On Kubernetes, also set ${countVariable} to N.`},
+    `No batch system was found: none of SLURM_ARRAY_TASK_ID (Slurm), ${variables} is set.`,
+    {hint: hint`Set the part with ${option('shard', 'K/N')}. On Kubernetes, also set ${countVariable} to N.`},
   );
 }

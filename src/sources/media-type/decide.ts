@@ -1,8 +1,9 @@
 import {extname} from 'node:path';
 import {MediaError, NotMediaError} from '../../errors.ts';
+import {type Hint, hint, option} from '../../hint.ts';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
-import {type Claim, describeMismatch, mismatched, notMedia, showable, tooFew} from './sentences.ts';
+import {type Claim, describeMismatch, mismatched, notMedia, showable} from './sentences.ts';
 import {type Finding, type MediaFinding, sniff} from './sniff/sniff.ts';
 import {markup, plainText} from './sniff/text.ts';
 import {ambiguousExtensions, extensionTypes, furtherTypes, textExtensions} from './types/extension-types.ts';
@@ -14,7 +15,7 @@ export type TypeRule = 'extension' | 'content' | 'strict';
 export interface TypeDecision {
   contentType: string;
   /** One sentence, if the name and the bytes have different types. */
-  warning?: string;
+  warning?: Hint;
 }
 
 /**
@@ -38,7 +39,11 @@ export async function decideContentType(
   const contentType = decision?.contentType ?? trusted;
   if (contentType === undefined) throw notMedia(claim, finding, false);
   if (bytes.size < leastSize(contentType))
-    throw notMedia(claim, {isMedia: false, what: `${tooFew} ${contentType}`}, trusted !== undefined);
+    throw notMedia(
+      claim,
+      {isMedia: false, what: `too few for a file of type ${contentType}`, isPart: true},
+      trusted !== undefined,
+    );
   return decision ?? {contentType};
 }
 
@@ -121,8 +126,8 @@ export function parseContentType(value: string): string {
   const parsed = parseMediaType(value.trim());
   if (parsed === undefined || !isMediaType(parsed.type) || parsed.type.includes('*')) {
     const shown = showable(value).slice(0, 60);
-    throw new MediaError('usage', `--content-type takes an image or video type, not "${shown}".`, {
-      hint: 'For example --content-type image/png, or --content-type video/mp4.',
+    throw new MediaError('usage', `"${shown}" is not the type of an image or a video.`, {
+      hint: hint`For example ${option('contentType', 'image/png')}, or ${option('contentType', 'video/mp4')}.`,
     });
   }
   return mediaTypeText(parsed);

@@ -1,4 +1,5 @@
 import {MediaError, NotMediaError} from '../../errors.ts';
+import {fact, type Hint, hint, option, phrase} from '../../hint.ts';
 import {appleDouble, type Finding, type MediaFinding, type OtherFinding} from './sniff/sniff.ts';
 import {lfsPointer} from './sniff/text.ts';
 
@@ -15,13 +16,10 @@ export interface Claim {
   isAmbiguous: boolean;
 }
 
-/** What bytes are that cannot be a whole file; its type follows. */
-export const tooFew = 'too few for a file of type';
-
 /** The error for a file that is neither an image nor a video, or that nothing shows to be one. */
 export function notMedia(claim: Claim, finding: Finding, isCalledMedia: boolean): NotMediaError {
   return new NotMediaError(
-    `${fileOf(claim)} is not recognised as an image or a video: ${describe(claim, finding)}.`,
+    phrase`${fact('subject', fileOf(claim))} is not recognised as an image or a video: ${describe(claim, finding)}.`,
     {isCalledMedia, hint: hintFor(claim, finding)},
   );
 }
@@ -30,14 +28,16 @@ export function notMedia(claim: Claim, finding: Finding, isCalledMedia: boolean)
 export function mismatched(claim: Claim, finding: MediaFinding): MediaError {
   return new MediaError(
     'type_mismatch',
-    `The name and the bytes of ${fileOf(claim)} do not agree: ${describe(claim, finding)}.`,
-    {hint: `Set the type with --content-type ${finding.type}, or leave out --types strict.`},
+    phrase`The name and the bytes of ${fact('file', fileOf(claim))} do not agree: ${describe(claim, finding)}.`,
+    {
+      hint: hint`Set the type with ${option('contentType', finding.type)}, or leave out ${option('types', 'strict')}.`,
+    },
   );
 }
 
 /** The warning that a file is sent with another type than its bytes have. */
-export function describeMismatch(claim: Claim, sent: string, found: string): string {
-  return `The extension .${extensionOf(claim)} says ${sent}, but the bytes say ${found}: sent as ${sent} (--types content sends ${found}).`;
+export function describeMismatch(claim: Claim, sent: string, found: string): Hint {
+  return hint`The extension .${extensionOf(claim)} says ${sent}, but the bytes say ${found}: sent as ${sent} (${option('types', 'content')} sends ${found}).`;
 }
 
 /** Shortens and cleans a text that may contain any characters. */
@@ -75,29 +75,41 @@ function describeBytes(finding: Finding): string {
   return container === undefined ? `are ${words}` : `are ${words} that contains only ${what}`;
 }
 
-function hintFor(claim: Claim, finding: Finding): string {
-  if (finding?.isMedia) return `To send it, set its type: --content-type ${finding.type}`;
+function hintFor(claim: Claim, finding: Finding): Hint {
+  if (finding?.isMedia) return hint`To send it, set its type: ${option('contentType', finding.type)}`;
   const remedy = finding && remedyFor(claim, finding);
   return (
-    remedy ?? `If it is one anyway, set its type, for example: --content-type ${claim.type ?? 'image/png'}`
+    remedy ??
+    hint`If it is one anyway, set its type, for example: ${option('contentType', claim.type ?? 'image/png')}`
   );
 }
 
 /** What to do about a file that is something else; undefined if it is called an image or a video and nothing is known. */
-function remedyFor({type, isAmbiguous}: Claim, {what, container}: OtherFinding): string | undefined {
-  if (what.startsWith(tooFew)) return 'Get the whole file, or leave it out.';
+function remedyFor({type, isAmbiguous}: Claim, {what, container, isPart}: OtherFinding): Hint | undefined {
+  if (isPart) return 'Get the whole file, or leave it out.';
   if (what === lfsPointer) return 'Run git lfs pull to get the file itself.';
   if (container !== undefined)
-    return `It contains no picture; --content-type ${type ?? container} sends it anyway.`;
+    return hint`It contains no picture; ${option('contentType', type ?? container)} sends it anyway.`;
   if (what === appleDouble)
     return 'It contains metadata that macOS keeps about another file, whose name has no ._: upload that one.';
-  if (/archive$/.test(wordsFor(what))) return 'Unpack it, and upload the images and videos in it.';
+  if (archives.some(([type]) => type.test(what))) return 'Unpack it, and upload the images and videos in it.';
   const isCalledMedia = type !== undefined && !isAmbiguous;
   return isCalledMedia ? undefined : 'Leave it out: only images and videos can be uploaded.';
 }
 
+type TypeWords = readonly (readonly [type: RegExp, words: string])[];
+
+const archives: TypeWords = [
+  [/\/zip$/, 'a ZIP archive'],
+  [/\/gzip$/, 'a gzip archive'],
+  [/x-tar$/, 'a TAR archive'],
+  [/7z-compressed$/, 'a 7-Zip archive'],
+  [/rar-compressed$/, 'a RAR archive'],
+  [/-compressed$|x-(?:bzip2|xz|lzip|lz4|cpio|asar|unix-archive)$|\/zstd$/, 'a compressed archive'],
+];
+
 /** Common names of formats that are often found in place of images and videos, or hold no video; the first pattern that fits the media type counts. */
-const wordsOfTypes: readonly (readonly [type: RegExp, words: string])[] = [
+const wordsOfTypes: TypeWords = [
   [/^text\/html$/, 'an HTML page'],
   [/^application\/xml$/, 'an XML document'],
   [/^application\/json$/, 'JSON data'],
@@ -107,12 +119,7 @@ const wordsOfTypes: readonly (readonly [type: RegExp, words: string])[] = [
   [/\/(?:postscript|eps)$/, 'a PostScript document'],
   // Old Office documents, installers, mails and folder thumbnails share one format.
   [/x-cfb$/, 'a compound file such as an old Office document'],
-  [/\/zip$/, 'a ZIP archive'],
-  [/\/gzip$/, 'a gzip archive'],
-  [/x-tar$/, 'a TAR archive'],
-  [/7z-compressed$/, 'a 7-Zip archive'],
-  [/rar-compressed$/, 'a RAR archive'],
-  [/-compressed$|x-(?:bzip2|xz|lzip|lz4|cpio|asar|unix-archive)$|\/zstd$/, 'a compressed archive'],
+  ...archives,
   [/^video\/3gpp$/, 'a 3GP file'],
   [/^video\/(?:mp4|x-m4v)$/, 'an MP4 file'],
   [/^video\/mpeg$/, 'an MPEG program stream'],

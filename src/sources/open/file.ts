@@ -1,5 +1,6 @@
 import type {Stats} from 'node:fs';
 import {MediaError, systemError, tooManyOpen} from '../../errors.ts';
+import {command, fact, type Hint, hint, option, phrase} from '../../hint.ts';
 import type {StopSignal} from '../../host.ts';
 import {type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
 import {type FilePath, pathOfFileUrl, typedPath} from '../../lib/files/typed-path.ts';
@@ -36,9 +37,13 @@ export function checkedSourceAt(disk: Disk, name: string, path: string): Source 
     const isThere = (await file.realPath()) === path;
     if (isThere) first ??= inode;
     if (isThere && first === inode) return;
-    throw new MediaError('source_changed', `${name} is no longer the file that was checked.`, {
-      hint: 'It was not sent. Try again when no program replaces it.',
-    });
+    throw new MediaError(
+      'source_changed',
+      phrase`${fact('subject', name)} is no longer the file that was checked.`,
+      {
+        hint: 'It was not sent. Try again when no program replaces it.',
+      },
+    );
   });
 }
 
@@ -67,7 +72,10 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
     if (!file.opened.isFile()) throw notAFile(name, file.opened);
     await admit?.(file);
     if (file.opened.size === 0n)
-      throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
+      throw new MediaError(
+        'empty_file',
+        phrase`${fact('subject', name, 'is')} empty: there is nothing to upload.`,
+      );
     return new OpenFile(name, file, {path});
   } catch (error) {
     await file.close();
@@ -83,10 +91,10 @@ function notAFile(name: string, stats: Pick<Stats, 'isDirectory' | 'isFIFO' | 'i
       : stats.isSocket()
         ? 'a socket'
         : 'a device';
-  return new MediaError('not_a_file', `${name} is ${kind}, not a regular file.`, {
+  return new MediaError('not_a_file', phrase`${fact('subject', name)} is ${kind}, not a regular file.`, {
     hint: stats.isDirectory()
       ? 'Name the files in it.'
-      : `Pipe its content in: media upload - --name FILE < ${kind === 'a FIFO' ? 'FIFO' : 'DEVICE'}`,
+      : hint`${command('uploadStream', kind === 'a FIFO' ? 'FIFO' : 'DEVICE')}`,
   });
 }
 
@@ -95,21 +103,29 @@ async function describeOpenError(
   files: FileSystem,
   {name, path}: Pick<FileToOpen, 'name' | 'path'>,
   cause: unknown,
-  remedy = 'upload its directory with -r, or name it in a list (--files-from)',
+  remedy: Hint = hint`upload its directory with ${option('recursive')}${hint`, or name it in a list (${option('filesFrom')})`}`,
 ): Promise<MediaError> {
   if (cause instanceof MediaError) return cause;
   if (isMissing(cause)) {
     const link = await files.lstat(path).catch(() => undefined);
     const error = webUrlError(name);
     if (error !== undefined) return error;
-    const what = link?.isSymbolicLink() ? 'links to a file that does not exist' : 'does not exist';
-    return new MediaError('file_missing', `${name} ${what}.`, {cause, hint: missingHint(name, path, remedy)});
+    const what = link?.isSymbolicLink()
+      ? phrase`${fact('subject', name)} links to a file that does not exist.`
+      : phrase`${fact('subject', name, 'does')} not exist.`;
+    return new MediaError('file_missing', what, {cause, hint: missingHint(name, path, remedy)});
   }
-  if (isOutOfDescriptors(cause)) return tooManyOpen(`${name} could not be opened`, cause);
+  if (isOutOfDescriptors(cause))
+    return tooManyOpen(phrase`${fact('subject', name, 'could')} not be opened`, cause);
   const code = systemCode(cause);
   if (code === 'ELOOP')
-    return new MediaError('file_unreadable', `${name} is a symbolic link that leads to itself.`, {cause});
-  if (code !== 'ENAMETOOLONG') return systemError('file_unreadable', `${name} could not be read`, cause);
+    return new MediaError(
+      'file_unreadable',
+      phrase`${fact('subject', name)} is a symbolic link that leads to itself.`,
+      {cause},
+    );
+  if (code !== 'ENAMETOOLONG')
+    return systemError('file_unreadable', phrase`${fact('subject', name, 'could')} not be read`, cause);
   const sentence = `${name.slice(0, 60)}... is too long to be the name of a file.`;
   return new MediaError('file_missing', sentence, {cause});
 }
@@ -124,13 +140,14 @@ export async function namedStat(name: string, path: string): Promise<Stats> {
 /** The error for an input that is a URL of the web, if it is one. */
 export function webUrlError(name: string): MediaError | undefined {
   if (!/^https?:\/\//i.test(name)) return undefined;
-  const hint = `Download it first: curl -LO ${shellWord(name)}`;
-  return new MediaError('file_missing', `${name} is a URL, not a file.`, {hint});
+  return new MediaError('file_missing', phrase`${fact('subject', name)} is a URL, not a file.`, {
+    hint: `Download it first: curl -LO ${shellWord(name)}`,
+  });
 }
 
-function missingHint(name: string, path: FilePath, remedy: string): string | undefined {
+function missingHint(name: string, path: FilePath, remedy: Hint): Hint | undefined {
   // In an argument, Node replaces what is not UTF-8 by U+FFFD.
-  if (typeof path === 'string' && name.includes('\ufffd')) return `If its name is not UTF-8, ${remedy}.`;
+  if (typeof path === 'string' && name.includes('\ufffd')) return hint`If its name is not UTF-8, ${remedy}.`;
   // Dragging a file onto a terminal may type a URL.
   const target = orNothing(() => pathOfFileUrl(name)) ?? name;
   return target === name ? undefined : `Use the path of the file instead of its URL: ${shellQuoted(target)}`;

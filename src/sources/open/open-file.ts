@@ -1,5 +1,6 @@
 import type {BigIntStats} from 'node:fs';
 import {MediaError, sourceChanged, systemError} from '../../errors.ts';
+import {fact, phrase} from '../../hint.ts';
 import {largeHash} from '../../lib/files/content-hash.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
 import {type DiskFile, smallBytes} from './disk-file.ts';
@@ -158,7 +159,7 @@ export class OpenFile implements OpenSource {
 
   #unreadable(error: unknown): MediaError {
     if (error instanceof MediaError) return error;
-    return systemError('file_unreadable', `${this.#name} could not be read`, error);
+    return systemError('file_unreadable', phrase`${fact('subject', this.#name, 'could')} not be read`, error);
   }
 
   #rewritten(): MediaError {

@@ -2,6 +2,7 @@ import {mkdtemp, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError, systemError} from '../../errors.ts';
+import {fact, phrase} from '../../hint.ts';
 import type {StopSignal} from '../../host.ts';
 import {systemFiles} from '../../lib/files/file-system.ts';
 import {Disk} from './disk.ts';
@@ -39,13 +40,16 @@ async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<
     await copy(options, fd, signal);
     const stats = await asyncFs.fstat(fd, {bigint: true});
     if (stats.size === 0n)
-      throw new MediaError('empty_file', `${what} was empty: there is nothing to upload.`);
+      throw new MediaError(
+        'empty_file',
+        phrase`${fact('subject', what, 'was')} empty: there is nothing to upload.`,
+      );
     return new OpenFile(what, new Disk().opened(fd, path, stats, false, signal), {onClosed: remove});
   } catch (error) {
     await asyncFs.close(fd).finally(remove);
     if (error instanceof MediaError) throw error;
     if (signal.aborted) throw signal.reason;
-    throw systemError('file_unreadable', `${what} could not be read`, error);
+    throw systemError('file_unreadable', phrase`${fact('subject', what, 'could')} not be read`, error);
   }
 }
 
@@ -84,6 +88,6 @@ async function openNameless(
 }
 
 function cannotSpool({what, temporaryDirectory}: SpoolOptions, error: unknown): MediaError {
-  const sentence = `${what} could not be stored in ${temporaryDirectory}`;
+  const sentence = phrase`${fact('subject', what, 'could')} not be stored in ${temporaryDirectory}`;
   return systemError('local_failure', sentence, error, 'Set TMPDIR to a directory with enough space.');
 }

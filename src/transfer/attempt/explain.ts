@@ -3,9 +3,10 @@ import {
   type ErrorCode,
   MediaError,
   type MediaErrorDetails,
+  quoted,
   tooManyOpen,
 } from '../../errors.ts';
-import {shellWord} from '../../lib/shell.ts';
+import {command, fact, type Hint, type HintParts, hint, option, phrase, setting} from '../../hint.ts';
 import {isOutOfDescriptors} from '../../lib/system-code.ts';
 import {isLoopback} from '../../lib/url.ts';
 import {isRetryableRefusal, type Refused, retryableRefusals, uploadPath} from '../../service/uploader.ts';
@@ -22,20 +23,20 @@ export function explain(
   if (verdict.action !== 'unknown') return error;
   const limit =
     error.status === 503
-      ? ' A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: -c 8'
+      ? hint` A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: ${command('sendFewer', 8)}`
       : '';
-  const {status, serviceCode, words} = error;
+  const {status, serviceCode} = error;
   // Another attempt would be stored, too, and its response be as unreadable.
   const isUnreadable = !resends && /^(not_http|unexpected_response)$/.test(error.code);
-  return new MediaError('outcome_unknown', `${error.message} ${whyUnknown(failure, verdict)}`, {
-    ...{status, serviceCode, words, cause: error},
+  return new MediaError('outcome_unknown', phrase`${error.sentence} ${whyUnknown(failure, verdict)}`, {
+    ...{status, serviceCode, cause: error},
     hint: isUnreadable
-      ? `Check whether the service has the file, and do not send it again before the cause is found. ${error.hint}`
-      : `${unknownUploadHint(resends)}.${limit}`,
+      ? hint`Check whether the service has the file, and do not send it again before the cause is found. ${error.hint ?? ''}`
+      : hint`${unknownUploadHint(resends, true)}${limit}`,
   });
 }
 
-const notOfService = 'Check the base URL: the media service does not respond like this.';
+const notOfService = hint`Check ${setting('baseUrl')}: the media service does not respond like this.`;
 
 /** The error for a failure, whatever the verdict is. */
 export function describeFailure(failure: Failure, host: string, longWaitMs?: number): MediaError {
@@ -49,11 +50,13 @@ export function describeFailure(failure: Failure, host: string, longWaitMs?: num
       return new MediaError(
         'stalled',
         `Nothing more could be read from the file for ${seconds(failure.afterMs)}.`,
-        {hint: 'Check the disk that it is on; if that is only slow, raise --timeout.'},
+        {
+          hint: hint`Check the disk that it is on${hint`; if that is only slow, raise ${option('timeout')}`}.`,
+        },
       );
     case 'stall':
       return new MediaError('stalled', `${host} accepted no more data for ${seconds(failure.afterMs)}.`, {
-        hint: 'On a very slow link, raise --timeout.',
+        hint: hint`On a very slow link, raise ${option('timeout')}.`,
       });
     case 'answer-timeout':
       return new MediaError(
@@ -79,19 +82,17 @@ export function describeFailure(failure: Failure, host: string, longWaitMs?: num
 
 /** The error for a response that is not a success. `longWaitMs`: as in the verdict. */
 export function describeRefusal(refusal: Refused, host: string, longWaitMs?: number): MediaError {
-  const {status, serviceCode, words} = refusal;
-  const details: MediaErrorDetails = {status, serviceCode, words};
+  const {status, serviceCode} = refusal;
+  const details: MediaErrorDetails = {status, serviceCode};
   const noRecord = refusal.message === undefined;
   if (status === 401) return describeUnauthorized(refusal, host, details);
   if (status === 403 || status === 404) {
     return new MediaError(
       status === 403 ? 'forbidden' : 'not_found',
-      sentence(
-        `${host} returned ${status}${said(refusal, 'the key lacks permission, or the base URL is wrong')}`,
-      ),
+      phrase`${host} returned ${String(status)}${said(refusal, 'the key lacks permission, or the base URL is wrong')}`,
       {
         ...details,
-        hint: `Check that the key may upload and that the base URL is right${noRecord ? '; the response is not an error record, so it may come from a proxy in between' : ''}.`,
+        hint: hint`Check that the key may upload and that ${setting('baseUrl')} is right${noRecord ? '; the response is not an error record, so it may come from a proxy in between' : ''}.`,
       },
     );
   }
@@ -100,17 +101,15 @@ export function describeRefusal(refusal: Refused, host: string, longWaitMs?: num
   const wait = longWaitMs === undefined ? '' : ` It asks to wait ${longTime(longWaitMs)}.`;
   return new MediaError(
     code,
-    sentence(`${host} ${did} (${status})${said(refusal, plainReason(status))}`) + wait,
+    phrase`${host} ${did} (${String(status)})${said(refusal, plainReason(status))}${wait}`,
     {
       ...details,
       ...(longWaitMs === undefined
         ? hintFor(status)
-        : {hint: `Try again then, or add --retry-max-wait ${Math.ceil(longWaitMs / 1000)}s.`}),
+        : {hint: hint`Try again then, or ${command('waitLonger', Math.ceil(longWaitMs / 1000))}.`}),
     },
   );
 }
-
-const copyKey = 'Copy the key again from the profile page of the service.';
 
 /** Services check a bearer token; what asks for Basic credentials stands in front of them. */
 function describeUnauthorized(refusal: Refused, host: string, details: MediaErrorDetails): MediaError {
@@ -118,17 +117,12 @@ function describeUnauthorized(refusal: Refused, host: string, details: MediaErro
   const what = isGateway
     ? `A gateway in front of ${host} asks for a user name and a password`
     : `${host} does not know this API key`;
-  return new MediaError('unauthorized', sentence(`${what} (401)${said(refusal)}`), {
+  return new MediaError('unauthorized', phrase`${what} (401)${said(refusal)}`, {
     ...details,
     hint: isGateway
-      ? 'Correct the base URL, or ask the operator of the gateway to let requests with an API key pass.'
-      : copyKey,
+      ? hint`Correct ${setting('baseUrl')}, or ask the operator of the gateway to let requests with an API key pass.`
+      : hint`${command('renewKey')}`,
   });
-}
-
-/** Whether an error says that the service does not know the key. */
-export function isOfKey({code, hint}: MediaError): boolean {
-  return code === 'unauthorized' && hint === copyKey;
 }
 
 /** The code for a refusal, and what the service did in words. */
@@ -149,14 +143,16 @@ function plainReason(status: number): string {
   return '';
 }
 
-function hintFor(status: number): {hint?: string} {
+function hintFor(status: number): {hint?: Hint} {
   if (status === 415)
-    return {hint: 'Set the type with --content-type, or let the bytes decide with --types content.'};
+    return {
+      hint: hint`Set the type with ${option('contentType')}, or let the bytes decide with ${option('types', 'content')}.`,
+    };
   if (status === 411)
     return {hint: 'A proxy in between may have removed the Content-Length; try without the proxy.'};
   if (status === 507) return {hint: 'Delete what it need not keep, or ask its operator for more room.'};
   if (isRetryableRefusal(status) || status === 503)
-    return {hint: 'Try again later, or allow more tries with --retries.'};
+    return {hint: hint`Try again later${hint`, or allow more tries with ${option('retries')}`}.`};
   return {};
 }
 
@@ -179,14 +175,14 @@ function describeRedirect({status, location}: Refused, host: string, details: Me
   );
 }
 
-function redirectHint(target: URL | undefined, host: string): string {
-  if (target === undefined) return 'Check the base URL.';
+function redirectHint(target: URL | undefined, host: string): Hint {
+  if (target === undefined) return hint`Check ${setting('baseUrl')}.`;
   if (target.host === host && !target.pathname.endsWith(uploadPath))
-    return 'Check the path of the base URL; if it is right, a gateway in front of the service may ask for a login.';
+    return hint`Check the path of ${setting('baseUrl')}; if it is right, a gateway in front of the service may ask for a login.`;
   const isPlain = target.protocol === 'http:' && !isLoopback(target.hostname);
   const path = target.pathname.replace(/\/$/, '');
   const baseUrl = `${target.origin}${path.endsWith(uploadPath) ? path.slice(0, -uploadPath.length) : ''}`;
-  return `If that is the service, set it with --base-url ${shellWord(baseUrl)}${isPlain ? ' --allow-http' : ''}`;
+  return hint`If that is the service, set it with ${option('baseUrl', baseUrl, isPlain)}`;
 }
 
 function whyUnknown(failure: Failure, {isFinal}: FailureVerdict): string {
@@ -197,36 +193,29 @@ function whyUnknown(failure: Failure, {isFinal}: FailureVerdict): string {
   return `The whole file had been sent, so it may or may not be stored.${gateway}`;
 }
 
-/** What to do about a file that may be stored, without a full stop. `resends`: whether this run sends it again; undefined if the next one would store others twice. */
-export function unknownUploadHint(resends: boolean | undefined): string {
-  const again = resends ? 'run the command again' : 'add --on-unknown retry';
-  const way = resends === undefined ? 'upload only that file' : again;
-  return `Check whether the service has the file. To send it again, ${way}`;
+/** What to do about a file that may be stored. `resends`: whether this run sends it again; undefined if the next one would store others twice. */
+export function unknownUploadHint(resends: boolean | undefined, isLast = false): HintParts {
+  const how = resends === undefined ? 'single' : resends ? 'next run' : 'option';
+  return hint`Check whether the service has the file${command('sendAgain', how, isLast)}`;
 }
 
 /** If other files use all descriptors, not even a module that decides a type can be loaded; any other error is a bug. */
 export function openingError(name: string, error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   if (!isOutOfDescriptors(error)) throw error;
-  return tooManyOpen(`${name} was not sent`, error, ', or lower --concurrency');
+  return tooManyOpen(
+    phrase`${fact('subject', name, 'was')} not sent`,
+    error,
+    hint`, or lower ${option('concurrency')}`,
+  );
 }
 
 /** The end of a sentence: the service's message, shortened, or our `reason` and the words of a page. */
-function said({message, words}: Refused, reason = ''): string {
+function said({message, words = ''}: Refused, reason = ''): Hint {
   const text = message?.trim();
-  if (text) return `: ${text.length > 500 ? `${text.slice(0, 500)}...` : text}`;
-  if (reason === '') return words ? `: "${words}"` : '';
-  return `: ${reason}${words ? ` ("${words}")` : ''}`;
-}
-
-/** Adds the number of attempts to a sentence. */
-export function withTries(message: string, attempts: number, most: number): string {
-  return `${message} (Attempt ${attempts} of ${most}.)`;
-}
-
-/** Removes what withTries added. */
-export function withoutTries(message: string): string {
-  return message.replace(/ \(Attempt \d+ of \d+\.\)$/, '');
+  if (text) return `: ${text.length > 500 ? `${text.slice(0, 500)}...` : sentence(text)}`;
+  if (reason === '') return quoted(words);
+  return phrase`: ${reason}${words && phrase` ("${fact('page', words)}")`}.`;
 }
 
 /** Adds a full stop, unless the text ends with a punctuation mark, as a service's message may. */

@@ -6,8 +6,9 @@ import {pathToFileURL} from 'node:url';
 import {execa} from 'execa';
 import {generate} from 'selfsigned';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {withHints} from '../../../src/cli/key-hints.ts';
+import {errorWriter, withHints} from '../../../src/cli/key-hints.ts';
 import {MediaError} from '../../../src/errors.ts';
+import {command, hint, option} from '../../../src/hint.ts';
 import {listen, portOf} from '../../service/support.ts';
 import {connectedSandbox, embeddedService} from '../../support/embedded.ts';
 import {fixture, mediaInShell, Sandbox, sandbox} from '../../support/media.ts';
@@ -317,14 +318,36 @@ describe('a file that a command without options for the transfer could not uploa
   );
 
   it.each([
-    ['Try again then, or add --retry-max-wait 300s.', 'Try again then, or set MEDIA_RETRY_MAX_WAIT=300s.'],
-    ['Wait longer for it with --retry-max-wait.', 'Wait longer for it with MEDIA_RETRY_MAX_WAIT.'],
-    ['Try again later, or allow more tries with --retries.', 'Try again later.'],
-    ['Set the type: --content-type image/png', 'Use media upload. Set the type: --content-type image/png'],
-  ])('%s: %s', (hint, expected) => {
-    const error = new MediaError('rejected', 'No.', {hint});
+    [
+      hint`Try again then, or ${command('waitLonger', 300)}.`,
+      'Try again then, or add --retry-max-wait 300s.',
+      'Try again then, or set MEDIA_RETRY_MAX_WAIT=300s.',
+    ],
+    [
+      hint`Wait longer for it with ${option('retryMaxWait')}.`,
+      'Wait longer for it with --retry-max-wait.',
+      'Wait longer for it with MEDIA_RETRY_MAX_WAIT.',
+    ],
+    [
+      hint`Try again later${hint`, or allow more tries with ${option('retries')}`}.`,
+      'Try again later, or allow more tries with --retries.',
+      'Try again later.',
+    ],
+    [
+      hint`On a very slow link, raise ${option('timeout')}.`,
+      'On a very slow link, raise --timeout.',
+      undefined,
+    ],
+    [
+      hint`Set the type: ${option('contentType', 'image/png')}`,
+      'Set the type: --content-type image/png',
+      'Use media upload. Set the type: --content-type image/png',
+    ],
+  ])('%j: %s, there %s', (template, ofUpload, expected) => {
+    const error = new MediaError('rejected', 'No.', {hint: template});
     const outcome = outcomeOf({name: 'a.png', status: 'failed', error});
-    expect(withHints(outcome, undefined, '', {})).toMatchObject({error: {hint: expected}});
-    expect(withHints(outcome, undefined, '')).toMatchObject({error: {hint}});
+    const written = (other?: object) => withHints(outcome, errorWriter(outcome, undefined, '', other));
+    expect(written({})).toHaveProperty('error.hint', expected);
+    expect(written()).toHaveProperty('error.hint', ofUpload);
   });
 });

@@ -2,6 +2,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import type {Session} from '../../../src/cli/session.ts';
 import {openRunJournal} from '../../../src/commands/upload/memory.ts';
 import {systemHost} from '../../../src/host.ts';
+import {inWords} from '../../support/hints.ts';
 import {hostIn} from '../../support/journal.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
@@ -26,7 +27,7 @@ async function openOnce(directory: string, onWait: (elapsedMs: number) => Promis
   const invocation = {host, report: {note: () => {}}};
   const stop = new AbortController().signal;
   const journal = await openRunJournal({}, invocation, {session, shard: undefined, stop}).catch(
-    (error: unknown) => ({error, elapsedMs}),
+    (error: unknown) => ({error: inWords(error), elapsedMs}),
   );
   if (journal === undefined || 'error' in journal) return journal;
   let isClosed = false;

@@ -13,6 +13,7 @@ import {Disk} from '../../../src/sources/open/disk.ts';
 import {sourceAt} from '../../../src/sources/open/file.ts';
 import {sandboxFor} from '../../service/program.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
+import {inWords} from '../../support/hints.ts';
 import {hostIn} from '../../support/journal.ts';
 import {fixture, type Sandbox} from '../../support/media.ts';
 import {slowTest} from '../../support/patience.ts';
@@ -47,7 +48,7 @@ function queueOn(
   });
   const invocation: Invocation = {
     ...{host, stdout: new Stdout(stream), globals: {}, argv: [], given: () => [], abandon: () => {}},
-    report: new Report({stream, json: false, color: false, level: 'default'}),
+    report: new Report({stream, json: false, color: false, level: 'default', inWords}),
   };
   const queue = new UploadQueue(invocation, {
     ...{onUnavailable: () => {}, beforeEnd: () => undefined, ...options},

@@ -1,23 +1,23 @@
 import {expect, test, vi} from 'vitest';
 import {Feed} from '../../../src/commands/watch/feed.ts';
 import {type ErrorCode, MediaError} from '../../../src/errors.ts';
-import type {Outcome} from '../../../src/transfer/outcome.ts';
+import type {UploadResult} from '../../../src/transfer/outcome.ts';
 import {ManualClock} from '../../support/manual-clock.ts';
 import {outcomeOf} from '../../support/outcomes.ts';
 
 const record = {record: {id: 'm'}, json: '{"id":"m"}'};
 
-function uploaded(name: string): Outcome {
+function uploaded(name: string): UploadResult {
   return outcomeOf({name, status: 'uploaded', ...record});
 }
 
-function failed(name: string, code: ErrorCode, status: 'failed' | 'unknown' = 'failed'): Outcome {
+function failed(name: string, code: ErrorCode, status: 'failed' | 'unknown' = 'failed'): UploadResult {
   return outcomeOf({name, status, error: new MediaError(code, `${name}: ${code}.`)});
 }
 
 /** A feed of files that are always complete, to a service and a disposal that a test controls. */
 function feed(
-  answer: (path: string, tries: number) => Outcome | Promise<Outcome>,
+  answer: (path: string, tries: number) => UploadResult | Promise<UploadResult>,
   staysAfter: (path: string, tries: number) => boolean | 'asked again' = () => true,
 ) {
   const clock = new ManualClock();
@@ -204,7 +204,7 @@ test.each([
   ['EIO', 2],
   ['EACCES', 1],
 ])('a file that cannot be read, %s: taken %i times in an hour, as it is', async (code, times) => {
-  const error = new MediaError('file_unreadable', 'a.png cannot be read.', {cause: {code}});
+  const error = new MediaError<string>('file_unreadable', 'a.png cannot be read.', {cause: {code}});
   const {
     clock,
     tries,

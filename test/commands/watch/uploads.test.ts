@@ -12,6 +12,7 @@ import {Stop} from '../../../src/lib/stop.ts';
 import {Report} from '../../../src/output/report.ts';
 import {Stdout} from '../../../src/output/stdout.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
+import {inWords} from '../../support/hints.ts';
 import {hostIn} from '../../support/journal.ts';
 import {fixture} from '../../support/media.ts';
 
@@ -27,7 +28,7 @@ test('a file that has changed since it settled: uploaded, but deleted only when 
   const stream = new PassThrough().on('data', text => void lines.push(...String(text).trimEnd().split('\n')));
   const invocation: Invocation = {
     ...{host, stdout: new Stdout(stream), globals: {}, argv: [], given: () => [], abandon: () => {}},
-    report: new Report({stream: new PassThrough(), json: false, color: false, level: 'default'}),
+    report: new Report({stream: new PassThrough(), json: false, color: false, level: 'default', inWords}),
   };
   const {stdout} = invocation;
   const disposals = new Disposals('delete', {host, stdout, settleMs: 0, stop: new Stop()});

@@ -4,10 +4,10 @@ import {MediaError} from '../../../src/errors.ts';
 import {Results} from '../../../src/output/results/results.ts';
 import {Stdout} from '../../../src/output/stdout.ts';
 import type {ReceivedRecord} from '../../../src/service/record.ts';
-import type {Outcome} from '../../../src/transfer/outcome.ts';
+import type {UploadResult} from '../../../src/transfer/outcome.ts';
 import {outcomeOf} from '../../support/outcomes.ts';
 
-function checked(position: number): Outcome {
+function checked(position: number): UploadResult {
   const name = `p${position}.png`;
   return outcomeOf({name, position, status: 'checked', contentType: 'image/png', size: 1, attempts: 0});
 }
@@ -55,7 +55,7 @@ describe('Results', () => {
     ['failures late', 150],
   ])('brief, 101 rows and more, %s: failures and totals only', async (_when, firstFailure) => {
     const {results, printed} = printing();
-    const error = new MediaError('empty_file', 'It is empty.');
+    const error = new MediaError<string>('empty_file', 'It is empty.');
     for (let position = 0; position < 200; position += 1) {
       const isFailed = position >= firstFailure && position % 50 === 7;
       await results.add(isFailed ? {...checked(position), status: 'failed', error} : checked(position));

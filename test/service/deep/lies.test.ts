@@ -1,5 +1,6 @@
 import {PassThrough} from 'node:stream';
 import {expect, onTestFinished, test} from 'vitest';
+import {withHints} from '../../../src/cli/key-hints.ts';
 import {type FormatName, formatNames} from '../../../src/output/results/formats.ts';
 import {Results} from '../../../src/output/results/results.ts';
 import {Stdout} from '../../../src/output/stdout.ts';
@@ -7,6 +8,7 @@ import type {Outcome} from '../../../src/transfer/outcome.ts';
 import {notJson, rawControl, runnerCommands} from '../../support/experiment/hostile-text.ts';
 import {liar, listening} from '../../support/experiment/liar.ts';
 import {lies} from '../../support/experiment/lies.ts';
+import {inWords} from '../../support/hints.ts';
 import {patienceMs, slowTest} from '../../support/patience.ts';
 import {clientOf, memorySource, uploadEach} from '../support.ts';
 
@@ -17,7 +19,7 @@ async function printed(outcome: Outcome, format: FormatName): Promise<string> {
   stream.on('data', chunk => chunks.push(chunk));
   const options = {format, several: true, dryRun: false, isVerbose: false};
   const results = new Results(new Stdout(stream), {NO_COLOR: '1'}, options);
-  await results.add(outcome);
+  await results.add(withHints(outcome, inWords));
   await results.end();
   return Buffer.concat(chunks).toString();
 }

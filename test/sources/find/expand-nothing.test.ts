@@ -30,12 +30,12 @@ describe('nothing to upload', () => {
     [
       'a pattern, all of it excluded',
       {inputs: ['*.png'], exclude: ['a*']},
-      'The pattern *.png matches no file that passes --exclude.',
+      'The pattern *.png matches no file that is not excluded.',
     ],
     [
       'a directory, all of it excluded',
       {inputs: ['p'], recursive: true, exclude: ['*.png']},
-      'The directory p contains no file that passes --exclude.',
+      'The directory p contains no file that is not excluded.',
     ],
   ])('%s', async (_, request, message) => {
     const root = await makeTree('a.png', 'p/b.png', 'empty/', 'hollow/deep/');
@@ -89,7 +89,7 @@ describe('usage errors', () => {
     ['a list that is a directory', {inputs: ['a.png'], filesFrom: ['p']}, /The list p is a directory/],
     ['a list that is none', {inputs: ['a.png'], filesFrom: ['zeros']}, /zeros is not a list of names/],
     ['a pattern that is none', {inputs: ['a.png'], exclude: ['']}, /is not a pattern/],
-    ['--name without -', {inputs: ['a.png'], name: 'b.png'}, /--name/],
+    ['a name without -', {inputs: ['a.png'], name: 'b.png'}, /A name is for standard input/],
   ])('%s', async (_, request, message) => {
     const root = await makeTree('a.png', 'p/b.png');
     await writeFile(join(root, 'zeros'), Buffer.from('\ufeffa.png\n', 'utf16le'));

@@ -1,6 +1,7 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
+import type {Hint} from '../../../src/hint.ts';
 import {decideContentType, type TypeRule} from '../../../src/sources/media-type/decide.ts';
 
 interface Entry {
@@ -21,7 +22,7 @@ const typesByName = new Map([
   ['wmv-basic.wmv', 'video/x-ms-wmv'],
 ]);
 
-async function decide(name: string, rule: TypeRule, folder: URL): Promise<{type: string; warning?: string}> {
+async function decide(name: string, rule: TypeRule, folder: URL): Promise<{type: string; warning?: Hint}> {
   const bytes = readFileSync(new URL(name, folder));
   const read = async (position: number, length: number) => bytes.subarray(position, position + length);
   try {

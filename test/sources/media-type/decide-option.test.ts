@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
 import {parseContentType} from '../../../src/sources/media-type/decide.ts';
+import {inWords} from '../../support/hints.ts';
 
 describe('--content-type takes', () => {
   test.each([
@@ -54,7 +55,7 @@ describe('--content-type refuses', () => {
     'image/png; a="ñ"',
     `image/png${'; a=b'.repeat(20_000)} !`,
   ])('%.60j', value => {
-    const error = catchError(() => parseContentType(value));
+    const error = inWords(catchError(() => parseContentType(value)));
     expect(error).toBeInstanceOf(MediaError);
     expect(error).toMatchObject({code: 'usage', hint: expect.stringContaining('image/png')});
     expect((error as MediaError).message).not.toMatch(/\p{C}/u);

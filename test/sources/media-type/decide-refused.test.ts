@@ -6,6 +6,7 @@ import {decideContentType, parseContentType} from '../../../src/sources/media-ty
 import {wordsFor} from '../../../src/sources/media-type/sentences.ts';
 import {canonicalType, isMediaType} from '../../../src/sources/media-type/types/tables.ts';
 import {box, latin1, mp3Frame} from '../../support/formats.ts';
+import {hintOf} from '../../support/hints.ts';
 
 function fixture(name: string): Buffer {
   return readFileSync(new URL(`../../fixtures/${name}`, import.meta.url));
@@ -154,7 +155,7 @@ describe('a hint of a refusal', () => {
   test.each(inputs)(
     '%s names no type of another kind, and every type it names can be given',
     async (name, bytes) => {
-      const {hint = ''} = await refusal(name, bytes);
+      const hint = hintOf(await refusal(name, bytes)) ?? '';
       expect(hint).not.toBe('');
       const types = [...hint.matchAll(/--content-type (\S+?)[.,;]?(?=\s|$)/g)].map(([, type]) => type ?? '');
       for (const type of types) expect(parseContentType(type)).toBe(type);

@@ -3,6 +3,7 @@ import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
 import type {RandomAccess} from '../../../src/lib/files/random-access.ts';
 import {decideContentType, type TypeRule} from '../../../src/sources/media-type/decide.ts';
+import {hintOf, inWords, textOf} from '../../support/hints.ts';
 
 const rules: TypeRule[] = ['extension', 'content', 'strict'];
 
@@ -103,7 +104,7 @@ describe('a file that is positively no media', () => {
     expect(error.message).toBe(
       'page-named.png is not recognised as an image or a video: the extension .png says image/png, and the bytes are an HTML page.',
     );
-    expect(error.hint).toBe('If it is one anyway, set its type, for example: --content-type image/png');
+    expect(hintOf(error)).toBe('If it is one anyway, set its type, for example: --content-type image/png');
   });
 
   test('a Git LFS pointer is refused with the way to get the file', async () => {
@@ -141,7 +142,7 @@ describe('a file that is positively no media', () => {
 describe('a file of another media type', () => {
   test('a PNG named .jpg is sent as JPEG with a warning, as PNG by content, not at all strictly', async () => {
     const png = fixture('png-named.jpg');
-    expect((await decideContentType('a/b.jpg', access(png), 'extension')).warning).toBe(
+    expect(textOf((await decideContentType('a/b.jpg', access(png), 'extension')).warning)).toBe(
       'The extension .jpg says image/jpeg, but the bytes say image/png: sent as image/jpeg (--types content sends image/png).',
     );
     expect(await decide('b.jpg', png, 'extension')).toBe('image/jpeg, warned');
@@ -206,7 +207,7 @@ describe('a name that says little', () => {
       expect(await decide(name, bytes, 'extension')).toBe('not_media');
       expect(await decide(name, bytes, 'content')).toBe('not_media');
       expect(await decide(name, bytes, 'strict')).toBe('not_media');
-      expect((await refusal(name, bytes)).hint).toContain('--content-type');
+      expect(hintOf(await refusal(name, bytes))).toContain('--content-type');
     },
   );
 
@@ -306,13 +307,13 @@ describe('what a message shows', () => {
     const page = fixture('page-named.png');
     for (const name of ['a\n\x1b[31m.p\u009bng', 'a.\u202e\u2028x', `a.${'y'.repeat(300)}`]) {
       const error = await refusal(name, page);
-      expect(`${error.message.replace(name, '')}${error.hint}`).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+      expect(`${error.message.replace(name, '')}${hintOf(error)}`).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
       expect(await refusal(name, fixture('photo.png'), 'strict')).toMatchObject({code: 'type_mismatch'});
     }
   });
 
   test('a strict refusal names both findings and the way out', async () => {
-    expect(await refusal('b.jpg', fixture('photo.png'), 'strict')).toMatchObject({
+    expect(inWords(await refusal('b.jpg', fixture('photo.png'), 'strict'))).toMatchObject({
       code: 'type_mismatch',
       message:
         'The name and the bytes of b.jpg do not agree: the extension .jpg says image/jpeg, and the bytes say image/png.',

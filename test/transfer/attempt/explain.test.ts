@@ -2,6 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {describeBroken, MediaError} from '../../../src/errors.ts';
 import {describeRefusal, explain} from '../../../src/transfer/attempt/explain.ts';
 import {type Failure, judge, type Phase} from '../../../src/transfer/attempt/judge.ts';
+import {hintOf, textOf} from '../../support/hints.ts';
 
 const host = 'media.example:8443';
 
@@ -47,7 +48,7 @@ describe('a refusal', () => {
     const failure = {kind: 'refused', status: 429, retryAfter: '7200'} as const;
     const {message, hint} = explain(failure, judge('held', failure, {retryMaxWaitMs: 60_000}), host);
     expect(message).toBe(`${host} received too many requests (429). It asks to wait 2 hours.`);
-    expect(hint).toContain('7200');
+    expect(textOf(hint)).toContain('7200');
   });
 
   test('a message of 100,000 characters is shortened', () => {
@@ -66,8 +67,8 @@ describe('a refusal', () => {
 
   test('403 and 404 without an error record may come from a proxy, with one they do not', () => {
     for (const status of [403, 404]) {
-      expect(describeRefusal({kind: 'refused', status}, host).hint).toContain('may come from a proxy');
-      const {hint} = describeRefusal({kind: 'refused', status, message: 'no'}, host);
+      expect(hintOf(describeRefusal({kind: 'refused', status}, host))).toContain('may come from a proxy');
+      const hint = hintOf(describeRefusal({kind: 'refused', status, message: 'no'}, host));
       expect(hint).toContain('the key may upload');
       expect(hint).toContain('base URL');
       expect(hint).not.toContain('proxy');
@@ -95,7 +96,7 @@ describe('a redirect', () => {
 
   test('to a URL with characters that a shell heeds: the hint quotes them', () => {
     const location = 'https://other.example/$(touch$IFS/tmp/x);echo/v1/media/upload';
-    const {hint} = describeRefusal({kind: 'refused', status: 307, location}, host);
+    const hint = hintOf(describeRefusal({kind: 'refused', status: 307, location}, host));
     expect(hint).toContain("--base-url 'https://other.example/$(touch$IFS/tmp/x);echo'");
   });
 });
@@ -199,17 +200,19 @@ describe('an unknown outcome', () => {
   ])('%s', (_, failure, message) => {
     const error = explained('released', failure);
     expect(error).toMatchObject({code: 'outcome_unknown', message});
-    expect(error.hint).toContain('--on-unknown retry');
+    expect(hintOf(error)).toContain('--on-unknown retry');
   });
 
   test('an answer that is no record: sent again, the file would be stored twice, unless its key is honoured', () => {
     const failure: Failure = {kind: 'unreadable', status: 200, problem: 'not JSON'};
-    const {message, hint} = explained('released', failure);
-    expect(message).toBe(`${host} returned 200, but the response was not JSON. ${sent}`);
-    expect(hint).toBe(
+    const error = explained('released', failure);
+    expect(error.message).toBe(`${host} returned 200, but the response was not JSON. ${sent}`);
+    expect(hintOf(error)).toBe(
       'Check whether the service has the file, and do not send it again before the cause is found. Check the base URL: the media service does not respond like this.',
     );
-    expect(explain(failure, judge('released', failure), host, true).hint).toContain('run the command again');
+    expect(hintOf(explain(failure, judge('released', failure), host, true))).toContain(
+      'run the command again',
+    );
   });
 
   test.each([
@@ -217,8 +220,8 @@ describe('an unknown outcome', () => {
     ['does not know other files, which it would send again', undefined, 'upload only that file'],
   ])('a run that %s: no advice to let it', (_, isSentAgain, way) => {
     const failure: Failure = {kind: 'connection', cause: reset};
-    const {hint} = explain(failure, judge('released', failure), host, isSentAgain);
-    expect(hint).toBe(`Check whether the service has the file. To send it again, ${way}.`);
+    const error = explain(failure, judge('released', failure), host, isSentAgain);
+    expect(hintOf(error)).toBe(`Check whether the service has the file. To send it again, ${way}.`);
   });
 
   test('500 with an error record: the status and the code of the record are kept', () => {

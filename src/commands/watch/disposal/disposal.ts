@@ -6,7 +6,7 @@ import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {limited} from '../../../lib/limited.ts';
 import {systemCode} from '../../../lib/system-code.ts';
 import type {FileStat} from '../../../sources/open/source.ts';
-import {comparisonOf, type LeftOut, type Outcome, unrecordedOf} from '../../../transfer/outcome.ts';
+import {comparisonOf, type LeftOut, type UploadResult, unrecordedOf} from '../../../transfer/outcome.ts';
 import {type Placed, place} from './place.ts';
 import {hasWriter} from './writers.ts';
 
@@ -19,7 +19,7 @@ export interface UploadedFile {
   relative: string;
   /** The state that was uploaded; undefined if it had not settled, so that a later change may not show. */
   stat: FileStat | undefined;
-  outcome: Outcome;
+  outcome: UploadResult;
 }
 
 /** What became of a file; `kept`: why it stays although it was to go, as a sentence. */
@@ -47,7 +47,7 @@ export class Disposals {
   readonly #options: DisposalOptions;
   readonly #inTurn = limited(mostAtATime);
   /** The outcomes from memory whose files the service still has. */
-  readonly #confirmed = new WeakSet<Outcome>();
+  readonly #confirmed = new WeakSet<UploadResult>();
 
   constructor(disposal: Disposal, options: DisposalOptions) {
     this.#disposal = disposal;
@@ -59,7 +59,7 @@ export class Disposals {
   }
 
   /** Asks the service, while the session is open, whether it still has a file whose record comes from memory; rejects if it does not say. */
-  confirm(outcome: Outcome | LeftOut, session: Session | undefined): Promise<void> | undefined {
+  confirm(outcome: UploadResult | LeftOut, session: Session | undefined): Promise<void> | undefined {
     if (!this.areWanted || session === undefined || outcome.status !== 'skipped') return undefined;
     const {record, size = 0} = outcome;
     return this.#inTurn(async () => {

@@ -63,6 +63,8 @@ export interface OtherFinding {
   isMedia: false;
   /** A media type or a description; for a video container, its content. */
   what: string;
+  /** Whether they are too few for a whole file. */
+  isPart?: true;
   /** The type of the container if it contained video. */
   container?: string;
 }

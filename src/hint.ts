@@ -1,0 +1,113 @@
+import {own} from './lib/object.ts';
+
+type Bare<Key extends string> = {[Name in Key]: []};
+
+/** What hints refer to, with the values that belong to it. Each face (the command line, the library) writes it in its own words. */
+export type References = {
+  option: Bare<
+    | ('allowHttp' | 'certificateAuthorities' | 'concurrency' | 'journal' | 'recursive' | 'retries')
+    | ('retryMaxWait' | 'timeout' | 'once' | 'profile' | 'filesFrom' | 'output')
+    | ('frontMatter' | 'noOnce' | 'outDir' | 'root')
+  > & {
+    baseUrl: [url: string, allowHttp: boolean];
+    contentType: [type?: string];
+    shard: [value?: string];
+    static: [directory: string];
+    types: [rule: 'content' | 'strict'];
+  };
+  /** Things to do; those that end a hint bring their punctuation. */
+  command: Bare<'mergeJournals' | 'renewKey' | 'uploadStdin' | 'uploadWithJournal' | 'uploadWithoutOnce'> & {
+    /** To send a file that may be stored again; `isLast`: whether the hint ends with it. */
+    sendAgain: [how: 'next run' | 'option' | 'single', isLast: boolean];
+    sendFewer: [count: number];
+    /** To record that a file is stored, on a condition. */
+    settle: [condition: string, journal: string, idempotencyKey: string];
+    upload: [file: string];
+    uploadDirectory: [directory: string];
+    uploadStream: [from: 'FIFO' | 'DEVICE'];
+    waitLonger: [seconds: number];
+  };
+  setting: Bare<'baseUrl' | 'clientCert' | 'embedded'>;
+  variable: Bare<'clientCert'>;
+  /** What is so for one failure, and left out or written in another way where several are reported together, or where a message is kept. */
+  fact: {
+    mediaId: [id: string | null | undefined];
+    /** The file at the beginning of a message, with a verb if the rest fits several files, too. */
+    subject: [name: string, verb?: keyof typeof plurals];
+    /** The file elsewhere in a message. */
+    file: [name: string];
+    /** Words of a page, which may hold the id of a request. */
+    page: [words: string];
+    tries: [attempts: number, most: number];
+  };
+};
+
+type Kind = keyof References;
+type Values<Of extends Kind, Key extends keyof References[Of]> = Extract<References[Of][Key], unknown[]>;
+
+interface Reference {
+  kind: Kind;
+  key: string;
+  values: readonly unknown[];
+}
+
+/** Words and references. A template in a template is a clause, which is left out if a face has no words for a reference in it. */
+export type HintParts = readonly (string | Reference | HintParts)[];
+
+/** What to do next: text, or a template of it that a face has not written yet. */
+export type Hint = string | HintParts;
+
+type Words<From extends unknown[]> = string | undefined | ((...values: From) => string | undefined);
+
+/** How a face writes each reference; undefined if it has nothing like it. */
+export type Face = {
+  readonly [Of in Kind]: {readonly [Key in keyof References[Of]]: Words<Values<Of, Key>>};
+};
+
+/** The facts of a single failure. */
+export const facts: Face['fact'] = {
+  mediaId: id => id ?? undefined,
+  subject: (name, verb) => (verb === undefined ? name : `${name} ${verb}`),
+  file: name => name,
+  page: words => words,
+  tries: (attempts, most) => ` (Attempt ${attempts} of ${most}.)`,
+};
+
+/** The verbs of subjects. */
+export const plurals = {does: 'do', is: 'are', was: 'were', could: 'could'};
+
+/** A template literal as a hint. */
+export function hint(words: TemplateStringsArray, ...parts: HintParts): HintParts {
+  return words.flatMap((text, at) => [text, parts[at] ?? '']);
+}
+
+const referTo =
+  <Of extends Kind>(kind: Of) =>
+  <Key extends keyof References[Of] & string>(key: Key, ...values: Values<Of, Key>): Reference => ({
+    kind,
+    key,
+    values,
+  });
+
+export const option = referTo('option');
+export const command = referTo('command');
+export const setting = referTo('setting');
+export const variable = referTo('variable');
+export const fact = referTo('fact');
+
+/** A template literal as a message, which refers to facts only. */
+export function phrase(words: TemplateStringsArray, ...parts: HintParts): HintParts {
+  return hint(words, ...parts);
+}
+
+/** The hint in the words of a face; undefined if that has no words for it. */
+export function hintText(hint: Hint, face: Face): string | undefined {
+  if (typeof hint === 'string') return hint;
+  const words = hint.map(part => {
+    if (typeof part === 'string') return part;
+    if (!('kind' in part)) return hintText(part, face) ?? '';
+    const written = own(face[part.kind] as Record<string, Words<unknown[]>>, part.key);
+    return typeof written === 'function' ? written(...part.values) : written;
+  });
+  return words.includes(undefined) ? undefined : words.join('');
+}
