@@ -3,9 +3,9 @@ import type {ActiveUpload} from './active-uploads.ts';
 import type {Intent} from './line.ts';
 import type {JournalLog} from './log.ts';
 import type {JournalReader} from './reader.ts';
-import {ofOtherStore} from './scope.ts';
+import {otherServiceError} from './scope.ts';
 
-interface EntryParts {
+interface UploadLogParts {
   idempotencyKey: string;
   /** The key of an earlier upload of this content that is unknown. A failure of this upload does not settle that one. */
   inDoubt: string | undefined;
@@ -17,28 +17,29 @@ interface EntryParts {
   reader: JournalReader;
   active: ActiveUpload;
   /** The SHA-256 of the content when it was admitted, in hex, if it was hashed then. */
-  hashed: string | undefined;
+  sha256AtStart: string | undefined;
   /** The intent, if it is not recorded yet: then it is recorded with the next transition, at the end at the latest. */
   intent: Intent | undefined;
 }
 
 /** One upload of a run, through which the run reports its progress to the journal. */
-export type JournalEntry = ReturnType<typeof journalEntry>;
+export type UploadLog = ReturnType<typeof uploadLog>;
 
-export function journalEntry(parts: EntryParts) {
+export function uploadLog(parts: UploadLogParts) {
   const {log, reader, active, idempotencyKey: key} = parts;
-  let {hashed: sent, intent} = parts;
-  const takeIntent = () => {
+  let {sha256AtStart: contentSha256, intent} = parts;
+  const takePendingIntent = () => {
     const taken = intent;
     intent = undefined;
     return taken;
   };
   const recordIntent = () => {
-    const taken = takeIntent();
+    const taken = takePendingIntent();
     // Whether it could be written shows in the next transition that matters.
     if (taken !== undefined) log.append({event: 'intent', key, ...taken}).catch(() => {});
   };
-  const recordCommit = () => log.append({event: 'commit', key, ...takeIntent(), sha256: sent ?? ''});
+  const recordCommit = () =>
+    log.append({event: 'commit', key, ...takePendingIntent(), sha256: contentSha256 ?? ''});
   return {
     // Named one by one, since a copy takes a tenth of what an upload costs the journal.
     idempotencyKey: key,
@@ -52,8 +53,9 @@ export function journalEntry(parts: EntryParts) {
      * file system shows in a file's times that it was written twice in a second.
      */
     async commit(sha256: string): Promise<void> {
-      if (sent !== undefined && sha256 !== sent) throw sourceChanged('The file', 'it was rewritten');
-      sent = sha256;
+      if (contentSha256 !== undefined && sha256 !== contentSha256)
+        throw sourceChanged('The file', 'it was rewritten');
+      contentSha256 = sha256;
       active.announce(sha256);
       return recordCommit();
     },
@@ -67,15 +69,16 @@ export function journalEntry(parts: EntryParts) {
      */
     async done(
       recordJson: string,
-      told?: string,
+      reportedServiceId?: string,
       onOther: (error: MediaError) => void = () => {},
     ): Promise<void> {
       const {index, shown} = reader;
-      const isOther = () => told !== undefined && told !== (index.serviceId ?? told);
-      if (isOther()) onOther(ofOtherStore(index.serviceId, told, shown));
-      const serviceId = told === index.serviceId ? undefined : told;
+      const isOther = () =>
+        reportedServiceId !== undefined && reportedServiceId !== (index.serviceId ?? reportedServiceId);
+      if (isOther()) onOther(otherServiceError(index.serviceId, reportedServiceId, shown));
+      const serviceId = reportedServiceId === index.serviceId ? undefined : reportedServiceId;
       await log.append({event: 'done', key, recordJson, serviceId});
-      if (isOther()) throw ofOtherStore(index.serviceId, told, shown);
+      if (isOther()) throw otherServiceError(index.serviceId, reportedServiceId, shown);
     },
 
     /** Records that certainly nothing was stored; another commit may follow. Never call it for an unknown outcome. */

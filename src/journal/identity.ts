@@ -6,19 +6,19 @@ export function contentOf(sha256: string, size: number): Content {
 }
 
 /** How some content is sent. */
-export interface SentAs {
+export interface Variant {
   contentType: string;
   /** What was done to its bytes, such as `geotags/2`; undefined if they are sent unchanged. Hashes are always of the source. */
   transform?: string | undefined;
 }
 
 /** How some content is sent, as a key; no content type contains a line break. */
-export function sentAsKey({contentType, transform}: SentAs): string {
+export function variantKey({contentType, transform}: Variant): string {
   return transform === undefined ? contentType : `${contentType}\n${transform}`;
 }
 
 /** What `sentAsKey` was made of. */
-export function sentAsOf(key = ''): SentAs {
+export function variantOf(key = ''): Variant {
   const [contentType = '', transform] = key.split('\n');
   return {contentType, transform};
 }

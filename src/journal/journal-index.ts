@@ -1,23 +1,23 @@
 import {Column, CompactMap} from '../lib/tables.ts';
-import {type Content, contentOf, type SentAs, sentAsKey, sentAsOf} from './identity.ts';
+import {type Content, contentOf, type Variant, variantKey, variantOf} from './identity.ts';
 import type {FileState, PathKey, UploadLine} from './line.ts';
 import {PathHistory} from './path-history.ts';
 
 const states = ['pending', 'unknown', 'done', 'failed', 'forgotten'] as const;
 
 /** `pending`: may be sent. `unknown`: released without a recorded result. `forgotten`: stored, but no longer counts. */
-export type EntryState = (typeof states)[number];
+export type UploadState = (typeof states)[number];
 
 /** The upload of some content, sent in one way and under one idempotency key. */
-export interface Entry extends SentAs {
+export interface IndexRow extends Variant {
   /** The row in the index. */
   row: number;
   /** Where the line with its current state begins, in bytes. */
   offset: number;
-  state: EntryState;
+  state: UploadState;
   size: number;
   /** Whether it was ever released, so that the service may know its key. */
-  released: boolean;
+  wasReleased: boolean;
 }
 
 /** A journal in memory, without paths unless they are requested. */
@@ -28,8 +28,8 @@ export class JournalIndex {
   readonly history: PathHistory | undefined;
   readonly #rows = new CompactMap();
   /** The first upload of each content, and all of those that have several. */
-  readonly #contents = new CompactMap();
-  readonly #equals = new Map<number, number[]>();
+  readonly #firstRows = new CompactMap();
+  readonly #rowsWithEqualContent = new Map<number, number[]>();
   readonly #sizes = new Set<number>();
   /** The upload of each state of a file, for each rule that decided its content type. */
   readonly #fileStates = new Map<string, CompactMap>();
@@ -44,7 +44,7 @@ export class JournalIndex {
   /** How each upload was sent, and its last writer, as numbers of names. */
   readonly #type = new Column(Uint32Array);
   readonly #writer = new Column(Uint32Array);
-  #committed: {row: number; by: string; offset: number}[] = [];
+  #unreleased: {row: number; by: string; offset: number}[] = [];
 
   constructor(options: {paths?: boolean | undefined} = {}) {
     this.history = options.paths ? new PathHistory() : undefined;
@@ -60,29 +60,29 @@ export class JournalIndex {
     return this.#rows.get(key) ?? -1;
   }
 
-  entry(row: number): Entry {
+  entry(row: number): IndexRow {
     return {
       row,
       state: this.stateOf(row),
       size: this.#size.at(row),
-      ...sentAsOf(this.#names[this.#type.at(row)]),
+      ...variantOf(this.#names[this.#type.at(row)]),
       offset: this.#offset.at(row),
-      released: this.#released.at(row) === 1,
+      wasReleased: this.#released.at(row) === 1,
     };
   }
 
-  stateOf(row: number): EntryState {
+  stateOf(row: number): UploadState {
     return states[this.#state.at(row)] ?? 'pending';
   }
 
   /** Whether the upload with this key is known, and in one of these states. */
-  isIn(key: string, ...states: readonly EntryState[]): boolean {
+  isIn(key: string, ...states: readonly UploadState[]): boolean {
     const row = this.rowOf(key);
     return row !== -1 && states.includes(this.stateOf(row));
   }
 
   /** The uploads of a path, latest first; none without `paths`. */
-  entriesOf(path: PathKey): Entry[] {
+  entriesOf(path: PathKey): IndexRow[] {
     return [...(this.history?.rowsOf(path) ?? [])].map(row => this.entry(row));
   }
 
@@ -99,10 +99,10 @@ export class JournalIndex {
   }
 
   /** All uploads with this content, in the order in which they were hashed. */
-  entriesWith(content: Content): Entry[] {
-    const first = this.#contents.get(content);
+  entriesWith(content: Content): IndexRow[] {
+    const first = this.#firstRows.get(content);
     if (first === undefined) return [];
-    const rows = new Set(this.#equals.get(first) ?? [first]);
+    const rows = new Set(this.#rowsWithEqualContent.get(first) ?? [first]);
     return [...rows].filter(row => this.contentOf(row) === content).map(row => this.entry(row));
   }
 
@@ -112,7 +112,7 @@ export class JournalIndex {
   }
 
   /** The upload for a file in this state; if `types` is given, it must match too. */
-  entryOfFile(file: FileState): Entry | undefined {
+  entryOfFile(file: FileState): IndexRow | undefined {
     const key = keyOf(file);
     const tables =
       file.types === undefined ? [...this.#fileStates.values()] : [this.#fileStates.get(file.types)];
@@ -124,15 +124,15 @@ export class JournalIndex {
   apply(line: UploadLine, offset: number): boolean {
     const {event, key, by, sha256} = line;
     const isIntent = line.contentType !== undefined;
-    const row = isIntent ? this.#added(line) : this.rowOf(key);
+    const row = isIntent ? this.#rowForIntent(line) : this.rowOf(key);
     if (row === -1) return false;
-    if (isIntent) this.#intend(row, by, offset);
-    if (line.path !== undefined && !this.#see(row, line, offset)) return false;
+    if (isIntent) this.#applyIntent(row, by, offset);
+    if (line.path !== undefined && !this.#applySighting(row, line, offset)) return false;
     // Usually the hash was in the commit line.
     if (sha256 && (event !== 'resolved' || this.contentOf(row) === undefined)) this.#setHash(row, sha256);
     switch (event) {
       case 'commit':
-        this.#committed.push({row, by, offset});
+        this.#unreleased.push({row, by, offset});
         break;
       case 'forgotten':
         this.#set(row, 'forgotten', offset);
@@ -144,7 +144,7 @@ export class JournalIndex {
         break;
       case 'failed':
         // What its writer gave up before the release is not sent.
-        this.#committed = this.#committed.filter(commit => commit.row !== row || commit.by !== by);
+        this.#unreleased = this.#unreleased.filter(commit => commit.row !== row || commit.by !== by);
         // If another writer has released this upload since, the failure of the earlier one says nothing about it.
         if (this.#writer.at(row) === this.#numberOf(by)) this.#settle(row, 'failed', offset);
         break;
@@ -156,9 +156,9 @@ export class JournalIndex {
 
   /** Everything that a writer has committed is about to be sent: without a result, it is unknown. */
   release(by: string): void {
-    const committed = this.#committed;
-    this.#committed = committed.filter(commit => commit.by !== by);
-    for (const {row, offset, by: writer} of committed) {
+    const commits = this.#unreleased;
+    this.#unreleased = commits.filter(commit => commit.by !== by);
+    for (const {row, offset, by: writer} of commits) {
       if (writer !== by) continue;
       this.#released.set(row, 1);
       this.#writer.set(row, this.#numberOf(by));
@@ -169,7 +169,7 @@ export class JournalIndex {
 
   /** Commits that were not released when another writer opened the journal are never sent. */
   withdraw(): void {
-    this.#committed = [];
+    this.#unreleased = [];
   }
 
   /** Counts an upload as forgotten because another journal says so. */
@@ -179,27 +179,27 @@ export class JournalIndex {
   }
 
   /** What is forgotten gets no other state: a line that says so is of an older copy in the same file. */
-  #set(row: number, state: EntryState, offset: number): void {
+  #set(row: number, state: UploadState, offset: number): void {
     if (this.stateOf(row) === 'forgotten') return;
     this.#state.set(row, states.indexOf(state));
     this.#offset.set(row, offset);
   }
 
   /** A stored record stays valid whatever follows it. */
-  #settle(row: number, state: EntryState, offset: number): void {
+  #settle(row: number, state: UploadState, offset: number): void {
     if (this.stateOf(row) !== 'done') this.#set(row, state, offset);
   }
 
   /** The row of an upload, which it gets with its first intent. */
-  #added({key, size = 0, contentType = '', transform}: UploadLine): number {
+  #rowForIntent({key, size = 0, contentType = '', transform}: UploadLine): number {
     const next = this.#rows.size;
     const row = this.#rows.set(key, next, 'kept') ?? next;
     if (row === next) this.#size.set(row, size);
-    if (row === next) this.#type.set(row, this.#numberOf(sentAsKey({contentType, transform})));
+    if (row === next) this.#type.set(row, this.#numberOf(variantKey({contentType, transform})));
     return row;
   }
 
-  #see(row: number, {path = '', size = 0, stat, types = ''}: UploadLine, offset: number): boolean {
+  #applySighting(row: number, {path = '', size = 0, stat, types = ''}: UploadLine, offset: number): boolean {
     const table = this.#fileStates.get(types) ?? new CompactMap();
     this.#fileStates.set(types, table);
     table.set(keyOf({path, size, stat}), row);
@@ -213,14 +213,14 @@ export class JournalIndex {
     for (let part = 0; part < 4; part += 1)
       this.#hash.set(4 * row + part, Number.parseInt(sha256.slice(8 * part, 8 * part + 8), 16));
     this.#sizes.add(this.#size.at(row));
-    const first = this.#contents.set(content, row, 'kept') ?? row;
-    const equals = this.#equals.get(first);
+    const first = this.#firstRows.set(content, row, 'kept') ?? row;
+    const equals = this.#rowsWithEqualContent.get(first);
     if (equals !== undefined) equals.push(row);
-    else if (first !== row) this.#equals.set(first, [first, row]);
+    else if (first !== row) this.#rowsWithEqualContent.set(first, [first, row]);
   }
 
   /** An intent with the same key is another run with the same content. It does not settle an unknown upload. */
-  #intend(row: number, by: string, offset: number): void {
+  #applyIntent(row: number, by: string, offset: number): void {
     const state = this.stateOf(row);
     // A replaced writer may write this late: its failure must not settle what its successor has released.
     if (state !== 'unknown') this.#writer.set(row, this.#numberOf(by));
@@ -230,8 +230,8 @@ export class JournalIndex {
   }
 
   #numberOf(name: string): number {
-    const known = this.#numbers.get(name);
-    if (known !== undefined) return known;
+    const existing = this.#numbers.get(name);
+    if (existing !== undefined) return existing;
     this.#numbers.set(name, this.#names.length);
     return this.#names.push(name) - 1;
   }

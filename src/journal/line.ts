@@ -1,7 +1,7 @@
 import {type Holder, holderShape} from '../lib/files/holder.ts';
 import {fromText, isText, toBytes, toText} from '../lib/files/typed-path.ts';
 import {hasShape, isObject, parseObject} from '../lib/json.ts';
-import type {SentAs} from './identity.ts';
+import type {Variant} from './identity.ts';
 
 /** A path as a map key: one character (U+0000 to U+00FF) per byte. */
 export type PathKey = string;
@@ -31,7 +31,7 @@ export interface FileState {
 }
 
 /** What is about to be uploaded. */
-export type Intent = FileState & SentAs;
+export type Intent = FileState & Variant;
 
 /** One transition of one upload, as a line of the journal. The lines of an upload have the same key. */
 export type Transition =

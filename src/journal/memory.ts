@@ -4,12 +4,12 @@ import {contentHash, type Hashable} from '../lib/files/content-hash.ts';
 import type {User} from '../lib/files/ownership.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {FileStat} from '../sources/open/source.ts';
-import type {JournalEntry} from './entry.ts';
-import {contentOf, type SentAs, sentAsKey} from './identity.ts';
-import type {Entry} from './journal-index.ts';
+import type {UploadLog} from './entry.ts';
+import {contentOf, type Variant, variantKey} from './identity.ts';
+import type {IndexRow} from './journal-index.ts';
 import {type FileState, pathKey, type Scope} from './line.ts';
 import {type JournalReader, readJournal} from './reader.ts';
-import {type Questions, refuseOtherScope, refuseOtherStore} from './scope.ts';
+import {requireSameScope, requireSameService, type ServiceQuestions} from './scope.ts';
 
 /** An input, as far as it is known without reading its content. */
 export interface JournalInput {
@@ -24,15 +24,15 @@ export interface JournalInput {
 }
 
 /** An input, and how it is to be sent. */
-export interface SentInput extends JournalInput, SentAs {
+export interface UploadInput extends JournalInput, Variant {
   /** Called before it is sent transformed, with the number of earlier uploads of it that were sent unchanged. */
-  onSentUnchanged?: (uploads: number) => void;
+  onEarlierOriginals?: (uploads: number) => void;
 }
 
 /** What a journal knows about an input. */
-export type Known =
+export type PriorUpload =
   /** Uploaded before, with the same content. */
-  | {status: 'done'; received: ReceivedRecord; entry: Entry}
+  | {status: 'done'; received: ReceivedRecord; entry: IndexRow}
   /** Released before under this idempotency key, without a recorded result. */
   | {status: 'unknown'; key: string};
 
@@ -40,7 +40,7 @@ export type Known =
  * What a journal knows about inputs, for runs and dry runs. Unknown uploads that were first released at the time `resendSince` or
  * later, in milliseconds since the Unix epoch, may be sent again: by default none, with -Infinity all.
  */
-export class JournalMemory {
+export class JournalLookup {
   readonly reader: JournalReader;
   readonly #clock: Clock;
 
@@ -50,58 +50,69 @@ export class JournalMemory {
   }
 
   /** What is known about an unchanged file, an unknown upload first; undefined if the file must be read. */
-  async recall(input: JournalInput, resendSince = Number.POSITIVE_INFINITY): Promise<Known | undefined> {
+  async lookUpUnchanged(
+    input: JournalInput,
+    resendSince = Number.POSITIVE_INFINITY,
+  ): Promise<PriorUpload | undefined> {
     const {index} = this.reader;
     if (input.stat === undefined || !index.hasSize(input.size)) return undefined;
     const entry = index.entryOfFile(fileStateOf(input));
     const content = entry && index.contentOf(entry.row);
     if (entry === undefined || content === undefined) return undefined;
-    const held = await this.#held(index.entriesWith(content), entry, resendSince);
-    return held ?? (entry.state === 'done' ? this.#done(entry) : undefined);
+    const blocking = await this.#blockingUpload(index.entriesWith(content), entry, resendSince);
+    return blocking ?? (entry.state === 'done' ? this.#storedUpload(entry) : undefined);
   }
 
   /** What is known about hashed content that is sent in one way. */
-  async find(
-    {size, onSentUnchanged, ...sentAs}: Pick<SentInput, 'size' | 'onSentUnchanged' | keyof SentAs>,
+  async lookUpContent(
+    {size, onEarlierOriginals, ...sentAs}: Pick<UploadInput, 'size' | 'onEarlierOriginals' | keyof Variant>,
     sha256: string,
     resendSince = Number.POSITIVE_INFINITY,
-  ): Promise<Known | undefined> {
+  ): Promise<PriorUpload | undefined> {
     const entries = this.reader.index.entriesWith(contentOf(sha256, size));
-    const held = await this.#held(entries, sentAs, resendSince);
-    if (held !== undefined) return held;
+    const blocking = await this.#blockingUpload(entries, sentAs, resendSince);
+    if (blocking !== undefined) return blocking;
     const stored = entries.filter(({state}) => state === 'done');
-    const done = stored.find(entry => sentAsKey(entry) === sentAsKey(sentAs));
-    if (done !== undefined) return this.#done(done);
-    const unchanged = stored.filter(({transform}) => transform === undefined);
-    if (sentAs.transform !== undefined && unchanged.length > 0) onSentUnchanged?.(unchanged.length);
+    const done = stored.find(entry => variantKey(entry) === variantKey(sentAs));
+    if (done !== undefined) return this.#storedUpload(done);
+    const originals = stored.filter(({transform}) => transform === undefined);
+    if (sentAs.transform !== undefined && originals.length > 0) onEarlierOriginals?.(originals.length);
     return undefined;
   }
 
   /** What is known about an input, which is read only if content of its size is known; a run begins an entry for a new one. */
-  async admit(
-    input: SentInput,
+  async beginUpload(
+    input: UploadInput,
     source: Hashable,
     options: {resendSince?: number; stop?: StopSignal} = {},
-  ): Promise<Known | {status: 'new'; entry?: JournalEntry}> {
+  ): Promise<PriorUpload | {status: 'new'; entry?: UploadLog}> {
     if (!this.reader.index.hasSize(input.size)) return {status: 'new'};
-    const known = await this.find(input, await contentHash(source, options.stop), options.resendSince);
-    return known ?? {status: 'new'};
+    const prior = await this.lookUpContent(
+      input,
+      await contentHash(source, options.stop),
+      options.resendSince,
+    );
+    return prior ?? {status: 'new'};
   }
 
   /** Records whether the service honours Idempotency-Key; does nothing for a dry run. */
-  remember(_honoursKeys: boolean): void {}
+  recordKeySupport(_honoursKeys: boolean): void {}
 
   /** Does nothing for a dry run, which keeps nothing open. */
   async close(): Promise<void> {}
 
   /** The first of these uploads that is unknown and must not be sent again. */
-  async #held(entries: readonly Entry[], sentAs: SentAs, resendSince: number): Promise<Known | undefined> {
+  async #blockingUpload(
+    entries: readonly IndexRow[],
+    sentAs: Variant,
+    resendSince: number,
+  ): Promise<PriorUpload | undefined> {
     for (const entry of entries) {
       if (entry.state !== 'unknown' || resendSince === Number.NEGATIVE_INFINITY) continue;
       const mayRepeat =
         resendSince !== Number.POSITIVE_INFINITY &&
         // Sent in another way, it would have another idempotency key, and be stored twice.
-        sentAsKey(entry) === sentAsKey(sentAs) &&
+        variantKey(entry) === variantKey(sentAs) &&
         (await this.#isRecent(entry, resendSince));
       if (!mayRepeat) return {status: 'unknown', key: (await this.reader.lineOf(entry)).key};
     }
@@ -109,12 +120,12 @@ export class JournalMemory {
   }
 
   /** Whether an upload was released since then: not at an unreadable time, nor more than a minute ahead of the clock, which has been set back since. */
-  async #isRecent(entry: Entry, since: number): Promise<boolean> {
-    const released = await this.reader.timeOf(entry);
-    return released >= since && released <= this.#clock.now() + 60_000;
+  async #isRecent(entry: IndexRow, since: number): Promise<boolean> {
+    const releaseTime = await this.reader.timeOf(entry);
+    return releaseTime >= since && releaseTime <= this.#clock.now() + 60_000;
   }
 
-  async #done(entry: Entry): Promise<Known> {
+  async #storedUpload(entry: IndexRow): Promise<PriorUpload> {
     return {status: 'done', received: await this.reader.recordOf(entry), entry};
   }
 }
@@ -136,17 +147,17 @@ export function settledStateOf(input: JournalInput, now: number): FileState {
 }
 
 /** Reads a journal for a dry run, without locking it; undefined if there is none. Rejects as openJournal() does. */
-export async function readMemory(
+export async function readLookup(
   path: string,
   host: Pick<Host, 'cwd' | 'files' | 'clock'> & User,
-  asked: Scope | undefined,
-  questions: Questions = {},
-): Promise<JournalMemory | undefined> {
+  runScope: Scope | undefined,
+  questions: ServiceQuestions = {},
+): Promise<JournalLookup | undefined> {
   const reader = await readJournal(path, host, {user: host}).catch(error => {
     if (!(error instanceof MediaError) || error.code !== 'file_missing') throw error;
   });
   if (reader === undefined) return undefined;
-  if (asked !== undefined && reader.scope !== undefined) refuseOtherScope(reader.scope, asked, path);
-  await refuseOtherStore(reader.scope, questions, path);
-  return new JournalMemory(reader, host.clock);
+  if (runScope !== undefined && reader.scope !== undefined) requireSameScope(reader.scope, runScope, path);
+  await requireSameService(reader.scope, questions, path);
+  return new JournalLookup(reader, host.clock);
 }

@@ -7,7 +7,7 @@ import {typedPath} from '../lib/files/typed-path.ts';
 import {ignoreMissing} from '../lib/system-code.ts';
 import {journalFailed} from './errors.ts';
 import {appendAll} from './file.ts';
-import type {EntryState} from './journal-index.ts';
+import type {UploadState} from './journal-index.ts';
 import {formatHeader, withoutCommit} from './line.ts';
 import {lockJournal} from './open.ts';
 import {type JournalReader, readJournal} from './reader.ts';
@@ -50,7 +50,7 @@ async function refuseToOverwrite(
   commonScope([...readers, there]);
   for await (const batch of there.lines()) {
     const isLost = ({key}: {key: string}) => {
-      const isKnownAs = (...states: EntryState[]) => readers.some(({index}) => index.isIn(key, ...states));
+      const isKnownAs = (...states: UploadState[]) => readers.some(({index}) => index.isIn(key, ...states));
       if (there.index.isIn(key, 'forgotten')) return isKnownAs('done');
       return there.index.isIn(key, 'done', 'unknown') && !isKnownAs('done', 'forgotten');
     };

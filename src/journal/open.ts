@@ -14,10 +14,10 @@ import {JournalLog} from './log.ts';
 import {JournalReader} from './reader.ts';
 import {type Recovery, recover} from './recovery.ts';
 import {Journal} from './run-journal.ts';
-import {type Questions, refuseOtherScope, refuseOtherStore} from './scope.ts';
+import {requireSameScope, requireSameService, type ServiceQuestions} from './scope.ts';
 import {WriterCheck} from './writer-check.ts';
 
-export interface JournalOptions extends Patience, Questions {
+export interface JournalOptions extends Patience, ServiceQuestions {
   /** The scope of the run, which the journal must have. Without a scope, only an existing journal is opened. */
   scope?: Scope;
   /** Whether to index paths; true by default without a scope. */
@@ -49,7 +49,7 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
     const opening: Opening = {absolute, shown: path, handle, lock, recovery};
     refuseUnfit(recovery, path, options.scope);
     await waitForWriter(opening, host, options);
-    await refuseOtherStore(recovery.scope, options, path);
+    await requireSameService(recovery.scope, options, path);
     const check = await enter(opening, host, options.scope);
     const {isRemote, isLocal} = await diskKind(host.files, absolute);
     const log = new JournalLog({
@@ -65,7 +65,7 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
 }
 
 function refuseUnfit({scope: there}: Recovery, shown: string, asked: Scope | undefined): void {
-  if (there !== undefined && asked !== undefined) refuseOtherScope(there, asked, shown);
+  if (there !== undefined && asked !== undefined) requireSameScope(there, asked, shown);
   if (there === undefined && asked === undefined)
     throw unusable(`The journal ${shown} is empty`, 'Upload with --journal FILE first.');
 }

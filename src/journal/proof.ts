@@ -1,5 +1,5 @@
-import {type Content, contentOf, sentAsKey} from './identity.ts';
-import type {Entry} from './journal-index.ts';
+import {type Content, contentOf, variantKey} from './identity.ts';
+import type {IndexRow} from './journal-index.ts';
 import {type PathKey, pathKey} from './line.ts';
 import {fileStateOf, type JournalInput} from './memory.ts';
 import type {JournalReader} from './reader.ts';
@@ -22,7 +22,7 @@ type ContentHash = () => Promise<string>;
 
 interface Found {
   reader: JournalReader;
-  entry: Entry;
+  entry: IndexRow;
 }
 
 /** Several journals of one service; they must have been read with `paths`. */
@@ -91,8 +91,8 @@ export class JournalSet {
   async #judge(path: PathKey, done: readonly Found[], ofPath: readonly Found[]): Promise<Verdict> {
     if (done.length === 1) return verdict('once', path, '', await idsOf(done));
     let isElsewhere = false;
-    for (const way of new Set(done.map(({entry}) => sentAsKey(entry)))) {
-      const sent = done.filter(({entry}) => sentAsKey(entry) === way);
+    for (const way of new Set(done.map(({entry}) => variantKey(entry)))) {
+      const sent = done.filter(({entry}) => variantKey(entry) === way);
       const ids = await idsOf(sent);
       if (ids.length < 2) continue;
       const isOfPath = ({reader, entry: {row}}: Found) =>
@@ -158,7 +158,7 @@ async function unknownVerdict(path: PathKey, found: readonly Found[]): Promise<V
 }
 
 /** Why an entry is not stored, as a phrase. */
-export async function entryReason(reader: JournalReader, entry: Entry): Promise<string> {
+export async function entryReason(reader: JournalReader, entry: IndexRow): Promise<string> {
   switch (entry.state) {
     case 'failed': {
       const {code, message} = await reader.failureOf(entry);
@@ -167,7 +167,7 @@ export async function entryReason(reader: JournalReader, entry: Entry): Promise<
     case 'unknown':
       return 'sent, but no result is recorded';
     case 'pending':
-      return entry.released ? 'to be sent again' : 'not sent completely';
+      return entry.wasReleased ? 'to be sent again' : 'not sent completely';
     case 'forgotten':
       return 'forgotten; the next run sends it';
     case 'done':

@@ -4,7 +4,7 @@ import {typedPath} from '../lib/files/typed-path.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import {journalFailed, unusable} from './errors.ts';
 import {blocksOf, openJournalFile, type ReadHandle, readAll, reopening} from './file.ts';
-import type {Entry, EntryState, JournalIndex} from './journal-index.ts';
+import type {IndexRow, JournalIndex, UploadState} from './journal-index.ts';
 import {type PathKey, parseLine, recordIn, type Scope, type UploadLine} from './line.ts';
 import {type Recovery, recover} from './recovery.ts';
 import {commonScope} from './scope.ts';
@@ -33,19 +33,19 @@ export class JournalReader {
   }
 
   /** The record of an entry that is done, as the service sent it. */
-  async recordOf(entry: Entry): Promise<ReceivedRecord> {
+  async recordOf(entry: IndexRow): Promise<ReceivedRecord> {
     const received = parseRecord(recordIn(await this.#textAt(entry.offset)) ?? '');
     return 'problem' in received ? this.#changed() : received;
   }
 
   /** The line of an entry, without its record. */
-  async lineOf({offset}: Pick<Entry, 'offset'>): Promise<UploadLine> {
+  async lineOf({offset}: Pick<IndexRow, 'offset'>): Promise<UploadLine> {
     const line = parseLine(await this.#textAt(offset));
     return line !== undefined && 'key' in line ? line : this.#changed();
   }
 
   /** When an unknown upload was released, in milliseconds since the Unix epoch; NaN if that cannot be told. */
-  async timeOf(entry: Entry): Promise<number> {
+  async timeOf(entry: IndexRow): Promise<number> {
     const {by} = await this.lineOf(entry);
     for await (const lines of blocksOf(this.#handle, this.shown, entry.offset)) {
       for (const {bytes} of lines) {
@@ -57,7 +57,7 @@ export class JournalReader {
   }
 
   /** Why an entry failed. */
-  async failureOf(entry: Entry): Promise<{code: string; message: string}> {
+  async failureOf(entry: IndexRow): Promise<{code: string; message: string}> {
     const {error} = await this.lineOf(entry);
     return {code: String(error?.code ?? ''), message: String(error?.message ?? '')};
   }
@@ -71,12 +71,12 @@ export class JournalReader {
   }
 
   /** The entries of a path in a state, latest first. Needs `paths`. */
-  entriesOf(path: PathKey, state: EntryState): Entry[] {
+  entriesOf(path: PathKey, state: UploadState): IndexRow[] {
     return this.index.entriesOf(path).filter(entry => entry.state === state);
   }
 
   /** All entries in a state, each with one of its paths. Needs `paths`. */
-  async *entriesIn(state: EntryState): AsyncGenerator<{path: PathKey; entry: Entry}> {
+  async *entriesIn(state: UploadState): AsyncGenerator<{path: PathKey; entry: IndexRow}> {
     const seen = new Set<number>();
     for await (const path of this.paths()) {
       for (const entry of this.entriesOf(path, state)) {

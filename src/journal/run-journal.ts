@@ -2,16 +2,22 @@ import type {Host, StopSignal} from '../host.ts';
 import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts';
 import {defined} from '../lib/object.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
-import {type JournalEntry, journalEntry} from './entry.ts';
-import {contentOf, sentAsKey} from './identity.ts';
-import type {Entry} from './journal-index.ts';
+import {type UploadLog, uploadLog} from './entry.ts';
+import {contentOf, variantKey} from './identity.ts';
+import type {IndexRow} from './journal-index.ts';
 import {type FileState, formatHeader} from './line.ts';
 import type {JournalLog} from './log.ts';
-import {type JournalInput, JournalMemory, type Known, type SentInput, settledStateOf} from './memory.ts';
+import {
+  type JournalInput,
+  JournalLookup,
+  type PriorUpload,
+  settledStateOf,
+  type UploadInput,
+} from './memory.ts';
 import type {JournalReader} from './reader.ts';
 
 /** The journal of a run: what earlier runs have uploaded, by content, and the log that this run writes. */
-export class Journal extends JournalMemory {
+export class Journal extends JournalLookup {
   readonly #log: JournalLog;
   readonly #host: Host;
   readonly #active = new ActiveUploads();
@@ -24,9 +30,12 @@ export class Journal extends JournalMemory {
   }
 
   /** What is known about a file that has not changed since it was last read. */
-  override async recall(input: JournalInput, resendSince?: number): Promise<Known | undefined> {
+  override async lookUpUnchanged(
+    input: JournalInput,
+    resendSince?: number,
+  ): Promise<PriorUpload | undefined> {
     const isBusy = this.#active.has(input.size);
-    const known = await super.recall(input, resendSince);
+    const known = await super.lookUpUnchanged(input, resendSince);
     // An equal file may be in progress: admit() waits for it, and then knows more.
     return isBusy && known?.status === 'unknown' ? undefined : known;
   }
@@ -35,11 +44,11 @@ export class Journal extends JournalMemory {
    * Returns what the service has of this content, sent in this way, or records the intent to send it. Hashes the content unless
    * no content of its size is known or in progress, and waits for equal content that is in progress.
    */
-  override async admit(
-    input: SentInput,
+  override async beginUpload(
+    input: UploadInput,
     source: Hashable,
     options: {resendSince?: number; stop?: StopSignal} = {},
-  ): Promise<Known | {status: 'new'; entry: JournalEntry}> {
+  ): Promise<PriorUpload | {status: 'new'; entry: UploadLog}> {
     const active = this.#active.begin(input.size);
     // Before the content is read: what changes the file from then on shows in its times only if they are old enough now.
     const seen = settledStateOf(input, this.#host.clock.now());
@@ -47,7 +56,9 @@ export class Journal extends JournalMemory {
     try {
       const hashed = await this.#hashIfNeeded(input, source, active, options.stop);
       const known =
-        hashed === undefined ? undefined : await this.find(input, hashed.sha256, options.resendSince);
+        hashed === undefined
+          ? undefined
+          : await this.lookUpContent(input, hashed.sha256, options.resendSince);
       if (known?.status === 'done') await this.#see(seen, known.entry);
       if (known !== undefined) return known;
       const entry = await this.#begin(input, seen, hashed, active);
@@ -59,7 +70,7 @@ export class Journal extends JournalMemory {
   }
 
   /** Records how the user has settled an unknown upload: it was uploaded, with this media ID, or is to be sent again. */
-  async settle(entry: Entry, settlement: {uploaded: string} | 'resend'): Promise<void> {
+  async settle(entry: IndexRow, settlement: {uploaded: string} | 'resend'): Promise<void> {
     const {key, sha256 = ''} = await this.reader.lineOf(entry);
     const resolved = {event: 'resolved', key, sha256} as const;
     await this.#log.append(
@@ -70,12 +81,12 @@ export class Journal extends JournalMemory {
   }
 
   /** Records that a stored upload no longer counts, so that its content is sent again. */
-  async forget(entry: Entry): Promise<void> {
+  async forget(entry: IndexRow): Promise<void> {
     const {key} = await this.reader.lineOf(entry);
     await this.#log.append({event: 'forgotten', key});
   }
 
-  override remember(honoursKeys: boolean): void {
+  override recordKeySupport(honoursKeys: boolean): void {
     const {scope, index} = this.reader;
     if (scope === undefined || scope.honoursKeys === honoursKeys) return;
     this.reader.scope = {...scope, ...defined({serviceId: index.serviceId}), honoursKeys};
@@ -104,7 +115,7 @@ export class Journal extends JournalMemory {
   }
 
   /** Records that a file has this content, unless that is known, so that it need not be read again. */
-  async #see(seen: FileState, entry: Entry): Promise<void> {
+  async #see(seen: FileState, entry: IndexRow): Promise<void> {
     if (this.reader.index.entryOfFile(seen)?.row === entry.row) return;
     const {key} = await this.reader.lineOf(entry);
     this.#log.note({event: 'seen', key, ...seen});
@@ -116,17 +127,17 @@ export class Journal extends JournalMemory {
    * second attempt does not settle the first.
    */
   async #begin(
-    {size, contentType, transform}: SentInput,
+    {size, contentType, transform}: UploadInput,
     seen: FileState,
     hashed: Hashed | undefined,
     active: ActiveUpload,
-  ): Promise<JournalEntry> {
+  ): Promise<UploadLog> {
     const same = hashed ? this.reader.index.entriesWith(contentOf(hashed.sha256, size)) : [];
     const unended = same.filter(
-      ({state, released}) => released && (state === 'unknown' || state === 'pending'),
+      ({state, wasReleased}) => wasReleased && (state === 'unknown' || state === 'pending'),
     );
-    const way = sentAsKey({contentType, transform});
-    const reused = unended.find(entry => sentAsKey(entry) === way);
+    const way = variantKey({contentType, transform});
+    const reused = unended.find(entry => variantKey(entry) === way);
     const key = reused === undefined ? this.#newKey() : (await this.reader.lineOf(reused)).key;
     const doubted = unended.find(({state}) => state === 'unknown');
     const intent = {...seen, contentType, transform};
@@ -136,7 +147,7 @@ export class Journal extends JournalMemory {
     // What is hashed already is committed soon: one line is enough for both.
     if (sha256 === undefined) this.#log.note({event: 'intent', key, ...intent});
     const inDoubt = doubted && (await this.reader.lineOf(doubted)).key;
-    return journalEntry({
+    return uploadLog({
       idempotencyKey: key,
       inDoubt,
       wasReleased: reused !== undefined,
@@ -144,7 +155,7 @@ export class Journal extends JournalMemory {
       log: this.#log,
       reader: this.reader,
       active,
-      hashed: hashed?.sha256,
+      sha256AtStart: hashed?.sha256,
       intent: sha256 === undefined ? undefined : intent,
     });
   }

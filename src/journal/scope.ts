@@ -5,7 +5,7 @@ import {unusable} from './errors.ts';
 import type {ParsedLine, Scope} from './line.ts';
 
 /** What only the service can tell; it resolves to undefined if it does not. */
-export interface Questions {
+export interface ServiceQuestions {
   /** Asks which service is there; rejects without a connection. A journal that knows its own is refused if it is another one, or if it does not say. */
   identify?: (() => Promise<string | undefined>) | undefined;
   /** Asks whose key the run uses, for a journal that belongs to an account. */
@@ -39,8 +39,8 @@ export function commonScope(
   let common: Scope | undefined;
   for (const {shown, scope} of journals) {
     if (scope === undefined) continue;
-    const other = journals.find(one => one.scope !== undefined && !isOfOne(one.scope, scope));
-    if (other?.scope !== undefined) throw ofServices(shown, scope, other.shown, other.scope);
+    const other = journals.find(one => one.scope !== undefined && !scopesAgree(one.scope, scope));
+    if (other?.scope !== undefined) throw mixedServicesError(shown, scope, other.shown, other.scope);
     // What was declared last counts.
     const {shard, ...whole} = {...common, ...scope};
     const hasOneShard = common === undefined || common.shard === scope.shard;
@@ -50,25 +50,25 @@ export function commonScope(
 }
 
 /** Throws unless a run with the scope `asked` may continue a journal. */
-export function refuseOtherScope(there: Scope, asked: Scope, shown: string): void {
-  if (there.service !== asked.service) {
+export function requireSameScope(journalScope: Scope, runScope: Scope, shown: string): void {
+  if (journalScope.service !== runScope.service) {
     throw new MediaError(
       'journal_of_other_service',
-      `The journal ${shown} belongs to ${nameOf(there.service)}, but this run uploads to ${nameOf(asked.service)}.`,
+      `The journal ${shown} belongs to ${serviceText(journalScope.service)}, but this run uploads to ${serviceText(runScope.service)}.`,
       {hint: 'Nothing was sent. Keep a journal for each service: use another file with --journal.'},
     );
   }
-  if (!isOfOne(there, asked)) {
+  if (!scopesAgree(journalScope, runScope)) {
     throw new MediaError(
       'journal_of_other_service',
-      `The journal ${shown} belongs to ${ownerOf(there)}, but the key of this run belongs to account ${asked.account}.`,
+      `The journal ${shown} belongs to ${ownerText(journalScope)}, but the key of this run belongs to account ${runScope.account}.`,
       {
         hint: 'Nothing was sent. Keep a journal for each account: use another file with --journal, or another --profile with --once.',
       },
     );
   }
-  if (there.shard === asked.shard) return;
-  const [writer, run] = [there, asked].map(({shard}) =>
+  if (journalScope.shard === runScope.shard) return;
+  const [writer, run] = [journalScope, runScope].map(({shard}) =>
     shard === undefined ? 'no shard' : `shard ${shard}`,
   );
   throw unusable(
@@ -78,46 +78,51 @@ export function refuseOtherScope(there: Scope, asked: Scope, shown: string): voi
 }
 
 /** Rejects if the key is of another account than a journal, or unless the service says that it is the one of the journal, if that knows which one. */
-export async function refuseOtherStore(
-  there: Scope | undefined,
-  {identify, identifyAccount}: Questions,
+export async function requireSameService(
+  journalScope: Scope | undefined,
+  {identify, identifyAccount}: ServiceQuestions,
   shown: string,
 ): Promise<void> {
-  const account = there?.account === undefined ? undefined : await identifyAccount?.();
-  if (there !== undefined && account !== undefined) refuseOtherScope(there, {...there, account}, shown);
-  const serviceId = there?.serviceId;
+  const account = journalScope?.account === undefined ? undefined : await identifyAccount?.();
+  if (journalScope !== undefined && account !== undefined)
+    requireSameScope(journalScope, {...journalScope, account}, shown);
+  const serviceId = journalScope?.serviceId;
   if (serviceId === undefined || identify === undefined) return;
-  const told = await identify().catch(error => {
+  const reported = await identify().catch(error => {
     if (error instanceof MediaError && isUnreachable(error)) return error;
     throw error;
   });
-  if (told === serviceId) return;
-  if (typeof told === 'string') throw ofOtherStore(serviceId, told, shown);
-  const why = told === undefined ? '' : ` ${told.message}`;
+  if (reported === serviceId) return;
+  if (typeof reported === 'string') throw otherServiceError(serviceId, reported, shown);
+  const why = reported === undefined ? '' : ` ${reported.message}`;
   throw new MediaError(
     'journal_unverified',
-    `${there?.service} did not say whether it is the service of the journal ${shown}, with the ID ${serviceId}.${why}`,
-    {hint: 'Nothing was skipped or sent. Try again when the service responds.', cause: told},
+    `${journalScope?.service} did not say whether it is the service of the journal ${shown}, with the ID ${serviceId}.${why}`,
+    {hint: 'Nothing was skipped or sent. Try again when the service responds.', cause: reported},
   );
 }
 
 /** The error for a journal whose base URL leads to another service now. */
-export function ofOtherStore(serviceId: string | undefined, told: string | undefined, shown: string) {
-  const sentence = `The journal ${shown} belongs to the service with the ID ${serviceId}, but the one at its URL now has the ID ${told}.`;
+export function otherServiceError(
+  serviceId: string | undefined,
+  reportedServiceId: string | undefined,
+  shown: string,
+) {
+  const sentence = `The journal ${shown} belongs to the service with the ID ${serviceId}, but the one at its URL now has the ID ${reportedServiceId}.`;
   const hint = `Nothing was sent. If the other service will not come back, remove its journal: rm ${shellQuoted(shown)}`;
   return new MediaError('journal_of_other_service', sentence, {hint});
 }
 
 /** Whether two scopes are of the same service and, as far as both tell, the same store and account. */
-function isOfOne(one: Scope, other: Scope): boolean {
+function scopesAgree(one: Scope, other: Scope): boolean {
   const agree = (a: string | undefined, b = a) => a === undefined || a === b;
   const isOwnerOne = agree(one.account, other.account) && agree(one.serviceId, other.serviceId);
   return one.service === other.service && isOwnerOne;
 }
 
-function ofServices(shown: string, one: Scope, otherShown: string, other: Scope): MediaError {
-  const isOneName = ownerOf(one) === ownerOf(other);
-  const nameIn = (scope: Scope) => `${ownerOf(scope)}${isOneName ? ` (ID ${scope.serviceId})` : ''}`;
+function mixedServicesError(shown: string, one: Scope, otherShown: string, other: Scope): MediaError {
+  const isOneName = ownerText(one) === ownerText(other);
+  const nameIn = (scope: Scope) => `${ownerText(scope)}${isOneName ? ` (ID ${scope.serviceId})` : ''}`;
   const sentence = `${shown} is a journal of ${nameIn(one)}, and ${otherShown} of ${nameIn(other)}.`;
   return new MediaError('journal_of_other_service', sentence, {
     hint: 'A journal is valid for one service and account only: keep one for each.',
@@ -125,12 +130,12 @@ function ofServices(shown: string, one: Scope, otherShown: string, other: Scope)
 }
 
 /** The name of the service for messages, with the account if there is one. */
-function ownerOf({service, account}: Scope): string {
-  return account === undefined ? nameOf(service) : `account ${account} of ${nameOf(service)}`;
+function ownerText({service, account}: Scope): string {
+  return account === undefined ? serviceText(service) : `account ${account} of ${serviceText(service)}`;
 }
 
 /** The name of a service for messages. */
-function nameOf(service: string): string {
+function serviceText(service: string): string {
   return service.startsWith('embedded:')
     ? `the embedded service (${service.slice('embedded:'.length)})`
     : service;

@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import {certainSize} from '../embedded/media/probe.ts';
 import {MediaError} from '../errors.ts';
 import {type Host, systemHost} from '../host.ts';
-import {type JournalMemory, openJournal, readMemory} from '../journal/journal.ts';
+import {type JournalLookup, openJournal, readLookup} from '../journal/journal.ts';
 import {Stop} from '../lib/stop.ts';
 import type {Uploader} from '../service/uploader.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
@@ -122,14 +122,14 @@ async function* run(
   const onAbort = () => end(signal?.reason);
   shareable(signal);
   signal?.addEventListener('abort', onAbort, {once: true});
-  let journal: JournalMemory | undefined;
+  let journal: JournalLookup | undefined;
   try {
     if (journalPath !== undefined) {
       const path = cwd === undefined ? journalPath : resolve(cwd, journalPath);
       const scope = {service: client.baseUrl ?? client.host};
       const identify = client.serviceId && (async () => client.serviceId?.(stop));
       journal = checked.dryRun
-        ? await readMemory(path, host, scope, {identify})
+        ? await readLookup(path, host, scope, {identify})
         : await openJournal(path, host, {scope, identify, stop});
     }
     const items = itemsOf(inputs, stop, host.clock);

@@ -1,5 +1,5 @@
 import {hasTrait, MediaError, unlessBug} from '../errors.ts';
-import type {JournalEntry, Known} from '../journal/journal.ts';
+import type {PriorUpload, UploadLog} from '../journal/journal.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 import {Stop} from '../lib/stop.ts';
 import type {ReceivedRecord} from '../service/record.ts';
@@ -98,7 +98,7 @@ export class Ending {
   }
 
   /** The journal knows the file. */
-  fromJournal(known: Known): PendingResult<Outcome> {
+  fromJournal(known: PriorUpload): PendingResult<Outcome> {
     if (known.status === 'unknown') return this.failed('unknown', this.unknownSince(known.key));
     if (this.#options.geotags === 'strip')
       this.facts.geotags = known.entry.transform === undefined ? 'none' : 'stripped';
@@ -106,7 +106,7 @@ export class Ending {
   }
 
   /** The service stored the file; its `result` is known when the journal has recorded it. */
-  stored({record, json, serviceId}: ReceivedRecord, entry: JournalEntry | undefined): PendingResult<Outcome> {
+  stored({record, json, serviceId}: ReceivedRecord, entry: UploadLog | undefined): PendingResult<Outcome> {
     const outcome = {...this.#described(), status: 'uploaded', record, json} as const;
     if (entry === undefined) return this.#ended(outcome);
     this.#halt.learn(outcome, 'never');

@@ -1,5 +1,5 @@
 import {hasTrait, MediaError} from '../errors.ts';
-import type {JournalEntry, SentInput} from '../journal/journal.ts';
+import type {UploadInput, UploadLog} from '../journal/journal.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {type AttemptOptions, attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
@@ -46,7 +46,7 @@ export class FileTransfer {
   /** Whether an attempt with the same idempotency key was released, in this run or an earlier one. */
   #wasReleased = false;
   #hasYielded = false;
-  #entry: JournalEntry | undefined;
+  #entry: UploadLog | undefined;
   #stripped: Stripped | undefined;
 
   constructor(position: number, source: Source, options: TransferOptions, batch: BatchState) {
@@ -105,7 +105,7 @@ export class FileTransfer {
     const input = {path, size: opened.size, stat: opened.stat, types};
     // A record is compared with the content type, too.
     const known =
-      verify === undefined ? await this.#asked(since => journal?.recall(input, since)) : undefined;
+      verify === undefined ? await this.#asked(since => journal?.lookUpUnchanged(input, since)) : undefined;
     if (known !== undefined) {
       this.#ending.started(opened.size);
       // It is public, too.
@@ -118,8 +118,10 @@ export class FileTransfer {
     this.#ending.started(opened.size);
     if (warning !== undefined) this.#ending.warn(warning);
     if (geotags !== undefined) await this.#applyGeotags(opened);
-    const typed: SentInput = {...input, contentType, ...this.#stripped};
-    const admission = await this.#asked(resendSince => journal?.admit(typed, opened, {resendSince, stop}));
+    const typed: UploadInput = {...input, contentType, ...this.#stripped};
+    const admission = await this.#asked(resendSince =>
+      journal?.beginUpload(typed, opened, {resendSince, stop}),
+    );
     if (admission !== undefined && admission.status !== 'new') return this.#ending.fromJournal(admission);
     this.#entry = admission?.entry;
     return dryRun ? this.#ending.checked() : this.#upload(opened, contentType);

@@ -1,13 +1,14 @@
 import {MediaError} from '../errors.ts';
 import {patched, planGeotags, UnstrippableError} from '../geotags/geotags.ts';
-import type {SentInput} from '../journal/journal.ts';
+import type {UploadInput} from '../journal/journal.ts';
 import type {OpenSource} from '../sources/open/source.ts';
 import type {AttemptOptions} from './attempt/attempt.ts';
 import type {Ending} from './ending.ts';
 import {type FileOptions, geotagTransform} from './options.ts';
 
 /** How a file is sent without its location, and how the journal records that. */
-export type Stripped = Pick<SentInput, 'transform' | 'onSentUnchanged'> & Pick<AttemptOptions, 'transformed'>;
+export type Stripped = Pick<UploadInput, 'transform' | 'onEarlierOriginals'> &
+  Pick<AttemptOptions, 'transformed'>;
 
 /**
  * Searches a file for its location. `strip`: returns how it is sent without one, or rejects with `geotags_unstrippable` if that is
@@ -28,7 +29,7 @@ export async function applyGeotags(
       return {
         transform: geotagTransform,
         transformed: (bytes, position) => patched(bytes, position, plan.patches),
-        onSentUnchanged: uploads => ending.warn(stillPublic(uploads)),
+        onEarlierOriginals: uploads => ending.warn(stillPublic(uploads)),
       };
     }
     ending.warn('It tells where it was taken.');

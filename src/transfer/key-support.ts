@@ -26,7 +26,7 @@ export class KeySupport {
   /** Call after each response. */
   learn(): void {
     const {uploader, journal} = this.#options;
-    if (uploader.honoursKeys !== undefined) journal?.remember(uploader.honoursKeys);
+    if (uploader.honoursKeys !== undefined) journal?.recordKeySupport(uploader.honoursKeys);
   }
 
   /** The same as `isCertain`; if nothing is known yet, the service is asked, once and without a file. */

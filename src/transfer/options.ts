@@ -1,6 +1,6 @@
 import type {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
-import type {JournalMemory} from '../journal/journal.ts';
+import type {JournalLookup} from '../journal/journal.ts';
 import {adaptiveConcurrency} from '../lib/value-kinds.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
@@ -50,7 +50,7 @@ export interface FileOptions {
   /** Whether the location in each file is only warned of, or blanked in what is sent; undefined: files are not searched for it. */
   geotags?: 'warn' | 'strip' | undefined;
   /** Records what was sent, so that another run can continue; in a dry run, only tells what was. */
-  journal?: JournalMemory | undefined;
+  journal?: JournalLookup | undefined;
   dryRun: boolean;
 }
 

@@ -171,7 +171,7 @@ describe('a record', () => {
       });
     });
     await one.run(async journal => {
-      expect(await journal.recall(input)).toMatchObject({received: {json: json.replace('\n', '')}});
+      expect(await journal.lookUpUnchanged(input)).toMatchObject({received: {json: json.replace('\n', '')}});
     });
   });
 });
@@ -195,7 +195,7 @@ describe('what is known of a file', () => {
     const [input, equal] = [inputOf('a.png', 'content'), inputOf('b.png', 'content')];
     await one.run(journal => upload(journal, input, 'commit'));
     await one.run(async journal => {
-      expect(await journal.recall(input)).toMatchObject({status: 'unknown'});
+      expect(await journal.lookUpUnchanged(input)).toMatchObject({status: 'unknown'});
       const entry = await begin(journal, equal);
       await entry.commit(sha256('content'));
       const found = lookup(journal, input);
@@ -209,8 +209,11 @@ describe('what is known of a file', () => {
     const one = await bench();
     await one.run(async journal => {
       const input = inputOf('a.png');
-      expect(await journal.recall(input)).toBeUndefined();
-      expect(await journal.admit(input, unread)).toMatchObject({status: 'new', entry: {sha256: undefined}});
+      expect(await journal.lookUpUnchanged(input)).toBeUndefined();
+      expect(await journal.beginUpload(input, unread)).toMatchObject({
+        status: 'new',
+        entry: {sha256: undefined},
+      });
     });
   });
 
@@ -219,8 +222,11 @@ describe('what is known of a file', () => {
     const input = {...inputOf('a.png'), size};
     await one.run(journal => upload(journal, input, 'done', 'med_7'));
     await one.run(async journal => {
-      expect(await journal.recall(input)).toMatchObject({status: 'done', received: {json: '{"id":"med_7"}'}});
-      expect(await journal.recall(inputOf('a.png', 'other content!'))).toBeUndefined();
+      expect(await journal.lookUpUnchanged(input)).toMatchObject({
+        status: 'done',
+        received: {json: '{"id":"med_7"}'},
+      });
+      expect(await journal.lookUpUnchanged(inputOf('a.png', 'other content!'))).toBeUndefined();
     });
   });
 
@@ -253,7 +259,7 @@ describe('what is known of a file', () => {
     const bytes = {...inputOf('bytes.png', 'content'), stat: undefined};
     for (let run = 0; run < 3; run += 1) {
       await one.run(async journal => {
-        expect((await journal.recall(copy))?.status).toBe(run === 0 ? undefined : 'done');
+        expect((await journal.lookUpUnchanged(copy))?.status).toBe(run === 0 ? undefined : 'done');
         for (const input of [copy, bytes]) expect((await lookup(journal, input)).status).toBe('done');
       });
     }
@@ -278,12 +284,12 @@ describe('what is known of a file', () => {
     const old = changedAt('b.png', 'other', -2_000);
     for (const input of [young, old]) await run(0, journal => upload(journal, input, 'done'));
     await run(0, async journal => {
-      expect(await journal.recall(young)).toBeUndefined();
-      expect(await journal.recall(old)).toMatchObject({status: 'done'});
+      expect(await journal.lookUpUnchanged(young)).toBeUndefined();
+      expect(await journal.lookUpUnchanged(old)).toMatchObject({status: 'done'});
     });
     for (const known of [undefined, 'done']) {
       await run(3_000, async journal => {
-        expect((await journal.recall(young))?.status).toBe(known);
+        expect((await journal.lookUpUnchanged(young))?.status).toBe(known);
         expect((await lookup(journal, young)).status).toBe('done');
       });
     }
@@ -298,7 +304,7 @@ describe('what is known of a file', () => {
     const first = inputOf('a.png', 'content');
     const young = inputOf('b.png', 'content', BigInt(now - 1_999) * 1_000_000n);
     const entry = await begin(journal, first);
-    const held = journal.admit(young, sourceOf(young));
+    const held = journal.beginUpload(young, sourceOf(young));
     now += 60_000;
     await entry.commit(sha256(first.content));
     await entry.done('{"id":"med_1"}');
@@ -306,8 +312,8 @@ describe('what is known of a file', () => {
     expect((await held).status).toBe('done');
     await journal.close();
     const next = await open();
-    expect(await next.recall(young)).toBeUndefined();
-    expect(await next.recall(first)).toMatchObject({status: 'done'});
+    expect(await next.lookUpUnchanged(young)).toBeUndefined();
+    expect(await next.lookUpUnchanged(first)).toMatchObject({status: 'done'});
     await next.close();
   });
 
@@ -337,7 +343,7 @@ describe('what is known of a file', () => {
     await one.run(journal => upload(journal, inputOf('a.png', 'content'), 'done', 'med_1'));
     const key = await one.run(journal => upload(journal, gif, 'commit'));
     await one.run(async journal => {
-      expect(await journal.recall(gif)).toEqual({status: 'unknown', key});
+      expect(await journal.lookUpUnchanged(gif)).toEqual({status: 'unknown', key});
       for (const input of [gif, inputOf('a.png', 'content')]) {
         expect(await lookup(journal, input)).toEqual({status: 'unknown', key});
       }
@@ -379,7 +385,7 @@ describe('two files of equal content on their way', () => {
         const [first, second] = [inputOf('a.png', 'content'), inputOf('b.png', 'content', 5n)];
         const entry = await begin(journal, first, sources(first));
         let found: string | undefined;
-        const waiting = journal.admit(second, sources(second)).then(({status}) => {
+        const waiting = journal.beginUpload(second, sources(second)).then(({status}) => {
           found = status;
         });
         await new Promise(resolve => setImmediate(resolve));
@@ -427,7 +433,7 @@ it('a run that is stopped while a large file is read to be known: reads no furth
       stop.abort(new Error('Ctrl-C'));
       return Buffer.from('c');
     };
-    await expect(journal.admit({...input, stat: undefined}, {size: 7, read}, {stop})).rejects.toThrow(
+    await expect(journal.beginUpload({...input, stat: undefined}, {size: 7, read}, {stop})).rejects.toThrow(
       'Ctrl-C',
     );
     expect(reads).toBe(1);
@@ -541,9 +547,9 @@ describe('a path that is not UTF-8', () => {
       pathBase64: path.toString('base64'),
     });
     await one.run(async journal => {
-      expect(await journal.recall(inputOf(path))).toMatchObject({status: 'done'});
+      expect(await journal.lookUpUnchanged(inputOf(path))).toMatchObject({status: 'done'});
       for (const other of ['a\ufffd/\ufffd\n', 'aÿ/é\n', Buffer.from([0x61, 0xfe])])
-        expect(await journal.recall({...inputOf(path), path: other})).toBeUndefined();
+        expect(await journal.lookUpUnchanged({...inputOf(path), path: other})).toBeUndefined();
     });
   });
 
@@ -555,7 +561,7 @@ describe('a path that is not UTF-8', () => {
       expect((await one.lines())[0]).toMatchObject({path});
       expect((await one.lines())[0]).not.toHaveProperty('pathBase64');
       await one.run(async journal => {
-        expect(await journal.recall(inputOf(Buffer.from(path)))).toMatchObject({status: 'done'});
+        expect(await journal.lookUpUnchanged(inputOf(Buffer.from(path)))).toMatchObject({status: 'done'});
       });
     },
   );

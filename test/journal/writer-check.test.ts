@@ -147,7 +147,7 @@ describe('a writer that another one has followed', () => {
           const journal = await opening;
           if (journal === undefined) return;
           await new Promise(resolve => setTimeout(resolve, 4 * Math.random()));
-          const admission = await journal.admit(input, sourceOf(input)).catch(() => undefined);
+          const admission = await journal.beginUpload(input, sourceOf(input)).catch(() => undefined);
           if (admission?.status === 'new')
             await admission.entry.commit(hash).then(
               () => released.push(number),

@@ -155,7 +155,7 @@ const always = {resendSince: Number.NEGATIVE_INFINITY};
 
 /** Begins an upload that the journal does not contain yet. */
 export async function begin(journal: Journal, input: TestInput, source = sourceOf(input)) {
-  const admission = await journal.admit(input, source, always);
+  const admission = await journal.beginUpload(input, source, always);
   if (admission.status !== 'new') throw new Error(`${input.path} is ${admission.status}`);
   return admission.entry;
 }
@@ -178,8 +178,8 @@ export async function upload(
 /** What the journal says about an input; an upload that is begun by this goes no further. */
 export async function lookup(journal: Journal, input: TestInput, mayResend = false) {
   const options = mayResend ? always : undefined;
-  const recalled = await journal.recall(input, options?.resendSince);
-  const found = recalled ?? (await journal.admit(input, sourceOf(input), options));
+  const recalled = await journal.lookUpUnchanged(input, options?.resendSince);
+  const found = recalled ?? (await journal.beginUpload(input, sourceOf(input), options));
   if (found.status !== 'new') return found;
   found.entry.end();
   return {status: found.status};

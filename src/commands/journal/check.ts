@@ -8,7 +8,7 @@ import {
   type PathKey,
   pathKey,
   readJournals,
-  refuseOtherStore,
+  requireSameService,
   type Verdict,
   writeMerged,
 } from '../../journal/journal.ts';
@@ -105,7 +105,7 @@ async function verifyService(readers: readonly JournalReader[], invocation: Invo
   const session = await openSession(invocation).catch(error => void unlessBug(error));
   try {
     if (session?.identity === scope.service)
-      await refuseOtherStore(scope, {identify: () => session.client.serviceId(new Stop())}, shown);
+      await requireSameService(scope, {identify: () => session.client.serviceId(new Stop())}, shown);
     else invocation.report.note(`not verified: no key is set for ${scope.service}.`);
   } finally {
     await session?.close();

@@ -2,8 +2,8 @@ import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import {
-  type Entry,
   entryReason,
+  type IndexRow,
   type JournalReader,
   type PathKey,
   readJournal,
@@ -33,7 +33,7 @@ export async function listJournals(options: ListOptions, {host, stdout, report}:
   await lines.end();
 }
 
-type ListFormat = (reader: JournalReader, path: PathKey, entry: Entry) => Promise<string | Uint8Array>;
+type ListFormat = (reader: JournalReader, path: PathKey, entry: IndexRow) => Promise<string | Uint8Array>;
 
 async function listFormat({json, template}: ListOptions, report: Invocation['report']): Promise<ListFormat> {
   if (template === undefined) return json ? entryJson : entryText;
@@ -53,23 +53,23 @@ async function listFormat({json, template}: ListOptions, report: Invocation['rep
 }
 
 /** The entries of a path that are shown: what is stored or unknown, any other result only if nothing newer is known. */
-function shownOf({index}: JournalReader, path: PathKey): Entry[] {
+function shownOf({index}: JournalReader, path: PathKey): IndexRow[] {
   const entries = index.entriesOf(path);
   return entries.filter((entry, place) => place === 0 || ['done', 'unknown'].includes(entry.state)).reverse();
 }
 
 /** The name of a state in the output. */
-function statusOf(state: Entry['state']): JournalEntryLine['status'] {
+function statusOf(state: IndexRow['state']): JournalEntryLine['status'] {
   return state === 'done' ? 'uploaded' : state;
 }
 
-async function entryText(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
+async function entryText(reader: JournalReader, path: PathKey, entry: IndexRow): Promise<string> {
   const id =
     entry.state === 'done' ? (await reader.recordOf(entry)).record.id : await entryReason(reader, entry);
   return textLine(statusOf(entry.state), path, id);
 }
 
-async function entryJson(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
+async function entryJson(reader: JournalReader, path: PathKey, entry: IndexRow): Promise<string> {
   const {size, state} = entry;
   const {key} = await reader.lineOf(entry);
   const error =

@@ -2,7 +2,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import {failed, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {
-  type Entry,
+  type IndexRow,
   type Journal,
   type JournalReader,
   openJournal,
@@ -33,7 +33,7 @@ export interface ResolveOptions {
 /** An upload to settle with its media ID; without an ID, it is sent again. */
 interface Decision {
   name: string;
-  entry: Entry;
+  entry: IndexRow;
   id?: string | undefined;
 }
 
@@ -119,7 +119,7 @@ async function decide(
 /** The uploads of each name: those with this path; if there are none, those with this idempotency key, SHA-256 or media ID. */
 async function named(reader: JournalReader, names: readonly string[], state: 'unknown' | 'done') {
   const found = new Map(names.map(name => [name, reader.entriesOf(normalizeName(pathKey(name)), state)]));
-  const others = new Map<string | undefined, Entry[]>();
+  const others = new Map<string | undefined, IndexRow[]>();
   for (const [name, entries] of found) {
     // The index has the first half of each hash.
     if (entries.length === 0) others.set(isSha256(name) ? name.slice(0, 32) : name, entries);

@@ -4,7 +4,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
 import type {Host, StopSignal} from '../../host.ts';
-import type {Journal, JournalMemory, Scope} from '../../journal/journal.ts';
+import type {Journal, JournalLookup, Scope} from '../../journal/journal.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {ownershipProblem} from '../../lib/files/ownership.ts';
 import {defined} from '../../lib/object.ts';
@@ -62,7 +62,7 @@ export async function readDryRunMemory(
   {journal, once}: MemoryFlags,
   invocation: Invocation,
   {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
-): Promise<{journal?: JournalMemory | undefined; onUnknown?: Settings['onUnknown'] | undefined}> {
+): Promise<{journal?: JournalLookup | undefined; onUnknown?: Settings['onUnknown'] | undefined}> {
   const {host, globals} = invocation;
   if (journal === undefined && once === false) return {};
   const {resolveSettings} = await import('../../settings/settings.ts');
@@ -74,7 +74,7 @@ export async function readDryRunMemory(
   const {account, onUnknown} = settings;
   const identity = await identityOf(settings, host);
   const isEmbedded = settings.baseUrl?.kind === 'embedded';
-  const {readMemory} = await import('../../journal/journal.ts');
+  const {readLookup} = await import('../../journal/journal.ts');
   const ask = async <Answer>(question: (session: Session) => Promise<Answer>) => {
     const {openSession, withSession} = await import('../../cli/session.ts');
     return withSession(await openSession(invocation, stop), question);
@@ -88,7 +88,7 @@ export async function readDryRunMemory(
   const part = journal === undefined ? undefined : shard;
   const scope = identity === undefined ? undefined : scopeOf(identity, account, part);
   const path = journal ?? (scope && (await ownJournal(host, scope.service, settings.profileName)));
-  const known = path === undefined ? undefined : readMemory(path, host, scope, isEmbedded ? {} : questions);
+  const known = path === undefined ? undefined : readLookup(path, host, scope, isEmbedded ? {} : questions);
   return {journal: await known, onUnknown};
 }
 

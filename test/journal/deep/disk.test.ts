@@ -381,7 +381,7 @@ describe('content', () => {
       const statuses = await Promise.all(
         Array.from({length: 10}, async (_, number) => {
           const copy = inputOf(`${number}.png`, 'content');
-          const admission = await journal.admit(copy, source(copy));
+          const admission = await journal.beginUpload(copy, source(copy));
           if (admission.status !== 'new') return admission.status;
           sent += 1;
           await settled();

@@ -110,7 +110,7 @@ describe('a journal cut off', () => {
     await one.write(Buffer.concat([bytes, tail]));
     for (let run = 0; run < 2; run += 1)
       await one.run(async journal =>
-        expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
+        expect(await journal.lookUpUnchanged(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
       );
     const text = await readFile(one.path);
     expect(text.subarray(0, bytes.length + tail.length + 1)).toEqual(
@@ -170,7 +170,7 @@ describe('a power cut that keeps a later write and loses an earlier one', () => 
     await one.write(Buffer.concat([bytes, Buffer.alloc(300), Buffer.from(`\n${kept.join('\n')}\n`)]));
     for (let run = 0; run < 2; run += 1)
       await one.run(async journal =>
-        expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
+        expect(await journal.lookUpUnchanged(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
       );
   });
 
@@ -179,7 +179,7 @@ describe('a power cut that keeps a later write and loses an earlier one', () => 
     await one.write(Buffer.alloc(246));
     await one.run(journal => upload(journal, inputOf('a.png'), 'done'));
     await one.run(async journal =>
-      expect(await journal.recall(inputOf('a.png'))).toMatchObject({status: 'done'}),
+      expect(await journal.lookUpUnchanged(inputOf('a.png'))).toMatchObject({status: 'done'}),
     );
   });
 
@@ -217,7 +217,7 @@ describe('journals joined end to end', () => {
     const untilCommit = bytes.toString().split('\n').slice(0, 3).join('\n');
     await one.write(`${bytes}${untilCommit}\n`);
     await one.run(async journal => {
-      expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'});
+      expect(await journal.lookUpUnchanged(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'});
     });
   });
 });
