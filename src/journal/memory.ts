@@ -5,40 +5,42 @@ import type {User} from '../lib/files/ownership.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {FileStat} from '../sources/open/source.ts';
 import type {UploadLog} from './entry.ts';
-import {contentOf, type Variant, variantKey} from './identity.ts';
+import {contentKey, type Variant, variantKey} from './identity.ts';
 import type {IndexRow} from './journal-index.ts';
 import {type FileState, pathKey, type Scope} from './line.ts';
 import {type JournalReader, readJournal} from './reader.ts';
 import {requireSameScope, requireSameService, type ServiceQuestions} from './scope.ts';
 
-/** An input, as far as it is known without reading its content. */
+/** An input as its name and its stat describe it, without its content. */
 export interface JournalInput {
-  /** Relative to the root of the input: text, or bytes if it is not UTF-8. */
+  /** Relative to the root of the input: text, or bytes if the name is not UTF-8. */
   path: string | Uint8Array;
   /** Bytes. */
   size: number;
-  /** Set for files; other content is always read. */
+  /** Present for files only; a source without a stat is read every time. */
   stat?: FileStat | undefined;
-  /** What decides its content type: a rule of `--types`, or a given type; undefined for any. */
-  types?: string | undefined;
+  /** What decides the content type: a rule of `--types`, or one type for all files. Undefined matches every rule. */
+  typeRule?: string | undefined;
+  /** The transform that files with a location get, such as `geotags/2`; undefined if the run sends them as they are. */
+  transformRule?: string | undefined;
 }
 
-/** An input, and how it is to be sent. */
+/** An input, and the variant of it that the run sends. */
 export interface UploadInput extends JournalInput, Variant {
-  /** Called before it is sent transformed, with the number of earlier uploads of it that were sent unchanged. */
+  /** Receives how many earlier uploads stored the original, if this run sends it transformed. */
   onEarlierOriginals?: (uploads: number) => void;
 }
 
-/** What a journal knows about an input. */
+/** What the journal recorded about the content of an input in earlier uploads. */
 export type PriorUpload =
-  /** Uploaded before, with the same content. */
+  /** Stored: the service's record is in the journal. */
   | {status: 'done'; received: ReceivedRecord; entry: IndexRow}
-  /** Released before under this idempotency key, without a recorded result. */
+  /** Sent under this idempotency key, but no result is recorded. */
   | {status: 'unknown'; key: string};
 
 /**
- * What a journal knows about inputs, for runs and dry runs. Unknown uploads that were first released at the time `resendSince` or
- * later, in milliseconds since the Unix epoch, may be sent again: by default none, with -Infinity all.
+ * Looks inputs up in a journal, for runs and dry runs. `resendSince`, in milliseconds since the Unix epoch: unknown
+ * uploads that were released at this time or later may be sent again. By default none may, with -Infinity all.
  */
 export class JournalLookup {
   readonly reader: JournalReader;
@@ -49,7 +51,7 @@ export class JournalLookup {
     this.#clock = clock;
   }
 
-  /** What is known about an unchanged file, an unknown upload first; undefined if the file must be read. */
+  /** Looks a file up by its path and stat, without reading it; undefined if its content must be read. */
   async lookUpUnchanged(
     input: JournalInput,
     resendSince = Number.POSITIVE_INFINITY,
@@ -59,33 +61,33 @@ export class JournalLookup {
     const entry = index.entryOfFile(fileStateOf(input));
     const content = entry && index.contentOf(entry.row);
     if (entry === undefined || content === undefined) return undefined;
-    const blocking = await this.#blockingUpload(index.entriesWith(content), entry, resendSince);
+    const blocking = await this.#blockingUpload(index.entriesWithContent(content), entry, resendSince);
     return blocking ?? (entry.state === 'done' ? this.#storedUpload(entry) : undefined);
   }
 
-  /** What is known about hashed content that is sent in one way. */
+  /** Looks content up by its SHA-256: an unknown upload of any variant, or a stored upload of this variant. */
   async lookUpContent(
-    {size, onEarlierOriginals, ...sentAs}: Pick<UploadInput, 'size' | 'onEarlierOriginals' | keyof Variant>,
+    {size, onEarlierOriginals, ...variant}: Pick<UploadInput, 'size' | 'onEarlierOriginals' | keyof Variant>,
     sha256: string,
     resendSince = Number.POSITIVE_INFINITY,
   ): Promise<PriorUpload | undefined> {
-    const entries = this.reader.index.entriesWith(contentOf(sha256, size));
-    const blocking = await this.#blockingUpload(entries, sentAs, resendSince);
+    const entries = this.reader.index.entriesWithContent(contentKey(sha256, size));
+    const blocking = await this.#blockingUpload(entries, variant, resendSince);
     if (blocking !== undefined) return blocking;
     const stored = entries.filter(({state}) => state === 'done');
-    const done = stored.find(entry => variantKey(entry) === variantKey(sentAs));
+    const done = stored.find(entry => variantKey(entry) === variantKey(variant));
     if (done !== undefined) return this.#storedUpload(done);
     const originals = stored.filter(({transform}) => transform === undefined);
-    if (sentAs.transform !== undefined && originals.length > 0) onEarlierOriginals?.(originals.length);
+    if (variant.transform !== undefined && originals.length > 0) onEarlierOriginals?.(originals.length);
     return undefined;
   }
 
-  /** What is known about an input, which is read only if content of its size is known; a run begins an entry for a new one. */
+  /** Looks an input up; hashes it only if the journal has content of its size. A run gets a log for a new upload. */
   async beginUpload(
     input: UploadInput,
     source: Hashable,
     options: {resendSince?: number; stop?: StopSignal} = {},
-  ): Promise<PriorUpload | {status: 'new'; entry?: UploadLog}> {
+  ): Promise<PriorUpload | {status: 'new'; log?: UploadLog}> {
     if (!this.reader.index.hasSize(input.size)) return {status: 'new'};
     const prior = await this.lookUpContent(
       input,
@@ -95,33 +97,33 @@ export class JournalLookup {
     return prior ?? {status: 'new'};
   }
 
-  /** Records whether the service honours Idempotency-Key; does nothing for a dry run. */
+  /** Records whether the service honours Idempotency-Key. A dry run records nothing. */
   recordKeySupport(_honoursKeys: boolean): void {}
 
-  /** Does nothing for a dry run, which keeps nothing open. */
+  /** Releases the journal. A dry run keeps nothing open. */
   async close(): Promise<void> {}
 
-  /** The first of these uploads that is unknown and must not be sent again. */
+  /** The first unknown upload that forbids to send this variant. */
   async #blockingUpload(
     entries: readonly IndexRow[],
-    sentAs: Variant,
+    variant: Variant,
     resendSince: number,
   ): Promise<PriorUpload | undefined> {
     for (const entry of entries) {
       if (entry.state !== 'unknown' || resendSince === Number.NEGATIVE_INFINITY) continue;
       const mayRepeat =
         resendSince !== Number.POSITIVE_INFINITY &&
-        // Sent in another way, it would have another idempotency key, and be stored twice.
-        variantKey(entry) === variantKey(sentAs) &&
+        // Another variant has another idempotency key, so the service would store the content twice.
+        variantKey(entry) === variantKey(variant) &&
         (await this.#isRecent(entry, resendSince));
       if (!mayRepeat) return {status: 'unknown', key: (await this.reader.lineOf(entry)).key};
     }
     return undefined;
   }
 
-  /** Whether an upload was released since then: not at an unreadable time, nor more than a minute ahead of the clock, which has been set back since. */
+  /** Whether an upload was released since then, and not in the future, as it seems after the clock was set back. */
   async #isRecent(entry: IndexRow, since: number): Promise<boolean> {
-    const releaseTime = await this.reader.timeOf(entry);
+    const releaseTime = await this.reader.releaseTimeOf(entry);
     return releaseTime >= since && releaseTime <= this.#clock.now() + 60_000;
   }
 
@@ -131,22 +133,23 @@ export class JournalLookup {
 }
 
 /** A file that changed less than this many nanoseconds ago may change again without a change of its times. */
-const youngNs = 2_000_000_000n;
+const settleTimeNs = 2_000_000_000n;
 
-/** An input as lines and shortcuts have it. */
-export function fileStateOf({path, size, stat, types}: JournalInput): FileState {
+/** The state of a file as lines record it. */
+export function fileStateOf({path, size, stat, typeRule, transformRule}: JournalInput): FileState {
   const times = stat && `${stat.mtimeNs} ${stat.ctimeNs} ${stat.dev} ${stat.ino}`;
+  const types = transformRule === undefined ? typeRule : `${typeRule} ${transformRule}`;
   return {path: pathKey(path), size, stat: times, types};
 }
 
-/** The same without times in which a later change might not show; `now` in milliseconds. */
+/** The state of a file, without a stat so young that a later change might leave it equal; `now` in milliseconds. */
 export function settledStateOf(input: JournalInput, now: number): FileState {
   const {stat} = input;
-  const isSettled = stat !== undefined && BigInt(Math.floor(now)) * 1_000_000n - stat.ctimeNs >= youngNs;
+  const isSettled = stat !== undefined && BigInt(Math.floor(now)) * 1_000_000n - stat.ctimeNs >= settleTimeNs;
   return fileStateOf({...input, stat: isSettled ? stat : undefined});
 }
 
-/** Reads a journal for a dry run, without locking it; undefined if there is none. Rejects as openJournal() does. */
+/** Reads a journal for a dry run, without a lock; undefined if there is no file. Rejects as openJournal() does. */
 export async function readLookup(
   path: string,
   host: Pick<Host, 'cwd' | 'files' | 'clock'> & User,

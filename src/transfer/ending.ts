@@ -110,7 +110,7 @@ export class Ending {
     const outcome = {...this.#described(), status: 'uploaded', record, json} as const;
     if (entry === undefined) return this.#ended(outcome);
     this.#halt.learn(outcome, 'never');
-    const recording = entry.done(json, serviceId, error => this.#halt.abort(error));
+    const recording = entry.recordStored(json, serviceId, error => this.#halt.abort(error));
     return {result: this.#recorded(outcome, recording, entry.idempotencyKey)};
   }
 
@@ -151,7 +151,7 @@ export class Ending {
 
   /** By its key, since the journal may know the content under another path. */
   #settleCommand(key: string): string {
-    return `media journal resolve ${shellQuoted(this.#options.journal?.reader.shown ?? '')} ${shellWord(key)} --uploaded ID`;
+    return `media journal resolve ${shellQuoted(this.#options.journal?.reader.displayPath ?? '')} ${shellWord(key)} --uploaded ID`;
   }
 
   #ended(outcome: Outcome, reach: Reach = 'never'): PendingResult<Outcome> {

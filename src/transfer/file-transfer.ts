@@ -101,8 +101,8 @@ export class FileTransfer {
   async #transfer(opened: OpenSource): Promise<PendingResult<Outcome>> {
     const {journal, dryRun, stop, verify, geotags, typeRule} = this.#options;
     const {relativePath: path = this.#source.name} = this.#source;
-    const types = geotags === 'strip' ? `${typeRule} ${geotagTransform}` : typeRule;
-    const input = {path, size: opened.size, stat: opened.stat, types};
+    const transformRule = geotags === 'strip' ? geotagTransform : undefined;
+    const input = {path, size: opened.size, stat: opened.stat, typeRule, transformRule};
     // A record is compared with the content type, too.
     const known =
       verify === undefined ? await this.#asked(since => journal?.lookUpUnchanged(input, since)) : undefined;
@@ -123,7 +123,7 @@ export class FileTransfer {
       journal?.beginUpload(typed, opened, {resendSince, stop}),
     );
     if (admission !== undefined && admission.status !== 'new') return this.#ending.fromJournal(admission);
-    this.#entry = admission?.entry;
+    this.#entry = admission?.log;
     return dryRun ? this.#ending.checked() : this.#upload(opened, contentType);
   }
 
@@ -147,7 +147,7 @@ export class FileTransfer {
     const {outage, rateLimit} = this.#batch;
     const entry = this.#entry;
     this.#wasReleased = entry?.wasReleased ?? false;
-    const doubted = entry?.inDoubt;
+    const doubted = entry?.unknownKey;
     if (doubted !== undefined) this.#unknown = this.#ending.unknownSince(doubted, true);
     // Named one by one: a copy of all the options takes a fifth of what an attempt costs on the main thread.
     const upload: AttemptOptions = {
@@ -218,11 +218,11 @@ export class FileTransfer {
     if (decision.action === 'fail') this.#batch.halt.stopEarly(error, decision.halt);
     if (decision.action === 'unknown') {
       this.#unknown ??= error;
-      if (phase !== 'released') await this.#entry?.doubt();
+      if (phase !== 'released') await this.#entry?.recordUnknown();
     }
     // Each certain failure is recorded at once: a kill during the wait would otherwise leave a commit without a result.
     else if (this.#unknown === undefined && !hasTrait(error.code, 'unrecorded'))
-      await this.#entry?.failed({code: error.code, message: error.messageToKeep});
+      await this.#entry?.recordFailure({code: error.code, message: error.messageToKeep});
     if (isYielding) throw error;
     const isFinal = decision.action === 'fail' || (decision.action === 'unknown' && decision.isFinal);
     const mayRepeat = !isFinal && (this.#unknown === undefined || this.#retries.mayResend);

@@ -50,16 +50,16 @@ it('content that is not what was admitted, although nothing shows it in the time
     const entry = await begin(journal, input, largeSourceOf(input));
     await expect(entry.commit(sha256('another'))).rejects.toMatchObject({code: 'source_changed'});
     await entry.commit(sha256('content'));
-    await entry.failed({code: 'rate_limited', message: 'later'});
+    await entry.recordFailure({code: 'rate_limited', message: 'later'});
     await expect(entry.commit(sha256('another'))).rejects.toMatchObject({code: 'source_changed'});
     await entry.commit(sha256('content'));
-    await entry.done('{"id":"b"}');
+    await entry.recordStored('{"id":"b"}');
     entry.end();
     // Of a new size, and not hashed before it was sent.
     const large = inputOf('c.png', 'large content');
     const sent = await begin(journal, large, largeSourceOf(large));
     await sent.commit(sha256('large content'));
-    await sent.failed({code: 'rate_limited', message: 'later'});
+    await sent.recordFailure({code: 'rate_limited', message: 'later'});
     await expect(sent.commit(sha256('LARGE CONTENT'))).rejects.toMatchObject({code: 'source_changed'});
     sent.end();
   });
@@ -128,7 +128,7 @@ describe('the lines', () => {
           const input = inputOf(`library/2024/album-${number}/photograph-${number}.jpeg`);
           const entry = await begin(journal, input);
           await entry.commit(sha256(input.content));
-          await entry.done(record);
+          await entry.recordStored(record);
           entry.end();
         }),
       );
@@ -163,7 +163,7 @@ describe('a record', () => {
     await one.run(async journal => {
       const entry = await begin(journal, input);
       await entry.commit(sha256(input.content));
-      await entry.done(json);
+      await entry.recordStored(json);
       entry.end();
       expect(await lookup(journal, input)).toMatchObject({
         status: 'done',
@@ -182,8 +182,8 @@ describe('what is no record', () => {
     await one.run(async journal => {
       const entry = await begin(journal, inputOf('a.png', 'content'));
       await entry.commit(sha256('content'));
-      await expect(entry.done(json)).rejects.toThrow(/not a journal line/);
-      await entry.done('{"id":"a"}');
+      await expect(entry.recordStored(json)).rejects.toThrow(/not a journal line/);
+      await entry.recordStored('{"id":"a"}');
     });
     expect(await one.lines()).toHaveLength(2);
   });
@@ -199,7 +199,7 @@ describe('what is known of a file', () => {
       const entry = await begin(journal, equal);
       await entry.commit(sha256('content'));
       const found = lookup(journal, input);
-      await entry.done('{"id":"a"}');
+      await entry.recordStored('{"id":"a"}');
       entry.end();
       expect(await found).toMatchObject({status: 'done', received: {json: '{"id":"a"}'}});
     });
@@ -212,7 +212,7 @@ describe('what is known of a file', () => {
       expect(await journal.lookUpUnchanged(input)).toBeUndefined();
       expect(await journal.beginUpload(input, unread)).toMatchObject({
         status: 'new',
-        entry: {sha256: undefined},
+        log: {sha256: undefined},
       });
     });
   });
@@ -241,7 +241,7 @@ describe('what is known of a file', () => {
     ['another path, as after a rename or in a copy', inputOf('b.png', 'content', 5n), 'done'],
     ['another spelling of its name', inputOf('./x/../a.png', 'content'), 'done'],
     ['no file at all', changed('a.png', 'content', {stat: undefined}), 'done'],
-    ['another type', changed('a.png', 'content', {contentType: 'image/gif', types: 'image/gif'}), 'new'],
+    ['another type', changed('a.png', 'content', {contentType: 'image/gif', typeRule: 'image/gif'}), 'new'],
     ['other bytes with the same size and mtime', changed('a.png', 'CONTENT', {stat}), 'new'],
     ['other bytes that are no file', changed('a.png', 'CONTENT', {stat: undefined}), 'new'],
     ['another size', inputOf('a.png', 'contents'), 'new'],
@@ -307,7 +307,7 @@ describe('what is known of a file', () => {
     const held = journal.beginUpload(young, sourceOf(young));
     now += 60_000;
     await entry.commit(sha256(first.content));
-    await entry.done('{"id":"med_1"}');
+    await entry.recordStored('{"id":"med_1"}');
     entry.end();
     expect((await held).status).toBe('done');
     await journal.close();
@@ -330,7 +330,7 @@ describe('what is known of a file', () => {
       for (const input of [
         inputOf('a.png', 'content'),
         inputOf('b.png', 'content', 7n),
-        changed('a.png', 'content', {contentType: 'image/gif', types: 'image/gif'}),
+        changed('a.png', 'content', {contentType: 'image/gif', typeRule: 'image/gif'}),
       ])
         expect(await lookup(journal, input)).toEqual({status: 'unknown', key});
       expect(await lookup(journal, inputOf('a.png', 'CONTENT', 7n))).toEqual({status: 'new'});
@@ -339,7 +339,7 @@ describe('what is known of a file', () => {
 
   it('done under one type and unknown under another: unknown, or its record where that may be sent again', async () => {
     const one = await bench();
-    const gif = changed('a.png', 'content', {contentType: 'image/gif', types: 'image/gif'});
+    const gif = changed('a.png', 'content', {contentType: 'image/gif', typeRule: 'image/gif'});
     await one.run(journal => upload(journal, inputOf('a.png', 'content'), 'done', 'med_1'));
     const key = await one.run(journal => upload(journal, gif, 'commit'));
     await one.run(async journal => {
@@ -359,7 +359,7 @@ describe('what is known of a file', () => {
     await one.run(async journal => {
       const entry = await begin(journal, inputOf('a.png', 'content'));
       await entry.commit(sha256('content'));
-      await entry.failed({code: 'rate_limited', message: 'later'});
+      await entry.recordFailure({code: 'rate_limited', message: 'later'});
       await entry.commit(sha256('content'));
       entry.end();
       expect(await lookup(journal, inputOf('a.png', 'content'))).toMatchObject({status: 'unknown'});
@@ -392,8 +392,8 @@ describe('two files of equal content on their way', () => {
         if (end !== 'failed') await entry.commit(sha256('content'));
         await new Promise(resolve => setImmediate(resolve));
         expect(found).toBeUndefined();
-        if (end === 'done') await entry.done('{"id":"a"}');
-        if (end === 'failed') await entry.failed({code: 'rejected', message: 'no'});
+        if (end === 'done') await entry.recordStored('{"id":"a"}');
+        if (end === 'failed') await entry.recordFailure({code: 'rejected', message: 'no'});
         entry.end();
         await waiting;
         return found;
@@ -476,10 +476,10 @@ describe('the idempotency key', () => {
   it('an unknown that is sent again as another type: a new one, and the first stays in doubt', async () => {
     const one = await bench();
     const key = await one.run(journal => upload(journal, inputOf('a.png', 'content'), 'commit'));
-    const gif = {...inputOf('a.png', 'content'), contentType: 'image/gif', types: 'image/gif'};
+    const gif = {...inputOf('a.png', 'content'), contentType: 'image/gif', typeRule: 'image/gif'};
     await one.run(async journal => {
       const entry = await begin(journal, gif);
-      expect(entry.inDoubt).toBe(key);
+      expect(entry.unknownKey).toBe(key);
       expect(entry.idempotencyKey).not.toBe(key);
       entry.end();
     });
@@ -494,10 +494,10 @@ describe('the idempotency key', () => {
         const [key] = keys;
         if (key !== undefined) expect(await lookup(journal, input)).toEqual({status: 'unknown', key});
         const entry = await begin(journal, input);
-        expect(entry.inDoubt).toBe(key);
+        expect(entry.unknownKey).toBe(key);
         keys.add(entry.idempotencyKey);
         if (end !== 'intent') await entry.commit(sha256(input.content));
-        if (end === 'done') await entry.done('{"id":"a"}');
+        if (end === 'done') await entry.recordStored('{"id":"a"}');
         entry.end();
       });
     }

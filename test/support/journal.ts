@@ -125,7 +125,7 @@ export function inputOf(
 ): TestInput {
   const stat = {mtimeNs, ctimeNs: mtimeNs, dev: 1n, ino: 2n};
   const size = Buffer.byteLength(content);
-  return {path, size, stat, types: 'extension', contentType: 'image/png', content};
+  return {path, size, stat, typeRule: 'extension', contentType: 'image/png', content};
 }
 
 /** The content of an input, for hashing. */
@@ -157,7 +157,7 @@ const always = {resendSince: Number.NEGATIVE_INFINITY};
 export async function begin(journal: Journal, input: TestInput, source = sourceOf(input)) {
   const admission = await journal.beginUpload(input, source, always);
   if (admission.status !== 'new') throw new Error(`${input.path} is ${admission.status}`);
-  return admission.entry;
+  return admission.log;
 }
 
 /** Takes an input through an upload up to a given step; resolves to its idempotency key. */
@@ -169,8 +169,8 @@ export async function upload(
 ): Promise<string> {
   const entry = await begin(journal, input);
   if (end === 'commit' || end === 'done') await entry.commit(sha256(input.content));
-  if (end === 'done') await entry.done(JSON.stringify({id}));
-  if (end === 'failed') await entry.failed({code: 'rejected', message: 'the service refused it'});
+  if (end === 'done') await entry.recordStored(JSON.stringify({id}));
+  if (end === 'failed') await entry.recordFailure({code: 'rejected', message: 'the service refused it'});
   entry.end();
   return entry.idempotencyKey;
 }
@@ -181,7 +181,7 @@ export async function lookup(journal: Journal, input: TestInput, mayResend = fal
   const recalled = await journal.lookUpUnchanged(input, options?.resendSince);
   const found = recalled ?? (await journal.beginUpload(input, sourceOf(input), options));
   if (found.status !== 'new') return found;
-  found.entry.end();
+  found.log.end();
   return {status: found.status};
 }
 

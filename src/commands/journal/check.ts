@@ -55,7 +55,7 @@ export async function mergeJournals(
   const readers = await readJournals(options.files, host, {paths: true});
   const journals = new JournalSet(readers);
   const listed = new Set<PathKey>();
-  for await (const verdict of journals.proveAll()) {
+  for await (const verdict of journals.checkAllPaths()) {
     await tally.add(verdict);
     if (verdict.status !== 'once') listed.add(verdict.path);
   }
@@ -100,12 +100,12 @@ function conclude(counts: ProofCounts, report: Invocation['report'], hint: strin
 
 /** Rejects unless the service is the one that the journals belong to; without a key for it, says that this was not verified. */
 async function verifyService(readers: readonly JournalReader[], invocation: Invocation) {
-  const {scope, shown = ''} = readers.find(reader => reader.scope?.serviceId !== undefined) ?? {};
+  const {scope, displayPath = ''} = readers.find(reader => reader.scope?.serviceId !== undefined) ?? {};
   if (scope === undefined) return;
   const session = await openSession(invocation).catch(error => void unlessBug(error));
   try {
     if (session?.identity === scope.service)
-      await requireSameService(scope, {identify: () => session.client.serviceId(new Stop())}, shown);
+      await requireSameService(scope, {identify: () => session.client.serviceId(new Stop())}, displayPath);
     else invocation.report.note(`not verified: no key is set for ${scope.service}.`);
   } finally {
     await session?.close();
@@ -141,7 +141,7 @@ async function proveSource(
     opened = file;
     const {contentHash} = await import('../../lib/files/content-hash.ts');
     const input = {path, size: file.size, stat: file.stat};
-    const verdict = await journals.prove(input, () => contentHash(file));
+    const verdict = await journals.checkInput(input, () => contentHash(file));
     if (verdict.status !== 'missing') return verdict;
     const {decideSourceType} = await import('../../sources/media-type/decide.ts');
     await decideSourceType(source, file, {types});

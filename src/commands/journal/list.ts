@@ -28,7 +28,7 @@ export async function listJournals(options: ListOptions, {host, stdout, report}:
   for (const file of files) {
     const reader = await readJournal(file, host, {paths: true, ...(!isNamed && {user: host})});
     for await (const path of reader.paths())
-      for (const entry of shownOf(reader, path)) await lines.add(await listed(reader, path, entry));
+      for (const entry of latestUploads(reader, path)) await lines.add(await listed(reader, path, entry));
   }
   await lines.end();
 }
@@ -53,8 +53,8 @@ async function listFormat({json, template}: ListOptions, report: Invocation['rep
 }
 
 /** The entries of a path that are shown: what is stored or unknown, any other result only if nothing newer is known. */
-function shownOf({index}: JournalReader, path: PathKey): IndexRow[] {
-  const entries = index.entriesOf(path);
+function latestUploads({index}: JournalReader, path: PathKey): IndexRow[] {
+  const entries = index.entriesOfPath(path);
   return entries.filter((entry, place) => place === 0 || ['done', 'unknown'].includes(entry.state)).reverse();
 }
 
@@ -84,7 +84,7 @@ async function entryJson(reader: JournalReader, path: PathKey, entry: IndexRow):
     error,
     size,
     idempotencyKey: key,
-    journal: reader.shown,
+    journal: reader.displayPath,
   };
   return jsonLine<JournalEntryLine>(
     fields,

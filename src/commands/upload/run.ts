@@ -152,7 +152,7 @@ export class UploadRun {
       },
     );
     const {session} = resources;
-    this.#journal = resources.journal?.reader.shown;
+    this.#journal = resources.journal?.reader.displayPath;
     const warn = (name: string, message: string) => this.#failures.warn(name, message, several);
     const shown = await watchUpload(this.#invocation, inputs, this.tally, warn);
     this.#shown = shown;

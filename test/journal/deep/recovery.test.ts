@@ -93,7 +93,7 @@ describe('a journal cut off', () => {
       const readers = await readJournals([one.path], one.host, {paths: true});
       const states = expected(bytes.subarray(0, length).toString());
       for (const name of names.map(name => Buffer.from(name).toString('latin1'))) {
-        const entry = readers[0]?.index.entriesOf(name)[0];
+        const entry = readers[0]?.index.entriesOfPath(name)[0];
         const isDone = states.get(Buffer.from(name, 'latin1').toString()) === 'done';
         expect(entry?.state === 'done').toBe(isDone);
       }
@@ -229,7 +229,7 @@ describe('journals joined end to end, of which some name an account or tell whic
     const begun = async (journal: Journal) => {
       const entry = await begin(journal, inputOf(`${one.directory}.png`));
       await entry.commit(sha256(`content of ${one.directory}.png`));
-      await entry.done('{"id":"med_1"}', serviceId);
+      await entry.recordStored('{"id":"med_1"}', serviceId);
       entry.end();
     };
     await one.run(begun, one.path, {scope: {service: url, ...own}});
@@ -339,6 +339,6 @@ describe('what two writers wrote into one journal', () => {
     const one = await bench();
     await one.write(parts.join(''));
     const [reader] = await readJournals([one.path], one.host, {paths: true});
-    expect(reader?.index.entriesOf('a.png')[0]?.state).toBe(state);
+    expect(reader?.index.entriesOfPath('a.png')[0]?.state).toBe(state);
   });
 });
