@@ -134,7 +134,7 @@ export class MediaError extends Error {
   }
 
   /** The same failure with another sentence or hint. */
-  reworded({
+  reword({
     message = this.message,
     hint = this.hint,
   }: {

@@ -3,7 +3,7 @@ import {createReadStream, fstatSync, readFileSync, readlinkSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
 import {type FileSystem, systemFiles} from './lib/files/file-system.ts';
-import {orNothing, systemCode} from './lib/system-code.ts';
+import {systemCode, undefinedIfThrows} from './lib/system-code.ts';
 
 /** The variables of ours that contain a secret. */
 export const secretVariables = ['MEDIA_API_KEY', 'MEDIA_CLIENT_KEY_PASSPHRASE', 'MEDIA_BRIDGE_SECRET'];
@@ -138,7 +138,8 @@ export const systemClock: Clock = {
 /** Makes UUIDs. The first is the kernel's: to load node:crypto takes 12 ms, and a small upload has no other use for it. */
 function uuidSource(): () => string {
   let isFirst = true;
-  const kernels = () => orNothing(() => readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim());
+  const kernels = () =>
+    undefinedIfThrows(() => readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim());
   return () => {
     const uuid = isFirst ? kernels() : undefined;
     isFirst = false;
@@ -161,7 +162,8 @@ export function systemHost(): Host {
     // Node opens each stream when it is first used; a library that does not use them leaves them closed.
     get stdin() {
       // Node takes a directory for an empty stream; reading it fails.
-      if (orNothing(() => fstatSync(0).isDirectory())) return createReadStream('', {fd: 0, autoClose: false});
+      if (undefinedIfThrows(() => fstatSync(0).isDirectory()))
+        return createReadStream('', {fd: 0, autoClose: false});
       return process.stdin;
     },
     get stdout() {
@@ -171,7 +173,7 @@ export function systemHost(): Host {
       return process.stderr;
     },
     isStdoutPiped() {
-      const stats = orNothing(() => fstatSync(1));
+      const stats = undefinedIfThrows(() => fstatSync(1));
       return stats !== undefined && (stats.isFIFO() || stats.isSocket());
     },
     isInBackground() {
@@ -180,7 +182,7 @@ export function systemHost(): Host {
       return group !== undefined && Number(foreground) > 0 && group !== foreground;
     },
     fileOf(stream) {
-      const stats = orNothing(() => fstatSync(stream === 'stdin' ? 0 : 1, {bigint: true}));
+      const stats = undefinedIfThrows(() => fstatSync(stream === 'stdin' ? 0 : 1, {bigint: true}));
       return stats?.isFile() ? `${stats.dev}:${stats.ino}` : undefined;
     },
     env: process.env,
@@ -188,13 +190,13 @@ export function systemHost(): Host {
     clock: systemClock,
     files: systemFiles,
     cwd: workingDirectory,
-    homeDirectory: () => orNothing(homedir) ?? '',
+    homeDirectory: () => undefinedIfThrows(homedir) ?? '',
     temporaryDirectory: () => tmpdir(),
     hostName: () => hostname(),
     nodePath: () => process.execPath,
     processId: () => process.pid,
-    bootId: () => orNothing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
-    pidNamespace: () => orNothing(() => readlinkSync('/proc/self/ns/pid')),
+    bootId: () => undefinedIfThrows(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    pidNamespace: () => undefinedIfThrows(() => readlinkSync('/proc/self/ns/pid')),
     processStart,
     isProcessAlive,
     nextTurn,
@@ -227,7 +229,7 @@ export function systemHost(): Host {
 
 /** A removed directory has no path, and a path that is not UTF-8 would name another directory if read as text. */
 function workingDirectory(): string {
-  const path = orNothing(() => process.cwd());
+  const path = undefinedIfThrows(() => process.cwd());
   return path === undefined || path.includes('\ufffd') ? '.' : path;
 }
 
@@ -249,6 +251,6 @@ function processStart(pid: number): string | undefined {
 
 /** The fields of proc_pid_stat(5) from the 3rd on, which follow the name of the program: that may contain any character. */
 function statFields(pid: number | 'self'): string[] | undefined {
-  const stat = orNothing(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  const stat = undefinedIfThrows(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

@@ -32,7 +32,7 @@ export function verdictError(verdict: KeyVerdict, hostName: string, hint?: strin
     }
     case 'rejected': {
       const error = describeRefusal(verdict.refusal, hostName);
-      return hint !== undefined && isOfKey(error) ? error.reworded({hint}) : error;
+      return hint !== undefined && isOfKey(error) ? error.reword({hint}) : error;
     }
     case 'unclear': {
       const text = sentence(`${hostName} could not check the key: ${verdict.message}`);
@@ -68,13 +68,13 @@ export function refusedKeyHint(settings: Settings): string {
 export function withKeyHint(error: MediaError, settings: Settings | undefined): MediaError {
   // The key of the embedded service is internal.
   if (settings === undefined || settings.baseUrl?.kind === 'embedded') return error;
-  if (isOfKey(error)) return error.reworded({hint: refusedKeyHint(settings)});
+  if (isOfKey(error)) return error.reword({hint: refusedKeyHint(settings)});
   const {source, place} = settings.baseUrlSource ?? {};
   const where = source === 'flag' ? '' : ` (from ${place})`;
   const hint = error.hint?.replace('the base URL', `the base URL${where}`);
-  if (error.code !== 'forbidden' && error.code !== 'not_found') return error.reworded({hint});
+  if (error.code !== 'forbidden' && error.code !== 'not_found') return error.reword({hint});
   const asBefore = hint === undefined ? '' : `${hint} `;
-  return error.reworded({hint: `${asBefore}To find out which: media doctor${hintOptions(settings)}`});
+  return error.reword({hint: `${asBefore}To find out which: media doctor${hintOptions(settings)}`});
 }
 
 /** Why nothing can be sent with these settings: no such profile, no base URL, no key, or a key of another origin. */
@@ -134,8 +134,8 @@ const mostNamed = 10;
 /** The beginning of a sentence: `Use --profile staging or --profile test`. */
 export function existingProfiles(names: readonly string[]): string {
   if (names.length === 0) return 'No profile is stored. Leave --profile out';
-  const shown = names.slice(0, mostNamed).map(name => `--profile ${shellWord(name)}`);
-  return `Use ${shown.join(' or ')}${names.length > shown.length ? ` (media config profiles lists all)` : ''}`;
+  const options = names.slice(0, mostNamed).map(name => `--profile ${shellWord(name)}`);
+  return `Use ${options.join(' or ')}${names.length > options.length ? ` (media config profiles lists all)` : ''}`;
 }
 
 /** The options of commands in hints, which must not send what this run would not: of its profile and service, and `--geotags`. */
@@ -147,7 +147,7 @@ export function runOptions(invocation: Invocation, {geotags}: {geotags?: GeotagF
 export function withRunOptions(error: MediaError, options: string): MediaError {
   if (error.hint === undefined) return error;
   const hint = error.hint.replace(/(: media upload)(?= \S)/, `$1${options.replaceAll('$', '$$$$')}`);
-  return hint === error.hint ? error : error.reworded({hint});
+  return hint === error.hint ? error : error.reword({hint});
 }
 
 /**
@@ -163,7 +163,7 @@ export function withHints(
   if (!('error' in outcome)) return outcome;
   const error = withKeyHint(outcome.error, settings);
   const hint = other === undefined ? error.hint : error.hint && otherHint(error.hint, outcome, other);
-  return {...outcome, error: withRunOptions(error.reworded({hint}), options)};
+  return {...outcome, error: withRunOptions(error.reword({hint}), options)};
 }
 
 function otherHint(hint: string, {name, isOnce}: Outcome, {journal}: {journal?: string}): string {

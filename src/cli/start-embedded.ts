@@ -11,14 +11,14 @@ export const defaultPort = 4010;
  */
 export async function startEmbedded(
   options: ServiceOptions,
-  keyOptions: {label: string; persist: boolean; keepsUsed?: boolean},
+  keyOptions: {label: string; persist: boolean; keepsUsedKeys?: boolean},
 ): Promise<{service: EmbeddedService; key: string}> {
   const {startEmbeddedService} = await import('../embedded/service.ts');
   let service: EmbeddedService | undefined;
   try {
     service = await startEmbeddedService(options);
-    const {keepsUsed = false, ...others} = keyOptions;
-    if (others.persist) await service.revokeKeys(others.label, keepsUsed ? 'unused' : 'all');
+    const {keepsUsedKeys = false, ...others} = keyOptions;
+    if (others.persist) await service.revokeKeys(others.label, keepsUsedKeys ? 'unused' : 'all');
     return {service, key: options.fixedKey ?? (await service.createKey(others))};
   } catch (error) {
     await service?.close();

@@ -4,9 +4,9 @@ import {collect, timeoutOption} from '../cli/values.ts';
 import {describeBroken, failed, MediaError, refuseStdinTwice} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {readText, textOf} from '../lib/files/read-text.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {isHeld, isObject, parseJson, parseObject} from '../lib/json.ts';
-import {defined, own} from '../lib/object.ts';
+import {omitUndefined, own} from '../lib/object.ts';
 import {printableJson} from '../output/escape.ts';
 import {prettyJson} from '../output/pretty-json.ts';
 import {mayColor} from '../output/terminal.ts';
@@ -84,7 +84,7 @@ async function readRequest(options: GraphqlOptions, invocation: Invocation): Pro
   const {operationName} = options;
   return {
     query,
-    ...defined({variables: Object.keys(variables).length === 0 ? undefined : variables, operationName}),
+    ...omitUndefined({variables: Object.keys(variables).length === 0 ? undefined : variables, operationName}),
   };
 }
 
@@ -121,7 +121,7 @@ async function readQuery({query, input}: GraphqlOptions, invocation: Invocation)
 function readInput(path: string, invocation: Invocation, what: string): Promise<string> {
   const {host} = invocation;
   if (path === '-') announceTyping(what, invocation);
-  const text = path === '-' ? textOf(host.stdin) : readText(typedPath(host.cwd(), path));
+  const text = path === '-' ? textOf(host.stdin) : readText(resolveUserPath(host.cwd(), path));
   return text.catch(failed('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
 }
 
@@ -137,14 +137,19 @@ function assign(variables: Record<string, unknown>, field: string, read: (value:
     });
   }
   const value = text === undefined ? nothing : read(text);
-  variables[name] = placed(own(variables, name), keys, value, field);
+  variables[name] = withValue(own(variables, name), keys, value, field);
 }
 
 /** Stands for the item of an empty list. */
 const nothing = Symbol('nothing');
 
 /** What is under a name after a value was placed below it, by the keys of objects; an empty key appends to a list. */
-function placed(before: unknown, [key, ...rest]: readonly string[], value: unknown, field: string): unknown {
+function withValue(
+  before: unknown,
+  [key, ...rest]: readonly string[],
+  value: unknown,
+  field: string,
+): unknown {
   if (key === undefined) return value;
   if (before !== undefined && Array.isArray(before) !== (key === '')) throw otherKind(field);
   if (key === '') {
@@ -152,13 +157,13 @@ function placed(before: unknown, [key, ...rest]: readonly string[], value: unkno
     const last = list.at(-1);
     // An object of a list is complete when one of its keys comes again.
     const isOpen = rest[0] !== undefined && isObject(last) && own(last, rest[0]) === undefined;
-    if (isOpen) placed(last, rest, value, field);
-    else if (value !== nothing || rest.length > 0) list.push(placed(undefined, rest, value, field));
+    if (isOpen) withValue(last, rest, value, field);
+    else if (value !== nothing || rest.length > 0) list.push(withValue(undefined, rest, value, field));
     return list;
   }
   const object: unknown = before === undefined ? Object.create(null) : before;
   if (!isObject(object)) throw otherKind(field);
-  object[key] = placed(own(object, key), rest, value, field);
+  object[key] = withValue(own(object, key), rest, value, field);
   return object;
 }
 

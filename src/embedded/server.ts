@@ -16,7 +16,7 @@ export function createRoutedServer(service: Service) {
     },
     handle: exchange => handle(exchange, service),
     onEnd: ({response, method, path, disturbance, received, sent}, elapsedMs) => {
-      const faults = disturbance?.applied ?? [];
+      const faults = disturbance?.appliedFaults ?? [];
       observer.onRequest({
         ...{method, path, status: response.statusCode, bytes: received || sent, elapsedMs},
         ...(faults.length === 0 ? {} : {faults}),
@@ -27,8 +27,8 @@ export function createRoutedServer(service: Service) {
 
 async function handle(exchange: Exchange, service: Service): Promise<void> {
   const {path, request, commonHeaders} = exchange;
-  const shared = crossOriginHeaders(path, request.headers.origin, service.allowOrigins);
-  exchange.commonHeaders = {...commonHeaders, ...shared};
+  const corsHeaders = crossOriginHeaders(path, request.headers.origin, service.allowOrigins);
+  exchange.commonHeaders = {...commonHeaders, ...corsHeaders};
   // A probe may use any address.
   if (path === '/healthz') return respondTo(exchange, service);
   checkHost(exchange, service.port(), service.allowHosts);

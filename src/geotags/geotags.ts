@@ -10,7 +10,7 @@ import {walkTrailer} from './trailer.ts';
 import {UnstrippableError} from './unstrippable.ts';
 import {walkWebp} from './webp.ts';
 
-export {type Patch, patched} from './patches.ts';
+export {applyPatches, type Patch} from './patches.ts';
 export {UnstrippableError} from './unstrippable.ts';
 
 /** Whether a file tells where it was taken, and the bytes without which it does not. */

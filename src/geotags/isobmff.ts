@@ -52,7 +52,7 @@ export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
     if (box === undefined) return;
     if (count > mostBoxes) throw new UnstrippableError('very many boxes');
     const {kind, content, whole} = box;
-    if (kind === 'mpvd') await walkIsobmff(content.unclaimed(), below(depth));
+    if (kind === 'mpvd') await walkIsobmff(content.withoutClaim(), below(depth));
     else await search(box);
     if (!['mpvd', 'mdat'].includes(kind) && !texts.has(kind))
       await file.step(() => walkBox(file, box, '', depth));
@@ -84,7 +84,7 @@ function walkBox(file: Part, box: Box, within: string, depth: number): void {
   if (containers.has(kind)) for (const one of boxesIn(content)) walkBox(file, one, kind, below(depth));
   else if (kind === 'meta') walkMeta(file, content, below(depth));
   else if (locationBoxes.has(kind)) blankBox(box);
-  else if (kind === 'XMP_') walkXmp(content.owned());
+  else if (kind === 'XMP_') walkXmp(content.withOwner());
   else if (kind === 'uuid') walkUuid(content);
   else if (kind === 'stsd') refuseEither(content.all(), 'a track');
   else if (texts.has(kind) || (within === 'udta' && kind.startsWith('\xa9')))
@@ -100,7 +100,7 @@ function blankBox({content, whole}: Box): void {
 
 function walkUuid(content: Part): void {
   const id = content.read(0, 16).toString('hex');
-  if (id === xmpUuid) walkXmp(content.slice(16).owned());
+  if (id === xmpUuid) walkXmp(content.slice(16).withOwner());
   else if (!harmlessUuids.has(id)) throw unknownKind('a box', 'uuid');
   else refuseEither(content.all(), 'a box "uuid"');
 }

@@ -1,5 +1,5 @@
 import {type RandomAccess, readAt} from '../lib/files/random-access.ts';
-import {type Patch, patched, united} from './patches.ts';
+import {applyPatches, mergePatches, type Patch} from './patches.ts';
 import {UnstrippableError, wrongLengths} from './unstrippable.ts';
 
 interface Extent {
@@ -62,7 +62,7 @@ export class Part {
   }
 
   /** Several parts of one file as one, in this order. */
-  static joined(parts: readonly Part[]): Part {
+  static join(parts: readonly Part[]): Part {
     const extents = parts.flatMap(part => part.#extents);
     if (parts[0] === undefined || extents.length > mostExtents)
       throw new UnstrippableError('metadata in very many pieces');
@@ -72,7 +72,7 @@ export class Part {
   /** Makes a step of a walk: from its start again when bytes that it reads had to be loaded. */
   async step<Result>(walk: () => Result): Promise<Result> {
     const {file, windows, changes, claims} = this.#draft;
-    const [changed, claimed] = [changes.length, claims.length];
+    const [changeCount, claimCount] = [changes.length, claims.length];
     windows.splice(1, windows.length - 2);
     for (let loaded = 0, least = windowBytes; ; least = Math.min(2 * least, 16 * windowBytes)) {
       try {
@@ -85,8 +85,8 @@ export class Part {
         loaded += bytes.length;
         if (loaded > mostLoaded) throw new UnstrippableError('metadata in very many places');
         windows.push({offset, bytes});
-        changes.length = changed;
-        claims.length = claimed;
+        changes.length = changeCount;
+        claims.length = claimCount;
       }
     }
   }
@@ -97,14 +97,14 @@ export class Part {
   }
 
   /** The same bytes with an owner of their own, who claims them. */
-  owned(): Part {
-    const part = this.unclaimed();
+  withOwner(): Part {
+    const part = this.withoutClaim();
     part.claim(0, this.size);
     return part;
   }
 
   /** The same bytes with an owner whom all have in common that share exactly these. */
-  shared(): Part {
+  withSharedOwner(): Part {
     const {sharers} = this.#draft;
     const key = JSON.stringify(this.#extents);
     const owner = sharers.get(key) ?? {};
@@ -113,7 +113,7 @@ export class Part {
   }
 
   /** The same bytes with an owner of their own, who claims none. */
-  unclaimed(): Part {
+  withoutClaim(): Part {
     return new Part(this.#draft, this.#extents);
   }
 
@@ -147,8 +147,8 @@ export class Part {
     for (let at = from; at < this.size; ) {
       const [{offset, length}] = this.#within(at, Math.min(windowBytes, this.size - at)) as [Extent];
       const {file, windows} = this.#draft;
-      const held = inWindow(windows, {offset, length});
-      const block = held ?? (await readAt(file, offset, length, memory));
+      const window = inWindow(windows, {offset, length});
+      const block = window ?? (await readAt(file, offset, length, memory));
       if (block.length < length) throw new UnstrippableError('a file that became shorter');
       yield block;
       at += length;
@@ -182,21 +182,21 @@ export class Part {
       if (claims.some(one => one.owner !== owner && one.offset < end && offset < one.offset + one.length))
         throw new UnstrippableError('metadata that overlaps other data');
     }
-    return united(changes);
+    return mergePatches(changes);
   }
 
   /** The extents of some of the bytes; refused if there are not as many. */
   #within(at: number, length: number): Extent[] {
     if (!(at >= 0 && length >= 0 && at + length <= this.size)) throw wrongLengths();
-    const found: Extent[] = [];
+    const extents: Extent[] = [];
     let start = 0;
     for (const extent of this.#extents) {
       const from = Math.max(at, start);
       const to = Math.min(at + length, start + extent.length);
-      if (from < to) found.push({offset: extent.offset + from - start, length: to - from});
+      if (from < to) extents.push({offset: extent.offset + from - start, length: to - from});
       start += extent.length;
     }
-    return found;
+    return extents;
   }
 }
 
@@ -204,7 +204,7 @@ export class Part {
 function bytesAt({windows, changes}: Draft, extent: Extent): Buffer {
   const bytes = inWindow(windows, extent);
   if (bytes === undefined) throw Object.assign(new MissingError(), {extent});
-  return patched(bytes, extent.offset, changes);
+  return applyPatches(bytes, extent.offset, changes);
 }
 
 /** The bytes of an extent that are in memory. */

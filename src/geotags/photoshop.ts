@@ -17,7 +17,7 @@ export function walkResources(part: Part): void {
     const start = at + 6 + (((head[6] ?? 0) + 2) & ~1) + 4;
     const size = part.read(start - 4, 4).readUInt32BE(0);
     if (!/^(?:8BIM|PHUT|DCSR|AgHg|MeSa)/.test(head.toString('latin1'))) throw new UnstrippableError(place);
-    const value = part.slice(start, size).owned();
+    const value = part.slice(start, size).withOwner();
     const id = head.readUInt16BE(4);
     if (id === resource.iptc) iptc = {before: hash('md5', value.all()), value};
     if (id === resource.digest) digest = value;

@@ -1,6 +1,6 @@
 import {certificateCodes, describeBroken, type ErrorCode, MediaError, tooManyOpen} from '../errors.ts';
 import {isOutOfDescriptors, systemCode} from '../lib/system-code.ts';
-import {quoted, wordsOf} from '../lib/words.ts';
+import {quote, wordsOf} from '../lib/words.ts';
 
 /** Whether an error is a TLS alert that asks for a client certificate or rejects ours. */
 export function isCertificateAlert(error: unknown): boolean {
@@ -85,7 +85,7 @@ export function describeUnasked(bytes: Buffer, {host}: URL, proxyVariable?: stri
   const words = wordsOf(bytes);
   return new MediaError(
     proxyVariable === undefined ? 'not_http' : 'proxy_failed',
-    `${peerAt(host, proxyVariable)} sent data before it received a request${quoted(words)}`,
+    `${peerAt(host, proxyVariable)} sent data before it received a request${quote(words)}`,
     {status, words, hint: `Check the host and the port in ${proxyVariable ?? 'the base URL'}.`},
   );
 }

@@ -26,7 +26,7 @@ export interface JournalInput {
 }
 
 /** An input, and the variant of it that the run sends. */
-export interface UploadInput extends JournalInput, Variant {
+export interface InputVariant extends JournalInput, Variant {
   /** Receives how many earlier uploads stored the original, if this run sends it transformed. */
   onEarlierOriginals?: (uploads: number) => void;
 }
@@ -67,7 +67,7 @@ export class JournalLookup {
 
   /** Looks content up by its SHA-256: an unknown upload of any variant, or a stored upload of this variant. */
   async lookUpContent(
-    {size, onEarlierOriginals, ...variant}: Pick<UploadInput, 'size' | 'onEarlierOriginals' | keyof Variant>,
+    {size, onEarlierOriginals, ...variant}: Pick<InputVariant, 'size' | 'onEarlierOriginals' | keyof Variant>,
     sha256: string,
     resendSince = Number.POSITIVE_INFINITY,
   ): Promise<PriorUpload | undefined> {
@@ -84,7 +84,7 @@ export class JournalLookup {
 
   /** Looks an input up; hashes it only if the journal has content of its size. A run gets a log for a new upload. */
   async beginUpload(
-    input: UploadInput,
+    input: InputVariant,
     source: Hashable,
     options: {resendSince?: number; stop?: StopSignal} = {},
   ): Promise<PriorUpload | {status: 'new'; log?: UploadLog}> {

@@ -3,7 +3,7 @@ import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {draftOf, replaceDurably} from '../lib/files/durable.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {ignoreMissing} from '../lib/system-code.ts';
 import {journalAccessError} from './errors.ts';
 import {appendAll} from './file.ts';
@@ -19,7 +19,7 @@ export async function writeMerged(
   readers: readonly JournalReader[],
   host: Host,
 ): Promise<void> {
-  const absolute = typedPath(host.cwd(), path);
+  const absolute = resolveUserPath(host.cwd(), path);
   const lock = await lockJournal(absolute, path, host);
   try {
     await refuseToOverwrite(absolute, path, readers, host);
@@ -41,7 +41,7 @@ async function refuseToOverwrite(
   if ((await files.stat(absolute).catch(ignoreMissing)) === undefined) return;
   const outputInode = await inodeOf(absolute, 'file', files);
   for (const reader of readers) {
-    if ((await inodeOf(typedPath(cwd(), reader.displayPath), 'file', files)) !== outputInode) continue;
+    if ((await inodeOf(resolveUserPath(cwd(), reader.displayPath), 'file', files)) !== outputInode) continue;
     throw new MediaError('usage', `${displayPath} is one of the journals to be merged.`, {
       hint: 'Use another file with -o; the journals themselves are not changed.',
     });

@@ -5,7 +5,7 @@ import {syncDirectory} from '../lib/files/durable.ts';
 import {diskKind} from '../lib/files/file-system.ts';
 import {type Holder, holderText, stateOf} from '../lib/files/holder.ts';
 import {acquireLock, type Lock, LockHeld, type LockOptions, pollMs, staleMs} from '../lib/files/lock.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {journalAccessError, journalInUseError, unusableJournalError} from './errors.ts';
 import {appendAll, type JournalHandle, openError, openJournalFile} from './file.ts';
@@ -37,7 +37,7 @@ interface Opening {
  * another run uses the journal, or if it is damaged, not a journal, or of another version, service or shard.
  */
 export async function openJournal(path: string, host: Host, options: JournalOptions = {}): Promise<Journal> {
-  const absolute = typedPath(host.cwd(), path);
+  const absolute = resolveUserPath(host.cwd(), path);
   const lock = await lockJournal(absolute, path, host, options);
   // One call on another thread per group of lines instead of two. Only Linux flushes the disk's cache with O_DSYNC.
   const syncsWrites = host.platform === 'linux';
@@ -152,7 +152,7 @@ async function waitForWriter(
     const {size, mtimeMs} = await handle.stat();
     if (size !== statsBefore.size) throw journalInUseError(displayPath, holder);
     // Compares two times of one file server, never the clocks of two machines.
-    if ((await lock.touched()) - mtimeMs >= staleMs) break;
+    if ((await lock.touchedAt()) - mtimeMs >= staleMs) break;
     if (!isAnnounced) note(waitingNote(displayPath, holder));
     isAnnounced = true;
     await host.clock.sleep(pollMs, stop);

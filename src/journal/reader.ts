@@ -1,6 +1,6 @@
 import type {Host} from '../host.ts';
 import type {User} from '../lib/files/ownership.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import {journalAccessError, unusableJournalError} from './errors.ts';
 import {blocksOf, openJournalFile, type ReadHandle, readAll, reopeningHandle} from './file.ts';
@@ -130,7 +130,7 @@ export async function readJournal(
   {cwd, files}: Pick<Host, 'cwd' | 'files'>,
   {user, ...options}: {paths?: boolean; user?: User} = {},
 ): Promise<JournalReader> {
-  const absolute = typedPath(cwd(), path);
+  const absolute = resolveUserPath(cwd(), path);
   const handle = await openJournalFile(files, absolute, path, 'read', {user});
   const recovery = await recover(handle, path, options).finally(() => handle.close());
   recovery.processUnfinishedLine();

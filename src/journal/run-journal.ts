@@ -1,6 +1,6 @@
 import type {Host, StopSignal} from '../host.ts';
 import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts';
-import {defined} from '../lib/object.ts';
+import {omitUndefined} from '../lib/object.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {type UploadLog, uploadLog} from './entry.ts';
 import {contentKey, variantKey} from './identity.ts';
@@ -8,11 +8,11 @@ import type {IndexRow} from './journal-index.ts';
 import {type FileState, formatHeader} from './line.ts';
 import type {JournalLog} from './log.ts';
 import {
+  type InputVariant,
   type JournalInput,
   JournalLookup,
   type PriorUpload,
   settledStateOf,
-  type UploadInput,
 } from './memory.ts';
 import type {JournalReader} from './reader.ts';
 
@@ -45,7 +45,7 @@ export class Journal extends JournalLookup {
    * Hashes large content only if the journal, or an upload in progress, has content of the same size.
    */
   override async beginUpload(
-    input: UploadInput,
+    input: InputVariant,
     source: Hashable,
     options: {resendSince?: number; stop?: StopSignal} = {},
   ): Promise<PriorUpload | {status: 'new'; log: UploadLog}> {
@@ -89,7 +89,7 @@ export class Journal extends JournalLookup {
   override recordKeySupport(honoursKeys: boolean): void {
     const {scope, index} = this.reader;
     if (scope === undefined || scope.honoursKeys === honoursKeys) return;
-    this.reader.scope = {...scope, ...defined({serviceId: index.serviceId}), honoursKeys};
+    this.reader.scope = {...scope, ...omitUndefined({serviceId: index.serviceId}), honoursKeys};
     this.#log.appendHeader(formatHeader(this.reader.scope));
   }
 
@@ -127,7 +127,7 @@ export class Journal extends JournalLookup {
    * it.
    */
   async #startUpload(
-    {size, contentType, transform}: UploadInput,
+    {size, contentType, transform}: InputVariant,
     fileState: FileState,
     digest: ContentDigest | undefined,
     active: ActiveUpload,

@@ -1,5 +1,5 @@
 import {isUnreachable, MediaError} from '../errors.ts';
-import {defined} from '../lib/object.ts';
+import {omitUndefined} from '../lib/object.ts';
 import {shellQuoted} from '../lib/shell.ts';
 import {unusableJournalError} from './errors.ts';
 import type {ParsedLine, Scope} from './line.ts';
@@ -22,7 +22,7 @@ export function scopeOf(parsed: ParsedLine | undefined, displayPath: string): Sc
   }
   const {version, service, account, shard, serviceId, honoursKeys} = parsed;
   if (version === 2 && service !== undefined)
-    return {service, ...defined({account, shard, serviceId, honoursKeys})};
+    return {service, ...omitUndefined({account, shard, serviceId, honoursKeys})};
   const text = String(JSON.stringify(version)).slice(0, 40);
   throw unusableJournalError(
     version === 2
@@ -45,7 +45,7 @@ export function commonScope(
     // Members of the later journal win.
     const {shard, ...whole} = {...common, ...scope};
     const hasOneShard = common === undefined || common.shard === scope.shard;
-    common = {...whole, ...defined({shard: hasOneShard ? shard : undefined})};
+    common = {...whole, ...omitUndefined({shard: hasOneShard ? shard : undefined})};
   }
   return common;
 }

@@ -56,8 +56,8 @@ export async function* itemsUnlessStopped<Item>(
       isWaiting = true;
     }
   } finally {
-    const ended = Promise.resolve(iterator.return?.());
-    if (isWaiting) ended.catch(() => {});
-    else await ended;
+    const end = Promise.resolve(iterator.return?.());
+    if (isWaiting) end.catch(() => {});
+    else await end;
   }
 }

@@ -26,10 +26,10 @@ export class CompactMap {
   set(text: string, value: number, before: 'replaced' | 'kept' = 'replaced'): number | undefined {
     const digest = digestOf(text);
     const slot = this.#slotOf(digest);
-    const known = this.#valueAt(slot);
-    if (known === undefined) this.#insert(slot, digest, value);
+    const existing = this.#valueAt(slot);
+    if (existing === undefined) this.#insert(slot, digest, value);
     else if (before === 'replaced') this.#slots[slot + 3] = value + 1;
-    return known;
+    return existing;
   }
 
   #valueAt(slot: number): number | undefined {

@@ -6,7 +6,7 @@ import {packageVersion} from '../package-file.ts';
 import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/parse.ts';
-import {type Checks, check, checkOptions, isUrl, required} from './checks.ts';
+import {type Checks, check, checkOptions, isUrl, requiredCheck} from './checks.ts';
 import {shareable} from './inputs.ts';
 import {calling, inOptionNames} from './option-names.ts';
 
@@ -28,8 +28,8 @@ export interface MediaClientOptions {
 }
 
 const checks: Checks<MediaClientOptions> = {
-  baseUrl: required('a URL', isUrl),
-  apiKey: required('a text', isString),
+  baseUrl: requiredCheck('a URL', isUrl),
+  apiKey: requiredCheck('a text', isString),
   graphqlUrl: check.url,
   allowHttp: check.flag,
   certificateAuthorities: check.text,
@@ -111,7 +111,7 @@ export class MediaClient implements Uploader {
 }
 
 const requestChecks: Checks<GraphqlRequest> = {
-  query: required('a text', isString),
+  query: requiredCheck('a text', isString),
   variables: check.anything,
   operationName: check.text,
 };
@@ -121,7 +121,7 @@ const {anything, text, texts, flag, positive, callbacks, signal} = check;
 const serviceChecks: Checks<ServiceOptions> = {
   ...{port: anything, host: text, allowHosts: texts, allowOrigins: texts, seed: anything},
   ...{fixedKey: text, exclusive: flag},
-  dataDirectory: required('a text', isString),
+  dataDirectory: requiredCheck('a text', isString),
   ...{maxSize: positive, quota: positive, publicUrl: text, idempotency: flag},
   ...{previews: flag, metrics: flag, clock: anything, pace: callbacks, faults: anything},
   ...{signal, onWait: anything, onRequest: anything, onError: anything},

@@ -10,7 +10,7 @@ import {Disk} from '../sources/open/disk.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
 import {transferDefaults} from '../transfer/options.ts';
 import type {Outcome} from '../transfer/outcome.ts';
-import {type Checks, check, checkOptions, refuseSingle, required} from './checks.ts';
+import {type Checks, check, checkOptions, refuseSingle, requiredCheck} from './checks.ts';
 import {itemsOf, shareable, sourcesFrom} from './inputs.ts';
 import {calling, inOptionNames, withOptionNames} from './option-names.ts';
 import type {UploadInput} from './sources.ts';
@@ -103,20 +103,22 @@ function stoppedBy(cause: unknown): MediaError {
   return new MediaError('interrupted', 'The caller stopped the upload.', {cause});
 }
 
-type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several' | 'observer'> & {stop: Stop<MediaError>};
+type CheckedOptions = Omit<TransferOptions, 'stop' | 'journal' | 'several' | 'observer'> & {
+  stop: Stop<MediaError>;
+};
 
 async function* run(
   inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
   {signal, cwd, client, journal: journalPath, observer}: UploadOptions,
-  checked: Checked,
+  checked: CheckedOptions,
   host: Host,
 ): AsyncGenerator<Outcome, void> {
   const {stop} = checked;
   signal?.throwIfAborted();
   /** Aborted with what the iteration rejects with: the reason of the signal, or what the observer threw. */
-  const ended = new Stop();
+  const batchEnd = new Stop();
   const end = (reason: unknown) => {
-    ended.abort(reason);
+    batchEnd.abort(reason);
     stop.abort(stoppedBy(reason));
   };
   const onAbort = () => end(signal?.reason);
@@ -141,9 +143,9 @@ async function* run(
       journal,
     });
     for await (const outcome of outcomes) if (outcome.status !== 'left out') yield resultOf(outcome);
-    ended.throwIfAborted();
+    batchEnd.throwIfAborted();
   } catch (error) {
-    ended.throwIfAborted();
+    batchEnd.throwIfAborted();
     if (!stop.aborted || error !== stop.reason) throw inOptionNames(error);
   } finally {
     signal?.removeEventListener('abort', onAbort);
@@ -153,7 +155,7 @@ async function* run(
 
 /** What each option of `uploadAll` may be. */
 export const uploadChecks: Checks<UploadOptions> = {
-  client: required('a MediaClient', value => typeof (value as Uploader | null)?.upload === 'function'),
+  client: requiredCheck('a MediaClient', value => typeof (value as Uploader | null)?.upload === 'function'),
   concurrency: check.integer(1, 1000, 'auto'),
   retries: check.integer(0, 100),
   retryMaxWaitMs: check.positive,
@@ -171,7 +173,7 @@ export const uploadChecks: Checks<UploadOptions> = {
   cwd: check.text,
 };
 
-function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
+function checkedOptions(options: UploadOptions, host: Host): Omit<CheckedOptions, 'stop'> {
   checkOptions(options, uploadChecks);
   const {client, onUnknown = 'declared', types = 'extension', concurrency = 'auto'} = options;
   const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);

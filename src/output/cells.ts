@@ -51,10 +51,10 @@ function broken(word: string, cells: number): string[] {
 
 /** How many characters fit into the cells. */
 function countFitting(characters: readonly string[], cells: number): number {
-  let taken = 0;
+  let length = 0;
   for (const [at, character] of characters.entries()) {
-    taken += cellsOf(character);
-    if (taken > cells) return at;
+    length += cellsOf(character);
+    if (length > cells) return at;
   }
   return characters.length;
 }

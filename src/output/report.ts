@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {TerminalOutput} from '../host.ts';
-import {defined} from '../lib/object.ts';
+import {omitUndefined} from '../lib/object.ts';
 import {printable} from '../lib/printable.ts';
 import {jsonLine} from './escape.ts';
 import {causesOf, failureSentence} from './failure-text.ts';
@@ -45,7 +45,7 @@ export class Report {
   /** Reports a failure at every level; `file` is the input that failed, named in text only if there are `several`. */
   failure(error: MediaError, file?: string, several = false): void {
     if (this.isJson) {
-      this.#jsonLine<JsonOutputs['error']>({error: {...defined({file}), ...errorFields(error)}});
+      this.#jsonLine<JsonOutputs['error']>({error: {...omitUndefined({file}), ...errorFields(error)}});
       this.causes(error);
       return;
     }
@@ -118,7 +118,7 @@ function someOf(names: readonly string[], count: number): string {
 /** The fields of `error` in JSON output (docs/design/contract.md, "Output"). */
 export function errorFields(error: MediaError): ErrorFields {
   const {code, message, status, serviceCode, hint} = error;
-  return {code, message, ...defined({status, serviceCode, hint})};
+  return {code, message, ...omitUndefined({status, serviceCode, hint})};
 }
 
 /** Turns any thrown value into a MediaError; one that is not a MediaError is a bug in this program. */

@@ -5,7 +5,7 @@ import {boundedAnswer} from '../lib/bounded-answer.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {threadSource} from '../package-file.ts';
 import {mayHoldReference} from './may-hold.ts';
-import type {ScanAnswer, Scanned, ScanRequest} from './scan/scan.ts';
+import type {ScanAnswer, ScanRequest, ScanResult} from './scan/scan.ts';
 
 const limits = {
   /** The longest document for this thread, and the longest in MDX: it takes 3 s at most, and starting the other thread 0.1 s. */
@@ -29,12 +29,12 @@ export class Scanner {
   /** The processor time that documents which failed have taken. */
   #lostMs = 0;
 
-  constructor(given: Partial<typeof limits> = {}) {
-    this.#limits = {...limits, ...given};
+  constructor(options: Partial<typeof limits> = {}) {
+    this.#limits = {...limits, ...options};
   }
 
   /** What is in the document of this name; rejects with `document_too_complex`. */
-  async scan(name: string, request: ScanRequest): Promise<Scanned> {
+  async scan(name: string, request: ScanRequest): Promise<ScanResult> {
     const {lengthHere, mdxLengthHere, processorMs, togetherMs, remainingMs} = this.#limits;
     if (!mayHoldReference(request)) return {references: []};
     const {answerTo, scanThread} = await import('./scan/scan.ts');

@@ -31,10 +31,10 @@ export async function rewriteDocument(
     const url = reference.file === undefined ? undefined : urlOf(reference.file);
     return url === undefined ? [] : [{...reference, text: replacementOf(reference, url)}];
   });
-  const decoded = decodeDocument(before, name);
-  const after = encodeDocument({...decoded, text: applyEdits(decoded.text, edits)});
+  const document = decodeDocument(before, name);
+  const after = encodeDocument({...document, text: applyEdits(document.text, edits)});
   if (now.equals(before)) return {before, after, count: edits.length};
-  if (!now.equals(after)) throw changed(name);
+  if (!now.equals(after)) throw documentChangedError(name);
   return {before: now, after, count: 0};
 }
 
@@ -48,7 +48,7 @@ export async function writeInPlace(
   const isWritten = await replaceContent(path, before, after, host).catch(
     failed('local_failure', `${name} could not be written`, hint),
   );
-  if (!isWritten) throw changed(name);
+  if (!isWritten) throw documentChangedError(name);
 }
 
 /** Writes a document to its place in a mirror, with the mode of the original. */
@@ -65,7 +65,7 @@ export async function writeToMirror(
     .catch(failed('local_failure', `${path} could not be written`));
 }
 
-function changed(name: string): MediaError {
+function documentChangedError(name: string): MediaError {
   return new MediaError('document_changed', `${name} changed during the upload; it was not overwritten.`, {
     hint: 'Run the same command again; without --no-once, what was uploaded is not sent again.',
   });
@@ -89,8 +89,8 @@ export async function replaceContent(
     // Not every user or file system may do that, or say so.
     await file.chown(uid, gid).catch(() => {});
     await file.chmod(mode & 0o7777);
-    const kept = await file.stat();
-    if (kept.uid !== uid || kept.gid !== gid || kept.mode !== mode)
+    const copy = await file.stat();
+    if (copy.uid !== uid || copy.gid !== gid || copy.mode !== mode)
       throw new Error('it would get another owner, group or mode');
     await file.writeFile(after);
   };

@@ -1,7 +1,7 @@
 import {MediaError} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {isNestedTooDeeply, isObject, isString, parseJson, parseObject} from '../lib/json.ts';
-import {orNothing} from '../lib/system-code.ts';
+import {undefinedIfThrows} from '../lib/system-code.ts';
 import {safeUrl} from '../lib/url.ts';
 
 // The shapes of the service's responses (interface, part 2). The interface does not say which fields are always present, so
@@ -64,7 +64,7 @@ export type RecordProblem = 'not JSON' | 'not a JSON object' | 'nested too deepl
 /** Parses a media record (an object with an `id`), or says why it is not one. Numbers that JavaScript cannot hold become texts of their digits. */
 export function parseRecord(text: string): ReceivedRecord | {problem: RecordProblem} {
   if (isNestedTooDeeply(text)) return {problem: 'nested too deeply'};
-  const value = orNothing(() => parseJson(text));
+  const value = undefinedIfThrows(() => parseJson(text));
   if (value === undefined) return {problem: 'not JSON'};
   if (!isObject(value)) return {problem: 'not a JSON object'};
   if (typeof value['id'] === 'number') value['id'] = String(value['id']);

@@ -1,6 +1,6 @@
 import type {StopSignal} from '../host.ts';
 import type {Body, HttpAnswer} from '../http/http.ts';
-import {defined} from '../lib/object.ts';
+import {omitUndefined} from '../lib/object.ts';
 import {wordsOf} from '../lib/words.ts';
 import {bodyText, parseErrorRecord, type ReceivedRecord} from './record.ts';
 
@@ -66,7 +66,7 @@ export function refusalIn({status, headers, body, cut}: HttpAnswer): Refused {
   return {
     kind: 'refused',
     status,
-    ...defined({message, words, serviceCode, retryAfter, location, challenge}),
+    ...omitUndefined({message, words, serviceCode, retryAfter, location, challenge}),
   };
 }
 

@@ -2,7 +2,7 @@ import {createPrivateKey, type KeyObject, X509Certificate} from 'node:crypto';
 import {failed, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {readText} from '../lib/files/read-text.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {shellWord} from '../lib/shell.ts';
 
 /** The client certificate of this machine, as PEM text. */
@@ -22,11 +22,11 @@ export async function readAuthorities(host: Host, path: string): Promise<string>
 export async function readClientCertificate(
   host: Host,
   certificatePath: string,
-  given?: ReturnType<typeof parseKey>,
+  separateKey?: ReturnType<typeof parseKey>,
 ): Promise<ClientCertificate> {
   const text = await readPem(host, certificatePath);
   const certificates = parseCertificates(text, certificatePath);
-  const {path, key} = given ?? parseKey(host, text, certificatePath);
+  const {path, key} = separateKey ?? parseKey(host, text, certificatePath);
   if (!certificates.first.checkPrivateKey(key)) {
     throw new MediaError(
       'usage',
@@ -51,7 +51,7 @@ export async function checkPrivateKey(host: Host, path: string): Promise<void> {
 }
 
 function readPem(host: Host, path: string): Promise<string> {
-  return readText(typedPath(host.cwd(), path)).catch(
+  return readText(resolveUserPath(host.cwd(), path)).catch(
     failed('usage', `The PEM file ${path} could not be read`),
   );
 }

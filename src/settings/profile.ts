@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
-import {defined, own} from '../lib/object.ts';
+import {omitUndefined, own} from '../lib/object.ts';
 import {concurrencyValue, durationValue, rateValue, type ValueKind} from '../lib/value-kinds.ts';
 import {clearVariable, type HintedRun, loginCommandFor, profileOption} from './hint-options.ts';
 import {parseValue, type SettingName, settingNames, settingTable} from './setting-table.ts';
@@ -49,9 +49,14 @@ export function settingInForce(name: SettingName, run: SettingsOfRun): SettingIn
   // The private key of a certificate is in the same file, or set where the certificate is.
   const source = name === 'client-key' ? settingInForce('client-cert', run)?.source : undefined;
   const {variable} = settingTable[name];
-  const given = variable && own(host.env, variable);
-  if (variable && given && source !== 'profile')
-    return {value: given, source: 'environment', place: variable, unset: clearVariable(host, variable)};
+  const variableValue = variable && own(host.env, variable);
+  if (variable && variableValue && source !== 'profile')
+    return {
+      value: variableValue,
+      source: 'environment',
+      place: variable,
+      unset: clearVariable(host, variable),
+    };
   const value = source === 'environment' ? undefined : profile[name];
   const unset = `media config unset ${name}${profileOption(run)}`;
   return value === undefined ? undefined : {value, source: 'profile', place: `profile ${profileName}`, unset};
@@ -71,7 +76,7 @@ export async function readSetting<Result>(
     const isKnown = error instanceof MediaError && error.hint?.startsWith('It comes from ');
     if (!(error instanceof MediaError) || isKnown || unset === undefined) throw error;
     const hint = `It comes from ${place} (to remove it: ${unset}).${error.hint === undefined ? '' : ` ${error.hint}`}`;
-    throw error.reworded({hint});
+    throw error.reword({hint});
   }
 }
 
@@ -89,7 +94,7 @@ export interface Speed {
 export async function speedSettings(run: SettingsOfRun): Promise<Speed> {
   const read = <Value>(name: SettingName, kind: ValueKind<Value>) =>
     readSetting(settingInForce(name, run), text => parseValue(name, kind, text));
-  return defined({
+  return omitUndefined({
     concurrency: await read('concurrency', concurrencyValue),
     limitRate: await read('limit-rate', rateValue),
     retryMaxWait: await read('retry-max-wait', durationValue),
@@ -137,7 +142,7 @@ export function serviceSettings(): (keyof Profile)[] {
 export function withBaseUrl(
   profile: Profile,
   baseUrl: string | undefined,
-): {profile: Profile; dropped: (keyof Profile)[]} {
+): {profile: Profile; removedSettings: (keyof Profile)[]} {
   const before = profile['base-url'];
   const settings: Profile = {...profile};
   delete settings['base-url'];
@@ -146,9 +151,9 @@ export function withBaseUrl(
   const isForeign = (name: string) =>
     origins.some(known => known !== origin) ||
     (name === 'idempotency-keys' && before !== undefined && !isSameBaseUrl(before, baseUrl));
-  const dropped = serviceSettings().filter(name => settings[name] !== undefined && isForeign(name));
-  for (const name of dropped) delete settings[name];
-  return {profile: baseUrl === undefined ? settings : {...settings, 'base-url': baseUrl}, dropped};
+  const removedSettings = serviceSettings().filter(name => settings[name] !== undefined && isForeign(name));
+  for (const name of removedSettings) delete settings[name];
+  return {profile: baseUrl === undefined ? settings : {...settings, 'base-url': baseUrl}, removedSettings};
 }
 
 /** Whether two base URLs are the same, except for trailing slashes. */

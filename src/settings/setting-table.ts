@@ -1,7 +1,7 @@
 import {isAbsolute} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {concurrencyValue, durationValue, keysValue, rateValue, type ValueKind} from '../lib/value-kinds.ts';
 import {checkPrivateKey, readAuthorities} from './certificates.ts';
 import {parseServiceUrl} from './parse.ts';
@@ -139,7 +139,7 @@ async function parsePath(
   host: Host,
   check: (host: Host, path: string) => Promise<unknown>,
 ): Promise<string> {
-  const path = typedPath(host.cwd(), value);
+  const path = resolveUserPath(host.cwd(), value);
   await check(host, path);
   if (isAbsolute(path)) return path;
   throw new MediaError('usage', 'The working directory has no path that could be stored.', {

@@ -130,7 +130,7 @@ export class Ending {
 
   /** The error for a file that is stored although its journal could not record it. */
   #unrecorded(error: MediaError, key: string): MediaError {
-    return error.reworded({
+    return error.reword({
       message: `${this.#source.name} is stored, but the journal does not record it: ${error.message}`,
       hint:
         error.code === 'journal_of_other_service'

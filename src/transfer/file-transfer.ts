@@ -1,5 +1,5 @@
 import {hasTrait, MediaError} from '../errors.ts';
-import type {UploadInput, UploadLog} from '../journal/journal.ts';
+import type {InputVariant, UploadLog} from '../journal/journal.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {type AttemptOptions, attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
@@ -118,7 +118,7 @@ export class FileTransfer {
     this.#ending.started(opened.size);
     if (warning !== undefined) this.#ending.warn(warning);
     if (geotags !== undefined) await this.#applyGeotags(opened);
-    const typed: UploadInput = {...input, contentType, ...this.#stripped};
+    const typed: InputVariant = {...input, contentType, ...this.#stripped};
     const admission = await this.#asked(resendSince =>
       journal?.beginUpload(typed, opened, {resendSince, stop}),
     );
@@ -244,7 +244,7 @@ export class FileTransfer {
   #failed(error: MediaError, halt: Reach = 'never'): PendingResult<Outcome> {
     const unknown = this.#unknown;
     const last = unknown === error ? '' : ` The last attempt: ${error.messageToKeep}`;
-    const shown = unknown?.reworded({message: `${unknown.message}${last}`}) ?? error;
+    const shown = unknown?.reword({message: `${unknown.message}${last}`}) ?? error;
     const status = unknown === undefined ? 'failed' : 'unknown';
     return this.#ending.failed(status, this.#retries.withAttempts(shown), halt);
   }

@@ -1,13 +1,13 @@
 import {MediaError} from '../errors.ts';
-import {patched, planGeotags, UnstrippableError} from '../geotags/geotags.ts';
-import type {UploadInput} from '../journal/journal.ts';
+import {applyPatches, planGeotags, UnstrippableError} from '../geotags/geotags.ts';
+import type {InputVariant} from '../journal/journal.ts';
 import type {OpenSource} from '../sources/open/source.ts';
 import type {AttemptOptions} from './attempt/attempt.ts';
 import type {Ending} from './ending.ts';
 import {type FileOptions, geotagTransform} from './options.ts';
 
 /** How a file is sent without its location, and how the journal records that. */
-export type Stripped = Pick<UploadInput, 'transform' | 'onEarlierOriginals'> &
+export type Stripped = Pick<InputVariant, 'transform' | 'onEarlierOriginals'> &
   Pick<AttemptOptions, 'transformed'>;
 
 /**
@@ -28,7 +28,7 @@ export async function applyGeotags(
       facts.geotags = 'stripped';
       return {
         transform: geotagTransform,
-        transformed: (bytes, position) => patched(bytes, position, plan.patches),
+        transformed: (bytes, position) => applyPatches(bytes, position, plan.patches),
         onEarlierOriginals: uploads => ending.warn(stillPublic(uploads)),
       };
     }

@@ -55,7 +55,7 @@ export interface FileOptions {
 }
 
 /** Where files are sent, and how fast. */
-interface ServiceOptions {
+interface DestinationOptions {
   /** Receives up to `concurrency` uploads at a time. */
   uploader: Uploader;
   /** The service's host and port, for messages. */
@@ -88,7 +88,7 @@ export interface RetryOptions {
   onUnknown: 'hold' | 'retry' | 'honoured' | 'declared';
 }
 
-export interface TransferOptions extends RunOptions, FileOptions, ServiceOptions, RetryOptions {}
+export interface TransferOptions extends RunOptions, FileOptions, DestinationOptions, RetryOptions {}
 
 /** What the journal calls the removal of a location; a later version that changes other bytes gets another name. */
 export const geotagTransform = 'geotags/2';

@@ -68,7 +68,7 @@ export function retriesOf(
     withAttempts(error: MediaError): MediaError {
       const {attempts} = facts;
       if (attempts < 2) return error;
-      return error.reworded({message: withTries(error.message, attempts, retries + 1 + free)});
+      return error.reword({message: withTries(error.message, attempts, retries + 1 + free)});
     },
   };
 }

@@ -12,7 +12,7 @@ import {
   type TestInput,
   withoutSync,
 } from '../support/journal.ts';
-import {seeded} from '../support/seeded.ts';
+import {seededRandom} from '../support/seeded.ts';
 
 interface Upload {
   content: string;
@@ -35,7 +35,7 @@ class Trial {
 
   constructor(one: Bench, seed: number) {
     this.#one = one;
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     this.#random = below => Math.floor(random() * below);
   }
 

@@ -2,7 +2,7 @@ import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/
 import {missingSettings, refusedKeyHint, verdictError} from '../../cli/key-hints.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';
-import {defined} from '../../lib/object.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import {printable} from '../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {WhoamiReport} from '../../output/json-output.ts';
@@ -50,7 +50,7 @@ type Answer = Omit<WhoamiReport, 'profile' | 'baseUrl' | 'baseUrlSource' | 'key'
 
 function missing(settings: Settings): Answer {
   const {message, hint} = missingSettings(settings);
-  return {status: 'missing', message, ...defined({hint}), exitStatus: 4};
+  return {status: 'missing', message, ...omitUndefined({hint}), exitStatus: 4};
 }
 
 async function ask(settings: Settings, invocation: Invocation, timeoutMs: number): Promise<Answer> {
@@ -73,7 +73,7 @@ async function ask(settings: Settings, invocation: Invocation, timeoutMs: number
     const profileUrl = status === 'rejected' ? settings.profileUrl : undefined;
     return {
       status,
-      ...defined({httpStatus, message, hint, profileUrl, identity}),
+      ...omitUndefined({httpStatus, message, hint, profileUrl, identity}),
       exitStatus: status === 'unreachable' ? exitStatusOf[verdict.error.code] : exitStatuses[status],
     };
   });

@@ -33,13 +33,13 @@ export function refuseStrangers({headers, url = ''}: IncomingMessage, secret: st
   const query = url.replace(/^[^?]*/, '');
   // A plus sign is a space to forms, and itself to people who write a URL.
   const queries = [query, query.replaceAll('+', '%2B')];
-  const given =
+  const callerSecret =
     headers.authorization === undefined
       ? queries.map(text => headers['x-picgo-secret'] ?? new URLSearchParams(text).get('secret'))
       : [bearerOf(headers)];
   // Node reads the bytes of a request's head as Latin-1.
   const forms = [secret, Buffer.from(secret).toString('latin1')];
-  if (!given.some(one => forms.some(form => isSameSecret(String(one ?? ''), form))))
+  if (!callerSecret.some(one => forms.some(form => isSameSecret(String(one ?? ''), form))))
     throw new Refusal(
       401,
       'The secret is missing or wrong: send it as "Authorization: Bearer SECRET", or as ?secret=SECRET in the URL.',
@@ -57,7 +57,7 @@ export async function refuseOtherUsers(socket: Socket, user: number): Promise<vo
 
 const tables = {'/proc/net/tcp': [], '/proc/net/tcp6': [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255]};
 
-const established = '01';
+const establishedState = '01';
 
 /** The id of this user, if the system also tells whose process is at the other end of a connection: Linux, proc_net(5). */
 export async function comparableUser(host: Host): Promise<number | undefined> {
@@ -73,12 +73,14 @@ async function userOfPeer(socket: Socket): Promise<number | undefined> {
   // A connection that has been closed has no addresses, and nobody connects from this one.
   const {remoteAddress = '0.0.0.0', remotePort = 0, localAddress = '0.0.0.0', localPort = 0} = socket;
   for (const [table, prefix] of Object.entries(tables)) {
-    const peer = printed([...prefix, ...bytesOf(remoteAddress)], remotePort);
-    const own = printed([...prefix, ...bytesOf(localAddress)], localPort);
+    const peer = kernelAddress([...prefix, ...bytesOf(remoteAddress)], remotePort);
+    const own = kernelAddress([...prefix, ...bytesOf(localAddress)], localPort);
     const rows = (await readFile(table, 'latin1').catch(() => '')).split('\n');
     const cells = rows.map(row => row.trim().split(/\s+/));
-    const found = cells.find(([, from, to, state]) => from === peer && to === own && state === established);
-    if (found !== undefined) return Number(found[7]);
+    const socketRow = cells.find(
+      ([, from, to, state]) => from === peer && to === own && state === establishedState,
+    );
+    if (socketRow !== undefined) return Number(socketRow[7]);
   }
   return undefined;
 }
@@ -86,7 +88,7 @@ async function userOfPeer(socket: Socket): Promise<number | undefined> {
 const bytesOf = (address: string) => address.split('.').map(Number);
 
 /** An address and a port as the kernel prints them: words in the byte order of the machine, in hexadecimal digits. */
-function printed(bytes: readonly number[], port: number): string {
+function kernelAddress(bytes: readonly number[], port: number): string {
   const words = [...new Uint32Array(Uint8Array.from(bytes).buffer)];
   const hex = (number: number, digits: number) => number.toString(16).toUpperCase().padStart(digits, '0');
   return `${words.map(word => hex(word, 8)).join('')}:${hex(port, 4)}`;

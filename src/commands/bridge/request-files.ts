@@ -7,9 +7,9 @@ import {readBody, receiveBody} from '../../embedded/exchange/body.ts';
 import type {Exchange} from '../../embedded/exchange/exchange.ts';
 import {Refusal} from '../../embedded/exchange/refusal.ts';
 import {failed, MediaError} from '../../errors.ts';
-import {isBelow, pathOfFileUrl, typedPath} from '../../lib/files/typed-path.ts';
+import {isBelow, pathOfFileUrl, resolveUserPath} from '../../lib/files/typed-path.ts';
 import {listOf, matching, parseObject} from '../../lib/json.ts';
-import {isOutOfSpace, orNothing, systemReason} from '../../lib/system-code.ts';
+import {isOutOfSpace, systemReason, undefinedIfThrows} from '../../lib/system-code.ts';
 import {type ClipboardContent, pictureSource} from '../../sources/clipboard/clipboard.ts';
 import {Disk} from '../../sources/open/disk.ts';
 import {checkedSourceAt, sourceAt} from '../../sources/open/file.ts';
@@ -69,7 +69,7 @@ async function clipboardSources(rules: ReadRules): Promise<Source[]> {
 async function sentFiles(exchange: Exchange, {temporaryDirectory}: ReadRules) {
   const directory = await mkdtemp(join(temporaryDirectory, 'media-bridge-'));
   const remove = () => rm(directory, {recursive: true, force: true});
-  const written: Promise<void>[] = [];
+  const writes: Promise<void>[] = [];
   const broken = new AbortController();
   const empty = new Refusal(400, 'The form contains no file.');
   try {
@@ -83,16 +83,16 @@ async function sentFiles(exchange: Exchange, {temporaryDirectory}: ReadRules) {
       sources.push(sourceAt(disk, name || 'picture', path, true));
       const writing = pipeline(stream, createWriteStream(path, {mode: 0o600}), broken);
       writing.catch(error => form.destroy(error));
-      written.push(writing);
+      writes.push(writing);
     });
     await receiveBody(exchange, form);
-    await Promise.all(written);
+    await Promise.all(writes);
     if (sources.length === 0) throw empty;
     return {sources, remove};
   } catch (cause) {
     // A form that breaks off never ends its files.
     broken.abort();
-    await Promise.allSettled(written);
+    await Promise.allSettled(writes);
     await remove();
     if (cause === empty) throw cause;
     if (isOutOfSpace(cause)) throw new Refusal(500, `The disk of ${temporaryDirectory} is full.`);
@@ -104,7 +104,7 @@ async function sentFiles(exchange: Exchange, {temporaryDirectory}: ReadRules) {
 export function realRoots(roots: readonly string[], cwd: string): Promise<string[]> {
   return Promise.all(
     roots.map(async root => {
-      const path = await realpath(typedPath(cwd, root)).catch(
+      const path = await realpath(resolveUserPath(cwd, root)).catch(
         failed('file_missing', `${root} could not be found`, 'Name an existing directory with --root.'),
       );
       if ((await stat(path)).isDirectory()) return path;
@@ -114,18 +114,18 @@ export function realRoots(roots: readonly string[], cwd: string): Promise<string
 }
 
 /** The real path of a file that a request names; throws a refusal unless it is in one of the roots, if there are any. */
-export async function readablePath(named: string, roots: readonly string[]): Promise<string> {
-  const path = orNothing(() => pathOfFileUrl(named));
-  if (path === undefined) throw new Refusal(400, `${named} is not the URL of a local file.`);
+export async function readablePath(name: string, roots: readonly string[]): Promise<string> {
+  const path = undefinedIfThrows(() => pathOfFileUrl(name));
+  if (path === undefined) throw new Refusal(400, `${name} is not the URL of a local file.`);
   // The plugin of Obsidian drops the first slash of absolute paths, which PicGo does not notice where it runs in the root directory.
   if (!isAbsolute(path))
-    return readablePath(`/${named}`, roots).catch(() => {
-      throw new Refusal(400, `${named} is not the absolute path of a file.`);
+    return readablePath(`/${name}`, roots).catch(() => {
+      throw new Refusal(400, `${name} is not the absolute path of a file.`);
     });
   const real = await realpath(path).catch(cause => {
-    if (roots.length === 0) throw new Refusal(400, `${named} could not be read: ${systemReason(cause)}.`);
+    if (roots.length === 0) throw new Refusal(400, `${name} could not be read: ${systemReason(cause)}.`);
   });
   if (real !== undefined && (roots.length === 0 || roots.some(root => isBelow(real, root)))) return real;
   // The message must not tell whether a file outside the roots exists.
-  throw new Refusal(400, `${named} could not be read: it does not exist, or it is outside --root.`);
+  throw new Refusal(400, `${name} could not be read: it does not exist, or it is outside --root.`);
 }

@@ -7,7 +7,7 @@ import {createHttpServer} from '../../embedded/exchange/http-server.ts';
 import {Refusal, type Route, routeFor} from '../../embedded/exchange/refusal.ts';
 import {respondJson} from '../../embedded/exchange/respond.ts';
 import {MediaError} from '../../errors.ts';
-import {defined} from '../../lib/object.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
 import {systemCode, systemReason} from '../../lib/system-code.ts';
 import {asMediaError, type Report} from '../../output/report.ts';
@@ -38,12 +38,12 @@ export async function runBridge(
   await checkSettings(invocation);
   const signal = endSignal(invocation);
   const stop = new Stop<MediaError>();
-  const queue = new UploadQueue(invocation, {flags: defined({geotags}), waitsForService: false});
+  const queue = new UploadQueue(invocation, {flags: omitUndefined({geotags}), waitsForService: false});
   const rules: ReadRules = {
     ...{roots, temporaryDirectory: host.temporaryDirectory()},
     readClipboard: async () => {
       const content = await readClipboard(host, stop);
-      if ('files' in content && content.dropped !== undefined) report.warning(content.dropped);
+      if ('files' in content && content.warning !== undefined) report.warning(content.warning);
       return content;
     },
   };
@@ -65,11 +65,11 @@ export async function runBridge(
         'Without a secret, any user of this machine can have files of yours uploaded. Set MEDIA_BRIDGE_SECRET, or limit the files with --root.',
       );
     report.note('Uploading for editors. Press Ctrl-C to stop.');
-    const received = await signal.received;
-    const why = new MediaError('interrupted', `media bridge was stopped by ${received}.`);
+    const endSignal = await signal.received;
+    const why = new MediaError('interrupted', `media bridge was stopped by ${endSignal}.`);
     stop.abort(why);
     await Promise.all([server.close(), queue.stop(why)]);
-    return received;
+    return endSignal;
   } finally {
     signal.ignore();
   }
@@ -96,11 +96,11 @@ async function startServer(
         const {handle} = routeFor(routes, exchange, 'The only paths here are /upload and /heartbeat.');
         respondJson(exchange, 200, {success: true, result: await handle(exchange)});
       } catch (error) {
-        const {status, message} = reported(error, report);
+        const {status, message} = reportRefusal(error, report);
         respondJson(exchange, status, {success: false, message});
       }
     },
-    onError: error => reported(error, report),
+    onError: error => reportRefusal(error, report),
   });
   port = await server.listen({host: '127.0.0.1', port}).catch(cause => {
     throw unusablePort(port, cause);
@@ -128,8 +128,8 @@ async function urlsFor(
   report: Report,
 ): Promise<string[]> {
   const {sources, remove} = await requestFiles(exchange, rules);
-  const settled = await Promise.allSettled(sources.map(source => queue.add(source))).finally(remove);
-  const outcomes = settled.map(one => {
+  const results = await Promise.allSettled(sources.map(source => queue.add(source))).finally(remove);
+  const outcomes = results.map(one => {
     if (one.status === 'rejected') throw one.reason;
     return one.value;
   });
@@ -139,7 +139,7 @@ async function urlsFor(
 }
 
 /** Reports why a request failed; returns what its sender is told. */
-function reported(error: unknown, report: Report): Refusal {
+function reportRefusal(error: unknown, report: Report): Refusal {
   if (error instanceof Refusal) {
     report.warning(`Refused a request: ${error.message}`);
     return error;
@@ -155,6 +155,6 @@ function resultText(urls: readonly string[], before: number): string {
   const isOne = urls.length === 1;
   if (before === 0) return isOne ? `Uploaded ${urls[0]}` : `Uploaded ${urls.length} files.`;
   if (isOne) return `Uploaded before: ${urls[0]}`;
-  const sent = urls.length - before;
-  return `Uploaded ${sent} ${sent === 1 ? 'file' : 'files'}; ${before} had been uploaded before.`;
+  const failures = urls.length - before;
+  return `Uploaded ${failures} ${failures === 1 ? 'file' : 'files'}; ${before} had been uploaded before.`;
 }

@@ -37,8 +37,8 @@ export async function checkNetwork(
     // A proxy looks up the name of the service, and a failure to look up its own is its failure.
     if (proxy === undefined) address = await lookUp(url);
     response = await sendRequest(invocation, settings, url);
-  } catch (thrown) {
-    error = unlessBug(thrown);
+  } catch (failure) {
+    error = unlessBug(failure);
   }
   const isProxied = proxy !== undefined;
   const end =

@@ -54,15 +54,15 @@ export async function mergeJournals(
   const {inputs, filesFrom = []} = options;
   const readers = await readJournals(options.files, host, {paths: true});
   const journals = new JournalSet(readers);
-  const listed = new Set<PathKey>();
+  const pathsSoFar = new Set<PathKey>();
   for await (const verdict of journals.checkAllPaths()) {
     await tally.add(verdict);
-    if (verdict.status !== 'once') listed.add(verdict.path);
+    if (verdict.status !== 'once') pathsSoFar.add(verdict.path);
   }
   if (inputs.length + filesFrom.length > 0) {
     for await (const verdict of proveInputs(journals, options, host)) {
       // A path of the journals is listed already; another root may have a second one.
-      if (verdict.status !== 'once' && !listed.delete(verdict.path)) await tally.add(verdict);
+      if (verdict.status !== 'once' && !pathsSoFar.delete(verdict.path)) await tally.add(verdict);
     }
   }
   const counts = await tally.end();
@@ -120,8 +120,8 @@ async function* proveInputs(
 ): AsyncGenerator<Verdict> {
   const {expandInputs} = await import('../../sources/find/expand.ts');
   const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
-  const walked = withoutOwnFiles(options.files, host);
-  for await (const source of expandInputs({...options, recursive: true}, {...context, walked})) {
+  const mapFile = withoutOwnFiles(options.files, host);
+  for await (const source of expandInputs({...options, recursive: true}, {...context, mapFile})) {
     if (source.found?.isHidden) continue;
     const verdict = await proveSource(journals, source, options.types);
     if (verdict !== undefined) yield verdict;
@@ -135,10 +135,10 @@ async function proveSource(
   types: TypeRule,
 ): Promise<Verdict | undefined> {
   const path = source.relativePath ?? source.name;
-  let opened: OpenSource | undefined;
+  let open: OpenSource | undefined;
   try {
     const file = await source.open(new AbortController().signal);
-    opened = file;
+    open = file;
     const {contentHash} = await import('../../lib/files/content-hash.ts');
     const input = {path, size: file.size, stat: file.stat};
     const verdict = await journals.checkInput(input, () => contentHash(file));
@@ -156,6 +156,6 @@ async function proveSource(
     const status = isRefused ? 'refused' : 'missing';
     return {status, path: pathKey(path), reason: error.message, ids: []};
   } finally {
-    await opened?.close();
+    await open?.close();
   }
 }

@@ -21,14 +21,15 @@ interface ListOptions {
 
 /** Prints the result of each input, one per line, in the order in which their paths were started. */
 export async function listJournals(options: ListOptions, {host, stdout, report}: Invocation): Promise<void> {
-  const listed = await listFormat(options, report);
+  const formatEntry = await listFormat(options, report);
   const lines = linesTo(stdout);
   const isNamed = options.files.length > 0;
   const files = isNamed ? options.files : await ownJournals(host);
   for (const file of files) {
     const reader = await readJournal(file, host, {paths: true, ...(!isNamed && {user: host})});
     for await (const path of reader.paths())
-      for (const entry of latestUploads(reader, path)) await lines.add(await listed(reader, path, entry));
+      for (const entry of latestUploads(reader, path))
+        await lines.add(await formatEntry(reader, path, entry));
   }
   await lines.end();
 }
@@ -38,16 +39,16 @@ type ListFormat = (reader: JournalReader, path: PathKey, entry: IndexRow) => Pro
 async function listFormat({json, template}: ListOptions, report: Invocation['report']): Promise<ListFormat> {
   if (template === undefined) return json ? entryJson : entryText;
   const {parseTemplate, renderTemplate} = await import('../../output/results/template.ts');
-  const parsed = parseTemplate(template);
+  const parts = parseTemplate(template);
   return async (reader, path, entry) => {
     if (entry.state !== 'done') return '';
     const {file, fileBase64} = fileFields(path);
-    const received = await reader.recordOf(entry);
-    if (parsed.hasUrl && publicUrl(received.record) === undefined) report.fileWarning(file, emptyUrl);
-    return renderTemplate(parsed, {
+    const storedRecord = await reader.recordOf(entry);
+    if (parts.hasUrl && publicUrl(storedRecord.record) === undefined) report.fileWarning(file, emptyUrl);
+    return renderTemplate(parts, {
       ...{name: file, path: file, status: statusOf(entry.state), size: entry.size},
       ...(fileBase64 !== undefined && {nameBytes: Buffer.from(fileBase64, 'base64')}),
-      ...received,
+      ...storedRecord,
     });
   };
 }

@@ -11,7 +11,7 @@ import {
   readJournal,
 } from '../../journal/journal.ts';
 import {readText} from '../../lib/files/read-text.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
+import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {isSha256} from '../../lib/json.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {normalizeName} from '../../sources/find/walk/names.ts';
@@ -72,7 +72,7 @@ async function changeJournal<Choice>(
   file: string,
   {host, report}: Invocation,
   choose: (reader: JournalReader) => Promise<Choice>,
-  act: (journal: Journal, chosen: Choice) => Promise<void>,
+  act: (journal: Journal, choice: Choice) => Promise<void>,
 ): Promise<void> {
   await choose(await readJournal(file, host, {paths: true}));
   const journal = await openJournal(file, host, {note: text => report.note(text)});
@@ -178,7 +178,7 @@ export async function unlockJournal({file}: {file: string}, {host, report}: Invo
 /** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, then a space and the ID. */
 async function mediaIdsIn(path: string, host: Host): Promise<Map<string, string>> {
   const hint = 'Use a file with a path and a media ID on each line.';
-  const text = await readText(typedPath(host.cwd(), path)).catch(
+  const text = await readText(resolveUserPath(host.cwd(), path)).catch(
     failed('file_unreadable', `The list ${path} could not be read`, hint),
   );
   const ids = new Map<string, string>();

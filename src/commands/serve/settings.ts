@@ -3,8 +3,8 @@ import type {ServiceOptions} from '../../embedded/service.ts';
 import {failed, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {readText} from '../../lib/files/read-text.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
-import {defined} from '../../lib/object.ts';
+import {resolveUserPath} from '../../lib/files/typed-path.ts';
+import {omitUndefined} from '../../lib/object.ts';
 
 /** The options of `media serve`, as they were typed. */
 export interface ServeOptions
@@ -34,7 +34,7 @@ export async function serveSettings(options: ServeOptions, {env, cwd}: Host) {
     dataDir,
     seed: options.seed ?? (env['MEDIA_SERVE_SEED'] || undefined),
     keepsUsedKeys: options.keepKey ?? dataDir !== undefined,
-    service: defined({
+    service: omitUndefined({
       port: options.port ?? portOf(env['MEDIA_SERVE_PORT']),
       host: options.host ?? (env['MEDIA_SERVE_HOST'] || undefined),
       publicUrl: options.publicUrl ?? (env['MEDIA_SERVE_PUBLIC_URL'] || undefined),
@@ -43,7 +43,7 @@ export async function serveSettings(options: ServeOptions, {env, cwd}: Host) {
       fixedKey: await chosenKey(env['MEDIA_SERVE_KEY'], env['MEDIA_SERVE_KEY_FILE'], cwd()),
       maxSize,
       quota,
-      faults: hasFaults ? defined({list, seed: faultSeed, control}) : undefined,
+      faults: hasFaults ? omitUndefined({list, seed: faultSeed, control}) : undefined,
     }),
   };
 }
@@ -56,7 +56,7 @@ async function chosenKey(key = '', file = '', directory: string): Promise<string
   }
   if (file === '') return key || undefined;
   const hint = 'Point MEDIA_SERVE_KEY_FILE to a file that holds the key, or set MEDIA_SERVE_KEY.';
-  const text = await readText(typedPath(directory, file)).catch(
+  const text = await readText(resolveUserPath(directory, file)).catch(
     failed('local_failure', `The key in ${file} cannot be read`, hint),
   );
   return text.trim();

@@ -33,18 +33,18 @@ export async function watchUpload(
     report.event(text, {progress: {...tally.fields(), ...standing}});
   };
   const isDrawn = mayDraw(invocation);
-  const drawn = isDrawn ? await import('../../output/progress/progress.ts') : undefined;
+  const drawing = isDrawn ? await import('../../output/progress/progress.ts') : undefined;
   const progress =
-    drawn && new drawn.Progress(host, {meter, several: inputs.several, summary: () => tally.summary()});
+    drawing && new drawing.Progress(host, {meter, several: inputs.several, summary: () => tally.summary()});
   report.drawing = progress;
   // Programs always get lines, since CI systems end silent jobs; people get them for several inputs, or instead of a drawing.
   const hasReader = inputs.several || report.isJson || mayAnimate(host.stderr, host.env);
   const hasLines = !isDrawn && globals.progress !== false && hasReader;
   const stopLines = hasLines ? host.clock.every(plainLineMs, tell) : () => {};
-  const surveyed = new AbortController();
+  const surveyEnd = new AbortController();
   let counting: Promise<void> | undefined;
   const countAll = async () => {
-    if (await inputs.survey(bytes => meter.counted(bytes), surveyed.signal)) meter.allCounted();
+    if (await inputs.survey(bytes => meter.addToSurvey(bytes), surveyEnd.signal)) meter.endSurvey();
   };
   // A failure to count is ignored: the run itself reports the same failure.
   const count = () => (counting ??= countAll().catch(() => {}));
@@ -83,7 +83,7 @@ export async function watchUpload(
     /** Stops watching and clears what was drawn. */
     finish() {
       stopCounting();
-      surveyed.abort();
+      surveyEnd.abort();
       stopLines();
       progress?.stop();
       report.drawing = undefined;

@@ -16,7 +16,7 @@ interface Group {
   tell: (count: number, names: readonly string[]) => void;
 }
 
-type Named = Pick<Outcome, 'name'> & {status?: string};
+type NamedOutcome = Pick<Outcome, 'name'> & {status?: string};
 
 /** Reports warnings and failures of files: grouped by reason at the end, or at once with --verbose, JSON or one input. */
 export function failureReport({report}: Pick<Invocation, 'report'>) {
@@ -25,7 +25,12 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
   const groups = {warning: new Map<string, Group>(), failure: new Map<string, Group>()};
   const others = {warning: 0, failure: 0};
   /** One more file with what is told of the first one that has the same `key`. */
-  const addTo = (what: keyof typeof groups, key: string, {name, status}: Named, tell: Group['tell']) => {
+  const addTo = (
+    what: keyof typeof groups,
+    key: string,
+    {name, status}: NamedOutcome,
+    tell: Group['tell'],
+  ) => {
     const group = groups[what].get(key) ?? {count: 0, names: [], tell};
     const isUnknown = status === 'unknown';
     if (group.count === 0 && groups[what].size >= mostGroups && !isUnknown) {
@@ -55,11 +60,11 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
       }
       // What a hint says of a single file would keep equal failures apart.
       const hint = error.hint?.replace(/(?:; if it is stored:|\. Its media ID is) .*$/, '.');
-      const shown = error.reworded({message: withoutTries(error.message), hint});
-      const alike = reasonOf(shown.reworded({message: shown.messageToKeep}), name);
+      const failure = error.reword({message: withoutTries(error.message), hint});
+      const alike = reasonOf(failure.reword({message: failure.messageToKeep}), name);
       addTo('failure', JSON.stringify([error.code, alike, hint]), outcome, (count, names) => {
         if (count === 1) report.failure(error, name, true);
-        else report.failures(shown, groupSentence(count, reasonOf(shown, name)), names, count);
+        else report.failures(failure, groupSentence(count, reasonOf(failure, name)), names, count);
       });
     },
     /** Reports the groups, once. */

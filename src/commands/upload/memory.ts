@@ -7,7 +7,7 @@ import type {Host, StopSignal} from '../../host.ts';
 import type {Journal, JournalLookup, Scope} from '../../journal/journal.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {ownershipProblem} from '../../lib/files/ownership.ts';
-import {defined} from '../../lib/object.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import {systemReason} from '../../lib/system-code.ts';
 import type {Report} from '../../output/report.ts';
 import type {Settings} from '../../settings/settings.ts';
@@ -50,7 +50,7 @@ export async function openRunJournal(
   const options = {scope: scopeOf(identity, account), patienceMs: oncePatienceMs, ...common};
   return openJournal(path, host, options).catch(error => {
     const {code, cause} = error instanceof MediaError ? error : {};
-    if (code === 'journal_in_use') throw error.reworded({hint: `Wait until that run has ended${orNoOnce}`});
+    if (code === 'journal_in_use') throw error.reword({hint: `Wait until that run has ended${orNoOnce}`});
     throw code === 'journal_unusable' && cause
       ? stateUnwritable(host, error.message.slice(0, -1), cause)
       : error;
@@ -88,8 +88,8 @@ export async function readDryRunMemory(
   const part = journal === undefined ? undefined : shard;
   const scope = identity === undefined ? undefined : scopeOf(identity, account, part);
   const path = journal ?? (scope && (await ownJournal(host, scope.service, settings.profileName)));
-  const known = path === undefined ? undefined : readLookup(path, host, scope, isEmbedded ? {} : questions);
-  return {journal: await known, onUnknown};
+  const lookup = path === undefined ? undefined : readLookup(path, host, scope, isEmbedded ? {} : questions);
+  return {journal: await lookup, onUnknown};
 }
 
 /** How a journal identifies the configured service; undefined without a base URL, and before the first embedded service. */
@@ -117,7 +117,7 @@ async function ownJournal(host: Invocation['host'], service: string, profile: st
     const stats = await host.files.stat(one).catch(() => undefined);
     const problem = stats && ownershipProblem(one, stats, host, host.groupId());
     if (problem !== undefined)
-      throw stateUnwritable(host, `${problem.why}, so it is not trusted`).reworded({hint: problem.remedy});
+      throw stateUnwritable(host, `${problem.why}, so it is not trusted`).reword({hint: problem.remedy});
   }
   return path;
 }
@@ -125,5 +125,5 @@ async function ownJournal(host: Invocation['host'], service: string, profile: st
 /** The service, account and part that a journal must belong to, so that this run can use it. */
 function scopeOf(service: string, account: string | undefined, shard?: Shard): Scope {
   const part = shard === undefined ? undefined : `${shard.index}/${shard.count}`;
-  return {service, ...defined({account, shard: part})};
+  return {service, ...omitUndefined({account, shard: part})};
 }

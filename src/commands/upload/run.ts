@@ -34,7 +34,7 @@ export class UploadRun {
   readonly #hintOptions: string;
   #signal: EndSignal | undefined;
   /** Shows the progress; before the first file, there is only the summary. */
-  #shown: Awaited<ReturnType<typeof watchUpload>> | undefined;
+  #display: Awaited<ReturnType<typeof watchUpload>> | undefined;
   /** Prints the outcomes. */
   #results: Results | undefined;
   #cancelQuit = () => {};
@@ -60,8 +60,8 @@ export class UploadRun {
     const {host} = this.#invocation;
     const stopListening = host.onEndSignal(signal => this.#onSignal(signal));
     const stopTelling = host.onStatusSignal(() => {
-      if (this.#shown === undefined) this.#invocation.report.note(this.tally.summary());
-      else void this.#shown.tell();
+      if (this.#display === undefined) this.#invocation.report.note(this.tally.summary());
+      else void this.#display.tell();
     });
     const cancelDeadline = this.#startDeadline();
     try {
@@ -86,8 +86,8 @@ export class UploadRun {
       return;
     }
     const again = signal === 'SIGINT' ? 'Press Ctrl-C again' : 'Send the signal again';
-    const awaited = this.#shown?.isAwaiting() ? ': waiting for responses to finished uploads' : '';
-    report.note(`Stopping${awaited}. ${again} to quit now.`);
+    const suffix = this.#display?.isAwaiting() ? ': waiting for responses to finished uploads' : '';
+    report.note(`Stopping${suffix}. ${again} to quit now.`);
     this.#signal = signal;
     this.#end(new MediaError('interrupted', `The run was stopped by ${signal}.`));
   }
@@ -154,12 +154,12 @@ export class UploadRun {
     const {session} = resources;
     this.#journal = resources.journal?.reader.displayPath;
     const warn = (name: string, message: string) => this.#failures.warn(name, message, several);
-    const shown = await watchUpload(this.#invocation, inputs, this.tally, warn);
-    this.#shown = shown;
+    const display = await watchUpload(this.#invocation, inputs, this.tally, warn);
+    this.#display = display;
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
       const options = transferOptions(this.#options, resources, this.#invocation, {
-        ...{contentType, observer: shown.observer, several, stop: this.#stop},
+        ...{contentType, observer: display.observer, several, stop: this.#stop},
       });
       const other = 'outcomes' in this.#output ? this.#options : undefined;
       for await (const result of uploadBatch(inputs.sources, options)) {
@@ -172,13 +172,13 @@ export class UploadRun {
       if (!(error instanceof MediaError) || this.tally.total === 0) throw error;
       this.#inputFailure = withRunOptions(error, this.#hintOptions);
     } finally {
-      shown.finish();
+      display.finish();
       this.#localFailure = await closeResources(resources);
     }
     await this.#results?.end();
     if (this.#inputFailure !== undefined && this.#signal === undefined)
       this.#invocation.report.failure(this.#inputFailure);
-    if (inputs.unfollowed?.size) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
+    if (inputs.unfollowedLinks?.size) this.#invocation.report.note(unfollowedText(inputs.unfollowedLinks));
     if (this.#signal === undefined) refuseNothing(this.tally, this.#options);
     await this.#conclude(session, inputs);
   }
@@ -242,7 +242,7 @@ export class UploadRun {
     const isRecorded = this.#journal !== undefined || !this.tally.isAnyStored;
     const journal = isRecorded ? undefined : 'With --journal FILE, a journal records what was stored.';
     const hint = status === 0 ? this.tally.outputHint : journal;
-    const failures = [stdout.failure?.reworded({hint}), this.#localFailure].filter(
+    const failures = [stdout.failure?.reword({hint}), this.#localFailure].filter(
       failure => failure !== undefined,
     );
     for (const failure of failures) report.failure(failure);

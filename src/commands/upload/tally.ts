@@ -1,5 +1,5 @@
 import {type ErrorCode, exitStatusOf, firstStatus, MediaError} from '../../errors.ts';
-import {counted, formatBytes} from '../../output/units.ts';
+import {countText, formatBytes} from '../../output/units.ts';
 import {type LeftOut, type Outcome, type OutcomeFacts, unrecordedOf} from '../../transfer/outcome.ts';
 import type {InputFlags} from './flags.ts';
 
@@ -108,7 +108,7 @@ export class Tally {
 }
 
 function sumText({files, bytes}: Sum): string {
-  return `${counted(files, 'file')}, ${formatBytes(bytes)}`;
+  return `${countText(files, 'file')}, ${formatBytes(bytes)}`;
 }
 
 /** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may upload files. */

@@ -14,10 +14,10 @@ export async function uploadFiles(
 ): Promise<{status: ExitStatus; outcomes: Outcome[]}> {
   const clipboard = files === 'clipboard';
   const {source = filesIn(invocation.host.cwd())} = flags;
-  const given = {clipboard, source, inputs: clipboard ? [] : files};
+  const inputFlags = {clipboard, source, inputs: clipboard ? [] : files};
   const once = flags.journal === undefined && flags.once !== false;
   const outcomes: Outcome[] = [];
-  const status = await startRun({...uploadDefaults, ...flags, ...given, once}, invocation, {outcomes});
+  const status = await startRun({...uploadDefaults, ...flags, ...inputFlags, once}, invocation, {outcomes});
   return {status, outcomes};
 }
 

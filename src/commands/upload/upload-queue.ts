@@ -23,7 +23,7 @@ export interface QueueOptions {
 }
 
 /** A file that was added, with the promise of its outcome. */
-interface Added {
+interface QueuedFile {
   source: Source;
   resolve: (outcome: Outcome | LeftOut) => void;
   reject: (error: unknown) => void;
@@ -42,9 +42,9 @@ export class UploadQueue {
   readonly #flags: UploadFlags;
   readonly #options: QueueOptions;
   readonly #stop = new Stop<MediaError>();
-  readonly #waiting: Added[] = [];
+  readonly #waiting: QueuedFile[] = [];
   /** The files of the batch whose outcome is not known yet, by position. */
-  readonly #pending = new Map<number, Added>();
+  readonly #pending = new Map<number, QueuedFile>();
   #running: Promise<void> | undefined;
   /** Whether the batch takes no more files. */
   #isOver = false;
@@ -108,7 +108,7 @@ export class UploadQueue {
     });
     const wording = runOptions(this.#invocation, this.#flags);
     const {session} = resources;
-    let asked = Promise.resolve();
+    let ends = Promise.resolve();
     for await (const result of uploadBatch(this.#sources(), options)) {
       // The batch before this one may have ended while it waited for the service.
       if (result.status === 'uploaded' && !isAway) onUnavailable(undefined);
@@ -119,23 +119,23 @@ export class UploadQueue {
         error => this.#settle(outcome, error),
       );
       if (end === undefined) this.#settle(outcome);
-      else asked = asked.then(() => end);
+      else ends = ends.then(() => end);
     }
-    await asked;
+    await ends;
     this.#stop.throwIfAborted();
   }
 
   /** The files of one batch: those that wait, as long as the batch goes on. */
   async *#sources(): AsyncGenerator<Source> {
     for (let position = 0; !this.#isOver && !this.#stop.aborted; ) {
-      const added = this.#waiting.shift();
-      if (added === undefined) {
+      const file = this.#waiting.shift();
+      if (file === undefined) {
         await this.#change();
         continue;
       }
-      this.#pending.set(position, added);
+      this.#pending.set(position, file);
       position += 1;
-      yield added.source;
+      yield file.source;
     }
   }
 
@@ -158,12 +158,12 @@ export class UploadQueue {
 
   #settle(outcome: Outcome | LeftOut, failure?: unknown): void {
     const {position} = outcome;
-    const added = this.#pending.get(position);
+    const file = this.#pending.get(position);
     this.#pending.delete(position);
     if (outcome.status !== 'left out' && endsBatch(outcome)) this.#isOver = true;
     if (this.#pending.size === 0 || this.#isOver) this.#wake();
-    if (failure === undefined) added?.resolve(outcome);
-    else added?.reject(failure);
+    if (failure === undefined) file?.resolve(outcome);
+    else file?.reject(failure);
   }
 
   /** Fails every file that waits or whose outcome is not known. */
@@ -193,7 +193,7 @@ export class UploadQueue {
 async function withoutChoice(error: unknown): Promise<unknown> {
   const {orNoOnce} = await import('../../settings/paths.ts');
   return error instanceof MediaError && error.hint?.endsWith(orNoOnce)
-    ? error.reworded({hint: `${error.hint.slice(0, -orNoOnce.length)}.`})
+    ? error.reword({hint: `${error.hint.slice(0, -orNoOnce.length)}.`})
     : error;
 }
 

@@ -42,10 +42,10 @@ export async function settledState(
 
 /** The state of a file. Links are passed over, since what they lead to would stay when they are moved or deleted. */
 export async function watchedState(path: string): Promise<WatchedState | undefined> {
-  const found = await lstat(path, {bigint: true}).catch(() => undefined);
-  if (!found?.isFile()) return undefined;
-  const size = Number(found.size);
-  return {key: stateKey(size, found), size};
+  const stats = await lstat(path, {bigint: true}).catch(() => undefined);
+  if (!stats?.isFile()) return undefined;
+  const size = Number(stats.size);
+  return {key: stateKey(size, stats), size};
 }
 
 /** A program may set the mtime back, but not the ctime. */

@@ -14,8 +14,8 @@ export async function authorize(
   const token = bearerOf(headers);
   if (token === '') throw new Refusal(403, 'The request has no API key.');
   const key = await keys.find(token);
-  if (key === undefined) throw unauthorized('The API key is unknown', service);
-  if (hasExpired(key, clock)) throw unauthorized('The API key has expired', service);
+  if (key === undefined) throw unauthorizedRefusal('The API key is unknown', service);
+  if (hasExpired(key, clock)) throw unauthorizedRefusal('The API key has expired', service);
   if (!permissions.some(permission => key.permissions.includes(permission))) {
     throw new Refusal(
       403,
@@ -26,7 +26,7 @@ export async function authorize(
   return key;
 }
 
-function unauthorized(message: string, {publicUrl}: Service): Refusal {
+function unauthorizedRefusal(message: string, {publicUrl}: Service): Refusal {
   return new Refusal(401, `${message}; create one on the profile page (${publicUrl()}/profile).`, {
     'WWW-Authenticate': 'Bearer',
   });

@@ -68,9 +68,9 @@ function watchPace(
   const share = (bytesPerSecond * windowMs) / 1000;
   let before = exchange.received;
   return exchange.clock.every(windowMs, () => {
-    const brought = exchange.received - before;
+    const bytes = exchange.received - before;
     before = exchange.received;
-    if (brought >= share || isBehind() || !isBodyPending(exchange.request)) return;
+    if (bytes >= share || isBehind() || !isBodyPending(exchange.request)) return;
     onTooSlow(
       new Refusal(
         408,

@@ -88,7 +88,7 @@ export type Stage = 'head' | 'body' | 'store';
 /** What is done to an exchange on purpose, by the faults that apply to it. */
 export interface Disturbance {
   /** The faults that were applied so far, as they were written. */
-  readonly applied: readonly string[];
+  readonly appliedFaults: readonly string[];
   /** Resolves when the request may go on; rejects with an ExchangeOver if a fault has ended it. */
   at(stage: Stage): Promise<void>;
   /** Resolves when the bandwidth allows this many more bytes of a body. */

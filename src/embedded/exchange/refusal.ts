@@ -32,8 +32,8 @@ export function routeFor<Handle>(
   nowhere = 'There is nothing at this URL.',
 ): {handle: Handle; id: string; name: string} {
   for (const [pattern, methods, handle] of routes) {
-    const [found, id = '', name = ''] = pattern.exec(path) ?? [];
-    if (found === undefined) continue;
+    const [match, id = '', name = ''] = pattern.exec(path) ?? [];
+    if (match === undefined) continue;
     if (!methods.includes(method)) throw wrongMethod(methods);
     return {handle, id, name};
   }
@@ -60,16 +60,16 @@ const parserRefusals: Readonly<Record<string, [status: number, message: string]>
 
 /** The refusal of a request that Node's HTTP parser could not read completely. */
 export function refusalOfMalformed(error: Error): Refusal {
-  const known = own(parserRefusals, systemCode(error) ?? '');
-  return new Refusal(...(known ?? [400, 'The request is not well-formed HTTP/1.1.']));
+  const parserRefusal = own(parserRefusals, systemCode(error) ?? '');
+  return new Refusal(...(parserRefusal ?? [400, 'The request is not well-formed HTTP/1.1.']));
 }
 
 /** The longest name of a user or a key, in UTF-16 units. */
 export const longestName = 100;
 
 /** A name that a person entered, as a single line; throws a 422 if nothing is left of it or if it is too long. */
-export function enteredName(given: string | null): string {
-  const name = (given ?? '').replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+export function enteredName(value: string | null): string {
+  const name = (value ?? '').replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   if (name === '') throw new Refusal(422, 'The name is missing.');
   if (name.length > longestName)
     throw new Refusal(422, `The name may have at most ${longestName} characters.`);

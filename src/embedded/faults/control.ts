@@ -62,13 +62,13 @@ async function change(exchange: Exchange, faults: Faults): Promise<void> {
   if (method === 'GET') return;
   if (method === 'DELETE') return faults.replace([]);
   if (method !== 'PUT') throw wrongMethod(['GET', 'PUT', 'DELETE']);
-  const wanted = parseObject(await readBody(exchange, longestBody));
-  if (wanted === undefined || !hasShape(wanted, wantedShape)) {
-    const field = wanted === undefined ? '' : `: "${wrongField(wanted, wantedShape)}" is wrong`;
+  const body = parseObject(await readBody(exchange, longestBody));
+  if (body === undefined || !hasShape(body, wantedShape)) {
+    const field = body === undefined ? '' : `: "${wrongField(body, wantedShape)}" is wrong`;
     throw new Refusal(
       400,
       `The body must be JSON like {"faults": ["upload:status=503"], "seed": 7}${field}.`,
     );
   }
-  faults.replace(wanted.faults, wanted.seed);
+  faults.replace(body.faults, body.seed);
 }

@@ -1,7 +1,7 @@
 import type {StopSignal} from '../../host.ts';
 import {parseObject} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
-import {seeded} from '../../lib/seeded.ts';
+import {seededRandom} from '../../lib/seeded.ts';
 import {Stop} from '../../lib/stop.ts';
 import {
   type Disturbance,
@@ -21,7 +21,7 @@ export class Faults {
   /** Replaces all faults, and counts from 1 again; throws an InvalidOption if one cannot be read, and changes nothing then. */
   replace(texts: readonly string[], seed = 0): void {
     this.#active = texts.map((text, index) => {
-      const random = seeded(seed + 1_000_003 * index);
+      const random = seededRandom(seed + 1_000_003 * index);
       return {...parseFault(text), random, matched: 0, applied: 0};
     });
     this.seed = seed;
@@ -76,25 +76,25 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
   const hasStages = operation === 'upload' || operation === 'graphql';
   const matching = active.filter(fault => isFor(fault, exchange, operation));
   const dependsOnResponse = (fault: Fault) => fault['instead-of'] !== undefined;
-  const drawn = matching.filter(one => !dependsOnResponse(one)).flatMap(one => draw(one) ?? []);
-  const applied = new Set<ActiveFault>();
+  const early = matching.filter(one => !dependsOnResponse(one)).flatMap(one => draw(one) ?? []);
+  const appliedFaults = new Set<ActiveFault>();
   const note = (fault: ActiveFault) => {
-    if (!applied.has(fault)) fault.applied += 1;
-    applied.add(fault);
+    if (!appliedFaults.has(fault)) fault.applied += 1;
+    appliedFaults.add(fault);
   };
   /** The value of a part in the first fault that has it, and thereby is applied. */
   const use = <Name extends keyof Fault>(name: Name): Fault[Name] | undefined => {
-    const found = drawn.find(({fault}) => fault[name] !== undefined);
-    if (found !== undefined) note(found.fault);
-    return found?.fault[name];
+    const match = early.find(({fault}) => fault[name] !== undefined);
+    if (match !== undefined) note(match.fault);
+    return match?.fault[name];
   };
   return {
-    get applied() {
-      return [...applied].map(({text}) => text);
+    get appliedFaults() {
+      return [...appliedFaults].map(({text}) => text);
     },
     cuts: () => use('cut') === true,
     async at(stage) {
-      for (const {fault, latencyMs} of drawn) {
+      for (const {fault, latencyMs} of early) {
         if ((hasStages ? fault.after : 'head') !== stage) continue;
         const ends = (fault.status ?? fault.reset ?? fault.silence) !== undefined;
         if (ends || fault.latency !== undefined) note(fault);

@@ -1,7 +1,7 @@
 import {execFile} from 'node:child_process';
 import {promisify} from 'node:util';
 import {isCount, isObject, parseObject} from '../../lib/json.ts';
-import {defined, own} from '../../lib/object.ts';
+import {omitUndefined, own} from '../../lib/object.ts';
 import type {Findings, MediaFacts, MediaFile} from './media-facts.ts';
 import {limitedCommand} from './process-limits.ts';
 
@@ -71,18 +71,18 @@ export function canCompare(imageType: string | undefined): boolean {
 export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<MediaFacts> {
   const isImage = contentType.startsWith('image/');
   const input = {path, formats: isImage ? imageFormats : ffmpegContainers};
-  const printed = await runFfmpeg('ffprobe', input, report, longestOutput).catch(() => '');
-  const found = parseObject(printed.toString()) ?? {};
-  const streams = Array.isArray(found['streams']) ? found['streams'].filter(isObject) : [];
+  const output = await runFfmpeg('ffprobe', input, report, longestOutput).catch(() => '');
+  const facts = parseObject(output.toString()) ?? {};
+  const streams = Array.isArray(facts['streams']) ? facts['streams'].filter(isObject) : [];
   const [video] = streams.filter(
     ({codec_type: type, disposition: is}) => type === 'video' && !(isObject(is) && is['attached_pic'] === 1),
   );
   if (video === undefined) return {};
   const {width, height, codec_name: codec} = video;
-  const format = isObject(found['format']) ? found['format'] : {};
+  const format = isObject(facts['format']) ? facts['format'] : {};
   const milliseconds = Math.round(Number(format['duration']) * 1_000);
   const hasSize = isCount(width) && isCount(height);
-  return defined({
+  return omitUndefined({
     ...(hasSize ? {width, height} : {}),
     imageType: isImage ? own(imageTypes, String(codec)) : undefined,
     duration: !isImage && isCount(milliseconds) ? milliseconds / 1_000 : undefined,
@@ -94,7 +94,7 @@ export function agreeing(one: Findings, other: MediaFacts): MediaFacts {
   const {width, height, duration, imageType} = {...other, ...one};
   const isSameSize = (other.width ?? width) === width && (other.height ?? height) === height;
   const isSameDuration = Math.abs((duration ?? 0) - (other.duration ?? duration ?? 0)) <= 0.1;
-  return defined({
+  return omitUndefined({
     ...(isSameSize && width !== undefined && height !== undefined ? {width, height} : {}),
     imageType,
     duration: isSameDuration && !one.isDurationDoubtful ? duration : undefined,

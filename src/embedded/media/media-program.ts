@@ -52,8 +52,8 @@ async function facts(request: MediaRequest): Promise<object> {
   const reading = inThread<Findings>(request, limits.processorMs[kind]);
   // Starting ffprobe takes far longer than reading a header.
   const isDecided = request.contentType.startsWith('image/') && !canCompare((await reading)?.imageType);
-  const [found, others] = await Promise.all([reading, isDecided ? {} : probeWithFfprobe(request)]);
-  return found === undefined ? {} : agreeing(found, others);
+  const [facts, others] = await Promise.all([reading, isDecided ? {} : probeWithFfprobe(request)]);
+  return facts === undefined ? {} : agreeing(facts, others);
 }
 
 /** Resolves to undefined if the thread has ended instead, also because it used too much time. */
@@ -65,7 +65,7 @@ async function inThread<Response extends object>(
     eval: true,
     resourceLimits: {maxOldGenerationSizeMb: limits.heapMiB},
   });
-  const found = await boundedAnswer<Response>(thread, request, processorMs).catch(() => undefined);
-  if (found === undefined) thread = undefined;
-  return found;
+  const response = await boundedAnswer<Response>(thread, request, processorMs).catch(() => undefined);
+  if (response === undefined) thread = undefined;
+  return response;
 }

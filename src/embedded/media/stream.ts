@@ -29,7 +29,7 @@ export async function writeStream({path, target = ''}: MediaRequest): Promise<bo
   const handle = await open(path, 'r');
   const bytes = await accessTo(handle);
   const longest = 2 * bytes.size + overheadBytes;
-  let written = 0;
+  let length = 0;
   const files: FileHandle[] = [];
   const input = videoInput(bytes, longest);
   try {
@@ -45,9 +45,9 @@ export async function writeStream({path, target = ''}: MediaRequest): Promise<bo
         const file = await open(join(target, path), 'wx', 0o600);
         files.push(file);
         const write = async ({data, position}: StreamTargetChunk) => {
-          written += data.length;
+          length += data.length;
           // Samples that a damaged index names many times would fill the disk.
-          if (written > longest) throw new Error('the stream would be far larger than the video');
+          if (length > longest) throw new Error('the stream would be far larger than the video');
           for (let done = 0; done < data.length; )
             done += (await file.write(data, done, data.length - done, position + done)).bytesWritten;
         };

@@ -52,9 +52,9 @@ async function codedSize(input: Input): Promise<MediaFacts | undefined> {
 async function durationOf(input: Input): Promise<Pick<Findings, 'duration' | 'isDurationDoubtful'>> {
   const end = await input.computeDuration();
   const start = Math.max(0, await input.getFirstTimestamp());
-  const stated = (await input.getDurationFromMetadata()) || end;
+  const headerDuration = (await input.getDurationFromMetadata()) || end;
   // Matroska states the length, MP4 the end.
-  if (Math.min(Math.abs(stated - end), Math.abs(stated - end + start)) > tolerance)
+  if (Math.min(Math.abs(headerDuration - end), Math.abs(headerDuration - end + start)) > tolerance)
     return {isDurationDoubtful: true};
   const milliseconds = Math.round((end - start) * 1000);
   return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? {duration: milliseconds / 1000} : {};

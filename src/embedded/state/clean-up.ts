@@ -22,14 +22,14 @@ export async function removeTemporary(
   names: ReturnType<typeof temporaryNames>,
   clock: Clock,
 ): Promise<number> {
-  let removed = 0;
+  let count = 0;
   for (const name of await readdir(directory)) {
     const path = join(directory, name);
     if (names.isAlive(name) ?? (await isRecent(path, clock))) continue;
     await rm(path, {recursive: true, force: true});
-    removed += 1;
+    count += 1;
   }
-  return removed;
+  return count;
 }
 
 /**
@@ -63,8 +63,8 @@ export async function moveOrphans(dataDirectory: string): Promise<string[]> {
 }
 
 async function isRecent(path: string, clock: Clock): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found === undefined || clock.now() - found.mtimeMs <= staleAfterMs;
+  const stats = await stat(path).catch(() => undefined);
+  return stats === undefined || clock.now() - stats.mtimeMs <= staleAfterMs;
 }
 
 /** The ID in the path of a file, a thumbnail or a record. */

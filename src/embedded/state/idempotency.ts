@@ -1,6 +1,6 @@
 import type {Clock} from '../../host.ts';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
-import {isString, type Shaped} from '../../lib/json.ts';
+import {isString, type ShapeOf} from '../../lib/json.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {readKept} from './kept-file.ts';
 import {hashOf} from './keys.ts';
@@ -10,7 +10,7 @@ import {isRecordId, type StoredRecord} from './stored-record.ts';
 /** The stored entry of an idempotency key, written before the record is committed; `fingerprint`: the SHA-256 and content type of its upload. */
 const entryShape = {id: isRecordId, fingerprint: isString};
 
-type Entry = Shaped<typeof entryShape>;
+type Entry = ShapeOf<typeof entryShape>;
 
 const damageHint =
   'Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored again.';

@@ -3,8 +3,8 @@ import {join} from 'node:path';
 import {type Clock, systemHost} from '../../host.ts';
 import {replaceDurably} from '../../lib/files/durable.ts';
 import {withLock} from '../../lib/files/lock.ts';
-import {isList, isSha256, isString, listOf, oneOf, optional, type Shaped} from '../../lib/json.ts';
-import {defined} from '../../lib/object.ts';
+import {isList, isSha256, isString, listOf, oneOf, optional, type ShapeOf} from '../../lib/json.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import {Secret} from '../../lib/secrets/secret.ts';
 import {checked, ignoreDamage, readKept} from './kept-file.ts';
 import {keyUses} from './key-uses.ts';
@@ -31,7 +31,7 @@ const keyShape = {
 };
 
 /** A stored key, without the key itself. */
-export type StoredKey = Readonly<Shaped<typeof keyShape>>;
+export type StoredKey = Readonly<ShapeOf<typeof keyShape>>;
 
 export interface KeyOptions extends Pick<StoredKey, 'label' | 'name'> {
   /** The key itself; by default a random one. */
@@ -66,7 +66,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
   };
 
   /** The stored keys of the start, and those with a label that this process has created. */
-  let kept = await list();
+  let storedKeys = await list();
 
   /** Changes the stored keys, and resolves to those before; two processes do not overwrite each other's. */
   const update = (change: (keys: StoredKey[]) => StoredKey[]): Promise<StoredKey[]> => {
@@ -100,7 +100,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
         now + validForMs,
         expiresBy === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresBy),
       );
-      const stored: StoredKey = defined({
+      const newKey: StoredKey = omitUndefined({
         hash: hashOf(key),
         label,
         name,
@@ -109,28 +109,28 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
         createdAt: new Date(now).toISOString(),
         expiresAt: Number.isFinite(end) ? new Date(end).toISOString() : undefined,
       });
-      if (options.persist === false) processKeys.push(stored);
-      else await update(keys => [...keys, stored]);
-      if (label !== undefined && options.persist !== false) kept.push(stored);
+      if (options.persist === false) processKeys.push(newKey);
+      else await update(keys => [...keys, newKey]);
+      if (label !== undefined && options.persist !== false) storedKeys.push(newKey);
       return key;
     },
 
     /** Revokes the keys with a label, or those of them that were never used: a use that cannot be read is one. */
     async revoke(label: string, which: 'all' | 'unused' = 'all'): Promise<void> {
-      const used = new Set<string>();
+      const labels = new Set<string>();
       for (const key of which === 'all' ? [] : await list())
-        if ((await uses.find(keyId(key)).catch(() => 'unreadable')) !== undefined) used.add(key.hash);
-      const stays = (key: StoredKey) => key.label !== label || used.has(key.hash);
+        if ((await uses.find(keyId(key)).catch(() => 'unreadable')) !== undefined) labels.add(key.hash);
+      const stays = (key: StoredKey) => key.label !== label || labels.has(key.hash);
       processKeys = processKeys.filter(stays);
-      kept = kept.filter(stays);
+      storedKeys = storedKeys.filter(stays);
       await update(keys => keys.filter(stays));
     },
 
     /** Puts the stored keys back to those of the start. Others with a label, which belong to whoever started a service, stay. */
     async restore(): Promise<void> {
-      const known = new Set(kept.map(keyId));
-      const isOther = (key: StoredKey) => key.label !== undefined && !known.has(keyId(key));
-      await update(keys => [...kept, ...keys.filter(isOther)]);
+      const startIds = new Set(storedKeys.map(keyId));
+      const isOther = (key: StoredKey) => key.label !== undefined && !startIds.has(keyId(key));
+      await update(keys => [...storedKeys, ...keys.filter(isOther)]);
     },
 
     /** Ends the validity of a key that only this process knows. */
@@ -148,7 +148,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
     lastUse: (key: StoredKey) => uses.find(keyId(key)).catch(ignoreDamage),
 
     /** Resolves when all uses are written. */
-    settled: uses.settled,
+    waitForWrites: uses.waitForWrites,
 
     /** Renames a stored key; resolves to whether it exists. */
     rename: (id: string, name: string) => updateOne(id, key => [{...key, name}]),
@@ -158,9 +158,9 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
 
     /** The stored key for a plain key; undefined if it is unknown. */
     async find(key: string): Promise<StoredKey | undefined> {
-      const presented = hashOf(key);
+      const keyHash = hashOf(key);
       // Hashes are compared, so that timing reveals nothing about the keys.
-      return [...(await list()), ...processKeys].find(({hash}) => hash === presented);
+      return [...(await list()), ...processKeys].find(({hash}) => hash === keyHash);
     },
   };
 }

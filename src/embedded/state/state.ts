@@ -50,7 +50,7 @@ export async function openState(options: StateOptions) {
       resets: new Resets(),
       /** Resolves when everything is written; another service may then have the directory. */
       close: async () => {
-        await keys.settled();
+        await keys.waitForWrites();
         await leave?.();
       },
     };

@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import type {Clock} from '../../host.ts';
-import {isCount, isSha256, isString, matching, oneOf, optional, type Shaped} from '../../lib/json.ts';
-import {defined} from '../../lib/object.ts';
+import {isCount, isSha256, isString, matching, oneOf, optional, type ShapeOf} from '../../lib/json.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import type {MediaRecord} from '../../service/record.ts';
 import {factsShape} from '../media/media-facts.ts';
 
@@ -21,12 +21,12 @@ export const recordShape = {
 };
 
 /** The content of a record file. It has no URLs, since they depend on where the service listens. */
-export type StoredRecord = Readonly<Shaped<typeof recordShape>>;
+export type StoredRecord = Readonly<ShapeOf<typeof recordShape>>;
 
 /** The media record of the interface (part 2); unknown fields are absent. */
 export function mediaRecord(stored: StoredRecord, baseUrl: string): MediaRecord {
   const url = `${baseUrl}/files/${stored.id}`;
-  return defined({
+  return omitUndefined({
     id: stored.id,
     type: stored.type,
     urls: [{variant: 'PUBLIC', url}],

@@ -72,7 +72,7 @@ export async function inodeOf(
   kind: 'file' | 'directory',
   files = systemFiles,
 ): Promise<string | undefined> {
-  const found = await files.stat(path, {bigint: true}).catch(() => undefined);
-  const isThere = kind === 'file' ? found?.isFile() : found?.isDirectory();
-  return found !== undefined && isThere ? `${found.dev}:${found.ino}` : undefined;
+  const stats = await files.stat(path, {bigint: true}).catch(() => undefined);
+  const isThere = kind === 'file' ? stats?.isFile() : stats?.isDirectory();
+  return stats !== undefined && isThere ? `${stats.dev}:${stats.ino}` : undefined;
 }

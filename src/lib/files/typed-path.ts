@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 export type FilePath = string | Buffer;
 
 /** The absolute form of a path, not normalised: if `link` is a link, `link/../photo.png` is not `photo.png`. */
-export function typedPath(directory: string, path: string): string {
+export function resolveUserPath(directory: string, path: string): string {
   if (path === '' || path.startsWith('/')) return path;
   // Windows normalises paths before it follows links, and has several roots.
   if (sep !== '/') return resolve(directory, path);

@@ -50,6 +50,6 @@ function addScript(script: string, add: (kind: LeftKind, count: number) => void)
 
 /** How many words of a text name local media. */
 function namesIn(text: string): number {
-  const found = [...text.matchAll(words)].map(([, ...groups]) => groups.find(word => word !== undefined));
-  return found.filter((word = '') => namesLocalMedia(word)).length;
+  const matches = [...text.matchAll(words)].map(([, ...groups]) => groups.find(word => word !== undefined));
+  return matches.filter((word = '') => namesLocalMedia(word)).length;
 }

@@ -3,7 +3,7 @@ import type {Readable} from 'node:stream';
 import {MediaError, systemError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {openStream} from '../../lib/files/read-text.ts';
-import {type ByteName, typedPath} from '../../lib/files/typed-path.ts';
+import {type ByteName, resolveUserPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {isMissing, systemReason} from '../../lib/system-code.ts';
 
@@ -13,7 +13,7 @@ const longestName = 64 * 1024;
 /** Opens a list of names; a usage error if it cannot be read. */
 async function openList(file: string, cwd: string): Promise<Readable> {
   try {
-    const path = typedPath(cwd, file);
+    const path = resolveUserPath(cwd, file);
     if (!(await stat(path)).isDirectory()) return await openStream(path);
   } catch (error) {
     const reason = isMissing(error) ? 'it does not exist' : systemReason(error);
@@ -73,8 +73,8 @@ function* oneName(
   isFirst: boolean,
 ): Generator<ByteName> {
   // Windows tools start text files with a byte order mark.
-  const unmarked = isFirst ? bytes.replace(/^\xef\xbb\xbf/, '') : bytes;
-  const name = separator === '\n' ? unmarked.replace(/\r$/, '') : bytes;
+  const line = isFirst ? bytes.replace(/^\xef\xbb\xbf/, '') : bytes;
+  const name = separator === '\n' ? line.replace(/\r$/, '') : bytes;
   if (name.includes('\0')) throw notAList(label, 'some names end in zero bytes, others in line feeds');
   if (name.length > longestName) throw notAList(label, 'a name in it is far too long');
   if (name !== '') yield name;

@@ -81,19 +81,19 @@ export function autoShard(env: Environment): Shard {
   );
   // An engine with a single job may run within another engine that splits the work.
   const splitting = findings.filter(({shard}) => shard.count > 1);
-  const [chosen, ...others] = splitting.length > 0 ? splitting : findings;
-  if (chosen === undefined) throw noEngine();
-  const other = others.find(({shard}) => describe(shard) !== describe(chosen.shard));
+  const [first, ...others] = splitting.length > 0 ? splitting : findings;
+  if (first === undefined) throw noEngine();
+  const other = others.find(({shard}) => describe(shard) !== describe(first.shard));
   if (other !== undefined) {
     throw unclear(
-      `${chosen.engine} says ${describe(chosen.shard)}, but ${other.engine} ${describe(other.shard)}`,
+      `${first.engine} says ${describe(first.shard)}, but ${other.engine} ${describe(other.shard)}`,
     );
   }
-  const stated = readNumber(env, countVariable);
-  if (stated !== undefined && stated !== chosen.shard.count) {
-    throw unclear(`${chosen.engine} says ${describe(chosen.shard)}, but ${countVariable} is ${stated}`);
+  const count = readNumber(env, countVariable);
+  if (count !== undefined && count !== first.shard.count) {
+    throw unclear(`${first.engine} says ${describe(first.shard)}, but ${countVariable} is ${count}`);
   }
-  return chosen.shard;
+  return first.shard;
 }
 
 function engineShard(engine: JobEngine, env: Environment): Finding | undefined {

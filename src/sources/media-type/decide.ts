@@ -3,7 +3,7 @@ import {MediaError, NotMediaError} from '../../errors.ts';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
 import type {Source} from '../open/source.ts';
-import {type Claim, describeMismatch, mismatched, notMedia, showable, tooFew} from './sentences.ts';
+import {type Claim, describeMismatch, mismatchError, notMedia, showable, tooFew} from './sentences.ts';
 import {type Finding, type MediaFinding, sniff} from './sniff/sniff.ts';
 import {markup, plainText} from './sniff/text.ts';
 import {ambiguousExtensions, extensionTypes, furtherTypes, textExtensions} from './types/extension-types.ts';
@@ -28,18 +28,18 @@ export async function decideContentType(
   rule: TypeRule,
   isFound = false,
 ): Promise<TypeDecision> {
-  const named = await readExtension(name);
-  const finding = within(named, await sniff(bytes));
-  const claim = resolved(named, finding);
-  const trusted = claim.isAmbiguous ? undefined : claim.type;
-  if (finding?.isMedia === false) throw notMedia(claim, finding, trusted !== undefined);
+  const nameClaim = await readExtension(name);
+  const finding = asOwnText(nameClaim, await sniff(bytes));
+  const claim = resolveClaim(nameClaim, finding);
+  const certainType = claim.isAmbiguous ? undefined : claim.type;
+  if (finding?.isMedia === false) throw notMedia(claim, finding, certainType !== undefined);
   if (isFound && finding?.isText && isNamedText(claim))
     throw notMedia(claim, {isMedia: false, what: plainText}, false);
   const decision = finding && choose(claim, finding, rule);
-  const contentType = decision?.contentType ?? trusted;
+  const contentType = decision?.contentType ?? certainType;
   if (contentType === undefined) throw notMedia(claim, finding, false);
   if (bytes.size < leastSize(contentType))
-    throw notMedia(claim, {isMedia: false, what: `${tooFew} ${contentType}`}, trusted !== undefined);
+    throw notMedia(claim, {isMedia: false, what: `${tooFew} ${contentType}`}, certainType !== undefined);
   return decision ?? {contentType};
 }
 
@@ -64,7 +64,7 @@ export async function decideSourceType(
 function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecision {
   const {type, isAmbiguous} = claim;
   const agree = type !== undefined && typesAgree(type, finding.type);
-  if (rule === 'strict' && !agree) throw mismatched(claim, finding);
+  if (rule === 'strict' && !agree) throw mismatchError(claim, finding);
   if (rule === 'content') {
     const isMoreTelling = type !== undefined && isMoreSpecific(type, finding.type);
     return {contentType: isMoreTelling ? type : finding.type};
@@ -77,7 +77,7 @@ function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecisi
 const svg = 'image/svg+xml';
 
 /** The finding for a file with this name, whose format may be text. */
-function within({type}: Claim, finding: Finding): Finding {
+function asOwnText({type}: Claim, finding: Finding): Finding {
   if (finding?.isMedia !== false || type === undefined) return finding;
   // The root element of an SVG may come after the bytes that were read.
   const isOwnText =
@@ -92,15 +92,15 @@ function isNamedText({extension, otherType}: Claim): boolean {
 }
 
 /** The claim with the type that the bytes decide, if the extension has several types. */
-function resolved(claim: Claim, finding: Finding): Claim {
+function resolveClaim(claim: Claim, finding: Finding): Claim {
   const isFurther = finding?.isMedia === true && furtherTypes.get(claim.extension)?.includes(finding.type);
   return isFurther ? {...claim, type: finding.type} : claim;
 }
 
 async function readExtension(name: string): Promise<Claim> {
   const extension = extname(name).slice(1).toLowerCase();
-  const known = extensionTypes.get(extension) ?? commonTypes.get(extension);
-  const type = known ?? (extension === '' ? undefined : await lookUp(extension));
+  const tableType = extensionTypes.get(extension) ?? commonTypes.get(extension);
+  const type = tableType ?? (extension === '' ? undefined : await lookUp(extension));
   const claim = {name, extension, isAmbiguous: ambiguousExtensions.has(extension)};
   if (type === undefined) return claim;
   return isMediaType(type) ? {...claim, type} : {...claim, otherType: type};
@@ -119,12 +119,12 @@ async function lookUp(extension: string): Promise<string | undefined> {
 
 /** Parses and normalises a value of `--content-type` (RFC 9110, 8.3.1); a usage error if it is not image/* or video/*. */
 export function parseContentType(value: string): string {
-  const parsed = parseMediaType(value.trim());
-  if (parsed === undefined || !isMediaType(parsed.type) || parsed.type.includes('*')) {
-    const shown = showable(value).slice(0, 60);
-    throw new MediaError('usage', `--content-type takes an image or video type, not "${shown}".`, {
+  const mediaType = parseMediaType(value.trim());
+  if (mediaType === undefined || !isMediaType(mediaType.type) || mediaType.type.includes('*')) {
+    const text = showable(value).slice(0, 60);
+    throw new MediaError('usage', `--content-type takes an image or video type, not "${text}".`, {
       hint: 'For example --content-type image/png, or --content-type video/mp4.',
     });
   }
-  return mediaTypeText(parsed);
+  return mediaTypeText(mediaType);
 }

@@ -27,7 +27,7 @@ export function notMedia(claim: Claim, finding: Finding, isCalledMedia: boolean)
 }
 
 /** The error for a file whose name and bytes have different types. */
-export function mismatched(claim: Claim, finding: MediaFinding): MediaError {
+export function mismatchError(claim: Claim, finding: MediaFinding): MediaError {
   return new MediaError(
     'type_mismatch',
     `The name and the bytes of ${fileOf(claim)} do not agree: ${describe(claim, finding)}.`,
@@ -36,8 +36,8 @@ export function mismatched(claim: Claim, finding: MediaFinding): MediaError {
 }
 
 /** The warning that a file is sent with another type than its bytes have. */
-export function describeMismatch(claim: Claim, sent: string, found: string): string {
-  return `The extension .${extensionOf(claim)} says ${sent}, but the bytes say ${found}: sent as ${sent} (--types content sends ${found}).`;
+export function describeMismatch(claim: Claim, sentType: string, foundType: string): string {
+  return `The extension .${extensionOf(claim)} says ${sentType}, but the bytes say ${foundType}: sent as ${sentType} (--types content sends ${foundType}).`;
 }
 
 /** Shortens and cleans a text that may contain any characters. */
@@ -50,8 +50,8 @@ function fileOf({name}: Claim): string {
 }
 
 function extensionOf({extension}: Claim): string {
-  const shown = showable(extension);
-  return shown.length > 16 ? `${shown.slice(0, 16)}...` : shown;
+  const text = showable(extension);
+  return text.length > 16 ? `${text.slice(0, 16)}...` : text;
 }
 
 /** The types by extension and by bytes in one clause. */

@@ -3,7 +3,7 @@ import type {Clock, StopSignal} from '../../host.ts';
 import {type FileSystem, inodeOf} from '../../lib/files/file-system.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
 import {unlessStopped} from '../../lib/stop.ts';
-import {orNothing} from '../../lib/system-code.ts';
+import {undefinedIfThrows} from '../../lib/system-code.ts';
 
 /** Larger reads are always made on another thread. */
 export const smallBytes = 64 * 1024;
@@ -30,7 +30,8 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
   const isInline = isLocal && isPathReal;
   const statHere = () => files.fstatSync(fd, {bigint: true});
   /** What is at its path, which was not a symbolic link; undefined if that cannot be read. */
-  const statPathHere = () => orNothing(() => files.lstatSync(path, {bigint: true, throwIfNoEntry: false}));
+  const statPathHere = () =>
+    undefinedIfThrows(() => files.lstatSync(path, {bigint: true, throwIfNoEntry: false}));
   /** The beginning of the file; shorter if the file is. */
   const readHere = (length: number): Uint8Array => {
     const bytes = Buffer.allocUnsafeSlow(length);
@@ -48,7 +49,7 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
     /** Reads into the memory; returns the number of bytes, 0 at the end of the file. */
     read: (into: Uint8Array, position: number): number | Promise<number> =>
       into.length <= smallBytes && isLocal && calls.areFast
-        ? calls.timed(() => files.readSync(fd, into, 0, into.length, position))
+        ? calls.timeCall(() => files.readSync(fd, into, 0, into.length, position))
         : waitFor(files.asyncFs.read(fd, into, 0, into.length, position)).then(({bytesRead}) => bytesRead),
 
     stat: (): BigIntStats | Promise<BigIntStats> =>
@@ -70,7 +71,7 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
 
     /** Never fails. */
     close(): void | Promise<void> {
-      if (isLocal) return orNothing(() => files.closeSync(fd));
+      if (isLocal) return undefinedIfThrows(() => files.closeSync(fd));
       const closing = files.asyncFs.close(fd);
       return signal.aborted ? undefined : waitFor(closing).catch(() => {});
     },
@@ -101,7 +102,7 @@ export class SlowCalls {
   }
 
   /** Makes a call on this thread, and measures it. */
-  timed<Result>(call: () => Result): Result {
+  timeCall<Result>(call: () => Result): Result {
     const start = this.#clock.monotonic();
     const result = call();
     if (this.#clock.monotonic() - start > slowCallMs) {

@@ -2,10 +2,10 @@ import type {Stats} from 'node:fs';
 import {MediaError, systemError, tooManyOpen} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
-import {type FilePath, pathOfFileUrl, typedPath} from '../../lib/files/typed-path.ts';
+import {type FilePath, pathOfFileUrl, resolveUserPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted, shellWord} from '../../lib/shell.ts';
 import {unlessStopped} from '../../lib/stop.ts';
-import {isMissing, isOutOfDescriptors, orNothing, systemCode} from '../../lib/system-code.ts';
+import {isMissing, isOutOfDescriptors, systemCode, undefinedIfThrows} from '../../lib/system-code.ts';
 import {Disk} from './disk.ts';
 import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
@@ -13,7 +13,7 @@ import type {OpenSource, Source} from './source.ts';
 
 /** Makes sources of files by their names as typed in a directory. They share what is learnt about the disk. */
 export function filesIn(cwd: string, disk = new Disk()): (name: string) => Source {
-  return name => sourceAt(disk, name, typedPath(cwd, name));
+  return name => sourceAt(disk, name, resolveUserPath(cwd, name));
 }
 
 /** The file at a path, not touched before it is opened. `isRegular`: whether it was just seen to be a regular file. */
@@ -132,6 +132,6 @@ function missingHint(name: string, path: FilePath, remedy: string): string | und
   // In an argument, Node replaces what is not UTF-8 by U+FFFD.
   if (typeof path === 'string' && name.includes('\ufffd')) return `If its name is not UTF-8, ${remedy}.`;
   // Dragging a file onto a terminal may type a URL.
-  const target = orNothing(() => pathOfFileUrl(name)) ?? name;
+  const target = undefinedIfThrows(() => pathOfFileUrl(name)) ?? name;
   return target === name ? undefined : `Use the path of the file instead of its URL: ${shellQuoted(target)}`;
 }

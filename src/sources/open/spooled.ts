@@ -40,7 +40,7 @@ async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<
     const stats = await asyncFs.fstat(fd, {bigint: true});
     if (stats.size === 0n)
       throw new MediaError('empty_file', `${what} was empty: there is nothing to upload.`);
-    return new OpenFile(what, new Disk().opened(fd, path, stats, false, signal), {onClosed: remove});
+    return new OpenFile(what, new Disk().fileOf(fd, path, stats, false, signal), {afterClose: remove});
   } catch (error) {
     await asyncFs.close(fd).finally(remove);
     if (error instanceof MediaError) throw error;

@@ -40,8 +40,8 @@ async function media(one: Bench, ...parameters: string[]) {
     host,
     stdout: new Stdout(streams.stdout),
     argv: ['journal', ...parameters],
-    typed: [],
-    written: '',
+    optionsRead: [],
+    commanderOutput: '',
     status: 0,
     abandon: () => {},
   };

@@ -46,7 +46,7 @@ function queueOn(
     told += text;
   });
   const invocation: Invocation = {
-    ...{host, stdout: new Stdout(stream), globals: {}, argv: [], given: () => [], abandon: () => {}},
+    ...{host, stdout: new Stdout(stream), globals: {}, argv: [], optionWords: () => [], abandon: () => {}},
     report: new Report({stream, json: false, color: false, level: 'default'}),
   };
   const queue = new UploadQueue(invocation, {

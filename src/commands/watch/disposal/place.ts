@@ -10,7 +10,7 @@ import {systemCode} from '../../../lib/system-code.ts';
 const longestName = 255;
 
 /** The second place of a file: another name of it, or a durable copy on another file system. */
-export interface Placed {
+export interface Placement {
   path: string;
   isCopy: boolean;
 }
@@ -24,13 +24,13 @@ export async function place(
   handle: FileHandle,
   {moveTo, relative}: {moveTo: string; relative: string},
   files: FileSystem,
-): Promise<Placed | undefined> {
+): Promise<Placement | undefined> {
   const to = join(moveTo, relative);
   await makeDirectory(dirname(to), undefined, files);
   if (await isBelowAlready(path, {moveTo, relative}, files)) return undefined;
   let temporary: string | undefined;
   for (let number = 0; ; ) {
-    const target = number === 0 ? to : numbered(to, number);
+    const target = number === 0 ? to : withNumber(to, number);
     try {
       await (temporary === undefined ? files.link(path, target) : giveName(temporary, target, files));
     } catch (error) {
@@ -45,7 +45,7 @@ export async function place(
       else {
         // A file that cannot be removed would be copied again at each try.
         await files.access(dirname(path), constants.W_OK);
-        temporary = await copied(path, handle, dirname(to), files);
+        temporary = await copyDurably(path, handle, dirname(to), files);
         continue;
       }
     }
@@ -86,7 +86,7 @@ async function isFileOf(handle: FileHandle, there: BigIntStats): Promise<boolean
 }
 
 /** Copies a file durably, with its times and mode; returns the temporary name of the copy, which has no other one if this is killed. */
-async function copied(
+async function copyDurably(
   path: string,
   handle: FileHandle,
   directory: string,
@@ -141,7 +141,7 @@ async function hashOf(handle: FileHandle): Promise<string> {
 }
 
 /** The path with a number at the end of its name, which is cut if it would be longer than names can be. */
-function numbered(path: string, number: number): string {
+function withNumber(path: string, number: number): string {
   const extension = extname(path);
   const ending = `-${number}${extension}`;
   let stem = basename(path, extension);

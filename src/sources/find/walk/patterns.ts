@@ -1,7 +1,7 @@
 import {MediaError} from '../../../errors.ts';
 import {type ByteName, fromText, toText} from '../../../lib/files/typed-path.ts';
 import {own} from '../../../lib/object.ts';
-import {baseName, fromTyped, isHiddenName, parentsOf} from './names.ts';
+import {baseName, fromUserPath, isHiddenName, parentsOf} from './names.ts';
 import type {WalkRules} from './walk.ts';
 
 /** Whether a path with `/` as separator matches. */
@@ -130,9 +130,9 @@ const namedClasses: Readonly<Record<string, string>> = {
 function classSource(members: string): string {
   return members.replace(/\[:(\w+):\]|\\(.)|[[\]^]/gsu, (text, name, escaped = text) => {
     if (name === undefined) return escaped === '-' ? '\\-' : literal(escaped);
-    const named = own(namedClasses, name);
-    if (named === undefined) throw new RangeError(text);
-    return named;
+    const characters = own(namedClasses, name);
+    if (characters === undefined) throw new RangeError(text);
+    return characters;
   });
 }
 
@@ -176,10 +176,10 @@ export function compileFilters(exclude: readonly string[]): Filters {
 }
 
 function compileRule(text: string) {
-  const typed = toText(fromTyped(text));
-  const pattern = typed.replace(/^(?:\.{0,2}\/)+|^\.$/, '');
+  const userText = toText(fromUserPath(text));
+  const pattern = userText.replace(/^(?:\.{0,2}\/)+|^\.$/, '');
   const isMatch = compilePattern(pattern.replace(/(?:\/+\*\*)?\/*$/, ''), {dot: true});
-  const isPath = /\/[^/]/.test(pattern) || pattern !== typed;
+  const isPath = /\/[^/]/.test(pattern) || pattern !== userText;
   return {
     matches: (path: ByteName) => isMatch(toText(isPath ? path : baseName(path))),
     /** It matches directories and everything in them. */
@@ -210,21 +210,21 @@ function isOpen(segment: string): boolean {
 
 /** Compiles a file pattern, whose stars skip hidden names as in a shell; `recursive` takes what is in directories, too. */
 export function compileGlob(pattern: string, recursive: boolean): Glob {
-  const slashed = toText(fromTyped(pattern));
-  const segments = slashed.split('/').filter((segment, index) => index === 0 || isSegment(segment));
+  const text = toText(fromUserPath(pattern));
+  const segments = text.split('/').filter((segment, index) => index === 0 || isSegment(segment));
   const first = segments.findIndex(
     segment => isPattern(segment) || segment.includes('\\') || isOpen(segment),
   );
   const base = segments.slice(0, first).join('/');
-  const spelled = segments.slice(first).join('/');
-  const matches = compilePattern(spelled, {dot: false});
-  const leading = compile(spelled, leadingSource);
+  const rest = segments.slice(first).join('/');
+  const matches = compilePattern(rest, {dot: false});
+  const leading = compile(rest, leadingSource);
   const mayLead = (directory: ByteName) => leading.test(`${toText(directory)}/`);
   const isWhole = (directory: ByteName) => recursive && matches(toText(directory));
   const isSpelled = (path: ByteName) => matches(toText(path)) || mayLead(path);
   const inWhole = (relative: ByteName) => recursive && [...parentsOf(relative)].some(isWhole);
   // As in a shell, x/**/ means x and the directories in it.
-  const ofDirectories = slashed.endsWith('/') && !(recursive && /\/\*\*\/+$/.test(slashed));
+  const ofDirectories = text.endsWith('/') && !(recursive && /\/\*\*\/+$/.test(text));
   return {
     base: fromText(first === 1 && base === '' ? '/' : base || '.'),
     takes: file => (!ofDirectories && matches(toText(file))) || inWhole(file),
@@ -237,8 +237,8 @@ export function compileGlob(pattern: string, recursive: boolean): Glob {
 /** The source of a regular expression for the directories, each with a slash at its end, that may lead to files of these segments. */
 function leadingSource(segments: readonly string[]): string {
   const open = segments.indexOf('**');
-  const dotted = segments.slice(open, -1).filter(segment => /^\\?\./.test(segment));
-  const names = [`${notNamed(false)}[^/]+`, ...dotted.map(segment => segmentSource(segment, false))];
+  const hiddenSegments = segments.slice(open, -1).filter(segment => /^\\?\./.test(segment));
+  const names = [`${notNamed(false)}[^/]+`, ...hiddenSegments.map(segment => segmentSource(segment, false))];
   const below = open === -1 ? '' : `(?:(?=(?:${names.join('|')})/)[^/]+/)*`;
   return segments
     .slice(0, open)

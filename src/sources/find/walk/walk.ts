@@ -4,7 +4,7 @@ import {type ByteName, type FilePath, toPath} from '../../../lib/files/typed-pat
 import {joinNames, parentsOf, resolveName, withSlashes} from './names.ts';
 
 /** What a walk finds; paths are relative to its root, '' for the root itself. */
-export type Found =
+export type WalkResult =
   /** Anything but a directory, or what is hidden, which is not read. `target`: where the same walk finds the target of a link. */
   | {kind: 'file' | 'hidden'; relative: ByteName; isLink: boolean; isRegular: boolean; target?: ByteName}
   /** A link to a directory that is not followed. */
@@ -21,8 +21,8 @@ interface Entry {
  * only the names of the current directory and its parents are kept. Only directories are opened. Links to directories
  * are found, but not followed.
  */
-export async function* walk(named: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<Found> {
-  const root = resolveName(cwd, named);
+export async function* walk(name: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<WalkResult> {
+  const root = resolveName(cwd, name);
   const targetOf = targetsBelow(root, rules);
   /** The directory that is being walked and those above it; entries are in reverse order, so that finished names can be freed. */
   const levels: {relative: ByteName; entries: Entry[]}[] = [];
@@ -31,7 +31,7 @@ export async function* walk(named: ByteName, cwd: string, rules: WalkRules): Asy
   const isWanted = ({kind}: Entry, relative: ByteName) =>
     (kind !== 'directory' && takes(relative)) || (/^directory|^link/.test(kind) && enters(relative));
   /** Enters a directory; returns a finding if it cannot be read. */
-  const enter = async (relative: ByteName): Promise<readonly Found[]> => {
+  const enter = async (relative: ByteName): Promise<readonly WalkResult[]> => {
     try {
       levels.push({relative, entries: await readEntries(toPath(joinNames(root, relative)))});
       return [];
@@ -39,7 +39,7 @@ export async function* walk(named: ByteName, cwd: string, rules: WalkRules): Asy
       return [{kind: 'unreadable', relative, error}];
     }
   };
-  const link = async (relative: ByteName): Promise<readonly Found[]> => {
+  const link = async (relative: ByteName): Promise<readonly WalkResult[]> => {
     const path = joinNames(root, relative);
     if (await isDirectory(path)) return enters(relative) ? [{kind: 'unfollowed', relative}] : [];
     if (!takes(relative)) return [];
@@ -64,8 +64,8 @@ export async function* walk(named: ByteName, cwd: string, rules: WalkRules): Asy
 
 /** False for a broken link, which fails when it is opened. */
 async function isDirectory(link: ByteName): Promise<boolean> {
-  const found = await stat(toPath(link)).catch(() => undefined);
-  return found?.isDirectory() === true;
+  const stats = await stat(toPath(link)).catch(() => undefined);
+  return stats?.isDirectory() === true;
 }
 
 async function readEntries(path: FilePath): Promise<Entry[]> {

@@ -8,12 +8,12 @@ export async function isAudioStream(bytes: RandomAccess): Promise<boolean> {
   const {ADTS, CustomSource, Input, Logging, LogLevel, MP3} = await import('mediabunny');
   // By default mediabunny writes to the console.
   Logging.level = LogLevel.Silent;
-  let left = mostBytes;
+  let remaining = mostBytes;
   const source = new CustomSource({
     getSize: () => bytes.size,
     read: async (start, end) => {
-      left -= end - start;
-      if (left < 0) throw new RangeError('no frames within reach');
+      remaining -= end - start;
+      if (remaining < 0) throw new RangeError('no frames within reach');
       return new Uint8Array(await bytes.read(start, end - start));
     },
     handleUnhandledError: () => undefined,

@@ -37,8 +37,8 @@ export async function readContainer(
 }
 
 /** The most significant of the kinds that were found; undefined if there is none. */
-function dominantTrack(found: ReadonlySet<unknown> | undefined): Tracks {
-  return (['video', 'audio', 'subtitles'] as const).find(kind => found?.has(kind));
+function dominantTrack(kinds: ReadonlySet<unknown> | undefined): Tracks {
+  return (['video', 'audio', 'subtitles'] as const).find(kind => kinds?.has(kind));
 }
 
 /** The first bytes of each stream in an Ogg file, by codec. */
@@ -57,7 +57,7 @@ const oggCodecs: readonly (readonly [magic: string, tracks: Tracks])[] = [
 
 /** The content of an Ogg file. The first pages of all streams come before any other page (RFC 3533, section 6). */
 function oggTracks(head: Buffer): Tracks {
-  const found = new Set<Tracks>();
+  const kinds = new Set<Tracks>();
   let position = 0;
   while (
     matches(head, position, 'OggS') &&
@@ -66,10 +66,10 @@ function oggTracks(head: Buffer): Tracks {
   ) {
     const segments = head.subarray(position + 27, position + 27 + (head[position + 26] ?? 0));
     const packet = position + 27 + segments.length;
-    found.add(oggCodecs.find(([magic]) => matches(head, packet, magic))?.[1]);
+    kinds.add(oggCodecs.find(([magic]) => matches(head, packet, magic))?.[1]);
     position = packet + segments.reduce((sum, length) => sum + length, 0);
   }
-  return dominantTrack(found);
+  return dominantTrack(kinds);
 }
 
 /** The header of Microsoft's ASF, the container of WMV and WMA, and the types of its streams (ASF 01.20.03, 3.3). */

@@ -58,12 +58,12 @@ export function isobmffTypes(head: Buffer, size: number): string[] {
   if (kind !== 'ftyp' || head.length < 16 || !/^[\x20-\x7e]{4}$/.test(head.toString('latin1', 8, 12)))
     return [];
   const major = brandType(head, 8);
-  const found = new Set([major]);
+  const typesOfBrands = new Set([major]);
   const end = Math.min(head.readUInt32BE(0), head.length);
-  for (let offset = 16; offset + 4 <= end; offset += 4) found.add(brandType(head, offset));
+  for (let offset = 16; offset + 4 <= end; offset += 4) typesOfBrands.add(brandType(head, offset));
   // Some encoders, such as libavif, write a general major brand, and their own among the compatible brands.
-  const isGeneral = (major === heif || major === heifSequence) && found.has('image/avif');
-  const types = [...new Set(brandTypes.values())].filter(type => found.has(type));
+  const isGeneral = (major === heif || major === heifSequence) && typesOfBrands.has('image/avif');
+  const types = [...new Set(brandTypes.values())].filter(type => typesOfBrands.has(type));
   return [...(major === undefined || isGeneral ? [] : [major]), ...types, mp4];
 }
 
@@ -79,7 +79,7 @@ export async function isobmffTracks(bytes: RandomAccess): Promise<ReadonlySet<st
   const movie = await boxes.find({start: 0, end: bytes.size}, 'moov', 'moof');
   // A segment of a stream has its list of tracks in another file.
   if (movie?.kind !== 'moov') return undefined;
-  const found = new Set<string>();
+  const kinds = new Set<string>();
   const pictures: (number | undefined)[] = [];
   const chapters = new Set<number | undefined>();
   for await (const track of boxes.in(movie)) {
@@ -89,13 +89,13 @@ export async function isobmffTracks(bytes: RandomAccess): Promise<ReadonlySet<st
     if (handler === undefined) return undefined;
     const kind = handlers.get((await readAt(bytes, handler.start + 8, 4)).toString('latin1'));
     if (kind === 'video') pictures.push(await idIn(bytes, await boxes.find(track, 'tkhd')));
-    else found.add(kind ?? 'unknown');
+    else kinds.add(kind ?? 'unknown');
     const references = await boxes.find(track, 'tref');
     const list = references && (await boxes.find(references, 'chap'));
     for (const id of await chaptersIn(bytes, list)) chapters.add(id);
   }
   if (pictures.some(id => id === undefined || !chapters.has(id))) return new Set(['video']);
-  return boxes.isSound && !found.has('unknown') ? found : undefined;
+  return boxes.isSound && !kinds.has('unknown') ? kinds : undefined;
 }
 
 /** The number of a track, if its header has one (ISO/IEC 14496-12, 8.3.2). */
