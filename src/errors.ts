@@ -1,13 +1,22 @@
 import {systemCode, systemReason} from './lib/system-code.ts';
 
-/**
- * Of the run: `passing`, it may not happen on the next one; `lasting`, it ends this run and the next one; `unrecorded`, the journal takes
- * no more lines. Of the service: `unreachable`. Of the file: `of a file`, its sentence names it; other failures are about the service;
- * `unread`, it was not read; `as it is`, it happens again until the file has changed.
- */
-type Trait = 'passing' | 'lasting' | 'of a file' | 'as it is' | 'unread' | 'unreachable' | 'unrecorded';
+type Trait =
+  /** The next run may not meet it. */
+  | 'passing'
+  /** It ends this run, and the next one meets it too. */
+  | 'lasting'
+  /** It is about a file, whose name is in the message; other failures are about the service. */
+  | 'of a file'
+  /** It happens again until the file has changed. */
+  | 'as it is'
+  /** The file was not read. */
+  | 'unread'
+  /** The service could not be reached. */
+  | 'unreachable'
+  /** The journal takes no more lines. */
+  | 'unrecorded';
 
-/** Every value that `error.code` can take, with the exit status that it leads to (docs/design/contract.md, "Exit status"). */
+/** Every `error.code`, with its exit status (docs/design/contract.md, "Exit status") and its traits. */
 const codes = {
   usage: [2],
   nothing_matched: [2],
@@ -76,7 +85,7 @@ const codes = {
   internal: [7],
 } as const satisfies Record<string, readonly [exitStatus: number, ...Trait[]]>;
 
-/** The exit status where several apply (docs/design/contract.md, "Exit status"): the first of 7, 5, 4, 3, 6 and 1; 0 where none does. */
+/** The exit status where several apply: the first of 7, 5, 4, 3, 6 and 1; without any, 0 (docs/design/contract.md). */
 export function firstStatus(statuses: ReadonlySet<number>): number {
   return [7, 5, 4, 3, 6].find(status => statuses.has(status)) ?? (statuses.size > 0 ? 1 : 0);
 }
@@ -87,13 +96,13 @@ export type ErrorCode = keyof typeof codes;
 /** Every error code. */
 export const errorCodes = Object.freeze(Object.keys(codes)) as readonly ErrorCode[];
 
-/** The exit status of each. */
+/** The exit status of each code. */
 export const exitStatusOf = Object.fromEntries(errorCodes.map(code => [code, codes[code][0]])) as Record<
   ErrorCode,
   number
 >;
 
-/** Whether this holds for failures with the code. */
+/** Whether failures with this code have a trait. */
 export function hasTrait(code: ErrorCode, trait: Trait): boolean {
   return codes[code].some(one => one === trait);
 }
@@ -128,7 +137,7 @@ export class MediaError extends Error {
     if (details.words) this.words = details.words;
   }
 
-  /** The message without words of a page, which may hold the id of a request: those are neither stored nor published. */
+  /** The message without the words of a page, which may contain the id of a request: fit to be stored or published. */
   get messageToKeep(): string {
     return this.message.replace(` ("${this.words}")`, '').replace(`: "${this.words}"`, '');
   }
@@ -164,14 +173,14 @@ export class OwnFileError extends MediaError {
   }
 }
 
-/** Whether a proxy answered with a page where a tunnel was asked for: nothing is reached behind it until someone has logged in. */
+/** Whether a proxy responded with a page instead of a tunnel, as a network does until someone has logged in. */
 export function isPage({code, status = 0}: MediaError): boolean {
   return code === 'proxy_failed' && status >= 200 && status < 400;
 }
 
 /**
- * Whether the service could not be reached, which may pass. A proxy whose service is away says it by 5xx, and a service that has too
- * many connections by a refusal before it was asked.
+ * Whether the service could not be reached, which may pass. A proxy whose service is away says it by 5xx, and a service
+ * that has too many connections by a refusal before it was asked.
  */
 export function isUnreachable(error: MediaError): boolean {
   const {code, status = 0} = error;
@@ -179,7 +188,9 @@ export function isUnreachable(error: MediaError): boolean {
   return hasTrait(code, 'unreachable') || isPage(error) || (code === 'proxy_failed' && status >= 500);
 }
 
-/** The error for a request that failed by its connection, or in this process: its name changes nothing about what may have been stored. */
+/**
+ * The error for a request that broke, on its connection or in this process. It does not say whether a file was stored.
+ */
 export function describeBroken(cause: unknown, host: string): MediaError {
   if (cause instanceof MediaError) return cause;
   const code = systemCode(cause) ?? '';

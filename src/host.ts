@@ -90,7 +90,7 @@ export interface Host {
   uuid(): string;
   /** Calls `listener` for each end signal instead of ending the process; returns a function that stops listening. */
   onEndSignal(listener: (signal: EndSignal) => void): () => void;
-  /** Stops this process, and the others of its job, until the shell continues it: what Ctrl-Z does, unless the terminal is in raw mode. */
+  /** Stops this process and its job until the shell continues them, as Ctrl-Z does outside raw mode. */
   suspend(): void;
   /** Calls `listener` for each SIGUSR2, if the platform has it; returns a function that stops listening. */
   onStatusSignal(listener: () => void): () => void;
@@ -135,7 +135,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Makes UUIDs. The first is the kernel's: to load node:crypto takes 12 ms, and a small upload has no other use for it. */
+/** Makes UUIDs. The first comes from the kernel: a small upload needs one, and node:crypto takes 12 ms to load. */
 function uuidSource(): () => string {
   let isFirst = true;
   const kernels = () =>
@@ -177,7 +177,7 @@ export function systemHost(): Host {
       return stats !== undefined && (stats.isFIFO() || stats.isSocket());
     },
     isInBackground() {
-      // proc_pid_stat(5): the 5th field is the process group, the 8th the one in the foreground, if there is a terminal.
+      // proc_pid_stat(5): the 5th field is the process group, the 8th the foreground group, if there is a terminal.
       const [, , group, , , foreground] = statFields('self') ?? [];
       return group !== undefined && Number(foreground) > 0 && group !== foreground;
     },
@@ -249,7 +249,7 @@ function processStart(pid: number): string | undefined {
   return pid === process.pid ? String(performance.timeOrigin) : undefined;
 }
 
-/** The fields of proc_pid_stat(5) from the 3rd on, which follow the name of the program: that may contain any character. */
+/** The fields of proc_pid_stat(5) from the 3rd on. The 2nd is the program's name, with any characters. */
 function statFields(pid: number | 'self'): string[] | undefined {
   const stat = undefinedIfThrows(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -13,7 +13,7 @@ export {runProcess} from './process-end.ts';
 
 type Build = typeof buildProgram;
 
-/** Runs a command line; resolves to its exit status, or the signal to end by. Never rejects: all errors are caught here. */
+/** Runs a command line. Resolves to its exit status, or to the signal to end by; all errors are caught here. */
 export async function run(argv: readonly string[], host: Host): Promise<ExitStatus> {
   return runProgram(buildProgram, argv, host);
 }
@@ -41,7 +41,7 @@ async function runProgram(build: Build, argv: readonly string[], host: Host): Pr
   });
 }
 
-/** Resolves when standard error has been passed to the system, which a slow reader delays, or after `ms` milliseconds. */
+/** Resolves when the system has taken all of standard error, or after `ms` milliseconds if a reader is slow. */
 async function drainStderr({stderr, clock}: Host, ms: number): Promise<void> {
   if (stderr.writableLength === 0) return;
   await new Promise<void>(resolve => {

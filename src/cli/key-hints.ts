@@ -15,7 +15,7 @@ import type {Outcome} from '../transfer/outcome.ts';
 import type {Invocation} from './invocation.ts';
 import type {GeotagFlag} from './values.ts';
 
-/** Why a key cannot be used, by the service's verdict; undefined if it can. `hint` is for a key that the service does not know. */
+/** Why the service refuses a key; undefined if it takes it. `hint` is for a key that the service does not know. */
 export function verdictError(verdict: KeyVerdict, hostName: string, hint?: string): MediaError | undefined {
   switch (verdict.status) {
     case 'accepted':
@@ -138,7 +138,7 @@ export function existingProfiles(names: readonly string[]): string {
   return `Use ${options.join(' or ')}${names.length > options.length ? ` (media config profiles lists all)` : ''}`;
 }
 
-/** The options of commands in hints, which must not send what this run would not: of its profile and service, and `--geotags`. */
+/** The options that hints repeat, so that a pasted command sends nothing that this run would not send. */
 export function runOptions(invocation: Invocation, {geotags}: {geotags?: GeotagFlag}): string {
   return hintOptions(invocation) + (geotags === undefined ? '' : ` --geotags ${geotags}`);
 }
@@ -151,8 +151,8 @@ export function withRunOptions(error: MediaError, options: string): MediaError {
 }
 
 /**
- * The outcome with an error, if it has one, whose hint fits the key, profile and service of the run, and the journal of a command that has
- * not all options of `media upload`.
+ * The outcome with an error, if it has one, whose hint fits the key, profile and service of the run, and the journal of
+ * a command that has not all options of `media upload`.
  */
 export function withHints(
   outcome: Outcome,

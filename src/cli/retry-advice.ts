@@ -70,7 +70,7 @@ export function retryAdvice(
   };
 }
 
-/** Whether a command fits into a line. A word of it that is not UTF-8 was read with U+FFFD, and would mean something else. */
+/** Whether a command can be pasted as one line. A word that is not UTF-8 cannot: it was read with U+FFFD. */
 function canBeTyped(command: string | undefined): command is string {
   return command !== undefined && command.length <= longestCommand && !command.includes('\ufffd');
 }

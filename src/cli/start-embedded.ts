@@ -6,8 +6,8 @@ import {isOutOfSpace, systemCode} from '../lib/system-code.ts';
 export const defaultPort = 4010;
 
 /**
- * Starts the embedded service, with a key in place of earlier ones of its label, or of the unused ones (`keepsUsed`). Rejects with
- * `local_failure` if its port or its data directory cannot be used.
+ * Starts the embedded service, with a key in place of earlier ones of its label, or of the unused ones (`keepsUsed`).
+ * Rejects with `local_failure` if its port or its data directory cannot be used.
  */
 export async function startEmbedded(
   options: ServiceOptions,
@@ -38,7 +38,7 @@ export async function embeddedIdentity(dataDirectory: string): Promise<string | 
 export function describeServiceError(error: unknown, options: ServiceOptions): unknown {
   if (error instanceof MediaError) return error;
   const code = systemCode(error);
-  // The service writes its own messages for wrong options, and damaged or locked files; any other error without a code is a bug.
+  // The service explains wrong options and damaged or locked files itself. Any other error without a code is a bug.
   if (code === undefined) {
     if (!(error instanceof Error)) return error;
     const {name, message, hint}: Error & {hint?: string} = error;

@@ -50,7 +50,7 @@ export function graphqlCommand(cli: Cli): CliCommand {
     );
 }
 
-/** Sends the request and prints the response, unchanged if not on a terminal; with errors in it, or without success, the exit status is 1. */
+/** Sends the request and prints the response; exit status 1 for errors in it, and for any status but success. */
 export async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
   const request = await readRequest(options, invocation);
   const {openSession, within} = await import('../cli/session.ts');
@@ -125,7 +125,7 @@ function readInput(path: string, invocation: Invocation, what: string): Promise<
   return text.catch(failed('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
 }
 
-/** Sets a variable, or with `name[key]` and `name[]` a field of an object and the next item of a list, as `gh api` does. */
+/** Sets a variable. As with `gh api`, `name[key]` sets a field of an object, and `name[]` adds to a list. */
 function assign(variables: Record<string, unknown>, field: string, read: (value: string) => unknown): void {
   const [, name, brackets = '', text] =
     /^([_A-Za-z][_0-9A-Za-z]*)((?:\[[^[\]]*\])*)(?:=(.*))?$/s.exec(field) ?? [];

@@ -41,7 +41,7 @@ export async function runHelp(
   command.help();
 }
 
-/** The command that the words name, or the program itself; commander reports a word that names none, with a suggestion. */
+/** The command of these words, or the program without words. For an unknown word, commander suggests another. */
 async function commandOf(words: readonly string[], program: Command): Promise<Command> {
   let command = program;
   for (const [index, word] of words.entries()) {

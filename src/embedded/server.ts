@@ -43,7 +43,7 @@ async function handle(exchange: Exchange, service: Service): Promise<void> {
   await showPage(exchange, service);
 }
 
-/** Whether a request is for a page, its style sheet or its script. Other clients get the description of the service at /. */
+/** Whether a request is for a page, its style sheet or its script. Other clients get the API's description at /. */
 function isForPage({path, method, request}: Exchange): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   if (path === '/' && isRead && /\btext\/html\b/i.test(request.headers.accept ?? '')) return true;

@@ -141,9 +141,9 @@ async function serve(
     faults: faults as Pick<Faults, 'replace' | 'counts'> | undefined,
     /** Where and with which key the faults can be changed by HTTP. */
     faultControl: control && {url: control.url, key: control.key},
-    /** Restores the media, keys and name of the start, if there is a `seed` or a control port; resolves to the number of media. */
+    /** Restores the start state, with a `seed` or a control port only; resolves to the number of media. */
     reset,
-    /** Stops listening, responds to the uploads that have arrived completely, and closes all connections; files stay. */
+    /** Stops listening, responds to uploads that have arrived completely, and closes all connections; files stay. */
     close: (): Promise<void> => {
       service.closing.abort(new Refusal(503, 'The service is stopping.'));
       closing ??= Promise.all([control?.close(), server.close()])

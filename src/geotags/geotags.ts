@@ -33,8 +33,8 @@ const walkers: readonly (readonly [types: RegExp, walk: (file: Part) => Promise<
 ];
 
 /**
- * Plans how to take the location out of a file without another change: the patches replace bytes by as many others. Rejects with
- * an UnstrippableError if a location may be where it cannot be taken out.
+ * Plans how to take the location out of a file without another change: the patches replace bytes by as many others.
+ * Rejects with an UnstrippableError if a location may be where it cannot be taken out.
  */
 export async function planGeotags(file: RandomAccess): Promise<GeotagPlan> {
   const finding = await sniff(file);

@@ -89,8 +89,8 @@ function digestOf(piece: Part): string {
 }
 
 /**
- * Blanks the location in extended XMP, which is in pieces of which each has its length and its place (XMP specification part 3,
- * 1.1.3.1), and makes its MD5 right, here and in the standard XMP that refers to it.
+ * Blanks the location in extended XMP, which is in pieces of which each has its length and its place (XMP specification
+ * part 3, 1.1.3.1), and makes its MD5 right, here and in the standard XMP that refers to it.
  */
 function walkExtended(digest: string, pieces: readonly Part[], standard: readonly Part[]): void {
   const inOrder = pieces
@@ -117,7 +117,7 @@ function replaceAll(part: Part, text: string, other: string): void {
   part.write(0, bytes);
 }
 
-/** Where the next marker is behind entropy-coded data; restart markers, and 0xff in data, are none (ITU T.81, B.1.1). */
+/** The offset of the next marker after entropy-coded data; restart markers and 0xff00 are data (ITU T.81, B.1.1). */
 async function endOfScan(part: Part, start: number): Promise<number> {
   let at = start;
   let mayBegin = false;

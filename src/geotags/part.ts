@@ -14,7 +14,7 @@ const mostChanges = 1_000;
 const mostClaims = 100_000;
 const mostExtents = 1_000;
 
-/** Most values are near each other: this much is read at once, and up to 16 times as much where a step reads again and again. */
+/** Bytes per read, since values are near each other; up to 16 times as much if a step has to read again. */
 const windowBytes = 64 * 1024;
 
 /** What is planned for a file: its changes, and which bytes belong to what. */
@@ -34,8 +34,8 @@ class MissingError extends Error {
 }
 
 /**
- * The bytes of a file, or of something in it that may be stored in several pieces, as they are after the planned changes.
- * Each part belongs to an owner, and the bytes that one owner claims cannot be changed by another.
+ * The bytes of a file, or of something in it that may be stored in several pieces, as they are after the planned
+ * changes. Each part belongs to an owner, and the bytes that one owner claims cannot be changed by another.
  */
 export class Part {
   readonly size: number;
@@ -141,7 +141,7 @@ export class Part {
     return this.read(at, Math.min(length, this.size - at));
   }
 
-  /** Its bytes from a position on as they are in the file, outside of steps; a block may be overwritten by the next one. */
+  /** The bytes from a position on, without the planned changes; a block is valid until the next one is read. */
   async *blocks(from: number): AsyncGenerator<Buffer> {
     const memory = Buffer.allocUnsafeSlow(windowBytes);
     for (let at = from; at < this.size; ) {
@@ -174,7 +174,7 @@ export class Part {
     this.write(at, Buffer.from(this.read(at, length)).fill(0));
   }
 
-  /** The changes to the whole file, in order and without overlaps; refused if one changes what belongs to another owner. */
+  /** The planned changes, in order and without overlaps; throws if one changes bytes of another owner. */
   patches(): Patch[] {
     const {changes, claims} = this.#draft;
     for (const {offset, bytes, owner} of changes) {

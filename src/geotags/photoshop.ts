@@ -38,7 +38,7 @@ function walkResource(id: number, value: Part): void {
   if (resource.thumbnail.includes(id)) refuseMetadata(value.all(), 'a thumbnail of Photoshop');
 }
 
-/** The datasets that tell a place: destination, content location, city, sub-location, state, country (IIM 4.2), with their records. */
+/** The datasets that tell a place: destination, content location, city, sub-location, state, country (IIM 4.2). */
 const locations = new Set(['1:5', '2:26', '2:27', '2:90', '2:92', '2:95', '2:100', '2:101']);
 
 /** Overwrites the datasets of IPTC metadata that tell a place with spaces. */

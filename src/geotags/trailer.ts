@@ -8,7 +8,7 @@ const place = 'the data after the picture';
 /** The most further pictures; phones write a few. */
 const mostPictures = 10_000;
 
-/** Blanks the location in what follows a picture: further ones (CIPA DC-007), the video of a motion photo, filling bytes. */
+/** Blanks the location after a picture: in more pictures (CIPA DC-007), a motion photo's video, or filling bytes. */
 export async function walkTrailer(trailer: Part, depth = 0): Promise<void> {
   let pictures = 0;
   for (let at = 0; at < trailer.size; ) {
@@ -54,8 +54,8 @@ async function walkSamsung(trailer: Part, filling: number, depth: number): Promi
 }
 
 /**
- * A directory at the end says how far before it each of the blocks begins, and its length: `SEFH`, version, count, entries,
- * length of all that, `SEFT`.
+ * A directory at the end says how far before it each of the blocks begins, and its length: `SEFH`, version, count,
+ * entries, length of all that, `SEFT`.
  */
 function samsungBlocks(trailer: Part, filling: number): Part[] {
   const foot = trailer.upTo(8, Math.max(0, trailer.size - 8));

@@ -4,8 +4,9 @@ import {refuseMetadata, UnstrippableError} from './unstrippable.ts';
 const place = 'XMP metadata';
 
 /**
- * The local names of properties that tell a place, in any namespace: those of Exif, IPTC, Photoshop, Darwin Core, Google and DJI, with
- * what exiftool has in its group of locations beside them. The address of the creator, and "ISOSpeedLatitude", only sound so.
+ * The local names of properties that tell a place, in any namespace: those of Exif, IPTC, Photoshop, Darwin Core,
+ * Google and DJI, with what exiftool has in its group of locations beside them. The address of the creator, and
+ * "ISOSpeedLatitude", only sound so.
  */
 const locationName =
   /gps|longt?itude|latitude(?!yyy|zzz)|altitude|geotag|geography|elevation(?!angle)|locality|lrftarget(?:lat|lon|(?:abs)?alt)|^(?:city|state|country(?:name|code)?|(?:shot|dcterms)?location(?:created|shown|name|id|code|remarks)?|sublocation|provincestate|stateprovince|worldregion|continent|waterbody|island(?:group)?|county|municipality|verbatimcoordinates|footprintwkt|georeference(?:remarks|sources)|coverage|earthpos|pose|ratingregion|lat|long?|lat_long|mcc|mnc|lac|cellid|cgi|(?:cam|gimbal)reverse|(?:flight|gimbal)(?:pitch|roll|yaw)degree|flight[xyz]speed|rtk(?:flag|std(?:hgt|lat|lon)))$/i;

@@ -66,7 +66,7 @@ export function isHeld(token: string): boolean {
   return Number.isFinite(number) && (!/^-?\d{16,}$/.test(token) || Number.isSafeInteger(number));
 }
 
-/** Parses a JSON object, whose members may add `wrapping` levels; undefined for anything else and for what is nested too deeply. */
+/** Parses a JSON object whose members may add `wrapping` levels; undefined for other values, and nested too deeply. */
 export function parseObject(
   text: string,
   {wrapping = 0, parse = JSON.parse as typeof parseJson} = {},

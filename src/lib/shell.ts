@@ -6,8 +6,8 @@ export function shellQuoted(path: string | Buffer): string {
 }
 
 /**
- * Quotes any word for a command to paste, on one line: text that may control a terminal, and bytes that are not UTF-8, as `$'\033'`,
- * which bash and zsh read.
+ * Quotes any word for a command to paste, on one line: text that may control a terminal, and bytes that are not UTF-8,
+ * as `$'\033'`, which bash and zsh read.
  */
 export function shellWord(word: string | Buffer): string {
   if (typeof word === 'string' && printable(word) === word) return posixWord(word);

@@ -7,8 +7,9 @@ let salt: string | undefined;
 const slotLength = 4;
 
 /**
- * A Map from texts to numbers below 2^32 - 1, for millions of texts. It keeps 96 bits of a salted SHA-256 instead of each
- * text, so that an entry takes 21 to 43 bytes and no object; two of a million texts are taken for one once in 10^17 times.
+ * A Map from texts to numbers below 2^32 - 1, for millions of texts. It keeps 96 bits of a salted SHA-256 instead of
+ * each text, so that an entry takes 21 to 43 bytes and no object; two of a million texts are taken for one once in
+ * 10^17 times.
  */
 export class CompactMap {
   #slots = new Uint32Array(slotLength * 256);

@@ -4,7 +4,7 @@ import {undefinedIfThrows} from './system-code.ts';
 /** Characters that end a URL, or begin something else, in Markdown, HTML or CSS, or that TOML does not allow. */
 const unsafe = /["'()<>\\|`\s\p{Cc}\p{Cs}]/gu;
 
-/** A web URL in its standard form, without characters that mean something in Markdown, HTML or CSS; undefined for others. */
+/** A web URL in standard form, without characters special to Markdown, HTML or CSS; undefined for other URLs. */
 export function safeUrl(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const address = new URL(url);
@@ -21,7 +21,7 @@ function encodePercent(character: string): string {
   return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');
 }
 
-/** A part of a URL without percent-encoding; as it is if a percent sign in it encodes nothing, as in a password that was put in unencoded. */
+/** Decodes a part of a URL; as it is if a percent sign in it encodes nothing, as in a password put in unencoded. */
 export function decodePercent(part: string): string {
   return undefinedIfThrows(() => decodeURIComponent(part)) ?? part;
 }

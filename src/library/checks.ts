@@ -68,7 +68,7 @@ export function kindOf(value: unknown): string {
   return `an object (${value.constructor?.name ?? 'without a prototype'})`;
 }
 
-/** Throws a MediaError `usage` for what is not a list of any kind; a text and bytes count as one item, not as a list. */
+/** Throws a MediaError `usage` for what is not a list; text and bytes count as one item, not as a list. */
 export function refuseSingle(list: unknown): void {
   const isObject = typeof list === 'object' && list !== null && !ArrayBuffer.isView(list);
   if (isObject && (Symbol.iterator in list || Symbol.asyncIterator in list)) return;

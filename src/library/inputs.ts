@@ -10,12 +10,12 @@ import type {Source} from '../sources/open/source.ts';
 import {kindOf} from './checks.ts';
 import {isFile, sourceOf, type UploadInput} from './sources.ts';
 
-/** Lets any number of calls share a signal, as fetch does: Node takes more than ten for a leak, and prints a warning. */
+/** Lets any number of calls share a signal: Node warns of a leak if more than ten listen to one. */
 export function shareable(signal: StopSignal | undefined): void {
   if (signal instanceof EventTarget) setMaxListeners(0, signal);
 }
 
-/** The items of an iterable. Once stopped, it is told to end, and its next item is not waited for: it may never come. */
+/** The items of an iterable. Once stopped, it ends the iterable without waiting for the next item. */
 export function itemsOf<Item>(
   items: AsyncIterable<Item> | Iterable<Item>,
   stop: StopSignal<Error>,

@@ -38,8 +38,8 @@ const checks: Checks<MediaClientOptions> = {
 };
 
 /**
- * A client for a service. It connects on first use, keeps one connection for each concurrent request, follows no redirects,
- * and obeys HTTPS_PROXY, HTTP_PROXY and NO_PROXY. close() closes its connections.
+ * A client for a service. It connects on first use, keeps one connection for each concurrent request, follows no
+ * redirects, and obeys HTTPS_PROXY, HTTP_PROXY and NO_PROXY. close() closes its connections.
  */
 export class MediaClient implements Uploader {
   /** The service's host and port. */
@@ -67,9 +67,9 @@ export class MediaClient implements Uploader {
   }
 
   /**
-   * Sends `POST {baseUrl}/v1/media/upload` once and returns the response, whatever its status. It does not retry and checks
-   * nothing: `uploadAll` does. Rejects with a MediaError if no connection can be made, and with the error that broke the
-   * connection later.
+   * Sends `POST {baseUrl}/v1/media/upload` once and returns the response, whatever its status. It does not retry and
+   * checks nothing: `uploadAll` does. Rejects with a MediaError if no connection can be made, and with the error that
+   * broke the connection later.
    */
   upload(request: UploadRequest): Promise<UploadAnswer> {
     shareable(request.signal);
@@ -92,7 +92,7 @@ export class MediaClient implements Uploader {
     return this.#client.serviceId(signal);
   }
 
-  /** Sends one GraphQL request; resolves whatever the status, with a `body` of at most 1 MiB. Rejects like `upload`, or with the reason of the signal. */
+  /** Sends one GraphQL request; resolves for any status, with at most 1 MiB of `body`. Rejects as `upload` does. */
   async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     checkOptions(request, requestChecks);
     shareable(signal);
@@ -128,8 +128,8 @@ const serviceChecks: Checks<ServiceOptions> = {
 };
 
 /**
- * Starts a service on loopback that stores uploads in a directory, for tests, demonstrations and work without a network.
- * Rejects with the system's error if the port is in use (`EADDRINUSE`) or the directory cannot be made.
+ * Starts a service on loopback that stores uploads in a directory, for tests, demonstrations and work without a
+ * network. Rejects with the system's error if the port is in use (`EADDRINUSE`) or the directory cannot be made.
  */
 export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   checkOptions(options, serviceChecks);

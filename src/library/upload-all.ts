@@ -16,31 +16,32 @@ import {calling, inOptionNames, withOptionNames} from './option-names.ts';
 import type {UploadInput} from './sources.ts';
 
 export interface UploadOptions {
-  /** Where to upload to: a MediaClient. It stays open. A journal identifies the service by its base URL, or by its host. */
+  /** Where to upload to; it stays open. A journal identifies the service by the client's base URL or host. */
   client: Uploader & {readonly host: string; readonly baseUrl?: string};
-  /** How many files are uploaded at a time, from 1 to 1,000; by default `auto`: as many as make it faster, at most 128. */
+  /** How many files are uploaded at a time, 1 to 1,000; by default `auto`: as many as make it faster, at most 128. */
   concurrency?: number | 'auto';
   /** Attempts after the first, from 0 to 100; 5 by default. */
   retries?: number;
   /** The longest Retry-After or outage of the service to wait for, in milliseconds; 300,000 by default. */
   retryMaxWaitMs?: number;
   /**
-   * An attempt ends when it has sent nothing for this many milliseconds (60,000 by default), or when no response comes for as long
-   * after the last byte (600,000 by default).
+   * An attempt ends when it has sent nothing for this many milliseconds (60,000 by default), or when no response comes
+   * for as long after the last byte (600,000 by default).
    */
   timeoutMs?: number;
   /** Bytes per second for all files together; unlimited by default. */
   limitRate?: number;
   /**
-   * Whether an upload with an unknown outcome stays unknown (`hold`) or is sent again (`retry`), which may store it twice unless the
-   * service honours Idempotency-Key; by default, it is sent again if the service declares that it does.
+   * Whether an upload with an unknown outcome stays unknown (`hold`) or is sent again (`retry`), which may store it
+   * twice unless the service honours Idempotency-Key; by default, it is sent again if the service declares that it
+   * does.
    */
   onUnknown?: 'hold' | 'retry';
   /** What decides the content type: `extension` (the default), `content`, or `strict` for both. */
   types?: TypeRule;
   /** The content type of every file, regardless of names and bytes: `image/...` or `video/...`. */
   contentType?: string;
-  /** A file that records what was sent, so that the same call continues where the last one stopped. Created if missing. */
+  /** A file that records what was sent, so that the same call continues where this one stops. Created if missing. */
   journal?: string;
   /** Checks everything and sends nothing. */
   dryRun?: boolean;
@@ -52,23 +53,25 @@ export interface UploadOptions {
   /** Warns of files that tell where they were taken (`warn`), or sends them without it (`strip`); `keep` by default. */
   geotags?: 'keep' | 'warn' | 'strip';
   /**
-   * Ends the batch when aborted; responses to files that were sent completely are awaited for up to 5 s. Each input that was taken
-   * has its result, `failed` with `not_tried` if it was not begun; then the iteration rejects with the signal's reason.
+   * Ends the batch when aborted; responses to files that were sent completely are awaited for up to 5 s. Each input
+   * that was taken has its result, `failed` with `not_tried` if it was not begun; then the iteration rejects with the
+   * signal's reason.
    */
   signal?: AbortSignal;
-  /** Receives what happens between results. When a method throws, the batch ends as for `signal`, and the iteration rejects with that. */
+  /** Receives events between results. If a method throws, the batch ends as for `signal`, and the iteration rejects. */
   observer?: Partial<TransferObserver>;
   /** The base of relative paths; the working directory by default. */
   cwd?: string;
 }
 
 /**
- * Uploads files, given as paths or sources, and yields each result when it is known; a file that fails is a result, not an
- * exception. Throws a MediaError `usage` for an invalid option, and for inputs that are not iterable. The iteration rejects if
- * the journal cannot be used (`journal_in_use`, `journal_of_other_service`, `journal_unusable`), if the inputs reject or yield
- * something else (`usage`), and with the reason of `signal`. Leaving the iteration early ends the batch: nothing more is sent, and
- * responses to files that were sent completely are awaited for up to 5 s. Files from `filesOf` that turn out not to be media have no result. Handles no signals, prints nothing and changes
- * nothing in the process.
+ * Uploads files, given as paths or sources, and yields each result when it is known; a file that fails is a result, not
+ * an exception. Throws a MediaError `usage` for an invalid option, and for inputs that are not iterable. The iteration
+ * rejects if the journal cannot be used (`journal_in_use`, `journal_of_other_service`, `journal_unusable`), if the
+ * inputs reject or yield something else (`usage`), and with the reason of `signal`. Leaving the iteration early ends
+ * the batch: nothing more is sent, and responses to files that were sent completely are awaited for up to 5 s. Files
+ * from `filesOf` that turn out not to be media have no result. Handles no signals, prints nothing and changes nothing
+ * in the process.
  */
 export function uploadAll(
   inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,

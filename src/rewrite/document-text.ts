@@ -9,8 +9,8 @@ interface DecodedDocument {
 }
 
 /**
- * The text of the document of this name, in an encoding that turns it back into exactly these bytes. Throws `file_unreadable` for
- * UTF-32, and for UTF-16 without a byte order mark.
+ * The text of the document of this name, in an encoding that turns it back into exactly these bytes. Throws
+ * `file_unreadable` for UTF-32, and for UTF-16 without a byte order mark.
  */
 export function decodeDocument(bytes: Buffer, name: string): DecodedDocument {
   const mark = bytes.toString('latin1', 0, 4);

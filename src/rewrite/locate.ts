@@ -9,7 +9,7 @@ import {withoutQuery} from './scan/reference.ts';
 
 /** Where the files of documents may be. */
 export interface RewritePlaces {
-  /** The directory that nothing outside of is read; by default the git work tree of each document, its Obsidian vault, its MkDocs project, or its directory. */
+  /** The root: nothing outside it is read. By default a document's git work tree, vault, project or directory. */
   root: string | undefined;
   /** Directories that `/photo.png` is looked for in before the root; their files may be read, too. */
   publicDirectories: readonly string[];
@@ -28,8 +28,9 @@ type LocateResult = {path: string} | {candidates: string[]} | 'outside' | undefi
 /** Finds the files that references stand for. */
 export class Locator {
   /**
-   * The real path of the file that a document in this directory refers to; `outside` if it is not below the root, candidates if an
-   * Obsidian vault has several files of the name equally near to its top, and undefined if there is none.
+   * The real path of the file that a document in this directory refers to; `outside` if it is not below the root,
+   * candidates if an Obsidian vault has several files of the name equally near to its top, and undefined if there is
+   * none.
    */
   readonly locate = memoize((target: string, isWiki: boolean, directory: string) =>
     this.#locate(target, isWiki, directory),
@@ -100,7 +101,7 @@ export class Locator {
     return isOutside ? 'outside' : undefined;
   }
 
-  /** The files that end in one of these paths, in upper or lower case: those that are nearest to the top of the vault. */
+  /** The files whose path ends in one of these spellings, in any case: those nearest to the top of the vault. */
   async #nearestFiles(spellings: readonly string[], vault: string): Promise<string[]> {
     const namesakes = await this.#namesBelow(vault, Number.POSITIVE_INFINITY);
     for (const spelling of spellings) {
@@ -155,7 +156,7 @@ function ancestorWith(name: string, directory: string): string | undefined {
   }
 }
 
-/** The files by their names in lower case in so many directories from this one down: the shortest paths first, as Obsidian prefers them. */
+/** The files in up to `most` directories from the root down, by lower-case name; Obsidian prefers short paths. */
 async function namesBelow(root: string, most: number): Promise<(name: string) => readonly string[]> {
   const filesByName = memoize((_name): string[] => []);
   const directories = [root];

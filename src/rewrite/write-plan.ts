@@ -18,8 +18,8 @@ interface Rewritten {
 }
 
 /**
- * Puts the URLs into a document; `urlOf` gives the safe URL of a file, if there is one. Rejects with `document_changed` if
- * the document is no longer what was read, unless another run has put the same URLs in place.
+ * Puts the URLs into a document; `urlOf` gives the safe URL of a file, if there is one. Rejects with `document_changed`
+ * if the document is no longer what was read, unless another run has put the same URLs in place.
  */
 export async function rewriteDocument(
   {name, path, read, references}: DocumentPlan,
@@ -72,8 +72,9 @@ function documentChangedError(name: string): MediaError {
 }
 
 /**
- * Replaces the content of a file at once and durably, if it is still `before`; resolves to whether it is `after` now. A link stays
- * a link. Rejects if owner, group or mode could not be kept, or if other names of the file would keep the old content.
+ * Replaces the content of a file at once and durably, if it is still `before`; resolves to whether it is `after` now. A
+ * link stays a link. Rejects if owner, group or mode could not be kept, or if other names of the file would keep the
+ * old content.
  */
 export async function replaceContent(
   path: string,

@@ -157,7 +157,7 @@ export class ServiceClient implements Uploader {
     await Promise.all(connections.map(connection => connection.destroy()));
   }
 
-  /** Services and proxies may echo the request, so the key is removed from every response. A Location may be relative. */
+  /** Removes the key from every response: services and proxies may echo the request. A Location may be relative. */
   #received(answer: HttpAnswer, url: URL): HttpAnswer {
     const {location} = answer.headers;
     if (url.origin === this.uploadUrl.origin) this.honoursKeys = honoursKeysIn(answer) ?? this.honoursKeys;

@@ -13,12 +13,12 @@ export interface ClientCertificate {
   key: string;
 }
 
-/** Reads a PEM file of certificate authorities and returns its text; a usage error if it contains none, or a damaged one. */
+/** Reads a PEM file of certificate authorities; a usage error if it has none, or a damaged one. */
 export async function readAuthorities(host: Host, path: string): Promise<string> {
   return parseCertificates(await readPem(host, path), path).text;
 }
 
-/** Reads a client certificate, whose key is in the same file unless given; rejects with `usage` if they cannot be read or do not belong together. */
+/** Reads a client certificate and its key, from the same file unless given; `usage` if they do not belong together. */
 export async function readClientCertificate(
   host: Host,
   certificatePath: string,
@@ -77,7 +77,7 @@ function parseCertificates(text: string, path: string): {text: string; first: X5
   }
 }
 
-/** The command that makes PEM text of a certificate in another form, by what stands in its file as UTF-8; undefined if it is none. */
+/** The command that converts a certificate of another form to PEM, by the file's text; undefined if it is none. */
 function conversionOf(text: string): string | undefined {
   if (text.includes('\0-\0-')) return 'iconv -f UTF-16 -t UTF-8 IN > OUT';
   if (text.includes('BEGIN TRUSTED CERTIFICATE')) return 'openssl x509 -in IN -out OUT';

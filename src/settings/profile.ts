@@ -90,7 +90,7 @@ export interface Speed {
   retryMaxWait?: number;
 }
 
-/** The speed that variables and the profile set. Rejects with a usage error that says where a wrong value comes from. */
+/** The speed that variables and the profile set. Rejects with a usage error that names the place of a wrong value. */
 export async function speedSettings(run: SettingsOfRun): Promise<Speed> {
   const read = <Value>(name: SettingName, kind: ValueKind<Value>) =>
     readSetting(settingInForce(name, run), text => parseValue(name, kind, text));

@@ -43,7 +43,7 @@ export interface Settings extends SettingsOfRun {
   certificateAuthorities?: string;
   /** The certificate to present to a service that asks for one. */
   clientCertificate?: ClientCertificate;
-  /** Whether the service honours Idempotency-Key, so that an upload of unknown outcome may be sent again; by default as it declares. */
+  /** Whether the service honours Idempotency-Key, so that an unknown upload may be sent again; else as declared. */
   onUnknown?: 'honoured' | 'hold' | 'declared';
   /** The origin of a stored key that was not used, because it belongs to that other origin. */
   keyOfOtherOrigin?: string;
@@ -54,8 +54,8 @@ export interface Settings extends SettingsOfRun {
 }
 
 /**
- * Resolves the settings of a run, with the key unless `readKey` is false, which may run a command or open a keychain. Rejects with
- * `usage` for an invalid value, and `config_unusable` for a damaged file.
+ * Resolves the settings of a run, with the key unless `readKey` is false, which may run a command or open a keychain.
+ * Rejects with `usage` for an invalid value, and `config_unusable` for a damaged file.
  */
 export async function resolveSettings(
   host: Host,

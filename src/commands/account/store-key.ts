@@ -75,7 +75,7 @@ function withKey(before: Profile, {baseUrl, key, verdict, account}: NewKey, inKe
   };
 }
 
-/** Removes the profile's key from the keychain, if it is there; returns whether it is gone, and warns if it may not be. */
+/** Removes the profile's key from the keychain. Returns whether the key is gone, and warns if it may not be. */
 export async function forgetKeychainEntry(
   profileName: string,
   profile: Profile,

@@ -6,12 +6,13 @@ import {Refusal} from '../../embedded/exchange/refusal.ts';
 import type {Host} from '../../host.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 
-/** The page of a program on this machine that calls a PicGo server from a browser engine; no web page can have this origin. */
+/** The origin of a desktop program that calls a PicGo server from its browser engine; no web page can have it. */
 export const desktopOrigin = 'app://obsidian.md';
 
 /**
- * Throws a refusal unless a program on this machine sent the request. A web page cannot hide that it is one: the browser adds
- * Origin or Sec-Fetch-Site. A page whose host name was pointed at this machine (DNS rebinding) still sends that name as Host.
+ * Throws a refusal unless a program on this machine sent the request. A web page cannot hide that it is one: the
+ * browser adds Origin or Sec-Fetch-Site. A page whose host name was pointed at this machine (DNS rebinding) still sends
+ * that name as Host.
  */
 export function refusePages(
   {host = '', origin, 'sec-fetch-site': site}: IncomingHttpHeaders,
@@ -27,7 +28,7 @@ export function refusePages(
   if (site !== undefined && site !== 'none') throw new Refusal(403, 'Web pages may not upload files.');
 }
 
-/** Throws a refusal unless the request has the secret. Some editors can only set a URL, so that it may be in the query. */
+/** Throws a refusal unless the request has the secret; in the query too, for editors that can only set a URL. */
 export function refuseStrangers({headers, url = ''}: IncomingMessage, secret: string | undefined): void {
   if (secret === undefined) return;
   const query = url.replace(/^[^?]*/, '');
@@ -59,15 +60,16 @@ const tables = {'/proc/net/tcp': [], '/proc/net/tcp6': [0, 0, 0, 0, 0, 0, 0, 0, 
 
 const establishedState = '01';
 
-/** The id of this user, if the system also tells whose process is at the other end of a connection: Linux, proc_net(5). */
+/** The id of this user, if the system tells who is at the other end of a connection (Linux, proc_net(5)). */
 export async function comparableUser(host: Host): Promise<number | undefined> {
   const rows = await readFile('/proc/net/tcp').catch(() => '');
   return rows.length > 0 ? host.userId() : undefined;
 }
 
 /**
- * The id of the user whose process opened this connection over IPv4; undefined if there is none any more. It is in the row whose
- * local address is the peer's: the other row of the connection has our own id, and rows of closed sockets have 0.
+ * The id of the user whose process opened this connection over IPv4; undefined if there is none any more. It is in the
+ * row whose local address is the peer's: the other row of the connection has our own id, and rows of closed sockets
+ * have 0.
  */
 async function userOfPeer(socket: Socket): Promise<number | undefined> {
   // A connection that has been closed has no addresses, and nobody connects from this one.

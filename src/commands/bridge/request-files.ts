@@ -34,8 +34,8 @@ export function isForm({'content-type': type = ''}: IncomingHttpHeaders): boolea
 }
 
 /**
- * Reads the files that a request names as JSON or sends as a form, in its order; without either, what the clipboard contains. `remove`
- * removes what it sent. Rejects with a refusal.
+ * Reads the files that a request names as JSON or sends as a form, in its order; without either, what the clipboard
+ * contains. `remove` removes what it sent. Rejects with a refusal.
  */
 export function requestFiles(exchange: Exchange, rules: ReadRules) {
   return isForm(exchange.request.headers) ? sentFiles(exchange, rules) : namedFiles(exchange, rules);
@@ -65,7 +65,7 @@ async function clipboardSources(rules: ReadRules): Promise<Source[]> {
   return [pictureSource(content, rules.temporaryDirectory)];
 }
 
-/** Writes the files of a form to a temporary directory, since Content-Length must be known before the first byte is sent. */
+/** Writes the files of a form to a temporary directory: Content-Length must be known before the first byte. */
 async function sentFiles(exchange: Exchange, {temporaryDirectory}: ReadRules) {
   const directory = await mkdtemp(join(temporaryDirectory, 'media-bridge-'));
   const remove = () => rm(directory, {recursive: true, force: true});
@@ -113,11 +113,11 @@ export function realRoots(roots: readonly string[], cwd: string): Promise<string
   );
 }
 
-/** The real path of a file that a request names; throws a refusal unless it is in one of the roots, if there are any. */
+/** The real path of a file that a request names; throws a refusal if there are roots and none contains it. */
 export async function readablePath(name: string, roots: readonly string[]): Promise<string> {
   const path = undefinedIfThrows(() => pathOfFileUrl(name));
   if (path === undefined) throw new Refusal(400, `${name} is not the URL of a local file.`);
-  // The plugin of Obsidian drops the first slash of absolute paths, which PicGo does not notice where it runs in the root directory.
+  // Obsidian's plugin drops the first slash of absolute paths; PicGo runs in the root directory, and never notices.
   if (!isAbsolute(path))
     return readablePath(`/${name}`, roots).catch(() => {
       throw new Refusal(400, `${name} is not the absolute path of a file.`);

@@ -96,7 +96,7 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
   });
 }
 
-/** The error that a server's page means: it wants TLS on this port, or a client certificate. Services answer neither with a 400. */
+/** The error behind a page with status 400: the port wants TLS, or a client certificate. No service sends either. */
 function refusalForTls(answer: HttpAnswer, url: URL, settings: Settings): MediaError | undefined {
   const {host} = url;
   const {status, message, words = ''} = refusalIn(answer);

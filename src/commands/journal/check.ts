@@ -45,7 +45,7 @@ export async function checkJournals(options: ProofOptions, invocation: Invocatio
   return conclude(counts, report, adviceFor(counts));
 }
 
-/** Merges journals if each of their inputs, and each named one, is recorded exactly once; else prints those that are not. */
+/** Merges journals if all their inputs, and all inputs named, are recorded exactly once; else prints the others. */
 export async function mergeJournals(
   options: ProofOptions & {output: string},
   {host, stdout, report}: Invocation,
@@ -98,7 +98,7 @@ function conclude(counts: ProofCounts, report: Invocation['report'], hint: strin
   return 1;
 }
 
-/** Rejects unless the service is the one that the journals belong to; without a key for it, says that this was not verified. */
+/** Rejects if the service is not the one of the journals. Without a key, reports that this was not verified. */
 async function verifyService(readers: readonly JournalReader[], invocation: Invocation) {
   const {scope, displayPath = ''} = readers.find(reader => reader.scope?.serviceId !== undefined) ?? {};
   if (scope === undefined) return;

@@ -109,7 +109,7 @@ export function journalCommand(cli: Cli): CliCommand {
   return journal;
 }
 
-/** The journals and inputs on the command line, which shows where `--` was: Commander joins the words on both sides of it. */
+/** The journals and inputs on the command line. Commander joins the words around `--`, so `argv` tells them apart. */
 function namedIn(words: readonly string[], argv: readonly string[], {filesFrom = []}: ProofFlags) {
   const dashes = argv.indexOf('--');
   const inputCount = dashes === -1 ? 0 : argv.length - dashes - 1;

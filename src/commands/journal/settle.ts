@@ -67,7 +67,7 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
   });
 }
 
-/** Changes what `choose` finds in a journal. It is asked before the journal is opened to be written: a mistake changes nothing. */
+/** Chooses from a journal, then opens it for writing and chooses again, so that a mistake changes nothing. */
 async function changeJournal<Choice>(
   file: string,
   {host, report}: Invocation,
@@ -117,7 +117,7 @@ async function decisionsFor(
   return [...decisions.values()];
 }
 
-/** The uploads of each name: those with this path; if there are none, those with this idempotency key, SHA-256 or media ID. */
+/** The uploads of each name: those with this path, else those with this idempotency key, SHA-256 or media ID. */
 async function uploadsByName(reader: JournalReader, names: readonly string[], state: 'unknown' | 'done') {
   const uploads = new Map(names.map(name => [name, reader.entriesOf(normalizeName(pathKey(name)), state)]));
   const others = new Map<string | undefined, IndexRow[]>();

@@ -74,7 +74,7 @@ export class RewriteRun {
     return files.realpath(resolve(resolveUserPath(cwd(), path))).catch(() => undefined);
   }
 
-  /** Throws a usage error if a document or another file would be overwritten, or if there is no single document to print. */
+  /** Throws a usage error if a file would be overwritten, or if not exactly one document is to be printed. */
   async #refusePlaces(documents: readonly DocumentFile[], mirror: string | undefined): Promise<void> {
     const {inputs, outDir, stdout} = this.#options;
     if (stdout && documents.length !== 1)
@@ -118,7 +118,7 @@ export class RewriteRun {
     return this.#outcomes.get(sameAs.get(file) ?? file);
   }
 
-  /** Writes the documents, after a signal only those begun; resolves to the exit status of what could not be written. */
+  /** Writes the documents; after a signal, only those it has begun. Resolves to the exit status. */
   async #write(plan: RewritePlan, printer: ReferencePrinter): Promise<number> {
     const {host, report, stdout} = this.#invocation;
     const signal = endSignal(this.#invocation);

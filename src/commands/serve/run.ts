@@ -142,9 +142,9 @@ function logLine({method, path, status, bytes, elapsedMs, faults = []}: RequestE
 }
 
 /**
- * Stores where the pages of an embedded service are, so that `media login` and refused keys can name its profile page: in the profile
- * that was chosen with `--profile`, together with the base URL, or else in the default profile if that uses this service already. A
- * profile of another service stays as it is.
+ * Stores where the pages of an embedded service are, so that `media login` and refused keys can name its profile page:
+ * in the profile that was chosen with `--profile`, together with the base URL, or else in the default profile if that
+ * uses this service already. A profile of another service stays as it is.
  */
 async function namePages(url: string, {host, globals, report}: Invocation): Promise<void> {
   const profileName = globals.profile ?? (host.env['MEDIA_PROFILE'] || undefined);

@@ -22,7 +22,7 @@ export interface ServeOptions
 
 export type ServeSettings = Awaited<ReturnType<typeof serveSettings>>;
 
-/** The options of `media serve`, and variables for what they do not say: `services:` of GitHub and GitLab pass no options. */
+/** The options of `media serve`, and its variables: `services:` of GitHub and GitLab can pass no options. */
 export async function serveSettings(options: ServeOptions, {env, cwd}: Host) {
   const {ephemeral = false, maxSize, quota, faultSeed, faultPort} = options;
   const dataDir = options.dataDir ?? (ephemeral ? undefined : env['MEDIA_SERVE_DATA_DIR'] || undefined);

@@ -61,7 +61,7 @@ export class GithubReport {
     this.#ending = error;
   }
 
-  /** Writes the outputs and the summary of a run with this exit status; resolves to that, or to another if they cannot be written. */
+  /** Writes the outputs and the summary of a run. Resolves to its exit status, or to another if the write fails. */
   async end(status: ExitStatus): Promise<ExitStatus> {
     const {host, report} = this.#invocation;
     const {env} = host;

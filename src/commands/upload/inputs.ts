@@ -28,7 +28,7 @@ export interface Inputs {
   close(): Promise<void>;
 }
 
-/** Opens the sources of the command line, or the share of `--shard`; rejects if an input is invalid or matches nothing. */
+/** Opens the inputs of the command line, or the share of `--shard`; rejects if one is invalid or matches nothing. */
 export async function openInputs(
   options: InputFlags & MemoryFlags,
   {host, report}: Pick<Invocation, 'host' | 'report'>,
@@ -54,7 +54,7 @@ export async function openInputs(
     stdin: () => host.stdin,
     temporaryDirectory: host.temporaryDirectory(),
     signal,
-    ...(writesFiles && {walked: (await import('./own-files.ts')).withoutOwnFiles(journals, host)}),
+    ...(writesFiles && {mapFile: (await import('./own-files.ts')).withoutOwnFiles(journals, host)}),
   };
   const allSources = (callbacks: Partial<InputContext> = {}) => {
     const sources = expandInputs(options, {...context, ...callbacks});
@@ -132,7 +132,7 @@ export async function typeDecision({types, contentType: typeOption}: TransferFla
   return async (source, opened) => decideSourceType(source, opened, {types, contentType});
 }
 
-/** Throws a usage error, before anything is written, if the journal, a list and standard output are not different files. */
+/** Throws a usage error if two of the journal, the lists and standard output are the same file. */
 export async function refuseSameFile(
   {journal, filesFrom = []}: InputFlags & MemoryFlags,
   host: Host,

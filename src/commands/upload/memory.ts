@@ -57,7 +57,7 @@ export async function openRunJournal(
   });
 }
 
-/** Reads the journal for a dry run, which does not open the service. Without a base URL, that cannot be compared with the one in the journal. */
+/** Reads the journal for a dry run, without opening the service. Without a base URL, the scopes are not compared. */
 export async function readDryRunMemory(
   {journal, once}: MemoryFlags,
   invocation: Invocation,
@@ -92,7 +92,7 @@ export async function readDryRunMemory(
   return {journal: await lookup, onUnknown};
 }
 
-/** How a journal identifies the configured service; undefined without a base URL, and before the first embedded service. */
+/** How a journal identifies the service of the settings; undefined without a base URL or an embedded service yet. */
 async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promise<string | undefined> {
   if (baseUrl === undefined) return undefined;
   if (baseUrl.kind === 'service') {
@@ -107,7 +107,7 @@ async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promis
   return identity === undefined ? undefined : `embedded:${identity}`;
 }
 
-/** The path of this machine's own journal for a service and a profile; rejects with `state_unwritable` if others may write it. */
+/** The path of this machine's journal for a service and a profile; `state_unwritable` if others may write it. */
 async function ownJournal(host: Invocation['host'], service: string, profile: string): Promise<string> {
   const {journalDirectory, stateUnwritable} = await import('../../settings/paths.ts');
   const directory = journalDirectory(host);

@@ -5,7 +5,7 @@ import {inodeOf} from '../../lib/files/file-system.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import type {Source} from '../../sources/open/source.ts';
 
-/** Makes sources refuse to open these journals, their lock files and the file that standard output goes to, whatever their names. */
+/** Makes sources refuse these journals, their lock files and the file of standard output, under any name. */
 export function withoutOwnFiles(journals: readonly string[], host: Host): (source: Source) => Source {
   const output = host.fileOf('stdout');
   let ofJournals: readonly (string | undefined)[] | undefined;

@@ -96,7 +96,7 @@ export class Tally {
     return {...this.#counts};
   }
 
-  /** The exit status of a batch (docs/design/contract.md, "Exit status"): the first that applies of 7, 5, 4, 3, 6, 1, otherwise 0. */
+  /** The exit status of the batch (docs/design/contract.md, "Exit status"). */
   exitStatus(): number {
     const {uploaded, skipped, checked, unknown} = this.#counts;
     const statuses = new Set<number>([...this.#codes].map(code => exitStatusOf[code]));

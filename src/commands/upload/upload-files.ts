@@ -6,7 +6,7 @@ import type {RunOutput} from './display.ts';
 import {type UploadFlags, uploadDefaults} from './flags.ts';
 import {UploadRun} from './run.ts';
 
-/** Uploads files or the clipboard for another command, which prints the outcomes; as `media upload --once`, unless `once` is false. */
+/** Uploads files or the clipboard for another command, which prints the outcomes. `once` is true by default. */
 export async function uploadFiles(
   files: readonly string[] | 'clipboard',
   flags: Partial<UploadFlags>,

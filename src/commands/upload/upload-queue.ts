@@ -16,9 +16,9 @@ export interface QueueOptions {
   flags?: Partial<UploadFlags>;
   /** Whether files wait while the service is unavailable; otherwise each fails after its retries. */
   waitsForService: boolean;
-  /** Called with the time since when the service has been unavailable, and with undefined when it is back, or still there. */
+  /** Called with the time since which the service is unavailable; with undefined when it is back, or was never away. */
   onUnavailable?: TransferObserver['unavailable'];
-  /** Awaited, while the service is open, before the outcome is returned to the caller of `add`, who gets its rejection. */
+  /** Awaited while the service is open, before add() returns the outcome; if this rejects, add() rejects too. */
   beforeEnd?: (outcome: Outcome | LeftOut, session: Session | undefined) => Promise<void> | undefined;
 }
 
@@ -33,9 +33,9 @@ interface QueuedFile {
 const idleMs = 2_000;
 
 /**
- * Uploads the files of a command that runs for a long time, as they are added. The service and this machine's journal are
- * opened for the first file and closed after 2 s without one, so that other runs get the journal, and a new key or other
- * settings count from then on.
+ * Uploads the files of a command that runs for a long time, as they are added. The service and this machine's journal
+ * are opened for the first file and closed after 2 s without one, so that other runs get the journal, and a new key or
+ * other settings count from then on.
  */
 export class UploadQueue {
   readonly #invocation: Invocation;
@@ -65,7 +65,7 @@ export class UploadQueue {
     });
   }
 
-  /** Sends nothing more; resolves when the responses to what was sent completely have come, and everything is closed. */
+  /** Sends nothing more. Resolves when all complete uploads have their responses, and everything is closed. */
   async stop(why: MediaError): Promise<void> {
     this.#stop.abort(why);
     this.#wake();
@@ -79,7 +79,7 @@ export class UploadQueue {
     });
   }
 
-  /** Uploads what is waiting and what is added meanwhile in one batch, until there has been nothing to do for a while. */
+  /** Uploads the waiting files, and those added meanwhile, as one batch, until the queue is idle for a while. */
   async #run(): Promise<void> {
     this.#isOver = false;
     try {
@@ -204,7 +204,7 @@ function withReason(outcome: Outcome): Outcome {
   return cause instanceof MediaError ? {...outcome, error: cause} : outcome;
 }
 
-/** Whether the service or the journal must be opened again for the next file, because the key, the journal or the network failed. */
+/** Whether the next file needs a new session, because the key, the journal or the network failed. */
 function endsBatch(outcome: Outcome): boolean {
   const error = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
   return (

@@ -114,7 +114,7 @@ async function runWatch(
   }
 }
 
-/** Watches all directories; `failed` rejects if the system cannot watch them, or nobody could be told what becomes of files. */
+/** Watches all directories; `failed` rejects if the system cannot watch them, or standard output has ended. */
 function watchAll(
   places: readonly WatchedPlace[],
   disposal: Disposal,

@@ -151,7 +151,7 @@ export class DirectoryWatch {
       if (path === root) onLost();
     });
     watcher.on('raw', (event, name, details) => {
-      // With the name of the directory itself, it has been unmounted; or it has a file of that name, which does no harm.
+      // The name of the directory itself: it was unmounted, or it contains a file of this name, which does no harm.
       const {watchedPath} = details as {watchedPath?: string};
       if (event === 'rename' && watchedPath === root && name === basename(root)) onLost();
     });
@@ -165,7 +165,7 @@ export class DirectoryWatch {
   }
 }
 
-/** The message for an error of the watcher. It is fatal if the system allows no more watches; unreadable parts are skipped. */
+/** The message for an error of the watcher: fatal if the system allows no more watches; else it skips a part. */
 export function watchTrouble(cause: unknown, directory: string): {isFatal: boolean; error: MediaError} {
   const code = systemCode(cause);
   if (code === 'ENOSPC' || code === 'EMFILE' || code === 'ENFILE') {

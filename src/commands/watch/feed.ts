@@ -14,8 +14,8 @@ export type UploadEnd = 'stays' | 'asked again' | 'left';
 /** What is done with a complete file. */
 export interface FileWork {
   /**
-   * Uploads a file that has settled in a state, disposes of it if it was uploaded, and prints its outcome. Rejects if the service or the
-   * journal could not be opened, or if it could not dispose of the file.
+   * Uploads a file that has settled in a state, disposes of it if it was uploaded, and prints its outcome. Rejects if
+   * the service or the journal could not be opened, or if it could not dispose of the file.
    */
   take(path: string, state: WatchedState): Promise<UploadEnd | FailedOutcome | LeftOut>;
   /** Called for a file that is not tried again as it is. */
@@ -120,7 +120,7 @@ export class Feed {
     if (error.code === 'source_changed') return this.touch(path);
     if (status === 'failed' && !hasTrait(error.code, 'as it is')) return this.#delay(path, error);
     this.#finalStates.set(path, key);
-    // A network share may be back by then. Sooner, a large file on a damaged disk would be sent over and over, up to the damage.
+    // By then, a network share may be back. A short wait would send a large file of a damaged disk again and again.
     if (error.code === 'file_unreadable' && !isDenied(error.cause)) this.#askAgain(path);
     await this.#work.failed(path, result);
   }

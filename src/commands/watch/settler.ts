@@ -19,9 +19,9 @@ export interface SettleOptions {
 }
 
 /**
- * The state of a file once it is complete: size and time of change have been the same for a while. Undefined if it is empty or gone, and
- * after `stop`. The size alone, which chokidar's awaitWriteFinish compares, says nothing of a file whose space was reserved before it is
- * written.
+ * The state of a file once it is complete: size and time of change have been the same for a while. Undefined if it is
+ * empty or gone, and after `stop`. The size alone, which chokidar's awaitWriteFinish compares, says nothing of a file
+ * whose space was reserved before it is written.
  */
 export async function settledState(
   path: string,
@@ -62,7 +62,7 @@ export function isPassedOver(name: string): boolean {
   return /^(?:\.|~\$)/.test(name) || unfinishedEnding.test(name);
 }
 
-/** Whether aria2 has its file beside this one, which says that it is still writing this one under its final name, even after weeks. */
+/** Whether aria2 keeps its control file beside this file: then it still writes the file under its final name. */
 export async function hasCompanion(path: string): Promise<boolean> {
   return (await lstat(`${path}.aria2`).catch(() => undefined)) !== undefined;
 }

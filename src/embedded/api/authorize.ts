@@ -4,7 +4,7 @@ import {Refusal} from '../exchange/refusal.ts';
 import {hasExpired, type Permission, type StoredKey} from '../state/keys.ts';
 import type {Service} from './context.ts';
 
-/** Returns the key of a request and notes its use: 401 if unknown or expired, 403 if missing or not permitted (interface, part 5). */
+/** Authorizes a request by its key, and notes the use: 401 for an unknown key, 403 without permission (part 5). */
 export async function authorize(
   headers: IncomingHttpHeaders,
   permissions: readonly Permission[],

@@ -34,7 +34,7 @@ export async function sendFile(exchange: Exchange, service: Service, id: string)
   });
 }
 
-/** GET and HEAD of /thumbnails/<id>.webp: the same of a thumbnail, which is made now if there is none; the image itself if none can be made. */
+/** GET and HEAD of /thumbnails/<id>.webp: made on request if missing, or the image itself if that is impossible. */
 export async function sendThumbnail(exchange: Exchange, service: Service, id: string): Promise<void> {
   const stored = await service.store.find(id);
   if (stored?.thumbnail === undefined) throw new Refusal(404, 'There is no such thumbnail.');

@@ -12,7 +12,7 @@ import {storeReceived, writeReceived} from './upload.ts';
 const filesAtOnce = 8;
 const chunkLength = 1024 * 1024;
 
-/** Stores a seed; resolves to the function that puts the service back to its state as it is now, and resolves to the number of media. */
+/** Stores a seed. Resolves to the reset function, which restores this state and resolves to the number of media. */
 export async function rememberStart(
   service: Service,
   seed: AsyncGenerator<SeedFile> | undefined,

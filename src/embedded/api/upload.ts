@@ -107,7 +107,7 @@ async function store(
       length => exchange.disturbance?.pace(length),
     );
     await exchange.disturbance?.at('body');
-    // The parser reads bytes after the declared length as another request; after one turn it has found an error, if any.
+    // The parser takes bytes after the declared length for another request, and reports an error within one turn.
     await exchange.clock.sleep(0);
     throwFailure(exchange);
     const fingerprint = `${received.sha256} ${contentType}`;

@@ -24,7 +24,7 @@ export function parseOrigins(origins: readonly string[], hasFixedKey: boolean): 
   return origins;
 }
 
-/** The header fields by which a browser lets the page that sent a request read the response (Fetch, "CORS protocol"). */
+/** The header fields that let the page which sent the request read the response (Fetch, "CORS protocol"). */
 export function crossOriginHeaders(
   path: string,
   origin: string | undefined,

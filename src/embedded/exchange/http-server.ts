@@ -116,12 +116,12 @@ async function waitForEnd({request, response, connection}: Exchange, done: Promi
     });
   });
   await done;
-  // If the client disconnected, the connection closes before the status is decided. A connection on which there will be no
-  // response may stay open for long.
+  // If the client disconnected, the connection closes before the status is decided. A connection on which there will be
+  // no response may stay open for long.
   if (response.statusCode !== 0) await closeEvent;
 }
 
-/** Closes the connection if its client takes too few bytes in a window in which some waited for it; returns what stops it. */
+/** Closes the connection of a client that reads too few bytes in a window; returns a function that stops this. */
 function watchClient({request: {socket}, clock, pace: {bytesPerSecond, windowMs}}: Exchange): () => void {
   let [bytesTaken, hasWaited] = [0, false];
   return clock.every(windowMs, () => {

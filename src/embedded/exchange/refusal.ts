@@ -25,7 +25,7 @@ export function wrongMethod(methods: readonly string[]): Refusal {
 /** What handles the requests of a path, with these methods. */
 export type Route<Handle> = readonly [path: RegExp, methods: readonly string[], handle: Handle];
 
-/** What handles a request, and the parts of its path; throws a 404, with the sentence `nowhere`, or a 405 if nothing does. */
+/** The handler of a request, and the parts of its path; throws a 404 with the sentence `nowhere`, or a 405. */
 export function routeFor<Handle>(
   routes: readonly Route<Handle>[],
   {path, method}: {path: string; method: string},

@@ -23,11 +23,11 @@ export interface FaultOptions {
   list?: readonly string[];
   /** The same seed and the same order of requests give the same faults; default 0. */
   seed?: number;
-  /** Starts a server on loopback that changes them, on this port (0 is any) and with this key (by default a random one). */
+  /** Starts the server that changes the faults on loopback; port 0 is any port, and the default key is random. */
   control?: {port: number; key?: string};
 }
 
-/** The faults of a service as it starts, and what starts the server that changes them and resets the state, if there is to be one. */
+/** The faults of a service, and what starts the server that changes them and resets the state, if it has a port. */
 export function prepareFaults({list = [], seed, control}: FaultOptions) {
   const faults = new Faults();
   faults.replace(list, seed);

@@ -14,7 +14,7 @@ export type Fault = ReturnType<typeof parseFault>;
 /** What a fault may consist of, by the names of its parts. */
 type Parts = {[Name in keyof typeof parts]: Exclude<ReturnType<(typeof parts)[Name]['read']>, undefined>};
 
-/** A part, which must be what is `expected`; `read` returns what its value stands for, or undefined if it cannot be read. */
+/** A part of a fault; `read` returns its value, or undefined if the text is not what `expected` describes. */
 function part<Value>(expected: string, read: (value: string) => Value | undefined) {
   return {expected, read};
 }

@@ -18,7 +18,7 @@ export class Faults {
   seed = 0;
   #active: readonly ActiveFault[] = [];
 
-  /** Replaces all faults, and counts from 1 again; throws an InvalidOption if one cannot be read, and changes nothing then. */
+  /** Replaces all faults, and counts from 1 again; throws an InvalidOption, and changes nothing, for an invalid one. */
   replace(texts: readonly string[], seed = 0): void {
     this.#active = texts.map((text, index) => {
       const random = seededRandom(seed + 1_000_003 * index);
@@ -51,7 +51,7 @@ function isFor({operation: own, name}: Fault, {request, path}: Exchange, operati
   return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
 }
 
-/** Counts a request that a fault is for; returns the fault with its latency, or undefined if it is not to be applied. */
+/** Counts a request that matches a fault; returns it with its latency, or undefined if it is not applied. */
 function draw(fault: ActiveFault) {
   const {nth, rate, latency} = fault;
   fault.matched += 1;
@@ -170,8 +170,9 @@ async function wait(exchange: Exchange, ms: number, stop: StopSignal): Promise<v
 const firstPauseMs = 10;
 
 /**
- * A client that has closed its side may still read, or be gone: only sending shows which. From then on, sends it interim responses
- * (102; RFC 9110, 15.2), which break the connection if it is gone, at growing intervals. Returns a function that stops.
+ * A client that has closed its side may still read, or be gone: only sending shows which. From then on, sends it
+ * interim responses (102; RFC 9110, 15.2), which break the connection if it is gone, at growing intervals. Returns a
+ * function that stops.
  */
 function askWhetherGone({request, response, clock}: Exchange): () => void {
   const {socket, httpVersion} = request;

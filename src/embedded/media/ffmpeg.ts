@@ -5,15 +5,15 @@ import {omitUndefined, own} from '../../lib/object.ts';
 import type {Findings, MediaFacts, MediaFile} from './media-facts.ts';
 import {limitedCommand} from './process-limits.ts';
 
-/** A busy machine may need minutes for a second of work, so that only what a file costs, or a read that never ends, counts against it. */
+/** Limits for one file. Processor time counts first: a busy machine may need minutes for a second of work. */
 const limits = {processorSeconds: 8, milliseconds: 50_000, allocation: 256 * 1024 * 1024};
 
 /** Containers of videos that ffmpeg and ffprobe may read. Playlists are left out: they open other files. */
 export const ffmpegContainers = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg';
 
 /**
- * Runs ffmpeg or ffprobe on one file, the only one that it may open, given which formats it may take it for, and how it is to read
- * it; resolves with what it printed, and rejects if it failed or took 8 s of processor time.
+ * Runs ffmpeg or ffprobe on one file, the only one that it may open, given which formats it may take it for, and how it
+ * is to read it; resolves with what it printed, and rejects if it failed or took 8 s of processor time.
  */
 export async function runFfmpeg(
   program: 'ffmpeg' | 'ffprobe',
@@ -67,7 +67,7 @@ export function canCompare(imageType: string | undefined): boolean {
   return imageType === undefined || comparedTypes.has(imageType);
 }
 
-/** The facts that ffprobe finds, if it is on PATH: with image/* only of images, with video/* only of videos. Never rejects. */
+/** The facts from ffprobe, if it is on PATH: images for image/*, videos for video/*. Never rejects. */
 export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<MediaFacts> {
   const isImage = contentType.startsWith('image/');
   const input = {path, formats: isImage ? imageFormats : ffmpegContainers};

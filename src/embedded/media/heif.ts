@@ -34,7 +34,7 @@ export function heifFormat(head: Buffer): string | undefined {
   return [...formats.values()].find(format => formatsOfBrands.includes(format));
 }
 
-/** Format and size of the primary item (ISO/IEC 23008-12), or its clean aperture, before rotation; throws if damaged. */
+/** Format and size of the primary item (ISO/IEC 23008-12) or its clean aperture, unrotated; throws if damaged. */
 export async function probeHeif(bytes: RandomAccess, imageType: string): Promise<MediaFacts> {
   const meta = boxesIn((await metaBox(bytes)).subarray(4));
   const primary = bodyOf(meta, 'pitm');

@@ -21,9 +21,9 @@ interface Running {
 }
 
 /**
- * A child process that reads media files, some of which crash a parser or keep it busy forever. It is started on first use and kept;
- * it is killed if a response takes too long, and a new one serves the other requests. It does not keep this process alive, and ends
- * with it. Requests and responses are messages of Node's IPC channel.
+ * A child process that reads media files, some of which crash a parser or keep it busy forever. It is started on first
+ * use and kept; it is killed if a response takes too long, and a new one serves the other requests. It does not keep
+ * this process alive, and ends with it. Requests and responses are messages of Node's IPC channel.
  */
 export class MediaChild {
   readonly #path: string | undefined;
@@ -60,7 +60,7 @@ export class MediaChild {
     return this.#running;
   }
 
-  /** The response to a request; undefined if no process could be started, or if it ended or was killed because of it. Never rejects. */
+  /** The response to a request; undefined if the process did not start, ended or was killed. Never rejects. */
   ask(request: MediaRequest): Promise<Record<string, unknown> | undefined> {
     return this.#inTurn(async () => {
       const running = this.start();

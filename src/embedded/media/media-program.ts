@@ -6,7 +6,7 @@ import {agreeing, canCompare, probeWithFfprobe} from './ffmpeg.ts';
 import type {Findings, MediaRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
 
-/** Limits of the thread that reads files: of processor time for one file, and for its heap. What it reads is held outside, at most 64 MiB. */
+/** Limits of the thread that reads files: processor time per file, and heap. Buffers outside take up to 64 MiB. */
 const limits = {
   processorMs: {probe: 12_000, video: 2_000, size: 2_000, thumbnail: 12_000, stream: 20_000},
   heapMiB: 192,

@@ -19,7 +19,7 @@ export function prepareToProbe(contentType: string): void {
   if (contentType.startsWith('video/')) children.probe.start();
 }
 
-/** Reads the facts of a file, or only the certain size of a video: in this process where a header is enough, else in a child. Never rejects: what fails is absent. */
+/** Reads the facts of a file, here if a header is enough, else in a child process. Never rejects. */
 export async function probeMedia(
   {path, contentType}: MediaFile,
   task: 'probe' | 'size' = 'probe',
@@ -38,8 +38,8 @@ export async function probeMedia(
 export type Previews = Awaited<ReturnType<typeof makePreviews>>;
 
 /**
- * Makes what can be made of a medium whose facts are being read: a thumbnail, a WebP of at most 320 pixels, if sharp is installed, and
- * the HLS stream of a video if there is space for it. Never rejects; `newPath` gives a free path.
+ * Makes what can be made of a medium whose facts are being read: a thumbnail, a WebP of at most 320 pixels, if sharp is
+ * installed, and the HLS stream of a video if there is space for it. Never rejects; `newPath` gives a free path.
  */
 export async function makePreviews(
   file: MediaFile,
@@ -66,7 +66,7 @@ export function canHaveThumbnail({contentType}: MediaFile, {width}: MediaFacts):
 const thumbnails = new Map<string, Promise<boolean>>();
 const inTurn = limitConcurrency(1);
 
-/** Makes the thumbnail of a stored medium at `path`, by way of `draft`: whether there is one now. Rejects once `stop` is aborted before its turn. */
+/** Makes the thumbnail of a stored file at `path`; resolves to whether it exists. Rejects once `stop` is aborted. */
 export function addThumbnail(file: MediaFile, path: string, draft: string, stop: StopSignal) {
   const add = async () => {
     stop.throwIfAborted();

@@ -21,9 +21,9 @@ const overheadBytes = 4 * 1024 * 1024;
 const knownCodecs = new Set(['avc', 'hevc', 'vp9', 'av1', 'aac', 'mp3', 'opus', 'flac', 'ac3', 'eac3']);
 
 /**
- * Writes a video as an HLS stream into its target, a directory, without encoding it again: `index.m3u8`, the playlist that it names,
- * and one file of fragmented MP4 with all segments. Resolves with whether players can read that; rejects if the video is damaged, or
- * the stream would be far larger than it is.
+ * Writes a video as an HLS stream into its target, a directory, without encoding it again: `index.m3u8`, the playlist
+ * that it names, and one file of fragmented MP4 with all segments. Resolves with whether players can read that; rejects
+ * if the video is damaged, or the stream would be far larger than it is.
  */
 export async function writeStream({path, target = ''}: MediaRequest): Promise<boolean> {
   const handle = await open(path, 'r');

@@ -88,7 +88,7 @@ function assetResponse(name: string, method: string): PlainResponse {
 function signIn(exchange: Exchange, service: Service, token: string): PlainResponse {
   const cookie = service.sessions.signIn(token, service.port());
   if (cookie === undefined) return askToSignIn(exchange);
-  // A page that continues automatically, not a redirect: after a click on another site, browsers would not send the cookie with a redirect.
+  // A page that continues by itself: after a click on another site, browsers send no cookie with a redirect.
   const content = html`<p><a href="/">Go to the gallery</a></p>`;
   return pageWith(content, exchange, {title: 'Signed in', next: '/', headers: {'Set-Cookie': cookie}});
 }

@@ -33,9 +33,9 @@ export async function removeTemporary(
 }
 
 /**
- * Moves files whose names begin with an ID that has no record to directories of the same names in `lost/`: their records may be what
- * is missing. What another process is about to commit stays: the draft of its record, which is named after it, exists by then. Returns
- * the IDs of what was moved.
+ * Moves files whose names begin with an ID that has no record to directories of the same names in `lost/`: their
+ * records may be what is missing. What another process is about to commit stays: the draft of its record, which is
+ * named after it, exists by then. Returns the IDs of what was moved.
  */
 export async function moveOrphans(dataDirectory: string): Promise<string[]> {
   // Listed before the records: what is committed meanwhile has its record then.
@@ -72,7 +72,7 @@ function idOf(path: string): string {
   return basename(path).replace(/\..*$/s, '');
 }
 
-/** The parts of the name of a temporary file: which machine, which start of it, which process; a draft ends with the ID of its record. */
+/** The parts of a temporary file's name: machine, its start, process; a draft ends with the ID of its record. */
 const pattern = /^([0-9a-f]{8})-([0-9a-f]{8})-(\d+)-(\w*)-[0-9a-f]{32}(?:\.\w+)?$/;
 
 /** Names for temporary files, which say which process they belong to. */

@@ -13,7 +13,7 @@ interface KeptFile {
 /** Each read takes a descriptor, and a page or a query may ask for thousands of files. */
 export const readsAtOnce = limitConcurrency(32);
 
-/** Reads a file; undefined if there is none. Rejects with a DamagedFile if it cannot be read, or if its content does not match the shape. */
+/** Reads a file; undefined if there is none. Rejects with a DamagedFile if it is unreadable, or not of the shape. */
 export async function readKept<S extends Shape>(file: KeptFile, shape: S): Promise<ShapeOf<S> | undefined> {
   let text: string;
   try {

@@ -14,7 +14,7 @@ export type KeyUse = ShapeOf<typeof useShape>;
 const writtenEveryMs = 60_000;
 const longestUserAgent = 200;
 
-/** The last use of each stored key: `key-uses/<key id>.json`. This is for information only, so no request waits for it. */
+/** The last use of each stored key, in `key-uses/<key id>.json`. For information only, so no request waits for it. */
 export function keyUses(dataDirectory: string, clock: Clock) {
   const directory = join(dataDirectory, 'key-uses');
   const recentUses = new Map<string, {at: number; userAgent: string}>();

@@ -53,7 +53,7 @@ const damageHint = 'Restore it from a backup, or move it away and use a new key.
 /** Longer than it takes to find that a holder in another container is gone. */
 const lockPatienceMs = 100_000;
 
-/** The API keys of a data directory, in `keys.json` (0600), and those of this process only. `newDraft` makes a free path in it. */
+/** The API keys of a data directory, in `keys.json` (0600), and of this process. `newDraft`: makes a free path. */
 export async function keyRing(dataDirectory: string, newDraft: () => string, clock: Clock) {
   const path = join(dataDirectory, 'keys.json');
   const uses = keyUses(dataDirectory, clock);
@@ -126,7 +126,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
       await update(keys => keys.filter(stays));
     },
 
-    /** Puts the stored keys back to those of the start. Others with a label, which belong to whoever started a service, stay. */
+    /** Restores the stored keys of the start. Keys with a label stay: they belong to whoever started a service. */
     async restore(): Promise<void> {
       const startIds = new Set(storedKeys.map(keyId));
       const isOther = (key: StoredKey) => key.label !== undefined && !startIds.has(keyId(key));
@@ -144,7 +144,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
       if (!processKeys.includes(key)) uses.note(keyId(key), agent);
     },
 
-    /** The last use of a key; undefined if it was never used, or its use cannot be read. Rejects if no file can be opened. */
+    /** The last use of a key; undefined if none is recorded. Rejects if the process has no descriptor left. */
     lastUse: (key: StoredKey) => uses.find(keyId(key)).catch(ignoreDamage),
 
     /** Resolves when all uses are written. */

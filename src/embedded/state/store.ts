@@ -26,8 +26,9 @@ const finestTimeMs = 2_000;
 const suffixes = {files: '', thumbnails: '.webp', streams: '', records: '.json', idempotency: '.json'};
 
 /**
- * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, records in `records/<id>.json`, uncommitted
- * files in `temporary/`. What is kept in memory is checked against the directory, since two processes may share one.
+ * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, records in `records/<id>.json`,
+ * uncommitted files in `temporary/`. What is kept in memory is checked against the directory, since two processes may
+ * share one.
  */
 export class Store {
   readonly dataDirectory: string;
@@ -49,7 +50,7 @@ export class Store {
     this.quota = quotaOf(quota);
   }
 
-  /** Creates the directories (0700); removes temporary files without an upload, and with `only` moves what has no record to `lost/`. */
+  /** Creates the directories (0700), removes stale temporary files, and with `only` moves orphans to `lost/`. */
   async prepare(only: boolean): Promise<LeftBehind> {
     for (const name of [...Object.keys(suffixes), 'temporary'])
       await makeDirectory(join(this.dataDirectory, name), 0o700);
@@ -127,7 +128,7 @@ export class Store {
     return [...ids];
   }
 
-  /** Commits an upload by renaming its record, after its bytes, previews and `lastCheck`; a rejection before that leaves nothing. */
+  /** Commits an upload: its bytes, its previews and `lastCheck`, last its record. A rejection leaves nothing. */
   async commit(
     record: StoredRecord,
     paths: {file: string; thumbnail?: string; stream?: string},

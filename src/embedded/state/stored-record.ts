@@ -47,7 +47,7 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 /** Whether a value is a media ID of this service, which is safe as a file name. */
 export const isRecordId = matching(/^m_[0-9a-hjkmnp-tv-z]{29}$/);
 
-/** Makes media IDs that sort by creation (milliseconds, counter) and cannot be guessed: who knows one may read the file. */
+/** Makes media IDs that sort by creation and cannot be guessed: whoever has an ID may read the file. */
 export function recordIds(clock: Clock): () => string {
   let last = 0;
   let counter = 0;

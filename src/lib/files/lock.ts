@@ -17,7 +17,7 @@ export class LockHeld extends Error {
   }
 }
 
-/** A holder on another machine or in another container counts as gone after this many milliseconds without a renewal. */
+/** A holder on another machine, or in another container, is gone after this many milliseconds without a renewal. */
 export const staleMs = 90_000;
 
 const breakerPatienceMs = 2_000;
@@ -47,7 +47,7 @@ export async function acquireLock(path: string, host: Host, options: LockOptions
   return lock;
 }
 
-/** Runs `action` while no other process runs one under the same lock; waits for each living holder up to `patienceMs`. */
+/** Runs `action` while no other process runs one under this lock; waits for each holder up to `patienceMs`. */
 export async function withLock<T>(
   path: string,
   host: Host,
@@ -170,7 +170,7 @@ export class Lock {
     return this.#first.lockFile.renewedAt === lockFile.renewedAt;
   }
 
-  /** How long it was waited for without a renewal: where the clock was set back since, the age of the file says nothing. */
+  /** How long this process has waited without a renewal: if the clock was set back, the file's age means nothing. */
   #waitedMs({renewedAt}: LockFile): number {
     const first = this.#first;
     return first?.lockFile.renewedAt === renewedAt ? this.#host.clock.monotonic() - first.at : 0;
@@ -192,7 +192,7 @@ export class Lock {
     return {holder, state, renewedAt: there.mtimeNs, ageMs: Number(now.mtimeNs - there.mtimeNs) / 1e6};
   }
 
-  /** Removes a dead lock while holding the breaker lock, so that it is the one found dead. A dead breaker is replaced too. */
+  /** Removes a dead lock under the breaker lock, so that no new lock is removed. A dead breaker is replaced too. */
   async #remove(lockFile: LockFile): Promise<boolean> {
     const breaker = `${this.path}.breaker`;
     if (!(await this.#tryLink(breaker))) {
@@ -214,7 +214,7 @@ export class Lock {
     try {
       await this.#host.files.link(this.#candidate, path).catch(error => {
         if (!isWithoutHardLinks(error)) throw error;
-        // A copy is just as exclusive, but another process may read the lock before it is complete; it is not dead then.
+        // A copy is as exclusive. A process that reads it half-written does not take it for dead.
         return this.#host.files.copyFile(this.#candidate, path, constants.COPYFILE_EXCL);
       });
       return true;

@@ -6,8 +6,8 @@ import {shellQuoted} from '../shell.ts';
 export type User = Pick<Host, 'platform' | 'userId' | 'groupId'>;
 
 /**
- * Why another user may have written a file, or what is in a directory; undefined if only this user can do that, or this user's `group`.
- * `remedy` is a hint, if there is more to do than to use another one.
+ * Why another user may have written a file, or what is in a directory; undefined if only this user can do that, or this
+ * user's `group`. `remedy` is a hint, if there is more to do than to use another one.
  */
 export function ownershipProblem(
   path: string,

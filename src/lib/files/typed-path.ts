@@ -25,8 +25,8 @@ export function isBelow(path: string, directory: string): boolean {
 }
 
 /**
- * A name or path as a string with one character (U+0000 to U+00FF) per byte: every name can be represented, `<` compares bytes,
- * and long lists of names take little memory. The separator is always `/`.
+ * A name or path as a string with one character (U+0000 to U+00FF) per byte: every name can be represented, `<`
+ * compares bytes, and long lists of names take little memory. The separator is always `/`.
  */
 export type ByteName = string;
 

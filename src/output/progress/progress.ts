@@ -56,7 +56,7 @@ export class Progress implements Drawing {
       // If the run is killed, or ended by a second Ctrl-C, the terminal would be left without a cursor.
       hideCursor: false,
     });
-    // Asked at each frame, since a shell may move the program to the background, where drawing would overwrite its prompt.
+    // At each frame: the shell may move the program to the background, where drawing would overwrite its prompt.
     Object.defineProperty(this.#spinner, 'isEnabled', {get: () => !host.isInBackground()});
     stream.on('resize', this.#onResize);
     this.#stopComposing = clock.every(composeMs, () => this.#compose());

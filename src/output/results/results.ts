@@ -134,7 +134,7 @@ export class Results {
   }
 }
 
-/** A record may have a million fields or characters; a table that shows all of them helps nobody, and may take hours to draw. */
+/** A record may have a million fields or characters: a table of all of them helps nobody, and takes hours to draw. */
 const mostFields = 200;
 const longestCell = 10_000;
 

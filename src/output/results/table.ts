@@ -67,7 +67,7 @@ function linesOf(row: string[]): string[][] {
   return Array.from({length: height}, (_, line) => cells.map(lines => lines[line] ?? ''));
 }
 
-/** The lines of a row on a narrow terminal: what does not fit beside the first cells is below, indented; URLs stay whole. */
+/** The lines of a row on a narrow terminal: cells that do not fit go below, indented; URLs stay whole. */
 function plainRow(row: string[], widths: number[], options: TableOptions): string[] {
   const {headings, styleOf, width, color} = options;
   const styles = row.map((cell, column) => styleOf?.(headings?.[column], cell));

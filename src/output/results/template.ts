@@ -125,8 +125,8 @@ export function renderOutcome(
 }
 
 /**
- * The template with the values of one input; controls are escaped unless zero bytes separate, as for `find -print0`. Only then, a name
- * that is not UTF-8 makes it bytes.
+ * The template with the values of one input; controls are escaped unless zero bytes separate, as for `find -print0`.
+ * Only then, a name that is not UTF-8 makes it bytes.
  */
 export function renderTemplate(template: Template, of: TemplateInput): string | Buffer {
   const {parts, isExact, hasCommands} = template;

@@ -10,8 +10,9 @@ const mostBrackets = 2_000;
 type TextValue = Pick<Reference, 'start' | 'end' | 'target' | 'context'> & {path: string[]};
 
 /**
- * The values of these keys in the front matter of a document: text, lists of text and, in maps and lists of maps, what is named like an image or a video. Text that
- * cannot be written back exactly, such as several lines without quotes, is left out. All is if the front matter is not valid.
+ * The values of these keys in the front matter of a document: text, lists of text and, in maps and lists of maps, what
+ * is named like an image or a video. Text that cannot be written back exactly, such as several lines without quotes, is
+ * left out. All is if the front matter is not valid.
  */
 export function readFrontMatter(
   head: string,

@@ -131,7 +131,7 @@ export class HtmlScanner {
   }
 }
 
-/** The directory that a base URL leads to. A path from the top of the site most often stands for the directory of the document. */
+/** The directory that a base URL leads to. A path from the top of the site is taken for the document's directory. */
 function baseOf(href: string): string {
   return /^\/(?!\/)/.test(href) || isFilledIn(href) ? '' : withoutQuery(href).replace(/[^/]*$/, '');
 }
@@ -170,7 +170,7 @@ function decodeAttribute(raw: string): {text: string; originalOf: (at: number) =
   return {text, originalOf: at => offsets[at] ?? end};
 }
 
-/** A candidate of a srcset, as the HTML standard parses it: a URL that ends with a comma, or one with descriptors up to a comma outside parentheses. */
+/** A candidate of a srcset (HTML standard): a URL that ends with a comma, or a URL with descriptors. */
 const srcsetCandidate = /([^\s,]\S*?)(?:,+(?!\S)|(?!\S)(?:\([^)]*\)?|[^,(])*)/g;
 const trimmedText = /(\S(?:.*\S)?)/gs;
 

@@ -11,7 +11,7 @@ const javascript =
 const templates = /\{\{([<%])(?!\/\*)[^{}]*[>%]\}\}|\{%[^{}]*%\}|\{\{(?![<%])[^{}]*\}\}[^\s"'()<>]*/g;
 const words = /"([^"\n]*)"|'([^'\n]*)'|`([^`\n]*)`|([^\s"'`=,()[\]{}<>|]+)/g;
 
-/** How many names of local media are in front matter that ends here, and in Markdown with these tokens, besides the references. */
+/** How many names of local media, besides references, are in the front matter and in Markdown with these tokens. */
 export function leftAlone(
   text: string,
   frontMatterEnd: number,

@@ -16,8 +16,8 @@ const anyList: Construct = {
 };
 
 /**
- * A syntax extension for micromark: lists that interrupt no paragraph may begin with any number, and with an empty item. Without it, what
- * follows in such a list is taken for code.
+ * A syntax extension for micromark: lists that interrupt no paragraph may begin with any number, and with an empty
+ * item. Without it, what follows in such a list is taken for code.
  */
 export const lists: Extension = {
   document: Object.fromEntries([...'*+-0123456789'].map(sign => [sign.charCodeAt(0), anyList])),

@@ -10,7 +10,7 @@ import {mkdocs} from './mkdocs.ts';
 import type {DocumentKind, Reference, ScanOptions} from './reference.ts';
 import {wikiImages} from './wiki-image.ts';
 
-/** No image is in an address of mail, which each word might begin: after a bracket that stays open, all of them are looked at again. */
+/** No links to mail addresses: after an open bracket, each word might begin one, and all would be searched again. */
 const noMail = {disable: {null: ['emailAutolink']}};
 const markdown = [gfm(), noMail, wikiImages];
 const extensions = {
@@ -30,8 +30,8 @@ const nesting =
   /^(?:blockQuote|listOrdered|listUnordered|gfmFootnoteDefinition|emphasis|strong|strikethrough|image|link)$/;
 
 /**
- * Finds the references of a document in Markdown or one of its dialects, its HTML or JSX included. Throws a RangeError if it is nested
- * too deeply, and a VFileMessage if it is not MDX.
+ * Finds the references of a document in Markdown or one of its dialects, its HTML or JSX included. Throws a RangeError
+ * if it is nested too deeply, and a VFileMessage if it is not MDX.
  */
 export function markdownReferences(
   kind: Exclude<DocumentKind, 'html' | 'xhtml' | 'css'>,
@@ -62,7 +62,7 @@ const attribute = String.raw`(?=\s)${gap}[a-z_:][\w.:-]*(?:${gap}=${gap}(?:[^\s"
 const tagWithAttributes = new RegExp(`<[a-z][a-z0-9-]*(?:${attribute})+${gap}/?>`, 'gi');
 const quotedOrSlash = new RegExp(`(${quotedValue})|/(?!>)`, 'g');
 
-/** A text of the same length without slashes in bare values: CommonMark 6.6 allows them, but for micromark, they end the value. */
+/** The text without slashes in bare values, of equal length: for micromark they end the value (CommonMark 6.6). */
 function withoutSlashes(text: string): string {
   const inTag = (tag: string) => tag.replace(quotedOrSlash, (_, quoted: string | undefined) => quoted ?? '.');
   return text.replace(tagWithAttributes, inTag);

@@ -22,7 +22,8 @@ export interface Reference {
   target: string;
   context: Context;
   /**
-   * Whether it counts only if its name says image or video: a link may lead to another page, a style sheet may load a font.
+   * Whether it counts only if its name says image or video: a link may lead to another page, a style sheet may load a
+   * font.
    */
   onlyMedia: boolean;
   /** Why it stays as it is, though it names local media. */

@@ -55,7 +55,7 @@ export async function answerTo({kind, text, options}: ScanRequest): Promise<Scan
   }
 }
 
-/** Finds the references to local files in a document, in their order. Rejects with a RangeError if it is nested too deeply. */
+/** Finds the references to local files in a document, in order. Rejects with a RangeError if nested too deeply. */
 export async function scanDocument(kind: DocumentKind, text: string, options: ScanOptions) {
   // micromark does not count a byte order mark.
   const shift = text.startsWith('\ufeff') ? 1 : 0;

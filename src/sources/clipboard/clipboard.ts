@@ -14,15 +14,15 @@ import {type ClipboardCommand, type ClipboardProgram, clipboardPrograms} from '.
 /** What was copied: files, by their absolute paths, with a sentence that names what else was copied, or a picture. */
 export type ClipboardContent = {files: string[]; warning?: string} | {picture: Buffer; name: string};
 
-/** How long a program may take: it waits for the one that the picture was copied from, and on macOS for the user's permission. */
+/** How long a program may take: it waits for the program of the picture, and on macOS for the user's permission. */
 const timeLimitMs = 30_000;
 
 /** The most bytes of a picture. */
 const largestPicture = 512 * 1024 * 1024;
 
 /**
- * Reads the files or the picture in the clipboard of the desktop. Rejects with `clipboard_empty` if it has neither, with
- * `clipboard_unusable` if it cannot be read, and with the signal's reason once that is aborted.
+ * Reads the files or the picture in the clipboard of the desktop. Rejects with `clipboard_empty` if it has neither,
+ * with `clipboard_unusable` if it cannot be read, and with the signal's reason once that is aborted.
  */
 export async function readClipboard(host: Host, stop?: StopSignal): Promise<ClipboardContent> {
   for (const program of clipboardPrograms(host)) {

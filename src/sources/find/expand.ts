@@ -35,9 +35,10 @@ export interface InputContext extends ListContext {
 
 /**
  * Yields everything to upload: the inputs in the order given, then the lists; directories depth first in byte order. A
- * file that is named or found twice is yielded once. Rejects with `usage` or `nothing_matched` before the first source if an
- * input is invalid, or if a directory or a pattern yields nothing, but not for an empty list or a single bad file: its source rejects when it is opened. Files that may be
- * left out are yielded too, with `found`, since their bytes may decide, and since they are counted.
+ * file that is named or found twice is yielded once. Rejects with `usage` or `nothing_matched` before the first source
+ * if an input is invalid, or if a directory or a pattern yields nothing, but not for an empty list or a single bad
+ * file: its source rejects when it is opened. Files that may be left out are yielded too, with `found`, since their
+ * bytes may decide, and since they are counted.
  */
 export async function* expandInputs(request: InputRequest, context: InputContext): AsyncGenerator<Source> {
   checkRequest(request);
@@ -135,7 +136,7 @@ interface Input {
   /** Whether it can be read only once, like a pipe: then what was read before its turn is kept in `begun`. */
   isOnce: boolean;
   bufferedItems?: AsyncIterable<InputItem>;
-  /** The error if it yields nothing, or only links to directories, which are not followed; without it, it may be empty. */
+  /** The error if the input yields nothing, or only unfollowed links; without it, the input may be empty. */
   nothing?: (hasLinks: boolean) => MediaError;
 }
 
@@ -152,8 +153,9 @@ async function checkInput(input: Input): Promise<void> {
 }
 
 /**
- * The items of an iterator, until a signal interrupts the run: then its next item is not waited for, since a disk may hang, and the
- * iteration rejects with the signal's reason. A deadline does not end it, since the items that are left are reported.
+ * The items of an iterator, until a signal interrupts the run: then its next item is not waited for, since a disk may
+ * hang, and the iteration rejects with the signal's reason. A deadline does not end it, since the items that are left
+ * are reported.
  */
 export function interruptible<Item>(
   items: AsyncIterable<Item>,

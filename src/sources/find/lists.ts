@@ -25,9 +25,9 @@ async function openList(file: string, cwd: string): Promise<Readable> {
 }
 
 /**
- * Yields the names in a list, byte for byte, as they are read: one a line, or each ended by a zero byte, which no name can
- * contain. Lines may end in CR LF; empty names are skipped. Something that is not a list of names is a usage error, in which
- * `label` names the list.
+ * Yields the names in a list, byte for byte, as they are read: one a line, or each ended by a zero byte, which no name
+ * can contain. Lines may end in CR LF; empty names are skipped. Something that is not a list of names is a usage error,
+ * in which `label` names the list.
  */
 export async function* readNames(
   list: AsyncIterable<Buffer | string>,
@@ -40,7 +40,7 @@ export async function* readNames(
     const text = rest + Buffer.from(chunk as Buffer).toString('latin1');
     if (separator === undefined && isUtf16(text))
       throw notAList(label, 'it is in UTF-16', 'Save it in UTF-8.');
-    // A name that is ended by a zero byte may contain line feeds, but what writes such a list writes at least the first one whole.
+    // A name that ends with a zero byte may contain line feeds, but its writer writes at least the first name whole.
     separator ??= text.includes('\0') ? '\0' : text.includes('\n') ? '\n' : undefined;
     if (text.length >= longestName && !/[^\0]/.test(text))
       throw notAList(label, 'it has long runs of zero bytes');
@@ -56,8 +56,8 @@ export async function* readNames(
 }
 
 /**
- * Whether the start of a list is UTF-16: it has a mark of that, as from tools of Windows, a name is a line feed, or all are single
- * characters with a dot among them.
+ * Whether the start of a list is UTF-16: it has a mark of that, as from tools of Windows, a name is a line feed, or all
+ * are single characters with a dot among them.
  */
 function isUtf16(start: string): boolean {
   return (

@@ -17,8 +17,8 @@ export interface NamedFile {
 }
 
 /**
- * Returns a function that tells whether a file was seen before, or will be found under its own name: each is sent once. It remembers
- * files by their real path; a hard link is another file.
+ * Returns a function that tells whether a file was seen before, or will be found under its own name: each is sent once.
+ * It remembers files by their real path; a hard link is another file.
  */
 export function seenIn(cwd: string): (file: NamedFile, source: Source) => Promise<boolean> {
   /** For each file, by its path, whether it is certainly sent (1); otherwise its bytes decide (0). */

@@ -20,9 +20,9 @@ export function parseShard(value: string): Shard {
 }
 
 /**
- * The shard, from 1 to `count`, of a relative path: the first eight bytes of the SHA-256 of its bytes as a big-endian number,
- * modulo `count`, plus one. It must never change: machines with different versions, and runs that continue another's
- * journal, depend on it.
+ * The shard, from 1 to `count`, of a relative path: the first eight bytes of the SHA-256 of its bytes as a big-endian
+ * number, modulo `count`, plus one. It must never change: machines with different versions, and runs that continue
+ * another's journal, depend on it.
  */
 export function shardOf(relativePath: Uint8Array, count: number): number {
   const digest = hash('sha256', relativePath, 'buffer');
@@ -72,8 +72,8 @@ interface Finding {
 
 /**
  * The shard that the surrounding job engine assigned to this job: Slurm arrays, GitLab, CircleCI, Buildkite, AWS Batch
- * arrays, and Kubernetes indexed Jobs, whose number must be in MEDIA_SHARD_COUNT. For other engines that variable must agree,
- * if set. A usage error if there is no engine or a contradiction: a wrong guess would lose files.
+ * arrays, and Kubernetes indexed Jobs, whose number must be in MEDIA_SHARD_COUNT. For other engines that variable must
+ * agree, if set. A usage error if there is no engine or a contradiction: a wrong guess would lose files.
  */
 export function autoShard(env: Environment): Shard {
   const findings = [slurmShard(env), ...jobEngines.map(engine => engineShard(engine, env))].filter(

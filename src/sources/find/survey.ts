@@ -13,7 +13,7 @@ export async function isRepeatable({filesFrom = []}: InputRequest, cwd: string):
   return true;
 }
 
-/** One at a time, they would wait behind the reads of files that are being sent; all at once, those would wait for them. */
+/** A few at a time: one would wait behind the reads of files being sent, and all at once would hold those up. */
 const measuredAtATime = 256;
 
 /** Reports the size of each source that is not left out, without opening it; false if stopped before the end. */

@@ -19,8 +19,8 @@ export interface TypeDecision {
 }
 
 /**
- * Decides the content type of a file by its name and bytes; rejects with a MediaError if it is not media. `isFound`: whether a
- * walk found it; then a text that begins like a picture is none if the name says that it is a text.
+ * Decides the content type of a file by its name and bytes; rejects with a MediaError if it is not media. `isFound`:
+ * whether a walk found it; then a text that begins like a picture is none if the name says that it is a text.
  */
 export async function decideContentType(
   name: string,
@@ -44,8 +44,8 @@ export async function decideContentType(
 }
 
 /**
- * Decides the content type of a source. A given type counts for all but files of a walk of which neither the name nor the bytes say
- * that they are media.
+ * Decides the content type of a source. A given type counts for all but files of a walk of which neither the name nor
+ * the bytes say that they are media.
  */
 export async function decideSourceType(
   {name, found}: Source,
@@ -117,7 +117,7 @@ async function lookUp(extension: string): Promise<string | undefined> {
   return mimeTypes.lookup(extension) || undefined;
 }
 
-/** Parses and normalises a value of `--content-type` (RFC 9110, 8.3.1); a usage error if it is not image/* or video/*. */
+/** Parses and normalises `--content-type` (RFC 9110, 8.3.1); a usage error if it is not image/* or video/*. */
 export function parseContentType(value: string): string {
   const mediaType = parseMediaType(value.trim());
   if (mediaType === undefined || !isMediaType(mediaType.type) || mediaType.type.includes('*')) {

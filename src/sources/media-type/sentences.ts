@@ -83,7 +83,7 @@ function hintFor(claim: Claim, finding: Finding): string {
   );
 }
 
-/** What to do about a file that is something else; undefined if it is called an image or a video and nothing is known. */
+/** What to do about a file of another type; undefined if its name says image or video and no remedy is known. */
 function remedyFor({type, isAmbiguous}: Claim, {what, container}: OtherFinding): string | undefined {
   if (what.startsWith(tooFew)) return 'Get the whole file, or leave it out.';
   if (what === lfsPointer) return 'Run git lfs pull to get the file itself.';
@@ -96,7 +96,7 @@ function remedyFor({type, isAmbiguous}: Claim, {what, container}: OtherFinding):
   return isCalledMedia ? undefined : 'Leave it out: only images and videos can be uploaded.';
 }
 
-/** Common names of formats that are often found in place of images and videos, or hold no video; the first pattern that fits the media type counts. */
+/** Names of formats that are often found in place of images and videos; the first pattern that fits counts. */
 const wordsOfTypes: readonly (readonly [type: RegExp, words: string])[] = [
   [/^text\/html$/, 'an HTML page'],
   [/^application\/xml$/, 'an XML document'],

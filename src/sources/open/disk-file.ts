@@ -41,8 +41,8 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
     /** The file's stats when it was opened. */
     opened,
     /**
-     * For the synchronous calls: a local file whose path leads over no symbolic link. The stats of an open local file are in memory, so
-     * that even a slow disk does not block these calls.
+     * For the synchronous calls: a local file whose path leads over no symbolic link. The stats of an open local file
+     * are in memory, so that even a slow disk does not block these calls.
      */
     inline: isInline ? {statHere, statPathHere, readHere} : undefined,
 
@@ -59,7 +59,7 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
     statPath: (): BigIntStats | undefined | Promise<BigIntStats | undefined> =>
       isInline ? statPathHere() : waitFor(files.stat(path, {bigint: true}).catch(() => undefined)),
 
-    /** Where the open file really is: on Linux whatever its path leads to by now; elsewhere undefined if that is another file. */
+    /** The real path of the open file: on Linux as its path leads now; elsewhere undefined if that is another file. */
     realPath: (): Promise<string | undefined> =>
       waitFor(
         files.readlink(`/proc/self/fd/${fd}`).catch(async () => {
@@ -81,7 +81,7 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
 /** A call that took longer than this has waited for a disk. */
 const slowCallMs = 2;
 
-/** How many files are opened on other threads after a slow call: twice as many each time, since a slow disk stays slow, one fewer after a fast one. */
+/** How many files are opened on other threads after a slow call: doubles each time; one less after a fast call. */
 const carefulOpens = {least: 8, most: 512};
 
 /** Decides by the time that calls take whether the next may be made on this thread. */

@@ -12,9 +12,9 @@ const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const readNoLink = readOnly | (constants.O_NOFOLLOW ?? 0);
 
 /**
- * Opens and measures files: on this thread while they are on a local disk that responds at once, otherwise on another thread, since
- * a network disk may hang. Going through another thread takes longer than opening and reading a small cached file.
- * What counts is where a file really is, so this thread follows no symbolic link.
+ * Opens and measures files: on this thread while they are on a local disk that responds at once, otherwise on another
+ * thread, since a network disk may hang. Going through another thread takes longer than opening and reading a small
+ * cached file. What counts is where a file really is, so this thread follows no symbolic link.
  */
 export class Disk {
   readonly #calls: SlowCalls;
@@ -31,7 +31,7 @@ export class Disk {
     this.files = files;
   }
 
-  /** Opens a file for reading; rejects with the system's error. Once the signal is aborted, calls on other threads are not waited for. */
+  /** Opens a file for reading; rejects with the system's error, or once the signal is aborted, without waiting. */
   open(path: FilePath, signal: StopSignal<Error>): DiskFile | Promise<DiskFile> {
     if (!this.isQuick(path)) return this.#openUnlessStopped(path, signal);
     let fd: number | undefined;

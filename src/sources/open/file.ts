@@ -28,7 +28,7 @@ export function sourceAt(
   return {name, measure, open: signal => openFile(disk, {name, path, isRegular, admit}, signal)};
 }
 
-/** The file at a real path that was checked: one that a link leads to, or that is not the one which was opened first, is refused. */
+/** The file at a checked real path; refuses a symbolic link, and another file than the one that was checked. */
 export function checkedSourceAt(disk: Disk, name: string, path: string): Source {
   let first: string | undefined;
   return sourceAt(disk, name, path, false, async file => {

@@ -119,9 +119,10 @@ export class OpenFile implements OpenSource {
   }
 
   /**
-   * Whether the file has not been touched since `ctimeNs`, when its content was as it was read. Writing changes ctime, which cannot be set
-   * back as mtime can; so do chmod, link and unlink, which do not change the content. Throws if the file has changed, judging by its path
-   * (`there`) and the open file (`now`). A removed path does not change the content; another file in its place does.
+   * Whether the file has not been touched since `ctimeNs`, when its content was as it was read. Writing changes ctime,
+   * which cannot be set back as mtime can; so do chmod, link and unlink, which do not change the content. Throws if the
+   * file has changed, judging by its path (`there`) and the open file (`now`). A removed path does not change the
+   * content; another file in its place does.
    */
   #isUntouched(there: BigIntStats | undefined, now: BigIntStats, ctimeNs: bigint): boolean {
     const then = this.#file.opened;
@@ -187,7 +188,7 @@ interface Run {
 /** Reads this many bytes at a position; fewer only at the end of the file. */
 type ReadBytes = (position: number, length: number) => Promise<Uint8Array>;
 
-/** The length of a sample in bytes: the beginning of each read, since a checksum of everything would slow down uploads. */
+/** The bytes of a sample, at the start of each read: a checksum of everything would slow down uploads. */
 const wholeRead = 16 * 1024;
 const sampleBytes = 1024;
 

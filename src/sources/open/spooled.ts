@@ -19,9 +19,9 @@ export interface SpoolOptions {
 }
 
 /**
- * A stream as a source. It is written to a temporary file first, since Content-Length must be known before the
- * first byte is sent. The file's name is removed as soon as it is open, so that nothing is left behind even if the process
- * is killed. If the system does not allow that, as on Windows, the name is removed when the source is closed.
+ * A stream as a source. It is written to a temporary file first, since Content-Length must be known before the first
+ * byte is sent. The file's name is removed as soon as it is open, so that nothing is left behind even if the process is
+ * killed. If the system does not allow that, as on Windows, the name is removed when the source is closed.
  */
 export function spooledSource(options: SpoolOptions): Source {
   const {name} = options;

@@ -25,10 +25,10 @@ export interface UploadedFile {
 /** What became of a file; `kept`: why it stays although it was to go, as a sentence. */
 export type DisposalResult = 'stays' | 'deleted' | {movedTo: string} | {kept: string} | LeftReason;
 
-/** Why a file was left alone: it is not, or no longer, the one that was uploaded, or a process has it open for writing. */
+/** Why a file was not disposed of: it is no longer the file that was uploaded, or a program has it open for writing. */
 type LeftReason = 'changed' | 'gone' | 'open';
 
-/** The shortest time between the record of a file and its disposal, in milliseconds: programs pause while they write. */
+/** The shortest time between the record of a file and its disposal, in ms: programs pause while they write. */
 const shortestWaitMs = 10_000;
 /** Files that are due in the same second share one look at the processes. */
 const tickMs = 1_000;
@@ -58,7 +58,7 @@ export class Disposals {
     return this.#disposal !== 'keep';
   }
 
-  /** Asks the service, while the session is open, whether it still has a file whose record comes from memory; rejects if it does not say. */
+  /** Asks the service whether it still has a file that the journal knows as stored; rejects if it does not say. */
   confirm(outcome: Outcome | LeftOut, session: Session | undefined): Promise<void> | undefined {
     if (!this.areWanted || session === undefined || outcome.status !== 'skipped') return undefined;
     const {record, size = 0} = outcome;
@@ -69,8 +69,9 @@ export class Disposals {
   }
 
   /**
-   * Disposes of a file when nobody has written to it for a while after its record came. Calls `onWriter` while a process has it
-   * open for writing. Rejects with a system error, with why it is not recorded, or with the reason of `stop`.
+   * Disposes of a file when nobody has written to it for a while after its record came. Calls `onWriter` while a
+   * process has it open for writing. Rejects with a system error, with why it is not recorded, or with the reason of
+   * `stop`.
    */
   async dispose(file: UploadedFile, onWriter: () => void): Promise<DisposalResult> {
     const {host, settleMs, stop} = this.#options;

@@ -16,8 +16,8 @@ export interface Placement {
 }
 
 /**
- * Gives an open file a second place below a directory, with a number if its name is taken; overwrites nothing. Undefined if the file
- * is below that directory already, by another path.
+ * Gives an open file a second place below a directory, with a number if its name is taken; overwrites nothing.
+ * Undefined if the file is below that directory already, by another path.
  */
 export async function place(
   path: string,
@@ -85,7 +85,7 @@ async function isFileOf(handle: FileHandle, there: BigIntStats): Promise<boolean
   return here.dev === there.dev && here.ino === there.ino;
 }
 
-/** Copies a file durably, with its times and mode; returns the temporary name of the copy, which has no other one if this is killed. */
+/** Copies a file durably, with its times and mode; returns the copy's temporary name. */
 async function copyDurably(
   path: string,
   handle: FileHandle,
@@ -112,7 +112,7 @@ async function copyDurably(
   }
 }
 
-/** Renames a copy; rejects with EEXIST, and keeps it, if the name is taken. Without hard links, the name is reserved first. */
+/** Renames a copy; rejects with EEXIST if the name is taken. Without hard links, it reserves the name first. */
 async function giveName(temporary: string, target: string, files: FileSystem): Promise<void> {
   let isOurs = false;
   try {

@@ -5,8 +5,8 @@ import {undefinedIfThrows} from '../../../lib/system-code.ts';
 let looking: Promise<ReadonlySet<string>> | undefined;
 
 /**
- * Whether a process has the file of our descriptor open for writing. Linux alone says so, and only of the processes that we may
- * look at (proc(5)). All who ask at the same time share one look at the processes.
+ * Whether a process has the file of our descriptor open for writing. Linux alone says so, and only of the processes
+ * that we may look at (proc(5)). All who ask at the same time share one look at the processes.
  */
 export async function hasWriter(descriptor: number): Promise<boolean> {
   const path = undefinedIfThrows(() => readlinkSync(`/proc/self/fd/${descriptor}`));

@@ -7,13 +7,13 @@ import type {WalkRules} from './walk.ts';
 /** Whether a path with `/` as separator matches. */
 export type Matcher = (path: string) => boolean;
 
-/** The most characters of a pattern, and of all patterns without choices that it means: far more than anybody writes. */
+/** The most characters of a pattern, and of all patterns that its choices mean: far more than anybody writes. */
 const longestPattern = 4096;
 const mostSpelled = 200_000;
 
 /**
- * Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}` and `{1..3}`; a backslash escapes the character after it. `dot`: whether stars,
- * `?` and classes match a leading dot. A pattern that is empty or means nothing is a usage error.
+ * Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}` and `{1..3}`; a backslash escapes the character after it. `dot`:
+ * whether stars, `?` and classes match a leading dot. A pattern that is empty or means nothing is a usage error.
  */
 export function compilePattern(pattern: string, {dot}: {dot: boolean}): Matcher {
   const regExp = compile(pattern, segments => pathSource(segments, dot));
@@ -66,7 +66,7 @@ function choiceIn(pattern: string): {start: number; words: string[]; end: number
   return undefined;
 }
 
-/** The numbers of a range such as `9..11`, or the letters of `a..c`; as in a shell, a leading zero means that all have as many digits. */
+/** The numbers of `9..11`, or the letters of `a..c`; as in a shell, a leading zero makes all equally long. */
 function rangeOf(range: string): string[] {
   const ends = range.split('..');
   const isNumeric = /^\d+\.\.\d+$/.test(range);
@@ -80,7 +80,7 @@ function rangeOf(range: string): string[] {
   return Array.from({length}, (_, index) => item(first + index));
 }
 
-/** What a name that stars match must not be: `.` and `..`, and one that begins with a dot unless that is spelled or allowed. */
+/** What stars never match: `.`, `..`, and names that begin with a dot, unless the pattern spells or allows it. */
 const notNamed = (mayBeHidden: boolean) => (mayBeHidden ? '(?!\\.\\.?(?:/|$))' : '(?!\\.)');
 
 /** The source of a regular expression for paths of these segments. */
@@ -141,8 +141,9 @@ function literal(character: string): string {
 }
 
 /**
- * Runs with any number of steps between them. Each matches a fixed number of steps, so that it may end where it first fits: what is
- * left for the next star is most. Without that, the time would grow with the power of the number of stars.
+ * Runs with any number of steps between them. Each matches a fixed number of steps, so that it may end where it first
+ * fits: what is left for the next star is most. Without that, the time would grow with the power of the number of
+ * stars.
  */
 function withStars([first = '', ...others]: readonly string[], step: string): string {
   const last = others.pop();
@@ -155,8 +156,8 @@ function withStars([first = '', ...others]: readonly string[], step: string): st
 export type Filters = Omit<WalkRules, 'hides'>;
 
 /**
- * Compiles the patterns of --exclude. A pattern without a slash matches the last part of a path, one with a slash the whole
- * path, and one that ends in a slash a directory; with a directory, everything in it is excluded.
+ * Compiles the patterns of --exclude. A pattern without a slash matches the last part of a path, one with a slash the
+ * whole path, and one that ends in a slash a directory; with a directory, everything in it is excluded.
  */
 export function compileFilters(exclude: readonly string[]): Filters {
   const rules = exclude.map(compileRule);
@@ -208,7 +209,7 @@ function isOpen(segment: string): boolean {
   return segment.split('{').length !== segment.split('}').length;
 }
 
-/** Compiles a file pattern, whose stars skip hidden names as in a shell; `recursive` takes what is in directories, too. */
+/** Compiles a file pattern, whose stars skip hidden names as in a shell; `recursive`: also what is in directories. */
 export function compileGlob(pattern: string, recursive: boolean): Glob {
   const text = toText(fromUserPath(pattern));
   const segments = text.split('/').filter((segment, index) => index === 0 || isSegment(segment));
@@ -234,7 +235,7 @@ export function compileGlob(pattern: string, recursive: boolean): Glob {
   };
 }
 
-/** The source of a regular expression for the directories, each with a slash at its end, that may lead to files of these segments. */
+/** A regular expression for directories, each with a final slash, that may lead to files of these segments. */
 function leadingSource(segments: readonly string[]): string {
   const open = segments.indexOf('**');
   const hiddenSegments = segments.slice(open, -1).filter(segment => /^\\?\./.test(segment));

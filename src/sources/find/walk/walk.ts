@@ -5,7 +5,7 @@ import {joinNames, parentsOf, resolveName, withSlashes} from './names.ts';
 
 /** What a walk finds; paths are relative to its root, '' for the root itself. */
 export type WalkResult =
-  /** Anything but a directory, or what is hidden, which is not read. `target`: where the same walk finds the target of a link. */
+  /** A file, or a hidden entry, which is not read. `target`: where the same walk finds the target of a link. */
   | {kind: 'file' | 'hidden'; relative: ByteName; isLink: boolean; isRegular: boolean; target?: ByteName}
   /** A link to a directory that is not followed. */
   | {kind: 'unfollowed'; relative: ByteName}
@@ -17,14 +17,14 @@ interface Entry {
 }
 
 /**
- * Walks a directory depth first, with the names of each directory in byte order. A directory is read when its turn comes, and
- * only the names of the current directory and its parents are kept. Only directories are opened. Links to directories
- * are found, but not followed.
+ * Walks a directory depth first, with the names of each directory in byte order. A directory is read when its turn
+ * comes, and only the names of the current directory and its parents are kept. Only directories are opened. Links to
+ * directories are found, but not followed.
  */
 export async function* walk(name: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<WalkResult> {
   const root = resolveName(cwd, name);
   const targetOf = targetsBelow(root, rules);
-  /** The directory that is being walked and those above it; entries are in reverse order, so that finished names can be freed. */
+  /** The current directory and its parents. Entries are in reverse order, so that finished names can be freed. */
   const levels: {relative: ByteName; entries: Entry[]}[] = [];
   const {takes, enters, hides} = rules;
   // Avoids reading the target of a link that is not wanted as a file or directory.
@@ -69,8 +69,8 @@ async function isDirectory(link: ByteName): Promise<boolean> {
 }
 
 async function readEntries(path: FilePath): Promise<Entry[]> {
-  // Read in batches, as buffers that become strings of one byte per character: a directory of 200,000 names takes 20 MB,
-  // but 150 MB with readdir(). 'buffer' is documented for opendir(), though missing in its types.
+  // Read in batches, as buffers that become strings of one byte per character: a directory of 200,000 names takes 20
+  // MB, but 150 MB with readdir(). 'buffer' is documented for opendir(), though missing in its types.
   const directory = await opendir(path, {encoding: 'buffer' as BufferEncoding, bufferSize: 1024});
   const entries: Entry[] = [];
   for await (const entry of directory as AsyncIterable<unknown> as AsyncIterable<Dirent<Buffer>>) {
@@ -94,7 +94,7 @@ export interface WalkRules {
   hides(relative: ByteName): boolean;
 }
 
-/** Returns a function for the path, from the root, where the walk itself finds the target of a link, so that it is not taken twice. */
+/** Finds where this walk reaches the target of a link, as a path from the root, so that no file is taken twice. */
 export function targetsBelow(root: ByteName, rules: WalkRules) {
   const {takes, enters, hides} = rules;
   let realRoot: Promise<ByteName> | undefined;

@@ -161,7 +161,7 @@ function pngType(head: Buffer): string {
   return 'image/png';
 }
 
-/** Types that file-type reports after so few bytes that we never trust it; where we can tell, our own checks have come before. */
+/** Types that file-type decides by too few bytes: ignored, since our own checks come first where bytes can tell. */
 const weakTypes = new Set(
   `image/gif video/mp2t video/quicktime audio/vnd.dolby.dd-raw application/xml application/ogg application/x-arj
   application/x-compress application/vnd.ms-asf application/vnd.rn-realmedia

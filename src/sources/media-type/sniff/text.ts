@@ -68,7 +68,7 @@ function rootType(text: string, isDeclared: boolean): string | undefined {
   return isDeclared || text.includes(`</${name}`) ? 'application/xml' : undefined;
 }
 
-/** What counts in a document type declaration: quotes, comments and instructions, whose ends may be missing, a subset, and the end. */
+/** The tokens of a document type declaration: quotes, comments and instructions, perhaps unended, subset and end. */
 const declarationPart = /"[^"]*"?|'[^']*'?|<!--(?:.*?-->|.*)|<\?(?:.*?\?>|.*)|[[\]>]/gs;
 
 /** The text after a document type declaration; nothing if that has no end. */

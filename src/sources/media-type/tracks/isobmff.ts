@@ -7,8 +7,8 @@ const heif = 'image/heif';
 const heifSequence = 'image/heif-sequence';
 
 /**
- * The types by their brands (mp4ra.org, ISO/IEC 23008-12), without spaces at their ends. Of several compatible brands, the one that
- * comes first here counts. Other brands name a camera, a profile or a part of a stream.
+ * The types by their brands (mp4ra.org, ISO/IEC 23008-12), without spaces at their ends. Of several compatible brands,
+ * the one that comes first here counts. Other brands name a camera, a profile or a part of a stream.
  */
 const brandTypes = byWord([
   ['image/avif', 'avif avis avio MA1A MA1B'],
@@ -46,7 +46,7 @@ const handlers = byWord([
   ['none', 'tmcd meta hint'],
 ]);
 
-/** The types by the first bytes of an MP4, QuickTime or HEIF file, regardless of its tracks, the first of which counts; none for others. */
+/** The types of an MP4, QuickTime or HEIF file by its first bytes, the first one counts; none for others. */
 export function isobmffTypes(head: Buffer, size: number): string[] {
   const kind = head.toString('latin1', 4, 8);
   // QuickTime files older than the file type box begin with one of these.
@@ -73,7 +73,7 @@ function brandType(head: Buffer, offset: number): string | undefined {
   return brandTypes.get(/^3g2?/.exec(brand)?.[0] ?? brand);
 }
 
-/** The kinds of tracks in an MP4 or QuickTime file; undefined unless there is video, or the list of tracks is complete. */
+/** The kinds of tracks in an MP4 or QuickTime file; undefined if there is no video and the list is incomplete. */
 export async function isobmffTracks(bytes: RandomAccess): Promise<ReadonlySet<string> | undefined> {
   const boxes = new Sections(bytes, {shortest: 8, most: 1000, read: readBox});
   const movie = await boxes.find({start: 0, end: bytes.size}, 'moov', 'moof');
@@ -105,7 +105,7 @@ async function idIn(bytes: RandomAccess, header: Span | undefined): Promise<numb
   return fields.length < 24 ? undefined : fields.readUInt32BE(fields[0] === 1 ? 20 : 12);
 }
 
-/** The tracks with the chapters of a track: their titles, or their pictures (QuickTime File Format, "Chapter Lists"). */
+/** The chapter tracks of a track, with titles or pictures (QuickTime File Format, "Chapter Lists"). */
 async function chaptersIn(bytes: RandomAccess, list: Span | undefined): Promise<number[]> {
   if (list === undefined) return [];
   const ids = await readAt(bytes, list.start, Math.min(list.end - list.start, 64) & ~3);

@@ -34,7 +34,7 @@ export function matroskaType(head: Buffer): string | undefined {
   return undefined;
 }
 
-/** The kinds of tracks in a Matroska or WebM file; undefined unless there is video, or the list of tracks is complete. */
+/** The kinds of tracks in a Matroska or WebM file; undefined if there is no video and the list is incomplete. */
 export async function matroskaTracks(bytes: RandomAccess): Promise<ReadonlySet<string> | undefined> {
   const elements = new Sections(bytes, {shortest: 1, most: mostElements, read: readElement});
   const whole = await elements.find({start: 0, end: bytes.size}, segment);
