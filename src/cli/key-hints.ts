@@ -150,10 +150,7 @@ export function withRunOptions(error: MediaError, options: string): MediaError {
   return hint === error.hint ? error : error.reword({hint});
 }
 
-/**
- * The outcome with an error, if it has one, whose hint fits the key, profile and service of the run, and the journal of
- * a command that has not all options of `media upload`.
- */
+/** The outcome with an error whose hint fits the run: its key, profile, service, and journal options. */
 export function withHints(
   outcome: Outcome,
   settings: Settings | undefined,

@@ -5,10 +5,7 @@ import {isOutOfSpace, systemCode} from '../lib/system-code.ts';
 /** The default port of `media serve`. It is fixed so that the URLs in records keep working. */
 export const defaultPort = 4010;
 
-/**
- * Starts the embedded service, with a key in place of earlier ones of its label, or of the unused ones (`keepsUsed`).
- * Rejects with `local_failure` if its port or its data directory cannot be used.
- */
+/** Starts the embedded service with a new key, which replaces older ones of its label, and unused ones. */
 export async function startEmbedded(
   options: ServiceOptions,
   keyOptions: {label: string; persist: boolean; keepsUsedKeys?: boolean},

@@ -137,19 +137,14 @@ function assign(variables: Record<string, unknown>, field: string, read: (value:
     });
   }
   const value = text === undefined ? nothing : read(text);
-  variables[name] = withValue(own(variables, name), keys, value, field);
+  variables[name] = setAt(own(variables, name), keys, value, field);
 }
 
 /** Stands for the item of an empty list. */
 const nothing = Symbol('nothing');
 
 /** What is under a name after a value was placed below it, by the keys of objects; an empty key appends to a list. */
-function withValue(
-  before: unknown,
-  [key, ...rest]: readonly string[],
-  value: unknown,
-  field: string,
-): unknown {
+function setAt(before: unknown, [key, ...rest]: readonly string[], value: unknown, field: string): unknown {
   if (key === undefined) return value;
   if (before !== undefined && Array.isArray(before) !== (key === '')) throw otherKind(field);
   if (key === '') {
@@ -157,13 +152,13 @@ function withValue(
     const last = list.at(-1);
     // An object of a list is complete when one of its keys comes again.
     const isOpen = rest[0] !== undefined && isObject(last) && own(last, rest[0]) === undefined;
-    if (isOpen) withValue(last, rest, value, field);
-    else if (value !== nothing || rest.length > 0) list.push(withValue(undefined, rest, value, field));
+    if (isOpen) setAt(last, rest, value, field);
+    else if (value !== nothing || rest.length > 0) list.push(setAt(undefined, rest, value, field));
     return list;
   }
   const object: unknown = before === undefined ? Object.create(null) : before;
   if (!isObject(object)) throw otherKind(field);
-  object[key] = withValue(own(object, key), rest, value, field);
+  object[key] = setAt(own(object, key), rest, value, field);
   return object;
 }
 

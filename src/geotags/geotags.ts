@@ -32,10 +32,7 @@ const walkers: readonly (readonly [types: RegExp, walk: (file: Part) => Promise<
   [/^video\/(?:mp4|quicktime|x-m4v|3gpp2?)$/, walkIsobmff],
 ];
 
-/**
- * Plans how to take the location out of a file without another change: the patches replace bytes by as many others.
- * Rejects with an UnstrippableError if a location may be where it cannot be taken out.
- */
+/** Plans patches of equal length that blank the location; throws if a location may be where it cannot be blanked. */
 export async function planGeotags(file: RandomAccess): Promise<GeotagPlan> {
   const finding = await sniff(file);
   const type = finding?.isMedia ? finding.type : (finding?.container ?? 'an unknown format');

@@ -88,10 +88,7 @@ function digestOf(piece: Part): string {
   return piece.read(0, 32).toString('latin1');
 }
 
-/**
- * Blanks the location in extended XMP, which is in pieces of which each has its length and its place (XMP specification
- * part 3, 1.1.3.1), and makes its MD5 right, here and in the standard XMP that refers to it.
- */
+/** Blanks the location in extended XMP, which is in pieces (XMP part 3, 1.1.3.1), and makes its MD5 right. */
 function walkExtended(digest: string, pieces: readonly Part[], standard: readonly Part[]): void {
   const inOrder = pieces
     .map(piece => ({offset: piece.read(36, 4).readUInt32BE(0), data: piece.slice(40)}))

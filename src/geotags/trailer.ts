@@ -53,10 +53,7 @@ async function walkSamsung(trailer: Part, filling: number, depth: number): Promi
   }
 }
 
-/**
- * A directory at the end says how far before it each of the blocks begins, and its length: `SEFH`, version, count,
- * entries, length of all that, `SEFT`.
- */
+/** A directory at the end locates each block: `SEFH`, version, count, entries, length of all that, `SEFT`. */
 function samsungBlocks(trailer: Part, filling: number): Part[] {
   const foot = trailer.upTo(8, Math.max(0, trailer.size - 8));
   const end = trailer.size - 8;

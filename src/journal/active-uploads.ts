@@ -31,10 +31,8 @@ export class ActiveUploads {
     /** An earlier upload with the same hash, or of the same size and not hashed yet. */
     const earlierEqual = () => {
       const inOrder = [...all];
-      const earlierUploads = inOrder.slice(0, inOrder.indexOf(own));
-      return earlierUploads.find(
-        upload => upload.size === size && (upload.sha256 ?? own.sha256) === own.sha256,
-      );
+      const before = inOrder.slice(0, inOrder.indexOf(own));
+      return before.find(upload => upload.size === size && (upload.sha256 ?? own.sha256) === own.sha256);
     };
     return {
       /** Whether another file of the same size was in progress at begin(). */

@@ -28,18 +28,17 @@ export type UploadLog = ReturnType<typeof uploadLog>;
 export function uploadLog(parts: UploadLogParts) {
   const {log, reader, active, idempotencyKey: key} = parts;
   let {sha256AtStart: contentSha256, intent} = parts;
-  const takePendingIntent = () => {
+  const takeIntent = () => {
     const pending = intent;
     intent = undefined;
     return pending;
   };
   const recordIntent = () => {
-    const pending = takePendingIntent();
+    const pending = takeIntent();
     // If the write fails, every later line rejects, and the run ends there.
     if (pending !== undefined) log.append({event: 'intent', key, ...pending}).catch(() => {});
   };
-  const recordCommit = () =>
-    log.append({event: 'commit', key, ...takePendingIntent(), sha256: contentSha256 ?? ''});
+  const recordCommit = () => log.append({event: 'commit', key, ...takeIntent(), sha256: contentSha256 ?? ''});
   return {
     // No spread of `parts`: the copy takes a tenth of the journal's time for an upload.
     idempotencyKey: key,

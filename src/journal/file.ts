@@ -21,12 +21,7 @@ export interface JournalHandle {
 export type ReadHandle = Pick<JournalHandle, 'read'>;
 
 /** A handle that opens the file for each read, so that it uses no descriptor in between. */
-export function reopeningHandle(
-  files: FileSystem,
-  path: string,
-  displayPath: string,
-  user?: User,
-): ReadHandle {
+export function lazyHandle(files: FileSystem, path: string, displayPath: string, user?: User): ReadHandle {
   return {
     async read(buffer, offset, length, position) {
       const handle = await openJournalFile(files, path, displayPath, 'read', {user});

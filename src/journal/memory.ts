@@ -89,12 +89,8 @@ export class JournalLookup {
     options: {resendSince?: number; stop?: StopSignal} = {},
   ): Promise<PriorUpload | {status: 'new'; log?: UploadLog}> {
     if (!this.reader.index.hasSize(input.size)) return {status: 'new'};
-    const prior = await this.lookUpContent(
-      input,
-      await contentHash(source, options.stop),
-      options.resendSince,
-    );
-    return prior ?? {status: 'new'};
+    const sha256 = await contentHash(source, options.stop);
+    return (await this.lookUpContent(input, sha256, options.resendSince)) ?? {status: 'new'};
   }
 
   /** Records whether the service honours Idempotency-Key. A dry run records nothing. */

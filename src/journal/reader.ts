@@ -3,7 +3,7 @@ import type {User} from '../lib/files/ownership.ts';
 import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import {journalAccessError, unusableJournalError} from './errors.ts';
-import {blocksOf, openJournalFile, type ReadHandle, readAll, reopeningHandle} from './file.ts';
+import {blocksOf, lazyHandle, openJournalFile, type ReadHandle, readAll} from './file.ts';
 import type {IndexRow, JournalIndex, UploadState} from './journal-index.ts';
 import {type PathKey, parseLine, recordIn, type Scope, type UploadLine} from './line.ts';
 import {type Recovery, recover} from './recovery.ts';
@@ -121,10 +121,7 @@ export class JournalReader {
   }
 }
 
-/**
- * Reads a journal; a run may write to it meanwhile. Its file does not stay open, since a command may read hundreds.
- * `user`: as in openJournalFile().
- */
+/** Reads a journal and closes it, since a command may read hundreds. `user`: as in openJournalFile(). */
 export async function readJournal(
   path: string,
   {cwd, files}: Pick<Host, 'cwd' | 'files'>,
@@ -134,7 +131,7 @@ export async function readJournal(
   const handle = await openJournalFile(files, absolute, path, 'read', {user});
   const recovery = await recover(handle, path, options).finally(() => handle.close());
   recovery.processUnfinishedLine();
-  return new JournalReader(path, recovery, reopeningHandle(files, absolute, path, user));
+  return new JournalReader(path, recovery, lazyHandle(files, absolute, path, user));
 }
 
 /** Reads journals; rejects unless all belong to one service. An upload that one has forgotten is forgotten in all. */

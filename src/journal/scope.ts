@@ -40,8 +40,7 @@ export function commonScope(
   for (const {displayPath, scope} of journals) {
     if (scope === undefined) continue;
     const other = journals.find(one => one.scope !== undefined && !scopesAgree(one.scope, scope));
-    if (other?.scope !== undefined)
-      throw mixedServicesError(displayPath, scope, other.displayPath, other.scope);
+    if (other?.scope !== undefined) throw mixError(displayPath, scope, other.displayPath, other.scope);
     // Members of the later journal win.
     const {shard, ...whole} = {...common, ...scope};
     const hasOneShard = common === undefined || common.shard === scope.shard;
@@ -121,7 +120,7 @@ function scopesAgree(one: Scope, other: Scope): boolean {
   return one.service === other.service && isOwnerOne;
 }
 
-function mixedServicesError(displayPath: string, one: Scope, otherPath: string, other: Scope): MediaError {
+function mixError(displayPath: string, one: Scope, otherPath: string, other: Scope): MediaError {
   const isOneName = ownerText(one) === ownerText(other);
   const nameIn = (scope: Scope) => `${ownerText(scope)}${isOneName ? ` (ID ${scope.serviceId})` : ''}`;
   const sentence = `${displayPath} is a journal of ${nameIn(one)}, and ${otherPath} of ${nameIn(other)}.`;

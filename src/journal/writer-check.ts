@@ -27,10 +27,7 @@ export class WriterCheck {
     this.#end = end;
   }
 
-  /**
-   * Returns where the bytes of the last append start, and the other writer that has opened the journal since the last
-   * call. Throws if the file at the path does not contain the bytes.
-   */
+  /** Returns the offset of the last append, and the writer that has opened the journal since, if there is one. */
   verifyAppend(bytes: Buffer): {start: number; other: WriterLine | undefined} {
     const {files, handle, path, displayPath} = this.#file;
     const openStats = files.fstatSync(handle.fd, {bigint: true});

@@ -3,7 +3,7 @@ import {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
 import {toText} from '../lib/files/typed-path.ts';
 import {itemsUnlessStopped, Stop} from '../lib/stop.ts';
-import {fromUserPath, normalizeName} from '../sources/find/walk/names.ts';
+import {fromPath, normalizeName} from '../sources/find/walk/names.ts';
 import type {Disk} from '../sources/open/disk.ts';
 import {filesIn} from '../sources/open/file.ts';
 import type {Source} from '../sources/open/source.ts';
@@ -36,7 +36,7 @@ export async function* sourcesFrom(
   const fileSource = filesIn(cwd, disk);
   for await (const input of inputs) {
     if (typeof input === 'string')
-      yield {...fileSource(input), relativePath: toText(normalizeName(fromUserPath(input)))};
+      yield {...fileSource(input), relativePath: toText(normalizeName(fromPath(input)))};
     else if (isFile(input)) yield sourceOf(input.name, input);
     else if (typeof input?.open === 'function' && typeof input.name === 'string') yield input;
     else {

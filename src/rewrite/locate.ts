@@ -138,10 +138,7 @@ async function realDirectory(path: string): Promise<string> {
   });
 }
 
-/**
- * The paths that a URL without scheme and host may stand for: without query and fragment and percent-decoded, else as
- * it is written, and with backslashes as separators, as authors on Windows write them.
- */
+/** The paths that a URL without scheme and host may mean: decoded, as written, and with backslashes as separators. */
 export function spellingsOf(target: string): string[] {
   const path = withoutQuery(target);
   const plain = [decodePercent(path), path].filter(each => each !== '');

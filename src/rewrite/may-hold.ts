@@ -1,10 +1,7 @@
 import {type DocumentKind, endOfName, wholeFrontMatter} from './scan/reference.ts';
 import type {ScanRequest} from './scan/scan.ts';
 
-/**
- * Elements with an attribute or a content that counts (`{` begins an attribute in MDX), a style, whose line in a quote
- * may end before the sign, and images of Markdown.
- */
+/** Elements with an attribute or content that counts (`{` in MDX begins an attribute), styles, Markdown images. */
 const holder = /<(?:(?:embed|image|img|input|link|meta|object|source|video)[\s/{]|style)|style[\s>]*=|!\[/i;
 const links = /\]\(|\]:|<a[\s/{]/i;
 const mentionsMedia = new RegExp(endOfName, 'i');

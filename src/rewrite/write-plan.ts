@@ -17,10 +17,7 @@ interface Rewritten {
   count: number;
 }
 
-/**
- * Puts the URLs into a document; `urlOf` gives the safe URL of a file, if there is one. Rejects with `document_changed`
- * if the document is no longer what was read, unless another run has put the same URLs in place.
- */
+/** Puts the URLs into a document; rejects with `document_changed` if another program has changed it meanwhile. */
 export async function rewriteDocument(
   {name, path, read, references}: DocumentPlan,
   urlOf: (file: string) => string | undefined,

@@ -75,14 +75,8 @@ export interface Uploader {
   upload(request: UploadRequest): Promise<UploadAnswer>;
   /** Whether the service honours Idempotency-Key, as its last response that said so declares; undefined if none did. */
   readonly honoursKeys?: boolean | undefined;
-  /**
-   * Asks whether the service takes requests, without sending a file: resolves to why not, as a sentence, or to
-   * undefined. Without this method a batch does not wait for a service that is away.
-   */
+  /** Asks whether the service takes requests: undefined, or why not. Without it, a batch waits for no service. */
   probeAvailability?(signal: StopSignal): Promise<string | undefined>;
-  /**
-   * Asks, without a file, which service is behind the URL: resolves to its Media-Service-Id, or to undefined without
-   * one in time. Without this method, a journal knows the service by its URL only.
-   */
+  /** Asks for the Media-Service-Id, or undefined in time. Without it, a journal knows the service by its URL. */
   serviceId?(signal: StopSignal): Promise<string | undefined>;
 }

@@ -49,14 +49,9 @@ export function settingInForce(name: SettingName, run: SettingsOfRun): SettingIn
   // The private key of a certificate is in the same file, or set where the certificate is.
   const source = name === 'client-key' ? settingInForce('client-cert', run)?.source : undefined;
   const {variable} = settingTable[name];
-  const variableValue = variable && own(host.env, variable);
-  if (variable && variableValue && source !== 'profile')
-    return {
-      value: variableValue,
-      source: 'environment',
-      place: variable,
-      unset: clearVariable(host, variable),
-    };
+  const text = variable && own(host.env, variable);
+  if (variable && text && source !== 'profile')
+    return {value: text, source: 'environment', place: variable, unset: clearVariable(host, variable)};
   const value = source === 'environment' ? undefined : profile[name];
   const unset = `media config unset ${name}${profileOption(run)}`;
   return value === undefined ? undefined : {value, source: 'profile', place: `profile ${profileName}`, unset};

@@ -53,10 +53,7 @@ export interface Settings extends SettingsOfRun {
   profileUrl?: string;
 }
 
-/**
- * Resolves the settings of a run, with the key unless `readKey` is false, which may run a command or open a keychain.
- * Rejects with `usage` for an invalid value, and `config_unusable` for a damaged file.
- */
+/** Resolves the settings of a run; `readKey: false` reads no key. Rejects with `usage` or `config_unusable`. */
 export async function resolveSettings(
   host: Host,
   globals: GlobalOptions,

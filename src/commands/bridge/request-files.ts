@@ -33,10 +33,7 @@ export function isForm({'content-type': type = ''}: IncomingHttpHeaders): boolea
   return /^multipart\/form-data\b/i.test(type);
 }
 
-/**
- * Reads the files that a request names as JSON or sends as a form, in its order; without either, what the clipboard
- * contains. `remove` removes what it sent. Rejects with a refusal.
- */
+/** Reads the files of a request, as JSON or a form, in order; without either, the clipboard. `remove` removes them. */
 export function requestFiles(exchange: Exchange, rules: ReadRules) {
   return isForm(exchange.request.headers) ? sentFiles(exchange, rules) : namedFiles(exchange, rules);
 }

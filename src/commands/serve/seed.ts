@@ -12,10 +12,7 @@ import type {Source} from '../../sources/open/source.ts';
 const hint = 'Name a directory with images and videos with --seed.';
 const neverStopped = new Stop<Error>();
 
-/**
- * The images and videos below a directory, but for those of a data directory in it; the rest is reported and left out.
- * Rejects if there is none.
- */
+/** The images and videos below a directory, without those of a data directory in it; rejects if there is none. */
 export async function* seedFiles(directory: string, dataDirectory: string, {host, report}: Invocation) {
   const place = await realpath(resolveUserPath(host.cwd(), directory)).catch(
     failed('file_missing', `${directory} could not be found`, hint),

@@ -16,7 +16,7 @@ interface Group {
   tell: (count: number, names: readonly string[]) => void;
 }
 
-type NamedOutcome = Pick<Outcome, 'name'> & {status?: string};
+type Subject = Pick<Outcome, 'name'> & {status?: string};
 
 /** Reports warnings and failures of files: by reason at the end, or at once with --verbose, JSON or one input. */
 export function failureReport({report}: Pick<Invocation, 'report'>) {
@@ -25,12 +25,7 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
   const groups = {warning: new Map<string, Group>(), failure: new Map<string, Group>()};
   const others = {warning: 0, failure: 0};
   /** One more file with what is told of the first one that has the same `key`. */
-  const addTo = (
-    what: keyof typeof groups,
-    key: string,
-    {name, status}: NamedOutcome,
-    tell: Group['tell'],
-  ) => {
+  const addTo = (what: keyof typeof groups, key: string, {name, status}: Subject, tell: Group['tell']) => {
     const group = groups[what].get(key) ?? {count: 0, names: [], tell};
     const isUnknown = status === 'unknown';
     if (group.count === 0 && groups[what].size >= mostGroups && !isUnknown) {

@@ -13,10 +13,7 @@ export type UploadEnd = 'stays' | 'asked again' | 'left';
 
 /** What is done with a complete file. */
 export interface FileWork {
-  /**
-   * Uploads a file that has settled in a state, disposes of it if it was uploaded, and prints its outcome. Rejects if
-   * the service or the journal could not be opened, or if it could not dispose of the file.
-   */
+  /** Uploads a complete file, disposes of it, and prints its outcome. Rejects if the session or the disposal failed. */
   take(path: string, state: WatchedState): Promise<UploadEnd | FailedOutcome | LeftOut>;
   /** Called for a file that is not tried again as it is. */
   failed(path: string, outcome: FailedOutcome): Promise<void>;

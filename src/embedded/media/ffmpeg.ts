@@ -11,10 +11,7 @@ const limits = {processorSeconds: 8, milliseconds: 50_000, allocation: 256 * 102
 /** Containers of videos that ffmpeg and ffprobe may read. Playlists are left out: they open other files. */
 export const ffmpegContainers = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg';
 
-/**
- * Runs ffmpeg or ffprobe on one file, the only one that it may open, given which formats it may take it for, and how it
- * is to read it; resolves with what it printed, and rejects if it failed or took 8 s of processor time.
- */
+/** Runs ffmpeg or ffprobe on one file, the only one it may open. Resolves to its output; rejects if it failed. */
 export async function runFfmpeg(
   program: 'ffmpeg' | 'ffprobe',
   {path, formats, options = []}: {path: string; formats: string; options?: readonly string[]},

@@ -37,10 +37,7 @@ export async function probeMedia(
 /** What was made of an upload: the paths of a thumbnail, and of a directory with an HLS stream. */
 export type Previews = Awaited<ReturnType<typeof makePreviews>>;
 
-/**
- * Makes what can be made of a medium whose facts are being read: a thumbnail, a WebP of at most 320 pixels, if sharp is
- * installed, and the HLS stream of a video if there is space for it. Never rejects; `newPath` gives a free path.
- */
+/** Makes the previews of a file: a WebP thumbnail of 320 pixels, with sharp, and an HLS stream. Never rejects. */
 export async function makePreviews(
   file: MediaFile,
   probing: Promise<MediaFacts>,

@@ -16,10 +16,7 @@ export async function probe({path, contentType, task}: Partial<MediaRequest> & M
 /** Formats of one picture, of which all programs say the same size. */
 const plainTypes = new Set('apng avif bmp gif heic heif j2c jp2 jpg jxl png psd svg tiff webp'.split(' '));
 
-/**
- * The coded size if the header has only one that programs can take for it, rotated or not; that of a video only if it
- * is a file, since another process has to read it. Never rejects.
- */
+/** The coded size, if the header has only one; for videos only of files, which another process reads. Never rejects. */
 export async function certainSize(
   bytes: RandomAccess & {path?: FilePath | undefined},
   contentType: string,

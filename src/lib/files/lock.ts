@@ -37,10 +37,7 @@ export interface LockOptions {
   stop?: StopSignal | undefined;
 }
 
-/**
- * Takes a lock. Replaces a holder that died on this machine at once, and one that cannot be judged from here after 90 s
- * of silence; rejects with LockHeld when another process keeps the lock longer than `patienceMs`.
- */
+/** Takes a lock: from a dead holder at once, from a silent one elsewhere after 90 s; else rejects with LockHeld. */
 export async function acquireLock(path: string, host: Host, options: LockOptions = {}): Promise<Lock> {
   const lock = new Lock(path, host, options);
   await lock.take();

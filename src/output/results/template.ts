@@ -124,10 +124,7 @@ export function renderOutcome(
   return renderTemplate(template, {...outcome, path: isOnce ? name : pathOf(name)});
 }
 
-/**
- * The template with the values of one input; controls are escaped unless zero bytes separate, as for `find -print0`.
- * Only then, a name that is not UTF-8 makes it bytes.
- */
+/** The template with the values of an input, escaped unless zero bytes separate; bytes if a name is not UTF-8. */
 export function renderTemplate(template: Template, of: TemplateInput): string | Buffer {
   const {parts, isExact, hasCommands} = template;
   const rendered = parts.map(part => (typeof part === 'string' ? part : render(part, of, isExact)));

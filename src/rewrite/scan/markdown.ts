@@ -29,10 +29,7 @@ const deepestNesting = 1_000;
 const nesting =
   /^(?:blockQuote|listOrdered|listUnordered|gfmFootnoteDefinition|emphasis|strong|strikethrough|image|link)$/;
 
-/**
- * Finds the references of a document in Markdown or one of its dialects, its HTML or JSX included. Throws a RangeError
- * if it is nested too deeply, and a VFileMessage if it is not MDX.
- */
+/** Finds the references in Markdown and its dialects; throws a RangeError if nested too deeply, or a VFileMessage. */
 export function markdownReferences(
   kind: Exclude<DocumentKind, 'html' | 'xhtml' | 'css'>,
   text: string,

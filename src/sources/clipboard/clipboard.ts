@@ -20,10 +20,7 @@ const timeLimitMs = 30_000;
 /** The most bytes of a picture. */
 const largestPicture = 512 * 1024 * 1024;
 
-/**
- * Reads the files or the picture in the clipboard of the desktop. Rejects with `clipboard_empty` if it has neither,
- * with `clipboard_unusable` if it cannot be read, and with the signal's reason once that is aborted.
- */
+/** Reads the files or the picture in the clipboard; `clipboard_empty` without either, else `clipboard_unusable`. */
 export async function readClipboard(host: Host, stop?: StopSignal): Promise<ClipboardContent> {
   for (const program of clipboardPrograms(host)) {
     const output = (command: ClipboardCommand) => outputOf(command, host, program.nothing, stop);

@@ -10,14 +10,7 @@ import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
 import type {ListContext} from './lists.ts';
 import type {NamedFile} from './seen.ts';
-import {
-  fromUserPath,
-  isHiddenName,
-  joinNames,
-  normalizeName,
-  resolveName,
-  withSlashes,
-} from './walk/names.ts';
+import {fromPath, isHiddenName, joinNames, normalizeName, resolveName, withSlashes} from './walk/names.ts';
 import {compileGlob, type Filters, isPattern} from './walk/patterns.ts';
 import {type WalkResult, type WalkRules, walk} from './walk/walk.ts';
 
@@ -58,7 +51,7 @@ export class Finder {
   /** What an argument stands for: standard input, a file, the files in a directory, or the matches of a pattern. */
   async candidatesOf(argument: string): Promise<AsyncIterableIterator<Candidate | UnfollowedLink>> {
     if (argument === '-') return only({source: this.#stdin()});
-    const name = fromUserPath(argument);
+    const name = fromPath(argument);
     const kind = await this.#kindOf(name);
     if (kind === 'missing' && isPattern(argument)) return this.#matching(argument);
     if (kind === 'directory' && this.#options.recursive) return this.#below(name);
@@ -118,7 +111,7 @@ export class Finder {
     const rules: WalkRules = {...filters, hides: relative => !all && isHiddenName(relative)};
     const root = resolveName(cwd, directory);
     for await (const found of walk(directory, cwd, rules))
-      yield this.#candidateOf(root, found, joinNames(directory, found.relative), found.relative || '.');
+      yield this.#toCandidate(root, found, joinNames(directory, found.relative), found.relative || '.');
   }
 
   async *#matching(pattern: string): AsyncGenerator<Candidate | UnfollowedLink> {
@@ -134,26 +127,26 @@ export class Finder {
     for await (const found of walk(glob.base, cwd, rules)) {
       if (found.kind === 'unreadable' && found.relative === '' && isMissing(found.error)) continue;
       const name = userName(found.relative);
-      yield this.#candidateOf(root, found, name, normalizeName(name));
+      yield this.#toCandidate(root, found, name, normalizeName(name));
     }
   }
 
   /** Something that a walk found below its absolute root, under the name that is shown. */
-  #candidateOf(
+  #toCandidate(
     root: ByteName,
-    found: WalkResult,
+    result: WalkResult,
     name: ByteName,
     relative: ByteName,
   ): Candidate | UnfollowedLink {
-    if (found.kind === 'unfollowed') return {unfollowed: name};
+    if (result.kind === 'unfollowed') return {unfollowed: name};
     const names = namesOf(name, relative);
-    if (found.kind === 'unreadable') {
-      const error = unreadableDirectory(names.name, found.error);
+    if (result.kind === 'unreadable') {
+      const error = unreadableDirectory(names.name, result.error);
       return {file: {name, isPlain: false}, source: failingSource(error, names)};
     }
-    const {kind, isLink, isRegular, target} = found;
+    const {kind, isLink, isRegular, target} = result;
     const file: NamedFile = {name, isPlain: !isLink, ...(target && {target: toText(target)})};
-    const path = toPath(joinNames(root, found.relative));
+    const path = toPath(joinNames(root, result.relative));
     const source = {...sourceAt(this.#disk, names.name, path, isRegular), ...names};
     const foundInput = {isHidden: kind === 'hidden', isNamedMedia: () => isNamedMedia(names.name)};
     return {file, source: this.#options.all ? source : {...source, found: foundInput}};

@@ -55,10 +55,7 @@ export async function* readNames(
   yield* oneName(rest, separator ?? '\n', label, isFirst);
 }
 
-/**
- * Whether the start of a list is UTF-16: it has a mark of that, as from tools of Windows, a name is a line feed, or all
- * are single characters with a dot among them.
- */
+/** Whether a list begins in UTF-16: with a byte order mark, or with single characters as names, and a dot. */
 function isUtf16(start: string): boolean {
   return (
     /^(?:\xff\xfe|\xfe\xff)|\0\n\0/.test(start) ||

@@ -16,10 +16,7 @@ export interface NamedFile {
   target?: string;
 }
 
-/**
- * Returns a function that tells whether a file was seen before, or will be found under its own name: each is sent once.
- * It remembers files by their real path; a hard link is another file.
- */
+/** Tells whether a file was seen before, by its real path, or will be found under its own name. Hard links differ. */
 export function seenIn(cwd: string): (file: NamedFile, source: Source) => Promise<boolean> {
   /** For each file, by its path, whether it is certainly sent (1); otherwise its bytes decide (0). */
   const files = new CompactMap();

@@ -18,10 +18,7 @@ export interface TypeDecision {
   warning?: string;
 }
 
-/**
- * Decides the content type of a file by its name and bytes; rejects with a MediaError if it is not media. `isFound`:
- * whether a walk found it; then a text that begins like a picture is none if the name says that it is a text.
- */
+/** Decides the content type by name and bytes. `isFound`: by a walk, which takes a text for one if its name says so. */
 export async function decideContentType(
   name: string,
   bytes: RandomAccess,
@@ -43,10 +40,7 @@ export async function decideContentType(
   return decision ?? {contentType};
 }
 
-/**
- * Decides the content type of a source. A given type counts for all but files of a walk of which neither the name nor
- * the bytes say that they are media.
- */
+/** Decides the content type of a source. A given type does not count for what a walk finds and nothing calls media. */
 export async function decideSourceType(
   {name, found}: Source,
   opened: RandomAccess,

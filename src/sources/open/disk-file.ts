@@ -40,10 +40,7 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
   return {
     /** The file's stats when it was opened. */
     opened,
-    /**
-     * For the synchronous calls: a local file whose path leads over no symbolic link. The stats of an open local file
-     * are in memory, so that even a slow disk does not block these calls.
-     */
+    /** A local file under a path without symbolic links: its stats are in memory, so a slow disk blocks nothing. */
     inline: isInline ? {statHere, statPathHere, readHere} : undefined,
 
     /** Reads into the memory; returns the number of bytes, 0 at the end of the file. */

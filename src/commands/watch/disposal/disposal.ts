@@ -68,11 +68,7 @@ export class Disposals {
     });
   }
 
-  /**
-   * Disposes of a file when nobody has written to it for a while after its record came. Calls `onWriter` while a
-   * process has it open for writing. Rejects with a system error, with why it is not recorded, or with the reason of
-   * `stop`.
-   */
+  /** Disposes of a file when nobody has written to it for a while. Calls `onWriter` while a program writes to it. */
   async dispose(file: UploadedFile, onWriter: () => void): Promise<DisposalResult> {
     const {host, settleMs, stop} = this.#options;
     const {clock} = host;

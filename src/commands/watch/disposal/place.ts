@@ -15,10 +15,7 @@ export interface Placement {
   isCopy: boolean;
 }
 
-/**
- * Gives an open file a second place below a directory, with a number if its name is taken; overwrites nothing.
- * Undefined if the file is below that directory already, by another path.
- */
+/** Gives an open file a second place below a directory, under a free name; undefined if it is there already. */
 export async function place(
   path: string,
   handle: FileHandle,

@@ -2,7 +2,7 @@ import {sep} from 'node:path';
 import {type ByteName, fromText, isText, resolveUserPath, toText} from '../../../lib/files/typed-path.ts';
 
 /** Converts a typed path to its bytes; on Windows `\` is a separator too. */
-export function fromUserPath(path: string): ByteName {
+export function fromPath(path: string): ByteName {
   return withSlashes(fromText(path));
 }
 
@@ -13,7 +13,7 @@ export function withSlashes(name: ByteName): ByteName {
 
 /** An absolute path for the system, with `..` kept: with links, it may not lead where it seems to. */
 export function resolveName(cwd: string, name: ByteName): ByteName {
-  if (sep !== '/' && isText(name)) return fromUserPath(resolveUserPath(cwd, toText(name)));
+  if (sep !== '/' && isText(name)) return fromPath(resolveUserPath(cwd, toText(name)));
   return resolveUserPath(fromText(cwd), name);
 }
 

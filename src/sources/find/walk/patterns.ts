@@ -1,7 +1,7 @@
 import {MediaError} from '../../../errors.ts';
 import {type ByteName, fromText, toText} from '../../../lib/files/typed-path.ts';
 import {own} from '../../../lib/object.ts';
-import {baseName, fromUserPath, isHiddenName, parentsOf} from './names.ts';
+import {baseName, fromPath, isHiddenName, parentsOf} from './names.ts';
 import type {WalkRules} from './walk.ts';
 
 /** Whether a path with `/` as separator matches. */
@@ -177,7 +177,7 @@ export function compileFilters(exclude: readonly string[]): Filters {
 }
 
 function compileRule(text: string) {
-  const userText = toText(fromUserPath(text));
+  const userText = toText(fromPath(text));
   const pattern = userText.replace(/^(?:\.{0,2}\/)+|^\.$/, '');
   const isMatch = compilePattern(pattern.replace(/(?:\/+\*\*)?\/*$/, ''), {dot: true});
   const isPath = /\/[^/]/.test(pattern) || pattern !== userText;
@@ -211,7 +211,7 @@ function isOpen(segment: string): boolean {
 
 /** Compiles a file pattern, whose stars skip hidden names as in a shell; `recursive`: also what is in directories. */
 export function compileGlob(pattern: string, recursive: boolean): Glob {
-  const text = toText(fromUserPath(pattern));
+  const text = toText(fromPath(pattern));
   const segments = text.split('/').filter((segment, index) => index === 0 || isSegment(segment));
   const first = segments.findIndex(
     segment => isPattern(segment) || segment.includes('\\') || isOpen(segment),

@@ -110,10 +110,7 @@ function programTracks(head: Buffer): Tracks {
   return tracks;
 }
 
-/**
- * Whether the bytes are packets of an MPEG transport stream: of 188 bytes, 192 with a time stamp, or 204 with error
- * correction. A capture may begin within a packet; then more packets are required.
- */
+/** Whether the bytes are MPEG transport packets of 188, 192 or 204 bytes; a capture may begin within a packet. */
 function isTransportStream(head: Buffer): boolean {
   for (const distance of [188, 192, 204]) {
     for (let start = 0; start < distance; start += 1) {
