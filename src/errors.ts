@@ -1,14 +1,21 @@
 import {type Face, fact, facts, type Hint, type HintParts, hint, hintText, phrase, setting} from './hint.ts';
 import {systemCode, systemReason} from './lib/system-code.ts';
 
-/**
- * Of the run: `passing`, it may not happen on the next one; `lasting`, it ends this run and the next one; `unrecorded`, the journal takes
- * no more lines. Of the service: `unreachable`. Of the file:
- * `unread`, it was not read; `as it is`, it happens again until the file has changed.
- */
-type Trait = 'passing' | 'lasting' | 'as it is' | 'unread' | 'unreachable' | 'unrecorded';
+type Trait =
+  /** The next run may not meet it. */
+  | 'passing'
+  /** It ends this run, and the next one meets it too. */
+  | 'lasting'
+  /** It happens again until the file has changed. */
+  | 'as it is'
+  /** The file was not read. */
+  | 'unread'
+  /** The service could not be reached. */
+  | 'unreachable'
+  /** The journal takes no more lines. */
+  | 'unrecorded';
 
-/** Every value that `error.code` can take, with the exit status that it leads to (docs/design/contract.md, "Exit status"). */
+/** Every `error.code`, with its exit status (docs/design/contract.md, "Exit status") and its traits. */
 const codes = {
   usage: [2],
   nothing_matched: [2],
@@ -143,7 +150,7 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
   }
 
   /** The same failure with another sentence or hint. */
-  reworded<Other extends Hint = never>({
+  reword<Other extends Hint = never>({
     message = this.#sentence,
     hint,
   }: {

@@ -3,7 +3,7 @@ import {createReadStream, fstatSync, readFileSync, readlinkSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
 import {type FileSystem, systemFiles} from './lib/files/file-system.ts';
-import {orNothing, systemCode} from './lib/system-code.ts';
+import {systemCode, undefinedIfThrows} from './lib/system-code.ts';
 
 /** The variables of ours that contain a secret. */
 export const secretVariables = ['MEDIA_API_KEY', 'MEDIA_CLIENT_KEY_PASSPHRASE'];
@@ -90,7 +90,7 @@ export interface Host {
   uuid(): string;
   /** Calls `listener` for each end signal instead of ending the process; returns a function that stops listening. */
   onEndSignal(listener: (signal: EndSignal) => void): () => void;
-  /** Stops this process, and the others of its job, until the shell continues it: what Ctrl-Z does, unless the terminal is in raw mode. */
+  /** Stops this process and its job until the shell continues them, as Ctrl-Z does outside raw mode. */
   suspend(): void;
   /** Calls `listener` for each SIGUSR2, if the platform has it; returns a function that stops listening. */
   onStatusSignal(listener: () => void): () => void;
@@ -135,10 +135,11 @@ export const systemClock: Clock = {
   },
 };
 
-/** Makes UUIDs. The first is the kernel's: to load node:crypto takes 12 ms, and a small upload has no other use for it. */
+/** Makes UUIDs. The first comes from the kernel: a small upload needs one, and node:crypto takes 12 ms to load. */
 function uuidSource(): () => string {
   let isFirst = true;
-  const kernels = () => orNothing(() => readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim());
+  const kernels = () =>
+    undefinedIfThrows(() => readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim());
   return () => {
     const uuid = isFirst ? kernels() : undefined;
     isFirst = false;
@@ -161,7 +162,8 @@ export function systemHost(): Host {
     // Node opens each stream when it is first used; a library that does not use them leaves them closed.
     get stdin() {
       // Node takes a directory for an empty stream; reading it fails.
-      if (orNothing(() => fstatSync(0).isDirectory())) return createReadStream('', {fd: 0, autoClose: false});
+      if (undefinedIfThrows(() => fstatSync(0).isDirectory()))
+        return createReadStream('', {fd: 0, autoClose: false});
       return process.stdin;
     },
     get stdout() {
@@ -171,16 +173,16 @@ export function systemHost(): Host {
       return process.stderr;
     },
     isStdoutPiped() {
-      const stats = orNothing(() => fstatSync(1));
+      const stats = undefinedIfThrows(() => fstatSync(1));
       return stats !== undefined && (stats.isFIFO() || stats.isSocket());
     },
     isInBackground() {
-      // proc_pid_stat(5): the 5th field is the process group, the 8th the one in the foreground, if there is a terminal.
+      // proc_pid_stat(5): the 5th field is the process group, the 8th the foreground group, if there is a terminal.
       const [, , group, , , foreground] = statFields('self') ?? [];
       return group !== undefined && Number(foreground) > 0 && group !== foreground;
     },
     fileOf(stream) {
-      const stats = orNothing(() => fstatSync(stream === 'stdin' ? 0 : 1, {bigint: true}));
+      const stats = undefinedIfThrows(() => fstatSync(stream === 'stdin' ? 0 : 1, {bigint: true}));
       return stats?.isFile() ? `${stats.dev}:${stats.ino}` : undefined;
     },
     env: process.env,
@@ -188,13 +190,13 @@ export function systemHost(): Host {
     clock: systemClock,
     files: systemFiles,
     cwd: workingDirectory,
-    homeDirectory: () => orNothing(homedir) ?? '',
+    homeDirectory: () => undefinedIfThrows(homedir) ?? '',
     temporaryDirectory: () => tmpdir(),
     hostName: () => hostname(),
     nodePath: () => process.execPath,
     processId: () => process.pid,
-    bootId: () => orNothing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
-    pidNamespace: () => orNothing(() => readlinkSync('/proc/self/ns/pid')),
+    bootId: () => undefinedIfThrows(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    pidNamespace: () => undefinedIfThrows(() => readlinkSync('/proc/self/ns/pid')),
     processStart,
     isProcessAlive,
     nextTurn,
@@ -227,7 +229,7 @@ export function systemHost(): Host {
 
 /** A removed directory has no path, and a path that is not UTF-8 would name another directory if read as text. */
 function workingDirectory(): string {
-  const path = orNothing(() => process.cwd());
+  const path = undefinedIfThrows(() => process.cwd());
   return path === undefined || path.includes('\ufffd') ? '.' : path;
 }
 
@@ -247,8 +249,8 @@ function processStart(pid: number): string | undefined {
   return pid === process.pid ? String(performance.timeOrigin) : undefined;
 }
 
-/** The fields of proc_pid_stat(5) from the 3rd on, which follow the name of the program: that may contain any character. */
+/** The fields of proc_pid_stat(5) from the 3rd on. The 2nd is the program's name, with any characters. */
 function statFields(pid: number | 'self'): string[] | undefined {
-  const stat = orNothing(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  const stat = undefinedIfThrows(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

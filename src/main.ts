@@ -12,7 +12,7 @@ export {runProcess} from './process-end.ts';
 
 type Build = typeof buildProgram;
 
-/** Runs a command line; resolves to its exit status, or the signal to end by. Never rejects: all errors are caught here. */
+/** Runs a command line. Resolves to its exit status, or to the signal to end by; all errors are caught here. */
 export async function run(argv: readonly string[], host: Host): Promise<ExitStatus> {
   return runProgram(buildProgram, argv, host);
 }
@@ -29,19 +29,19 @@ async function runProgram(build: Build, argv: readonly string[], host: Host): Pr
       const isSignal = typeof status === 'string';
       // Any other status counts the failure, and was decided after it was reported.
       if (isSignal && stdout.failure !== undefined && !stdout.isReported) fail(stdout.failure, argv, host);
-      await drained(host, isSignal ? signalPatienceMs : 10_000);
+      await drainStderr(host, isSignal ? signalPatienceMs : 10_000);
       resolve(status);
     };
     const abandon = (status: ExitStatus) => void end(status, 0);
-    const cli: Cli = {host, stdout, argv, typed: [], written: '', status: 0, abandon};
+    const cli: Cli = {host, stdout, argv, optionsRead: [], commanderOutput: '', status: 0, abandon};
     execute(build, cli)
       .catch(error => fail(error, argv, host))
       .then(status => end(status, 2_000));
   });
 }
 
-/** Resolves when standard error has been passed to the system, which a slow reader delays, or after `ms` milliseconds. */
-async function drained({stderr, clock}: Host, ms: number): Promise<void> {
+/** Resolves when the system has taken all of standard error, or after `ms` milliseconds if a reader is slow. */
+async function drainStderr({stderr, clock}: Host, ms: number): Promise<void> {
   if (stderr.writableLength === 0) return;
   await new Promise<void>(resolve => {
     const cancel = clock.after(ms, resolve);
@@ -54,7 +54,7 @@ async function drained({stderr, clock}: Host, ms: number): Promise<void> {
 
 async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
   const program = build(cli);
-  noteOptions(program, cli.typed);
+  noteOptions(program, cli.optionsRead);
   try {
     await program.parseAsync(cli.argv, {from: 'user'});
   } catch (error) {
@@ -63,17 +63,17 @@ async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
       const {usageError} = await import('./cli/usage-error.ts');
       throw usageError(error, cli.argv, program, cli.host);
     }
-    await cli.stdout.write(cli.written);
+    await cli.stdout.write(cli.commanderOutput);
   }
   if (cli.stdout.failure !== undefined && cli.status === 0) throw cli.stdout.failure;
   return cli.status;
 }
 
 function fail(error: unknown, argv: readonly string[], host: Host): number {
-  const shown = asMediaError(error);
+  const failure = asMediaError(error);
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  const structured = words.includes('--json') || words.includes('--ndjson');
-  const report = reportFor(host, {verbose: words.includes('--verbose') || words.includes('-v')}, structured);
-  report.failure(shown);
-  return exitStatusOf[shown.code];
+  const isJson = words.includes('--json') || words.includes('--ndjson');
+  const report = reportFor(host, {verbose: words.includes('--verbose') || words.includes('-v')}, isJson);
+  report.failure(failure);
+  return exitStatusOf[failure.code];
 }

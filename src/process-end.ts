@@ -67,9 +67,9 @@ function blockingStreams(): number[] {
 }
 
 /**
- * Node makes a pipe non-blocking when it opens it, for all programs that share it, and undoes that only when it exits or is
- * ended by a signal that nothing listens to. Otherwise the next program in the same pipe would lose output. The same goes for
- * a terminal in raw mode, on which nobody would see what they type.
+ * Node makes a pipe non-blocking when it opens it, for all programs that share it, and undoes that only when it exits
+ * or is ended by a signal that nothing listens to. Otherwise the next program in the same pipe would lose output. The
+ * same goes for a terminal in raw mode, on which nobody would see what they type.
  */
 function restoreStreams(blocking: readonly number[]): void {
   if (process.stdin.isRaw) process.stdin.setRawMode(false);

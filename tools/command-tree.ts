@@ -3,7 +3,7 @@ import type {Argument, Command, Help, Option} from 'commander';
 import {optionFacts} from '../src/cli/help-format.ts';
 import {helpTopics} from '../src/cli/help-topics.ts';
 import type {ValueParser} from '../src/cli/values.ts';
-import {defined} from '../src/lib/object.ts';
+import {omitUndefined} from '../src/lib/object.ts';
 import {settingNames} from '../src/settings/setting-table.ts';
 
 /** What a value on the command line can be completed to. */
@@ -156,7 +156,7 @@ class TreeReader {
       repeatable: isRepeatable,
       required: option.mandatory,
       conflicts: conflictsOf(option, command),
-      ...defined({default: shown, variable, setting}),
+      ...omitUndefined({default: shown, variable, setting}),
       ...(placeholder !== undefined && {value: this.#value(option, placeholder)}),
     };
   }
@@ -167,7 +167,7 @@ class TreeReader {
       placeholder,
       values: this.#values(option.long ?? '', placeholder, option.argChoices),
       type: type ?? (['file', 'directory', 'url'].includes(placeholder) ? placeholder : 'text'),
-      ...defined({takes, choices: option.argChoices}),
+      ...omitUndefined({takes, choices: option.argChoices}),
     };
   }
 
@@ -178,7 +178,7 @@ class TreeReader {
       description: argument.description,
       required: argument.required,
       variadic: argument.variadic,
-      ...defined({choices: argument.argChoices}),
+      ...omitUndefined({choices: argument.argChoices}),
       values: this.#values(key, argument.name(), argument.argChoices),
     };
   }

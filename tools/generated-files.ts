@@ -52,8 +52,8 @@ async function completionData(): Promise<CompletionData> {
     host,
     stdout: new Stdout(host.stdout),
     argv: [],
-    typed: [],
-    written: '',
+    optionsRead: [],
+    commanderOutput: '',
     status: 0,
     abandon: () => {},
   };

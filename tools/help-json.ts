@@ -1,6 +1,6 @@
 import {helpTopics, schemaSubjects} from '../src/cli/help-topics.ts';
 import {type ErrorCode, hasTrait} from '../src/errors.ts';
-import {defined} from '../src/lib/object.ts';
+import {omitUndefined} from '../src/lib/object.ts';
 import {type CommandNode, type CompletionData, isOfEach, type OptionNode} from './command-tree.ts';
 import {environment, errorCodes, exitStatuses, formats, type Row, settingsOf} from './reference.ts';
 import {plain} from './topics.ts';
@@ -33,7 +33,7 @@ function commandJson(command: CommandNode): object {
     description,
     usage,
     arguments: command.arguments.map(({name, description: about, required, variadic, choices}) =>
-      defined({name, description: about, required, variadic, choices}),
+      omitUndefined({name, description: about, required, variadic, choices}),
     ),
     options: options.filter(option => !isOfEach(option)).map(optionJson),
     commands: commands
@@ -50,7 +50,7 @@ function optionJson(option: OptionNode): object {
     description,
     group,
     type: value?.type ?? 'flag',
-    ...defined({
+    ...omitUndefined({
       placeholder: value?.placeholder,
       takes: value?.takes,
       choices: value?.choices,

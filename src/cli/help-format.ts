@@ -1,5 +1,5 @@
 import type {Command, Help, Option} from 'commander';
-import {defined} from '../lib/object.ts';
+import {omitUndefined} from '../lib/object.ts';
 import {collect} from './values.ts';
 
 /** How help is formatted: with `-h`, it is one screen of what most people need. */
@@ -25,7 +25,7 @@ function briefHelp(command: Command, help: Help): string {
     .filter(child => child.name() !== 'help')
     .map(child => [child.name(), child.description()] as const);
   const description = help.boxWrap(command.description(), help.helpWidth ?? 80);
-  const list = subcommands.length === 0 ? '' : `${listed(help, 'Commands:', subcommands)}\n`;
+  const list = subcommands.length === 0 ? '' : `${listSection(help, 'Commands:', subcommands)}\n`;
   return `${description}\n\nUsage: ${help.commandUsage(command)}\n${list}`;
 }
 
@@ -37,7 +37,7 @@ export function exampleText(command: Command, lines: readonly string[], common?:
     .filter(({long = '', hidden}) => common?.includes(long) ?? (command.parent !== null && !hidden))
     .map(option => [help.optionTerm(option), help.optionDescription(option)] as const);
   const [name] = help.commandUsage(command).split(/ [[<]/);
-  const optionList = options.length === 0 ? '' : `${listed(help, 'Options:', options)}\n`;
+  const optionList = options.length === 0 ? '' : `${listSection(help, 'Options:', options)}\n`;
   return `${optionList}${exampleList(lines.slice(0, 2))}\n\nFor all options, see: ${name} --help`;
 }
 
@@ -51,10 +51,10 @@ export function helpList(
   heading: string,
   items: readonly (readonly [string, string])[],
 ): string {
-  return isBrief(command) ? '' : listed(helperFor(command), heading, items);
+  return isBrief(command) ? '' : listSection(helperFor(command), heading, items);
 }
 
-function listed(help: Help, heading: string, items: readonly (readonly [string, string])[]): string {
+function listSection(help: Help, heading: string, items: readonly (readonly [string, string])[]): string {
   const width = Math.max(...items.map(([name]) => name.length));
   const lines = items.map(([name, meaning]) => help.formatItem(name, width, meaning, help));
   return ['', heading, ...lines].join('\n');
@@ -67,7 +67,7 @@ function isBrief(command: Command): boolean {
 function helperFor(command: Command): Help {
   const help = command.createHelp();
   const helpWidth = command.configureOutput().getOutHelpWidth?.();
-  help.prepareContext({...defined({helpWidth}), outputHasColors: false});
+  help.prepareContext({...omitUndefined({helpWidth}), outputHasColors: false});
   return help;
 }
 
@@ -94,6 +94,6 @@ function describeOption(option: Option): string {
     isRepeatable && 'repeatable',
     shown && `default: ${shown}`,
   ];
-  const known = facts.filter(Boolean);
-  return known.length === 0 ? text : `${text} (${known.join('; ')})`;
+  const texts = facts.filter(Boolean);
+  return texts.length === 0 ? text : `${text} (${texts.join('; ')})`;
 }

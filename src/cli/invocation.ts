@@ -29,9 +29,9 @@ interface Run {
 /** One run of the program, before its command line is read. */
 export interface Cli extends Run {
   /** The options in `argv`, in the order in which they were read. */
-  typed: TypedOption[];
-  /** What commander printed: help or the version, or errors, which are reworded. */
-  written: string;
+  optionsRead: TypedOption[];
+  /** What commander printed: help or the version, or errors, which run() rewords. */
+  commanderOutput: string;
   /** Set by the command that ran. */
   status: ExitStatus;
 }
@@ -41,40 +41,43 @@ export interface Invocation extends Run {
   report: Report;
   globals: GlobalOptions;
   /** The options in `argv`, except those named in `omitted`, for hints about the same service and profile. */
-  given: (omitted: ReadonlySet<string>) => string[];
+  optionWords: (omitted: ReadonlySet<string>) => string[];
 }
 
 /** Notes the options of a command and its subcommands while commander reads them. */
-export function noteOptions(command: Command, typed: TypedOption[]): void {
+export function noteOptions(command: Command, optionsRead: TypedOption[]): void {
   for (const option of command.options) {
     const name = option.long ?? option.short ?? '';
     command.on(`option:${option.name()}`, (value?: string) =>
-      typed.push({attribute: option.attributeName(), words: value == null ? [name] : [name, value]}),
+      optionsRead.push({attribute: option.attributeName(), words: value == null ? [name] : [name, value]}),
     );
   }
-  for (const child of command.commands) noteOptions(child, typed);
+  for (const child of command.commands) noteOptions(child, optionsRead);
 }
 
 /** Reads the global options from the command that was found. */
-export function invocationOf({typed, written, status, ...run}: Cli, command: Command): Invocation {
+export function invocationOf(
+  {optionsRead, commanderOutput, status, ...run}: Cli,
+  command: Command,
+): Invocation {
   const options = command.optsWithGlobals<
     GlobalOptions & {json?: boolean; ndjson?: boolean; format?: string}
   >();
-  const structured =
-    options.json === true || options.ndjson === true || /^(nd)?json$/.test(options.format ?? '');
+  const isJson = options.json === true || options.ndjson === true || /^(nd)?json$/.test(options.format ?? '');
   return {
     ...run,
-    report: reportFor(run.host, options, structured),
+    report: reportFor(run.host, options, isJson),
     globals: options,
-    given: omitted => typed.filter(({attribute}) => !omitted.has(attribute)).flatMap(({words}) => words),
+    optionWords: omitted =>
+      optionsRead.filter(({attribute}) => !omitted.has(attribute)).flatMap(({words}) => words),
   };
 }
 
 /** The report on standard error; JSON lines if the output is structured and standard error is not a terminal. */
-export function reportFor(host: Host, options: GlobalOptions, structured: boolean): Report {
+export function reportFor(host: Host, options: GlobalOptions, isJson: boolean): Report {
   return new Report({
     stream: host.stderr,
-    json: structured && host.stderr.isTTY !== true,
+    json: isJson && host.stderr.isTTY !== true,
     color: mayColor(host.stderr, host.env),
     level: options.verbose === true ? 'verbose' : options.quiet === true ? 'quiet' : 'default',
     inWords: error => error.inWordsOf(commandLine()),

@@ -82,7 +82,7 @@ export function requestError(
   const plain = error.inWordsOf({...keyFace, setting: {...face.setting, baseUrl}});
   if (error.code !== 'forbidden' && error.code !== 'not_found') return plain;
   const before = plain.hint === undefined ? '' : `${plain.hint} `;
-  return plain.reworded({hint: `${before}To find out which: media doctor${hintOptions(settings)}`});
+  return plain.reword({hint: `${before}To find out which: media doctor${hintOptions(settings)}`});
 }
 
 /** Why nothing can be sent with these settings: no such profile, no base URL, no key, or a key of another origin. */
@@ -156,7 +156,7 @@ export function errorWriter(
     const whole = commandLine(options);
     const face = other === undefined ? whole : otherCommand(whole, outcome, {options, ...other}, ofUpload);
     const plain = requestError(error, settings, isOfSeveral ? ofSeveral(face) : face);
-    return isOfUpload ? plain.reworded({hint: `${useUpload} ${plain.hint}`}) : plain;
+    return isOfUpload ? plain.reword({hint: `${useUpload} ${plain.hint}`}) : plain;
   };
 }
 

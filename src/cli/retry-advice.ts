@@ -12,7 +12,7 @@ const inputOptions = new Set(['recursive', 'all', 'exclude', 'filesFrom', 'shard
 /** Collects the failed inputs that may succeed on another run, and suggests a command; very many are only counted. */
 export function retryAdvice(
   {inputs, filesFrom = []}: {inputs: readonly string[]; filesFrom?: readonly string[]},
-  {argv, given}: Pick<Invocation, 'argv' | 'given'>,
+  {argv, optionWords}: Pick<Invocation, 'argv' | 'optionWords'>,
 ) {
   // A pipe cannot be read again.
   const isRepeatable = !inputs.includes('-') && !filesFrom.some(isStream);
@@ -22,7 +22,7 @@ export function retryAdvice(
   let names: string[] | undefined = [];
   /** The inputs of unknown outcome; empty for one that cannot be read again. */
   const unknown: string[] = [];
-  const withoutInputs = () => commandOf(['upload', ...given(inputOptions)]);
+  const withoutInputs = () => commandOf(['upload', ...optionWords(inputOptions)]);
   return {
     add(outcome: Outcome): void {
       if (outcome.status === 'unknown')
@@ -70,7 +70,7 @@ export function retryAdvice(
   };
 }
 
-/** Whether a command fits into a line. A word of it that is not UTF-8 was read with U+FFFD, and would mean something else. */
+/** Whether a command can be pasted as one line. A word that is not UTF-8 cannot: it was read with U+FFFD. */
 function canBeTyped(command: string | undefined): command is string {
   return command !== undefined && command.length <= longestCommand && !command.includes('\ufffd');
 }

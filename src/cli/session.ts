@@ -61,7 +61,7 @@ export async function withSession<Result>(
   return use(session).finally(() => session.close());
 }
 
-/** Rejects if there is no key, or a setting that cannot be used: better at the start of a long run than at its first file. */
+/** Rejects if there is no key, or a setting cannot be used: before a long run, not at its first file. */
 export async function checkSettings(invocation: Invocation): Promise<void> {
   await withSession(await openSession(invocation), ({settings}) => speedSettings(settings));
 }

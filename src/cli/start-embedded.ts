@@ -5,20 +5,17 @@ import {isOutOfSpace, systemCode} from '../lib/system-code.ts';
 /** The default port of `media serve`. It is fixed so that the URLs in records keep working. */
 export const defaultPort = 4010;
 
-/**
- * Starts the embedded service, with a key in place of earlier ones of its label, or of the unused ones (`keepsUsed`). Rejects with
- * `local_failure` if its port or its data directory cannot be used.
- */
+/** Starts the embedded service with a new key, which replaces older ones of its label, and unused ones. */
 export async function startEmbedded(
   options: ServiceOptions,
-  keyOptions: {label: string; persist: boolean; keepsUsed?: boolean},
+  keyOptions: {label: string; persist: boolean; keepsUsedKeys?: boolean},
 ): Promise<{service: EmbeddedService; key: string}> {
   const {startEmbeddedService} = await import('../embedded/service.ts');
   let service: EmbeddedService | undefined;
   try {
     service = await startEmbeddedService(options);
-    const {keepsUsed = false, ...others} = keyOptions;
-    if (others.persist) await service.revokeKeys(others.label, keepsUsed ? 'unused' : 'all');
+    const {keepsUsedKeys = false, ...others} = keyOptions;
+    if (others.persist) await service.revokeKeys(others.label, keepsUsedKeys ? 'unused' : 'all');
     return {service, key: options.fixedKey ?? (await service.createKey(others))};
   } catch (error) {
     await service?.close();
@@ -38,7 +35,7 @@ export async function embeddedIdentity(dataDirectory: string): Promise<string | 
 export function describeServiceError(error: unknown, options: ServiceOptions): unknown {
   if (error instanceof MediaError) return error;
   const code = systemCode(error);
-  // The service writes its own messages for wrong options, and damaged or locked files; any other error without a code is a bug.
+  // The service explains wrong options and damaged or locked files itself. Any other error without a code is a bug.
   if (code === undefined) {
     if (!(error instanceof Error)) return error;
     const {name, message, hint}: Error & {hint?: string} = error;

@@ -17,9 +17,9 @@ export async function checkUploadPath(
   signal: StopSignal,
 ): Promise<UploadPathResult> {
   const answer = await client.askUploadPath('POST', waitMs, signal).catch(unlessBug);
-  if (answer instanceof MediaError) return unverified(answer.message);
+  if (answer instanceof MediaError) return unverifiedResult(answer.message);
   if (answer === undefined)
-    return unverified(`no response within ${waitMs / 1000} s to a request without its body`);
+    return unverifiedResult(`no response within ${waitMs / 1000} s to a request without its body`);
   const {status, message, words, location} = refusalIn(answer);
   const {href} = client.uploadUrl;
   const failed = (code: ErrorCode, text: string): UploadPathResult => {
@@ -33,19 +33,19 @@ export async function checkUploadPath(
     const to = location === undefined ? '' : ` to ${location}`;
     return failed('redirected', `${href} redirects${to} (${status}), which uploads do not follow.`);
   }
-  if (status === 401) return unverified('the key is not accepted (401)');
-  if (isRetryableRefusal(status) || status >= 500) return unverified(`the response was ${status}`);
+  if (status === 401) return unverifiedResult('the key is not accepted (401)');
+  if (isRetryableRefusal(status) || status >= 500) return unverifiedResult(`the response was ${status}`);
   // A success is as wrong as a 404, since nothing was sent that could be stored.
   const isElsewhere = status < 300 || status === 403 || status === 404 || status === 405;
   // Servers in front of the service refuse requests too, but not the type of an upload.
   if (!isElsewhere && (message !== undefined || status === 415))
     return {status: 'ok', message: `${href} accepts uploads (returned ${status} for a test request)`};
-  const said = message ?? (words || undefined);
-  const returned = `${href} returned ${status}${said === undefined ? '' : `, "${said}",`} for a test request`;
-  return {status: 'warning', message: `${returned}: ${doubt(status, isElsewhere)}`};
+  const serviceMessage = message ?? (words || undefined);
+  const sentence = `${href} returned ${status}${serviceMessage === undefined ? '' : `, "${serviceMessage}",`} for a test request`;
+  return {status: 'warning', message: `${sentence}: ${doubt(status, isElsewhere)}`};
 }
 
-function unverified(reason: string): UploadPathResult {
+function unverifiedResult(reason: string): UploadPathResult {
   return {status: 'unverified', message: `not verified: ${reason}`};
 }
 

@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import type {Command, CommanderError} from 'commander';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {shellWord} from '../lib/shell.ts';
 import {type GlobalOptions, loginCommandFor} from '../settings/hint-options.ts';
 import {shownBaseUrl} from '../settings/parse.ts';
@@ -39,7 +39,9 @@ export function usageError(
       ? 'To list and delete stored files, send queries: media graphql --help'
       : undefined;
   // What a shell makes of `*` may begin with a dash; after `--`, nothing is taken for an option.
-  const file = argv.find(argument => /^-./.test(argument) && existsSync(typedPath(host.cwd(), argument)));
+  const file = argv.find(
+    argument => /^-./.test(argument) && existsSync(resolveUserPath(host.cwd(), argument)),
+  );
   const hint =
     file !== undefined && !argv.includes('--')
       ? `To name the file: ${fullName(command)} ${shellWord(`./${file}`)}`
@@ -58,9 +60,9 @@ export function usageError(
 
 /** The command that the words name, as far as they match. */
 function commandIn(argv: readonly string[], program: Command): Command {
-  let found = program;
-  for (const word of argv) found = found.commands.find(child => child.name() === word) ?? found;
-  return found;
+  let command = program;
+  for (const word of argv) command = command.commands.find(child => child.name() === word) ?? command;
+  return command;
 }
 
 function fullName(command: Command): string {
@@ -95,5 +97,5 @@ function isOnStored(word: string): boolean {
 
 /** Whether a word names something on the disk, has an extension, a slash or a pattern, or is `-`. */
 function isInput(word: string, cwd: string): boolean {
-  return word === '-' || /[*?[\]/\\]|\.[a-z\d]{2,5}$/i.test(word) || existsSync(typedPath(cwd, word));
+  return word === '-' || /[*?[\]/\\]|\.[a-z\d]{2,5}$/i.test(word) || existsSync(resolveUserPath(cwd, word));
 }

@@ -3,9 +3,9 @@ import {collect, timeoutOption} from '../cli/values.ts';
 import {describeBroken, failed, MediaError, refuseStdinTwice} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {readText, textOf} from '../lib/files/read-text.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {isHeld, isObject, parseJson, parseObject} from '../lib/json.ts';
-import {defined, own} from '../lib/object.ts';
+import {omitUndefined, own} from '../lib/object.ts';
 import {printableJson} from '../output/escape.ts';
 import {prettyJson} from '../output/pretty-json.ts';
 import {mayColor} from '../output/terminal.ts';
@@ -47,7 +47,7 @@ export function graphqlCommand(cli: Cli): CliCommand {
     );
 }
 
-/** Sends the request and prints the response, unchanged if not on a terminal; with errors in it, or without success, the exit status is 1. */
+/** Sends the request and prints the response; exit status 1 for errors in it, and for any status but success. */
 export async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
   const request = await readRequest(options, invocation);
   const {openSession, within} = await import('../cli/session.ts');
@@ -81,7 +81,7 @@ async function readRequest(options: GraphqlOptions, invocation: Invocation): Pro
   }
   return {
     query,
-    ...defined({variables: Object.keys(variables).length === 0 ? undefined : variables}),
+    ...omitUndefined({variables: Object.keys(variables).length === 0 ? undefined : variables}),
   };
 }
 
@@ -118,11 +118,11 @@ async function readQuery({query, input}: GraphqlOptions, invocation: Invocation)
 function readInput(path: string, invocation: Invocation, what: string): Promise<string> {
   const {host} = invocation;
   if (path === '-') announceTyping(what, invocation);
-  const text = path === '-' ? textOf(host.stdin) : readText(typedPath(host.cwd(), path));
+  const text = path === '-' ? textOf(host.stdin) : readText(resolveUserPath(host.cwd(), path));
   return text.catch(failed('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
 }
 
-/** Sets a variable, or with `name[key]` and `name[]` a field of an object and the next item of a list, as `gh api` does. */
+/** Sets a variable. As with `gh api`, `name[key]` sets a field of an object, and `name[]` adds to a list. */
 function assign(variables: Record<string, unknown>, field: string, read: (value: string) => unknown): void {
   const [, name, brackets = '', text] =
     /^([_A-Za-z][_0-9A-Za-z]*)((?:\[[^[\]]*\])*)(?:=(.*))?$/s.exec(field) ?? [];
@@ -134,14 +134,14 @@ function assign(variables: Record<string, unknown>, field: string, read: (value:
     });
   }
   const value = text === undefined ? nothing : read(text);
-  variables[name] = placed(own(variables, name), keys, value, field);
+  variables[name] = setAt(own(variables, name), keys, value, field);
 }
 
 /** Stands for the item of an empty list. */
 const nothing = Symbol('nothing');
 
 /** What is under a name after a value was placed below it, by the keys of objects; an empty key appends to a list. */
-function placed(before: unknown, [key, ...rest]: readonly string[], value: unknown, field: string): unknown {
+function setAt(before: unknown, [key, ...rest]: readonly string[], value: unknown, field: string): unknown {
   if (key === undefined) return value;
   if (before !== undefined && Array.isArray(before) !== (key === '')) throw otherKind(field);
   if (key === '') {
@@ -149,13 +149,13 @@ function placed(before: unknown, [key, ...rest]: readonly string[], value: unkno
     const last = list.at(-1);
     // An object of a list is complete when one of its keys comes again.
     const isOpen = rest[0] !== undefined && isObject(last) && own(last, rest[0]) === undefined;
-    if (isOpen) placed(last, rest, value, field);
-    else if (value !== nothing || rest.length > 0) list.push(placed(undefined, rest, value, field));
+    if (isOpen) setAt(last, rest, value, field);
+    else if (value !== nothing || rest.length > 0) list.push(setAt(undefined, rest, value, field));
     return list;
   }
   const object: unknown = before === undefined ? Object.create(null) : before;
   if (!isObject(object)) throw otherKind(field);
-  object[key] = placed(own(object, key), rest, value, field);
+  object[key] = setAt(own(object, key), rest, value, field);
   return object;
 }
 

@@ -34,29 +34,29 @@ export async function runHelp(
       hint: `To read it, run: media help ${topic}`,
     });
   if (isOnlyTopic) return stdout.write(packageText(`man/${topic}.txt`));
-  const found = await commandOf(words, program);
-  if (json) return stdout.write(described(words));
+  const command = await commandOf(words, program);
+  if (json) return stdout.write(describeCommand(words));
   if (isTopic && others.length === 0)
-    found.addHelpText('after', `\n${packageText(`man/${topic}.txt`).trimEnd()}`);
-  found.help();
+    command.addHelpText('after', `\n${packageText(`man/${topic}.txt`).trimEnd()}`);
+  command.help();
 }
 
-/** The command that the words name, or the program itself; commander reports a word that names none, with a suggestion. */
+/** The command of these words, or the program without words. For an unknown word, commander suggests another. */
 async function commandOf(words: readonly string[], program: Command): Promise<Command> {
-  let found = program;
+  let command = program;
   for (const [index, word] of words.entries()) {
-    const next = found.commands.find(command => command.name() === word);
-    if (next === undefined && found.commands.length > 0)
+    const next = command.commands.find(command => command.name() === word);
+    if (next === undefined && command.commands.length > 0)
       await program.parseAsync(words.slice(0, index + 1), {from: 'user'});
     if (next === undefined) throw new MediaError('usage', `There is no command "${words.join(' ')}".`);
-    found = next;
+    command = next;
   }
-  return found;
+  return command;
 }
 
 /** The description of the command that the words name, on one line; without words, of the whole program. */
-function described(words: readonly string[]): string {
-  let found: DescribedCommand = JSON.parse(packageText('man/help.json'));
-  for (const word of words) found = found.commands.find(({name}) => name === word) ?? found;
-  return `${JSON.stringify(words.length === 0 ? {version: packageVersion(), ...found} : found)}\n`;
+function describeCommand(words: readonly string[]): string {
+  let command: DescribedCommand = JSON.parse(packageText('man/help.json'));
+  for (const word of words) command = command.commands.find(({name}) => name === word) ?? command;
+  return `${JSON.stringify(words.length === 0 ? {version: packageVersion(), ...command} : command)}\n`;
 }

@@ -3,7 +3,7 @@ import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/inv
 import {type GeotagFlag, geotagsOption} from '../cli/values.ts';
 import {MediaError, systemError} from '../errors.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
-import {pathOfFileUrl, typedPath} from '../lib/files/typed-path.ts';
+import {pathOfFileUrl, resolveUserPath} from '../lib/files/typed-path.ts';
 import {printable} from '../lib/printable.ts';
 import {posixWord} from '../lib/shell.ts';
 import {systemCode} from '../lib/system-code.ts';
@@ -50,11 +50,11 @@ async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation)
   const {host, stdout} = invocation;
   if (launcher !== undefined) return writeLauncher(launcher, invocation);
   const isPicGo =
-    files[0] === 'upload' && (await inodeOf(typedPath(host.cwd(), 'upload'), 'file')) === undefined;
-  const given = isPicGo ? files.slice(1) : files;
-  const clipboard = options.clipboard ?? (isPicGo && given.length === 0);
+    files[0] === 'upload' && (await inodeOf(resolveUserPath(host.cwd(), 'upload'), 'file')) === undefined;
+  const uploadNames = isPicGo ? files.slice(1) : files;
+  const clipboard = options.clipboard ?? (isPicGo && uploadNames.length === 0);
   try {
-    const paths = pathsOf(given, clipboard);
+    const paths = pathsOf(uploadNames, clipboard);
     const {uploadedUrl, uploadFiles} = await import('./upload/upload-files.ts');
     const inputs = clipboard ? 'clipboard' : [...new Set(paths)];
     const {status, outcomes} = await uploadFiles(inputs, options, invocation);
@@ -102,14 +102,14 @@ function pathOf(argument: string): string {
 
 /** Writes a script that runs this program with this Node, which may not be in the PATH of programs on a desktop. */
 async function writeLauncher(file: string, invocation: Invocation): Promise<ExitStatus> {
-  const {host, report, given} = invocation;
-  const options = given(new Set(['launcher']));
+  const {host, report, optionWords} = invocation;
+  const options = optionWords(new Set(['launcher']));
   // Its callers have working directories of their own.
   const absolute = options.map((word, at) =>
-    options[at - 1] === '--cacert' ? typedPath(host.cwd(), word) : word,
+    options[at - 1] === '--cacert' ? resolveUserPath(host.cwd(), word) : word,
   );
   const words = [...mediaUrlCommand(host.nodePath()), ...absolute];
-  const path = typedPath(host.cwd(), file);
+  const path = resolveUserPath(host.cwd(), file);
   const script =
     host.platform === 'win32'
       ? // In a script of cmd.exe, what is between two percent signs is a variable.

@@ -50,8 +50,8 @@ export function buildProgram(cli: Cli): Command {
       'media upload photo.png',
       "media upload -r ./photos --exclude '*.psd'",
     ]);
-  const named = own(commands, first);
-  for (const command of named === undefined ? Object.values(commands) : [named])
+  const declare = own(commands, first);
+  for (const command of declare === undefined ? Object.values(commands) : [declare])
     addInheriting(program, command(cli));
   addInheriting(program, helpCommand(program, cli));
   return program.helpCommand(false);
@@ -93,7 +93,7 @@ function helpCommand(program: Command, cli: Cli): Command {
 /** Makes a command the root of a program: with the global options, and all its output in `written`. */
 export function asRoot(program: CliCommand, cli: Cli): CliCommand {
   const write = (text: string) => {
-    cli.written += text;
+    cli.commanderOutput += text;
   };
   return program
     .addOption(

@@ -16,7 +16,7 @@ export function createRoutedServer(service: Service) {
     },
     handle: exchange => handle(exchange, service),
     onEnd: ({response, method, path, disturbance, received, sent}, elapsedMs) => {
-      const faults = disturbance?.applied ?? [];
+      const faults = disturbance?.appliedFaults ?? [];
       observer.onRequest({
         ...{method, path, status: response.statusCode, bytes: received || sent, elapsedMs},
         ...(faults.length === 0 ? {} : {faults}),
@@ -27,8 +27,8 @@ export function createRoutedServer(service: Service) {
 
 async function handle(exchange: Exchange, service: Service): Promise<void> {
   const {path, request, commonHeaders} = exchange;
-  const shared = crossOriginHeaders(path, request.headers.origin, service.allowOrigins);
-  exchange.commonHeaders = {...commonHeaders, ...shared};
+  const corsHeaders = crossOriginHeaders(path, request.headers.origin, service.allowOrigins);
+  exchange.commonHeaders = {...commonHeaders, ...corsHeaders};
   // A probe may use any address.
   if (path === '/healthz') return respondTo(exchange, service);
   checkHost(exchange, service.port(), service.allowHosts);
@@ -43,7 +43,7 @@ async function handle(exchange: Exchange, service: Service): Promise<void> {
   await showPage(exchange, service);
 }
 
-/** Whether a request is for a page, its style sheet or its script. Other clients get the description of the service at /. */
+/** Whether a request is for a page, its style sheet or its script. Other clients get the API's description at /. */
 function isForPage({path, method, request}: Exchange): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   if (path === '/' && isRead && /\btext\/html\b/i.test(request.headers.accept ?? '')) return true;

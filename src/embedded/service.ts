@@ -13,9 +13,9 @@ export type {RequestEntry, SeedFile} from './api/context.ts';
 export {identityIn} from './state/identity.ts';
 export type {KeyOptions} from './state/keys.ts';
 
-type Shared = 'idempotency' | 'previews' | 'maxSize' | 'allowHosts' | 'allowOrigins';
+type ServiceFields = 'idempotency' | 'previews' | 'maxSize' | 'allowHosts' | 'allowOrigins';
 
-export interface ServiceOptions extends StateOptions, Partial<Observer & Pick<Service, Shared>> {
+export interface ServiceOptions extends StateOptions, Partial<Observer & Pick<Service, ServiceFields>> {
   /** 0, the default, is any free port. */
   port?: number;
   /** The address to listen on: `127.0.0.1` (default), `::1`, `localhost`, or with a `fixedKey` any other. */
@@ -78,8 +78,8 @@ async function serve(
   if (options.fixedKey !== undefined)
     await keys.create({key: options.fixedKey, permissions: allPermissions, label: 'owner', persist: false});
   // Loaded on first use, like the metrics: most services have neither.
-  const prepared = options.faults && (await import('./faults/control.ts')).prepareFaults(options.faults);
-  const faults = prepared?.faults;
+  const faultControl = options.faults && (await import('./faults/control.ts')).prepareFaults(options.faults);
+  const faults = faultControl?.faults;
   const metrics = options.metrics
     ? (await import('./api/metrics.ts')).startMetrics(async () => (await state.store.ids()).length)
     : undefined;
@@ -113,7 +113,7 @@ async function serve(
     seed !== undefined || options.faults?.control !== undefined
       ? await (await import('./api/start-state.ts')).rememberStart(service, seed, signal)
       : undefined;
-  const control = reset && (await prepared?.startControl(reset, observer.onError));
+  const control = reset && (await faultControl?.startControl(reset, observer.onError));
   const server = createRoutedServer(service);
   port = await server.listen({host: options.host, port: options.port ?? 0}).catch(async error => {
     await control?.close();
@@ -123,7 +123,7 @@ async function serve(
   url = own.origin;
   if (!loopbackHosts.includes(own.hostname)) allowHosts.push(own.host);
 
-  let closed: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
   return {
     /** `http://127.0.0.1:PORT` */
     url,
@@ -141,16 +141,16 @@ async function serve(
     faults: faults as Pick<Faults, 'replace' | 'counts'> | undefined,
     /** Where and with which key the faults can be changed by HTTP. */
     faultControl: control && {url: control.url, key: control.key},
-    /** Restores the media, keys and name of the start, if there is a `seed` or a control port; resolves to the number of media. */
+    /** Restores the start state, with a `seed` or a control port only; resolves to the number of media. */
     reset,
-    /** Stops listening, responds to the uploads that have arrived completely, and closes all connections; files stay. */
+    /** Stops listening, responds to uploads that have arrived completely, and closes all connections; files stay. */
     close: (): Promise<void> => {
       service.closing.abort(new Refusal(503, 'The service is stopping.'));
-      closed ??= Promise.all([control?.close(), server.close()])
+      closing ??= Promise.all([control?.close(), server.close()])
         // A reset that is under way writes until its end.
         .then(() => state.resets.begin())
         .then(() => state.close());
-      return closed;
+      return closing;
     },
   };
 }

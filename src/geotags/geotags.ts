@@ -10,7 +10,7 @@ import {walkTrailer} from './trailer.ts';
 import {UnstrippableError} from './unstrippable.ts';
 import {walkWebp} from './webp.ts';
 
-export {type Patch, patched} from './patches.ts';
+export {applyPatches, type Patch} from './patches.ts';
 export {UnstrippableError} from './unstrippable.ts';
 
 /** Whether a file tells where it was taken, and the bytes without which it does not. */
@@ -32,10 +32,7 @@ const walkers: readonly (readonly [types: RegExp, walk: (file: Part) => Promise<
   [/^video\/(?:mp4|quicktime|x-m4v|3gpp2?)$/, walkIsobmff],
 ];
 
-/**
- * Plans how to take the location out of a file without another change: the patches replace bytes by as many others. Rejects with
- * an UnstrippableError if a location may be where it cannot be taken out.
- */
+/** Plans patches of equal length that blank the location; throws if a location may be where it cannot be blanked. */
 export async function planGeotags(file: RandomAccess): Promise<GeotagPlan> {
   const finding = await sniff(file);
   const type = finding?.isMedia ? finding.type : (finding?.container ?? 'an unknown format');

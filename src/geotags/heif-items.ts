@@ -37,7 +37,7 @@ function walkItem(part: Part | undefined, kind: string): void {
     // The TIFF header comes after its own offset.
     walkExif(part.slice(4 + part.read(0, 4).readUInt32BE(0)));
   } else if (kind === 'mime application/rdf+xml') {
-    const packet = part.shared();
+    const packet = part.withSharedOwner();
     packet.claim(0, packet.size);
     walkXmp(packet);
   } else if (isPicture) {
@@ -99,7 +99,7 @@ function readLocations(bytes: Buffer, file: Part, data: Part | undefined): Map<n
       if (length > 0) extents.push(source.slice(offset, length));
     }
     if (places.has(id)) throw new UnstrippableError('two places of one item');
-    if (extents.length > 0) places.set(id, Part.joined(extents));
+    if (extents.length > 0) places.set(id, Part.join(extents));
   }
   return places;
 }

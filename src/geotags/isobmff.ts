@@ -52,7 +52,7 @@ export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
     if (box === undefined) return;
     if (count > mostBoxes) throw new UnstrippableError('very many boxes');
     const {kind, content, whole} = box;
-    if (kind === 'mpvd') await walkIsobmff(content.unclaimed(), below(depth));
+    if (kind === 'mpvd') await walkIsobmff(content.withoutClaim(), below(depth));
     else await search(box);
     if (!['mpvd', 'mdat'].includes(kind) && !texts.has(kind))
       await file.step(() => walkBox(file, box, '', depth));
@@ -60,7 +60,7 @@ export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
   }
 }
 
-/** Refuses a box of text that names a location, or any with the positions of a dashcam, which no track need refer to. */
+/** Refuses a text box that names a location, and any box with a dashcam's positions: no track need refer to those. */
 async function search({kind, content}: Box): Promise<void> {
   for (let at = 0; at < content.size; at += 2 ** 20) {
     const block = await content.step(() => content.upTo(2 ** 20 + 32, at));
@@ -71,7 +71,7 @@ async function search({kind, content}: Box): Promise<void> {
   }
 }
 
-/** Whether a record of sensor data begins in a block: `GP`, two bytes, a length below 16 MiB, eight bytes, `DEVC` (exiftool). */
+/** Whether a block begins a record of sensor data: `GP`, two bytes, a length below 16 MiB, eight bytes, `DEVC`. */
 function hasGoProRecord(block: Buffer): boolean {
   for (let at = block.indexOf('DEVC', 16); at !== -1; at = block.indexOf('DEVC', at + 1))
     if (block.toString('latin1', at - 16, at - 14) === 'GP' && block[at - 12] === 0) return true;
@@ -84,7 +84,7 @@ function walkBox(file: Part, box: Box, within: string, depth: number): void {
   if (containers.has(kind)) for (const one of boxesIn(content)) walkBox(file, one, kind, below(depth));
   else if (kind === 'meta') walkMeta(file, content, below(depth));
   else if (locationBoxes.has(kind)) blankBox(box);
-  else if (kind === 'XMP_') walkXmp(content.owned());
+  else if (kind === 'XMP_') walkXmp(content.withOwner());
   else if (kind === 'uuid') walkUuid(content);
   else if (kind === 'stsd') refuseEither(content.all(), 'a track');
   else if (texts.has(kind) || (within === 'udta' && kind.startsWith('\xa9')))
@@ -100,7 +100,7 @@ function blankBox({content, whole}: Box): void {
 
 function walkUuid(content: Part): void {
   const id = content.read(0, 16).toString('hex');
-  if (id === xmpUuid) walkXmp(content.slice(16).owned());
+  if (id === xmpUuid) walkXmp(content.slice(16).withOwner());
   else if (!harmlessUuids.has(id)) throw unknownKind('a box', 'uuid');
   else refuseEither(content.all(), 'a box "uuid"');
 }
@@ -133,7 +133,7 @@ function walkMeta(file: Part, meta: Part, depth: number): void {
   walkItems(file, inside);
 }
 
-/** The names of keys, which values call by their place; where there are more or fewer than counted, no place is certain. */
+/** The names of keys, which values refer to by number; throws if there are more or fewer than declared. */
 function namesOf(keys: Part): string[] {
   const names = boxesIn(keys.slice(8)).map(({content}) => textOf(content));
   if (keys.read(4, 4).readUInt32BE(0) !== names.length)

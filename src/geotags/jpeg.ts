@@ -54,25 +54,25 @@ function segmentAt(part: Part, start: number): Segment {
 /** Walks the application segments of a picture; some metadata is in several of them. */
 function walkSegments(segments: readonly Segment[]): void {
   const others = new Set(segments);
-  const taken = (number: number, begin: string) => {
-    const found = segments.filter(
+  const takeSegments = (number: number, begin: string) => {
+    const matching = segments.filter(
       one => one.kind === 0xe0 + number && one.content.upTo(begin.length).equals(Buffer.from(begin)),
     );
-    for (const one of found) others.delete(one);
-    return found.map(({content}) => content.slice(begin.length));
+    for (const one of matching) others.delete(one);
+    return matching.map(({content}) => content.slice(begin.length));
   };
-  for (const tiff of taken(1, 'Exif\0\0')) walkExif(tiff);
-  const packets = taken(1, 'http://ns.adobe.com/xap/1.0/\0').map(packet => packet.owned());
+  for (const tiff of takeSegments(1, 'Exif\0\0')) walkExif(tiff);
+  const packets = takeSegments(1, 'http://ns.adobe.com/xap/1.0/\0').map(packet => packet.withOwner());
   for (const packet of packets) walkXmp(packet);
-  const pieces = taken(1, 'http://ns.adobe.com/xmp/extension/\0');
+  const pieces = takeSegments(1, 'http://ns.adobe.com/xmp/extension/\0');
   for (const digest of new Set(pieces.map(digestOf)))
     walkExtended(
       digest,
       pieces.filter(piece => digestOf(piece) === digest),
       packets,
     );
-  const resources = taken(13, 'Photoshop 3.0\0');
-  if (resources.length > 0) walkResources(Part.joined(resources));
+  const resources = takeSegments(13, 'Photoshop 3.0\0');
+  if (resources.length > 0) walkResources(Part.join(resources));
   for (const {kind, content} of others) {
     const number = kind - 0xe0;
     const place = `an APP${number} segment`;
@@ -88,18 +88,15 @@ function digestOf(piece: Part): string {
   return piece.read(0, 32).toString('latin1');
 }
 
-/**
- * Blanks the location in extended XMP, which is in pieces of which each has its length and its place (XMP specification part 3,
- * 1.1.3.1), and makes its MD5 right, here and in the standard XMP that refers to it.
- */
+/** Blanks the location in extended XMP, which is in pieces (XMP part 3, 1.1.3.1), and makes its MD5 right. */
 function walkExtended(digest: string, pieces: readonly Part[], standard: readonly Part[]): void {
-  const sorted = pieces
+  const inOrder = pieces
     .map(piece => ({offset: piece.read(36, 4).readUInt32BE(0), data: piece.slice(40)}))
     .sort((one, other) => one.offset - other.offset);
   const length = pieces.at(-1)?.read(32, 4).readUInt32BE(0);
-  const end = sorted.reduce((at, {offset, data}) => (offset === at ? at + data.size : Number.NaN), 0);
+  const end = inOrder.reduce((at, {offset, data}) => (offset === at ? at + data.size : Number.NaN), 0);
   if (end !== length) throw new UnstrippableError('extended XMP with missing pieces');
-  const whole = Part.joined(sorted.map(({data}) => data)).owned();
+  const whole = Part.join(inOrder.map(({data}) => data)).withOwner();
   if (!walkXmp(whole)) return;
   const now = hash('md5', whole.all()).toUpperCase();
   for (const piece of pieces) piece.write(0, Buffer.from(now));
@@ -117,7 +114,7 @@ function replaceAll(part: Part, text: string, other: string): void {
   part.write(0, bytes);
 }
 
-/** Where the next marker is behind entropy-coded data; restart markers, and 0xff in data, are none (ITU T.81, B.1.1). */
+/** The offset of the next marker after entropy-coded data; restart markers and 0xff00 are data (ITU T.81, B.1.1). */
 async function endOfScan(part: Part, start: number): Promise<number> {
   let at = start;
   let mayBegin = false;

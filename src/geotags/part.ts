@@ -1,5 +1,5 @@
 import {type RandomAccess, readAt} from '../lib/files/random-access.ts';
-import {type Patch, patched, united} from './patches.ts';
+import {applyPatches, mergePatches, type Patch} from './patches.ts';
 import {UnstrippableError, wrongLengths} from './unstrippable.ts';
 
 interface Extent {
@@ -14,7 +14,7 @@ const mostChanges = 1_000;
 const mostClaims = 100_000;
 const mostExtents = 1_000;
 
-/** Most values are near each other: this much is read at once, and up to 16 times as much where a step reads again and again. */
+/** Bytes per read, since values are near each other; up to 16 times as much if a step has to read again. */
 const windowBytes = 64 * 1024;
 
 /** What is planned for a file: its changes, and which bytes belong to what. */
@@ -34,8 +34,8 @@ class MissingError extends Error {
 }
 
 /**
- * The bytes of a file, or of something in it that may be stored in several pieces, as they are after the planned changes.
- * Each part belongs to an owner, and the bytes that one owner claims cannot be changed by another.
+ * The bytes of a file, or of something in it that may be stored in several pieces, as they are after the planned
+ * changes. Each part belongs to an owner, and the bytes that one owner claims cannot be changed by another.
  */
 export class Part {
   readonly size: number;
@@ -62,7 +62,7 @@ export class Part {
   }
 
   /** Several parts of one file as one, in this order. */
-  static joined(parts: readonly Part[]): Part {
+  static join(parts: readonly Part[]): Part {
     const extents = parts.flatMap(part => part.#extents);
     if (parts[0] === undefined || extents.length > mostExtents)
       throw new UnstrippableError('metadata in very many pieces');
@@ -72,7 +72,7 @@ export class Part {
   /** Makes a step of a walk: from its start again when bytes that it reads had to be loaded. */
   async step<Result>(walk: () => Result): Promise<Result> {
     const {file, windows, changes, claims} = this.#draft;
-    const [changed, claimed] = [changes.length, claims.length];
+    const [changeCount, claimCount] = [changes.length, claims.length];
     windows.splice(1, windows.length - 2);
     for (let loaded = 0, least = windowBytes; ; least = Math.min(2 * least, 16 * windowBytes)) {
       try {
@@ -85,8 +85,8 @@ export class Part {
         loaded += bytes.length;
         if (loaded > mostLoaded) throw new UnstrippableError('metadata in very many places');
         windows.push({offset, bytes});
-        changes.length = changed;
-        claims.length = claimed;
+        changes.length = changeCount;
+        claims.length = claimCount;
       }
     }
   }
@@ -97,14 +97,14 @@ export class Part {
   }
 
   /** The same bytes with an owner of their own, who claims them. */
-  owned(): Part {
-    const part = this.unclaimed();
+  withOwner(): Part {
+    const part = this.withoutClaim();
     part.claim(0, this.size);
     return part;
   }
 
   /** The same bytes with an owner whom all have in common that share exactly these. */
-  shared(): Part {
+  withSharedOwner(): Part {
     const {sharers} = this.#draft;
     const key = JSON.stringify(this.#extents);
     const owner = sharers.get(key) ?? {};
@@ -113,7 +113,7 @@ export class Part {
   }
 
   /** The same bytes with an owner of their own, who claims none. */
-  unclaimed(): Part {
+  withoutClaim(): Part {
     return new Part(this.#draft, this.#extents);
   }
 
@@ -141,14 +141,14 @@ export class Part {
     return this.read(at, Math.min(length, this.size - at));
   }
 
-  /** Its bytes from a position on as they are in the file, outside of steps; a block may be overwritten by the next one. */
+  /** The bytes from a position on, without the planned changes; a block is valid until the next one is read. */
   async *blocks(from: number): AsyncGenerator<Buffer> {
     const memory = Buffer.allocUnsafeSlow(windowBytes);
     for (let at = from; at < this.size; ) {
       const [{offset, length}] = this.#within(at, Math.min(windowBytes, this.size - at)) as [Extent];
       const {file, windows} = this.#draft;
-      const held = inWindow(windows, {offset, length});
-      const block = held ?? (await readAt(file, offset, length, memory));
+      const window = inWindow(windows, {offset, length});
+      const block = window ?? (await readAt(file, offset, length, memory));
       if (block.length < length) throw new UnstrippableError('a file that became shorter');
       yield block;
       at += length;
@@ -174,7 +174,7 @@ export class Part {
     this.write(at, Buffer.from(this.read(at, length)).fill(0));
   }
 
-  /** The changes to the whole file, in order and without overlaps; refused if one changes what belongs to another owner. */
+  /** The planned changes, in order and without overlaps; throws if one changes bytes of another owner. */
   patches(): Patch[] {
     const {changes, claims} = this.#draft;
     for (const {offset, bytes, owner} of changes) {
@@ -182,21 +182,21 @@ export class Part {
       if (claims.some(one => one.owner !== owner && one.offset < end && offset < one.offset + one.length))
         throw new UnstrippableError('metadata that overlaps other data');
     }
-    return united(changes);
+    return mergePatches(changes);
   }
 
   /** The extents of some of the bytes; refused if there are not as many. */
   #within(at: number, length: number): Extent[] {
     if (!(at >= 0 && length >= 0 && at + length <= this.size)) throw wrongLengths();
-    const found: Extent[] = [];
+    const extents: Extent[] = [];
     let start = 0;
     for (const extent of this.#extents) {
       const from = Math.max(at, start);
       const to = Math.min(at + length, start + extent.length);
-      if (from < to) found.push({offset: extent.offset + from - start, length: to - from});
+      if (from < to) extents.push({offset: extent.offset + from - start, length: to - from});
       start += extent.length;
     }
-    return found;
+    return extents;
   }
 }
 
@@ -204,7 +204,7 @@ export class Part {
 function bytesAt({windows, changes}: Draft, extent: Extent): Buffer {
   const bytes = inWindow(windows, extent);
   if (bytes === undefined) throw Object.assign(new MissingError(), {extent});
-  return patched(bytes, extent.offset, changes);
+  return applyPatches(bytes, extent.offset, changes);
 }
 
 /** The bytes of an extent that are in memory. */

@@ -5,7 +5,7 @@ export interface Patch {
 }
 
 /** The changes in order, those that touch joined; of those that overlap, the last one counts. */
-export function united(changes: readonly Patch[]): Patch[] {
+export function mergePatches(changes: readonly Patch[]): Patch[] {
   const ranges: {start: number; end: number}[] = [];
   for (const {offset, bytes} of [...changes].sort((one, other) => one.offset - other.offset)) {
     const last = ranges.at(-1);
@@ -15,12 +15,12 @@ export function united(changes: readonly Patch[]): Patch[] {
   }
   return ranges.map(({start, end}) => ({
     offset: start,
-    bytes: patched(Buffer.alloc(end - start), start, changes),
+    bytes: applyPatches(Buffer.alloc(end - start), start, changes),
   }));
 }
 
 /** The bytes at a position with the patches there: a copy, if there are some. */
-export function patched<Bytes extends Uint8Array>(
+export function applyPatches<Bytes extends Uint8Array>(
   bytes: Bytes,
   position: number,
   patches: readonly Patch[],

@@ -17,7 +17,7 @@ export function walkResources(part: Part): void {
     const start = at + 6 + (((head[6] ?? 0) + 2) & ~1) + 4;
     const size = part.read(start - 4, 4).readUInt32BE(0);
     if (!/^(?:8BIM|PHUT|DCSR|AgHg|MeSa)/.test(head.toString('latin1'))) throw new UnstrippableError(place);
-    const value = part.slice(start, size).owned();
+    const value = part.slice(start, size).withOwner();
     const id = head.readUInt16BE(4);
     if (id === resource.iptc) iptc = {before: hash('md5', value.all()), value};
     if (id === resource.digest) digest = value;
@@ -38,7 +38,7 @@ function walkResource(id: number, value: Part): void {
   if (resource.thumbnail.includes(id)) refuseMetadata(value.all(), 'a thumbnail of Photoshop');
 }
 
-/** The datasets that tell a place: destination, content location, city, sub-location, state, country (IIM 4.2), with their records. */
+/** The datasets that tell a place: destination, content location, city, sub-location, state, country (IIM 4.2). */
 const locations = new Set(['1:5', '2:26', '2:27', '2:90', '2:92', '2:95', '2:100', '2:101']);
 
 /** Overwrites the datasets of IPTC metadata that tell a place with spaces. */

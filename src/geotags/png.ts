@@ -55,14 +55,14 @@ function walkText(kind: string, bytes: Buffer, data: Part): void {
   if (head === undefined || keyword === undefined) throw new UnstrippableError('a text without a keyword');
   const isCompressed = kind === 'zTXt' || (kind === 'iTXt' && flag !== '\0');
   const text = isCompressed
-    ? Part.ofBytes(inflated(bytes.subarray(head.length)))
-    : data.slice(head.length).owned();
+    ? Part.ofBytes(inflate(bytes.subarray(head.length)))
+    : data.slice(head.length).withOwner();
   walkPlain(keyword, text);
   if (isCompressed && text.patches().length > 0)
     throw new UnstrippableError(`the compressed text "${keyword}"`);
 }
 
-function inflated(bytes: Buffer): Buffer {
+function inflate(bytes: Buffer): Buffer {
   try {
     return inflateSync(bytes, {maxOutputLength: longestText});
   } catch {

@@ -40,7 +40,7 @@ interface Walk {
 
 /** Blanks the location in a TIFF or DNG file. */
 export async function walkTiffFile(file: Part): Promise<void> {
-  const walk = await file.step(() => walkOf(file.unclaimed()));
+  const walk = await file.step(() => walkOf(file.withoutClaim()));
   for (const at of walk.directories) follow(walk, await file.step(() => walkIfd(walk, at)));
   if (walk.isRaw && !walk.isDng) throw new UnstrippableError('a raw picture that is not a DNG');
   const end = await file.step(() => file.upTo(64, Math.max(0, file.size - 64)));
@@ -52,7 +52,7 @@ const trailer = /AXS[!*].{8}$|CANON OPTIONAL DATA\0|\xa1\xb2\xc3\xd4$|cbipcbbl$|
 
 /** Blanks the location in the Exif metadata of another file. */
 export function walkExif(part: Part): void {
-  const walk = walkOf(part.shared());
+  const walk = walkOf(part.withSharedOwner());
   for (const at of walk.directories) follow(walk, walkIfd(walk, at));
 }
 
@@ -69,8 +69,8 @@ function walkOf(part: Part): Walk {
   return walk;
 }
 
-function follow({directories}: Walk, found: readonly number[]): void {
-  for (const at of found) {
+function follow({directories}: Walk, offsets: readonly number[]): void {
+  for (const at of offsets) {
     if (directories.has(at)) throw new UnstrippableError('directories of tags that go in circles');
     if (at !== 0) directories.add(at);
   }
@@ -85,8 +85,8 @@ function walkIfd(walk: Walk, at: number): number[] {
   const following: number[][] = [];
   for (const entry of entries) {
     const {tag, valueAt, valueSize, isOutside} = entry;
-    const refused = refusals.get(tag);
-    if (refused !== undefined) throw new UnstrippableError(refused);
+    const refusal = refusals.get(tag);
+    if (refusal !== undefined) throw new UnstrippableError(refusal);
     if (tag === 0x10f) walk.make = part.read(valueAt, valueSize).toString('latin1');
     if (tag === 0xc612) walk.isDng = true;
     // A colour filter array or linear raw data (DNG 1.7, PhotometricInterpretation).
@@ -104,10 +104,10 @@ function walkValue({tiff, make}: Walk, {tag, valueAt, valueSize}: IfdEntry): boo
   const value = tiff.part.slice(valueAt, valueSize);
   // Image resources claim what is in them.
   if (tag === 0x8649) walkResources(value);
-  else if (tag === 0x2bc) walkXmp(value.owned());
-  else if (tag === 0x83bb) walkIptc(value.owned());
-  else if (tag === 0x927c) walkMakerNote(value.owned(), tiff, valueAt, make);
-  else if (tag === 0xc634) refusePrivate(value.owned().all());
+  else if (tag === 0x2bc) walkXmp(value.withOwner());
+  else if (tag === 0x83bb) walkIptc(value.withOwner());
+  else if (tag === 0x927c) walkMakerNote(value.withOwner(), tiff, valueAt, make);
+  else if (tag === 0xc634) refusePrivate(value.withOwner().all());
   else return false;
   return true;
 }
@@ -123,12 +123,12 @@ function blankGps(tiff: Tiff, pointer: IfdEntry): void {
   const {part, isLittle} = tiff;
   if (pointer.count !== 1) throw new UnstrippableError('several GPS directories');
   const [at = 0] = tiff.numbers(pointer);
-  const gps = part.unclaimed();
+  const gps = part.withoutClaim();
   const {entries, size} = tiff.directory(at);
   for (const {isOutside, valueAt, valueSize} of entries) if (isOutside) gps.zero(valueAt, valueSize);
   gps.zero(at, size);
-  const renamed = Buffer.from(unusedTag);
-  part.write(pointer.at, isLittle ? renamed.swap16() : renamed);
+  const newTag = Buffer.from(unusedTag);
+  part.write(pointer.at, isLittle ? newTag.swap16() : newTag);
   part.zero(pointer.valueAt, pointer.valueSize);
 }
 

@@ -8,7 +8,7 @@ const place = 'the data after the picture';
 /** The most further pictures; phones write a few. */
 const mostPictures = 10_000;
 
-/** Blanks the location in what follows a picture: further ones (CIPA DC-007), the video of a motion photo, filling bytes. */
+/** Blanks the location after a picture: in more pictures (CIPA DC-007), a motion photo's video, or filling bytes. */
 export async function walkTrailer(trailer: Part, depth = 0): Promise<void> {
   let pictures = 0;
   for (let at = 0; at < trailer.size; ) {
@@ -19,7 +19,7 @@ export async function walkTrailer(trailer: Part, depth = 0): Promise<void> {
     const skipped = (filling === -1 ? head.length : filling) - lengthSize;
     const video = head.indexOf('ftyp') - lengthSize;
     if (skipped > lengthSize) at += skipped;
-    else if (video >= 0 && video <= filling) return walkIsobmff(trailer.slice(at + video).unclaimed());
+    else if (video >= 0 && video <= filling) return walkIsobmff(trailer.slice(at + video).withoutClaim());
     else if (!isJpeg(head.subarray(filling))) return walkSamsung(trailer.slice(at), filling, depth);
     else {
       pictures += 1;
@@ -45,7 +45,7 @@ async function walkSamsung(trailer: Part, filling: number, depth: number): Promi
     // A block: its type, the length of its name, its name, its data.
     const data = await trailer.step(() => block.slice(8 + block.read(4, 4).readUInt32LE(0)));
     const head = await trailer.step(() => data.upTo(8));
-    if (head.toString('latin1', 4) === 'ftyp') await walkIsobmff(data.unclaimed());
+    if (head.toString('latin1', 4) === 'ftyp') await walkIsobmff(data.withoutClaim());
     else if (isJpeg(head)) await walkTrailer(data, below(depth));
     else if ((await trailer.step(() => block.read(2, 2).readUInt16LE(0))) === countryBlock)
       await trailer.step(() => data.zero(0, data.size));
@@ -53,10 +53,7 @@ async function walkSamsung(trailer: Part, filling: number, depth: number): Promi
   }
 }
 
-/**
- * A directory at the end says how far before it each of the blocks begins, and its length: `SEFH`, version, count, entries,
- * length of all that, `SEFT`.
- */
+/** A directory at the end locates each block: `SEFH`, version, count, entries, length of all that, `SEFT`. */
 function samsungBlocks(trailer: Part, filling: number): Part[] {
   const foot = trailer.upTo(8, Math.max(0, trailer.size - 8));
   const end = trailer.size - 8;

@@ -32,7 +32,7 @@ export function codesIn(text: string): ReadonlySet<string> {
 /** Names of location tags in bytes of unknown structure. */
 const location = /GPS(?:Lat|Lon|Alt|Pos|Info|Coord|[ :=])|latitude|longitude|ISO6709/i;
 
-/** Begins of metadata within pictures, such as a thumbnail, in which nobody expects any: Exif, XMP, IPTC and Exif of Photoshop. */
+/** How metadata within pictures begins, such as in a thumbnail: Exif, XMP, IPTC and Photoshop's Exif. */
 const metadata = [
   'Exif\0\0',
   'eXIf',

@@ -27,7 +27,7 @@ function walkChunk(file: Part, at: number): {kind: string; data: Part} {
   const kind = head.toString('latin1', 0, 4);
   const data = file.slice(at + 8, head.readUInt32LE(4));
   if (kind === 'EXIF') walkExif(data.slice(data.read(0, 6).toString('latin1') === 'Exif\0\0' ? 6 : 0));
-  else if (kind === 'XMP ') walkXmp(data.owned());
+  else if (kind === 'XMP ') walkXmp(data.withOwner());
   else if (kind !== 'ANMF' && !harmless.has(kind)) throw unknownKind('a chunk', kind);
   return {kind, data};
 }

@@ -4,8 +4,9 @@ import {refuseMetadata, UnstrippableError} from './unstrippable.ts';
 const place = 'XMP metadata';
 
 /**
- * The local names of properties that tell a place, in any namespace: those of Exif, IPTC, Photoshop, Darwin Core, Google and DJI, with
- * what exiftool has in its group of locations beside them. The address of the creator, and "ISOSpeedLatitude", only sound so.
+ * The local names of properties that tell a place, in any namespace: those of Exif, IPTC, Photoshop, Darwin Core,
+ * Google and DJI, with what exiftool has in its group of locations beside them. The address of the creator, and
+ * "ISOSpeedLatitude", only sound so.
  */
 const locationName =
   /gps|longt?itude|latitude(?!yyy|zzz)|altitude|geotag|geography|elevation(?!angle)|locality|lrftarget(?:lat|lon|(?:abs)?alt)|^(?:city|state|country(?:name|code)?|(?:shot|dcterms)?location(?:created|shown|name|id|code|remarks)?|sublocation|provincestate|stateprovince|worldregion|continent|waterbody|island(?:group)?|county|municipality|verbatimcoordinates|footprintwkt|georeference(?:remarks|sources)|coverage|earthpos|pose|ratingregion|lat|long?|lat_long|mcc|mnc|lac|cellid|cgi|(?:cam|gimbal)reverse|(?:flight|gimbal)(?:pitch|roll|yaw)degree|flight[xyz]speed|rtk(?:flag|std(?:hgt|lat|lon)))$/i;
@@ -34,21 +35,21 @@ export function walkXmp(packet: Part): boolean {
   // UTF-8 is read as bytes: all that is looked for is ASCII.
   const encoding = isLittle || first === 0xfe || first === 0 ? 'utf16le' : 'latin1';
   if (encoding === 'utf16le' && bytes.length % 2 !== 0) throw new UnstrippableError(place);
-  const ordered = (buffer: Buffer) =>
+  const inByteOrder = (buffer: Buffer) =>
     encoding === 'latin1' || isLittle ? buffer : Buffer.from(buffer).swap16();
-  const blanked = Buffer.from(ordered(bytes));
+  const copy = Buffer.from(inByteOrder(bytes));
   const width = encoding === 'latin1' ? 1 : 2;
-  const text = blanked.toString(encoding);
+  const text = copy.toString(encoding);
   if (otherCellPrefix.test(text)) throw new UnstrippableError(place);
   const spans = locationSpans(text);
-  for (const {start, end} of spans) blanked.fill(' ', width * start, width * end, encoding);
-  const rest = blanked.toString(encoding);
+  for (const {start, end} of spans) copy.fill(' ', width * start, width * end, encoding);
+  const rest = copy.toString(encoding);
   for (const [, element, property] of rest.matchAll(looseProperty))
     if (isLocation(element ?? property ?? '')) throw new UnstrippableError(place);
   // Thumbnails and depth maps are whole pictures in base64, broken into lines by some writers.
   for (const [picture] of rest.replace(/&#x?[\da-f]+;|\s+/gi, '').matchAll(/[a-z\d+/]{64,}/gi))
     refuseMetadata(Buffer.from(picture, 'base64'), 'a picture in XMP metadata');
-  if (spans.length > 0) packet.write(0, ordered(blanked));
+  if (spans.length > 0) packet.write(0, inByteOrder(copy));
   return spans.length > 0;
 }
 
@@ -58,9 +59,9 @@ interface Span {
 }
 
 /** Whether a property, by its name with or without a prefix, tells a place. */
-export function isLocation(qualified: string): boolean {
-  const [, prefix, local = ''] = /^(?:([^:]*):)?(.*)$/s.exec(qualified) ?? [];
-  return prefix !== 'xmlns' && (qualified === 'cell:r' || locationName.test(local));
+export function isLocation(name: string): boolean {
+  const [, prefix, local = ''] = /^(?:([^:]*):)?(.*)$/s.exec(name) ?? [];
+  return prefix !== 'xmlns' && (name === 'cell:r' || locationName.test(local));
 }
 
 /** Where in an XMP packet elements and attributes tell a place; some may be within others. */

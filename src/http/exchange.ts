@@ -1,7 +1,7 @@
 import type {Dispatcher} from 'undici';
 import {syntaxError} from '../errors.ts';
 import {nextTurn} from '../host.ts';
-import {defined} from '../lib/object.ts';
+import {omitUndefined} from '../lib/object.ts';
 import {closed} from './errors.ts';
 import {
   type Body,
@@ -141,7 +141,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.#end({truncated: false, cut: true, ...defined({fault: syntaxError(error)})}, error);
+    this.#end({truncated: false, cut: true, ...omitUndefined({fault: syntaxError(error)})}, error);
   }
 
   #end(how: Pick<HttpAnswer, 'truncated' | 'cut' | 'fault'>, error?: Error): void {

@@ -2,7 +2,7 @@ import {isIP, type Socket} from 'node:net';
 import {connect as connectTls} from 'node:tls';
 import type {MediaError} from '../errors.ts';
 import {nextTurn, type StopSignal} from '../host.ts';
-import {defined} from '../lib/object.ts';
+import {omitUndefined} from '../lib/object.ts';
 import {Stop, unlessStopped} from '../lib/stop.ts';
 import {connectToHost} from './addresses.ts';
 import {closed, describeConnectError, describeUnasked} from './errors.ts';
@@ -99,7 +99,7 @@ function secured(
       ALPNProtocols: ['http/1.1'],
       // Even with NODE_TLS_REJECT_UNAUTHORIZED=0: the key would go to anyone.
       rejectUnauthorized: true,
-      ...defined({servername, ca, cert, key}),
+      ...omitUndefined({servername, ca, cert, key}),
     });
     tls.on('error', reject).once('secureConnect', () => {
       trace?.phase('TLS', `${tls.getProtocol()}, ${tls.getCipher().name}`);

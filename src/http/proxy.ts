@@ -4,7 +4,7 @@ import {phrase} from '../hint.ts';
 import type {Clock, Host} from '../host.ts';
 import {own} from '../lib/object.ts';
 import {Secret} from '../lib/secrets/secret.ts';
-import {isLoopback, percentDecoded} from '../lib/url.ts';
+import {decodePercent, isLoopback} from '../lib/url.ts';
 import {wordsOf} from '../lib/words.ts';
 import {dropInterimResponses} from './interim-filter.ts';
 import type {HttpAnswer} from './message.ts';
@@ -100,7 +100,7 @@ export function forwarderFor(origin: URL, environment: Host['env']): NamedProxy 
 
 /** The field with the credentials in the proxy variable, if there are any. */
 export function proxyAuthorization({url: {username, password}}: NamedProxy): Record<string, string> {
-  const credentials = Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`);
+  const credentials = Buffer.from(`${decodePercent(username)}:${decodePercent(password)}`);
   return username === '' ? {} : {'proxy-authorization': `Basic ${credentials.toString('base64')}`};
 }
 
@@ -149,7 +149,7 @@ export async function openTunnel(
 
 /** The error for a tunnel through which something came before anything was asked: networks that want to be logged in to do that. */
 export function describePage(bytes: Buffer, proxy: URL): MediaError {
-  const password = new Secret(percentDecoded(proxy.password));
+  const password = new Secret(decodePercent(proxy.password));
   const words = wordsOf(bytes, text => password.redactIn(text));
   return new MediaError(
     'proxy_failed',

@@ -1,55 +1,55 @@
-interface InProgress {
+interface UploadInProgress {
   size: number;
   sha256?: string;
-  /** Callbacks of those that wait for its hash or its end; usually there are none. */
-  waiting: (() => void)[];
+  /** Called at its next hash or its end; usually nobody waits. */
+  waiters: (() => void)[];
 }
 
-/** An upload in progress; later files of the same size may wait for it. */
+/** The handle of one upload in progress. */
 export type ActiveUpload = ReturnType<ActiveUploads['begin']>;
 
-/** The uploads in progress: as many as are sent at a time, so that each look at all of them is short. */
+/** The uploads in progress. They are as few as the concurrency, so each search reads all of them. */
 export class ActiveUploads {
-  /** In the order in which they began. */
-  readonly #all = new Set<InProgress>();
+  /** In the order of begin(). */
+  readonly #all = new Set<UploadInProgress>();
 
   /** Whether a file of this size is in progress. */
   has(size: number): boolean {
-    for (const one of this.#all) if (one.size === size) return true;
+    for (const upload of this.#all) if (upload.size === size) return true;
     return false;
   }
 
-  /** Adds an upload; later files of the same size can wait for it until its end(). */
+  /** Adds an upload. Later files of the same size can wait until its end(). */
   begin(size: number) {
     const all = this.#all;
     const hasEarlier = this.has(size);
-    const own: InProgress = {size, waiting: []};
+    const own: UploadInProgress = {size, waiters: []};
     all.add(own);
     const wake = () => {
-      for (const wakeOne of own.waiting.splice(0)) wakeOne();
+      for (const wakeOne of own.waiters.splice(0)) wakeOne();
     };
-    /** An earlier upload that has, or may have, the same content. */
-    const earlier = () => {
-      const began = [...all];
-      const before = began.slice(0, began.indexOf(own));
-      return before.find(one => one.size === size && (one.sha256 ?? own.sha256) === own.sha256);
+    /** An earlier upload with the same hash, or of the same size and not hashed yet. */
+    const earlierEqual = () => {
+      const inOrder = [...all];
+      const before = inOrder.slice(0, inOrder.indexOf(own));
+      return before.find(upload => upload.size === size && (upload.sha256 ?? own.sha256) === own.sha256);
     };
     return {
-      /** Whether another file of the same size was already in progress when it began. */
+      /** Whether another file of the same size was in progress at begin(). */
       hasEarlier,
 
-      /** Announces its hash to those that wait for it. */
+      /** Sets its hash, and wakes the uploads that wait. */
       announce(sha256: string): void {
         if (own.sha256 === sha256) return;
         own.sha256 = sha256;
         wake();
       },
 
-      /** Resolves when no earlier file with the same content is in progress. Call announce() first. */
-      async afterEqual(): Promise<void> {
-        // Waits only for earlier files, so that no two wait for each other.
-        for (let one = earlier(); one !== undefined; one = earlier())
-          await new Promise<void>(resolve => one?.waiting.push(resolve));
+      /** Resolves when no earlier upload of equal content is in progress. Call announce() first. */
+      async waitForEqual(): Promise<void> {
+        // An upload waits only for earlier ones, so no two wait for each other.
+        for (let upload = earlierEqual(); upload !== undefined; upload = earlierEqual())
+          await new Promise<void>(resolve => upload?.waiters.push(resolve));
       },
 
       end(): void {

@@ -3,88 +3,90 @@ import type {ActiveUpload} from './active-uploads.ts';
 import type {Intent} from './line.ts';
 import type {JournalLog} from './log.ts';
 import type {JournalReader} from './reader.ts';
-import {ofOtherStore} from './scope.ts';
+import {otherServiceError} from './scope.ts';
 
-interface EntryParts {
+interface UploadLogParts {
   idempotencyKey: string;
-  /** The key of an earlier upload of this content that is unknown. A failure of this upload does not settle that one. */
-  inDoubt: string | undefined;
-  /** Whether an earlier run released an upload with this key. */
+  /** The key of an earlier, unknown upload of the same content. It stays unknown if this upload fails. */
+  unknownKey: string | undefined;
+  /** Whether an earlier run released an upload with the same idempotency key. */
   wasReleased: boolean;
-  /** The SHA-256 of the whole content, in hex; undefined if it must be computed while the content is sent. */
+  /** The SHA-256 of the content, in hex; undefined if the upload must compute it while it sends. */
   sha256: string | undefined;
   log: JournalLog;
   reader: JournalReader;
   active: ActiveUpload;
-  /** The SHA-256 of the content when it was admitted, in hex, if it was hashed then. */
-  hashed: string | undefined;
-  /** The intent, if it is not recorded yet: then it is recorded with the next transition, at the end at the latest. */
+  /** The SHA-256 of the content, in hex, if beginUpload() computed it. */
+  sha256AtStart: string | undefined;
+  /** An intent that no line has yet: the next line of this upload records it. */
   intent: Intent | undefined;
 }
 
-/** One upload of a run, through which the run reports its progress to the journal. */
-export type JournalEntry = ReturnType<typeof journalEntry>;
+/** The lines of one upload: the run calls a method at each transition, and the journal records it. */
+export type UploadLog = ReturnType<typeof uploadLog>;
 
-export function journalEntry(parts: EntryParts) {
+export function uploadLog(parts: UploadLogParts) {
   const {log, reader, active, idempotencyKey: key} = parts;
-  let {hashed: sent, intent} = parts;
+  let {sha256AtStart: contentSha256, intent} = parts;
   const takeIntent = () => {
-    const taken = intent;
+    const pending = intent;
     intent = undefined;
-    return taken;
+    return pending;
   };
   const recordIntent = () => {
-    const taken = takeIntent();
-    // Whether it could be written shows in the next transition that matters.
-    if (taken !== undefined) log.append({event: 'intent', key, ...taken}).catch(() => {});
+    const pending = takeIntent();
+    // If the write fails, every later line rejects, and the run ends there.
+    if (pending !== undefined) log.append({event: 'intent', key, ...pending}).catch(() => {});
   };
-  const recordCommit = () => log.append({event: 'commit', key, ...takeIntent(), sha256: sent ?? ''});
+  const recordCommit = () => log.append({event: 'commit', key, ...takeIntent(), sha256: contentSha256 ?? ''});
   return {
-    // Named one by one, since a copy takes a tenth of what an upload costs the journal.
+    // No spread of `parts`: the copy takes a tenth of the journal's time for an upload.
     idempotencyKey: key,
-    inDoubt: parts.inDoubt,
+    unknownKey: parts.unknownKey,
     wasReleased: parts.wasReleased,
     sha256: parts.sha256,
 
     /**
-     * Resolves when the journal records durably that the last chunk is about to be sent. `sha256` is of the whole
-     * content, in hex. Throws `source_changed` for other content than was admitted or sent with this key before: not every
-     * file system shows in a file's times that it was written twice in a second.
+     * Resolves when a line is durable that permits to send the last chunk. `sha256`: of the whole content, in hex.
+     * Throws `source_changed` if an earlier hash differs: on some file systems a second write does not change the
+     * file's times.
      */
     async commit(sha256: string): Promise<void> {
-      if (sent !== undefined && sha256 !== sent) throw sourceChanged('The file', 'it was rewritten');
-      sent = sha256;
+      if (contentSha256 !== undefined && sha256 !== contentSha256)
+        throw sourceChanged('The file', 'it was rewritten');
+      contentSha256 = sha256;
       active.announce(sha256);
       return recordCommit();
     },
 
-    /** Records that an earlier upload with this key is unknown after all, although this one was not released. */
-    doubt: recordCommit,
+    /** Records that an earlier attempt with this key is still unknown, although this attempt sent nothing. */
+    recordUnknown: recordCommit,
 
     /**
-     * Resolves when the service's record is durable; rejects then if `told`, which service that is, is not the one of the journal.
-     * Calls `onOther` at once if so, so that nothing more is sent to it meanwhile.
+     * Resolves when the service's record is durable. If the response reports another service ID than the journal's,
+     * calls `onOther` at once, so that the run stops sending, and rejects when the record is durable.
      */
-    async done(
+    async recordStored(
       recordJson: string,
-      told?: string,
+      reportedServiceId?: string,
       onOther: (error: MediaError) => void = () => {},
     ): Promise<void> {
-      const {index, shown} = reader;
-      const isOther = () => told !== undefined && told !== (index.serviceId ?? told);
-      if (isOther()) onOther(ofOtherStore(index.serviceId, told, shown));
-      const serviceId = told === index.serviceId ? undefined : told;
+      const {index, displayPath} = reader;
+      const isOther = () =>
+        reportedServiceId !== undefined && reportedServiceId !== (index.serviceId ?? reportedServiceId);
+      if (isOther()) onOther(otherServiceError(index.serviceId, reportedServiceId, displayPath));
+      const serviceId = reportedServiceId === index.serviceId ? undefined : reportedServiceId;
       await log.append({event: 'done', key, recordJson, serviceId});
-      if (isOther()) throw ofOtherStore(index.serviceId, told, shown);
+      if (isOther()) throw otherServiceError(index.serviceId, reportedServiceId, displayPath);
     },
 
-    /** Records that certainly nothing was stored; another commit may follow. Never call it for an unknown outcome. */
-    async failed({code, message}: {code: string; message: string}): Promise<void> {
+    /** Records that the service has stored nothing; a retry may commit again. Never call it for an unknown outcome. */
+    async recordFailure({code, message}: {code: string; message: string}): Promise<void> {
       recordIntent();
       await log.append({event: 'failed', key, error: {code, message}});
     },
 
-    /** Ends this upload in this run. If it was committed and has no result, it is unknown. */
+    /** Ends this upload in this run. A commit without a result makes it unknown. */
     end(): void {
       recordIntent();
       active.end();

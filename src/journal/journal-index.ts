@@ -1,56 +1,56 @@
 import {Column, CompactMap} from '../lib/tables.ts';
-import {type Content, contentOf, type SentAs, sentAsKey, sentAsOf} from './identity.ts';
+import {type Content, contentKey, type Variant, variantKey, variantOf} from './identity.ts';
 import type {FileState, PathKey, UploadLine} from './line.ts';
 import {PathHistory} from './path-history.ts';
 
 const states = ['pending', 'unknown', 'done', 'failed', 'forgotten'] as const;
 
-/** `pending`: may be sent. `unknown`: released without a recorded result. `forgotten`: stored, but no longer counts. */
-export type EntryState = (typeof states)[number];
+/** `pending`: may be sent. `unknown`: sent without a recorded result. `forgotten`: stored, but may be sent again. */
+export type UploadState = (typeof states)[number];
 
-/** The upload of some content, sent in one way and under one idempotency key. */
-export interface Entry extends SentAs {
-  /** The row in the index. */
+/** An entry of the index: the upload of one variant of one content, under one idempotency key. */
+export interface IndexRow extends Variant {
+  /** Its number in the index. */
   row: number;
-  /** Where the line with its current state begins, in bytes. */
+  /** The offset in the file, in bytes, of the line with its current state. */
   offset: number;
-  state: EntryState;
+  state: UploadState;
   size: number;
-  /** Whether it was ever released, so that the service may know its key. */
-  released: boolean;
+  /** Whether a run has ever released it, so that the service may know its key. */
+  wasReleased: boolean;
 }
 
-/** A journal in memory, without paths unless they are requested. */
+/** The uploads of a journal in memory, in columns; paths only on request. */
 export class JournalIndex {
-  /** The service that has stored all of this, as far as it said which one it is. */
+  /** The ID of the service that stored these uploads; undefined if it reports none. */
   serviceId: string | undefined;
-  /** Present on request, for commands that look up paths. */
+  /** Present with `paths`, for commands that look up paths. */
   readonly history: PathHistory | undefined;
   readonly #rows = new CompactMap();
-  /** The first upload of each content, and all of those that have several. */
-  readonly #contents = new CompactMap();
-  readonly #equals = new Map<number, number[]>();
+  /** The first row of each content, and all rows of a content that has several. */
+  readonly #firstRows = new CompactMap();
+  readonly #rowsWithEqualContent = new Map<number, number[]>();
   readonly #sizes = new Set<number>();
-  /** The upload of each state of a file, for each rule that decided its content type. */
+  /** For each type rule: the row of each state of a file. */
   readonly #fileStates = new Map<string, CompactMap>();
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #offset = new Column(Float64Array);
   readonly #size = new Column(Float64Array);
-  /** The first half of each SHA-256, in four numbers. */
+  /** The first half of each SHA-256, as four numbers; zeros for a row without a hash. */
   readonly #hash = new Column(Uint32Array);
   readonly #state = new Column(Uint8Array);
   readonly #released = new Column(Uint8Array);
-  /** How each upload was sent, and its last writer, as numbers of names. */
+  /** The variant of each upload, and its last writer, as numbers of names. */
   readonly #type = new Column(Uint32Array);
   readonly #writer = new Column(Uint32Array);
-  #committed: {row: number; by: string; offset: number}[] = [];
+  #unreleased: {row: number; by: string; offset: number}[] = [];
 
   constructor(options: {paths?: boolean | undefined} = {}) {
     this.history = options.paths ? new PathHistory() : undefined;
   }
 
-  /** The number of uploads. */
+  /** How many uploads there are. */
   get size(): number {
     return this.#rows.size;
   }
@@ -60,92 +60,91 @@ export class JournalIndex {
     return this.#rows.get(key) ?? -1;
   }
 
-  entry(row: number): Entry {
+  entry(row: number): IndexRow {
     return {
       row,
       state: this.stateOf(row),
       size: this.#size.at(row),
-      ...sentAsOf(this.#names[this.#type.at(row)]),
+      ...variantOf(this.#names[this.#type.at(row)]),
       offset: this.#offset.at(row),
-      released: this.#released.at(row) === 1,
+      wasReleased: this.#released.at(row) === 1,
     };
   }
 
-  stateOf(row: number): EntryState {
+  stateOf(row: number): UploadState {
     return states[this.#state.at(row)] ?? 'pending';
   }
 
-  /** Whether the upload with this key is known, and in one of these states. */
-  isIn(key: string, ...states: readonly EntryState[]): boolean {
+  /** Whether the index has an upload with this key in one of these states. */
+  hasState(key: string, ...states: readonly UploadState[]): boolean {
     const row = this.rowOf(key);
     return row !== -1 && states.includes(this.stateOf(row));
   }
 
-  /** The uploads of a path, latest first; none without `paths`. */
-  entriesOf(path: PathKey): Entry[] {
+  /** The uploads of a path, the latest first; none without `paths`. */
+  entriesOfPath(path: PathKey): IndexRow[] {
     return [...(this.history?.rowsOf(path) ?? [])].map(row => this.entry(row));
   }
 
-  /** The content of an upload that was released; undefined if nobody has hashed it. */
+  /** The content of an upload; undefined if no line has its hash. */
   contentOf(row: number): Content | undefined {
     let sha256 = '';
     for (let at = 4 * row; at < 4 * row + 4; at += 1) {
       const part = this.#hash.at(at);
-      // Rows without a hash hold zeros.
       if (part === 0 && at === 4 * row && this.#hash.at(at + 1) === 0) return undefined;
       sha256 += part.toString(16).padStart(8, '0');
     }
-    return contentOf(sha256, this.#size.at(row));
+    return contentKey(sha256, this.#size.at(row));
   }
 
-  /** All uploads with this content, in the order in which they were hashed. */
-  entriesWith(content: Content): Entry[] {
-    const first = this.#contents.get(content);
+  /** All uploads of this content, in the order of their hashes in the file. */
+  entriesWithContent(content: Content): IndexRow[] {
+    const first = this.#firstRows.get(content);
     if (first === undefined) return [];
-    const rows = new Set(this.#equals.get(first) ?? [first]);
+    const rows = new Set(this.#rowsWithEqualContent.get(first) ?? [first]);
     return [...rows].filter(row => this.contentOf(row) === content).map(row => this.entry(row));
   }
 
-  /** Whether content of this size is known. */
+  /** Whether the journal has content of this size. */
   hasSize(size: number): boolean {
     return this.#sizes.has(size);
   }
 
-  /** The upload for a file in this state; if `types` is given, it must match too. */
-  entryOfFile(file: FileState): Entry | undefined {
-    const key = keyOf(file);
+  /** The upload of a file that is unchanged since; without `types`, under any type rule. */
+  entryOfFile(file: FileState): IndexRow | undefined {
+    const key = fileStateKey(file);
     const tables =
       file.types === undefined ? [...this.#fileStates.values()] : [this.#fileStates.get(file.types)];
     const row = tables.map(table => table?.get(key)).find(found => found !== undefined);
     return row === undefined ? undefined : this.entry(row);
   }
 
-  /** Adds a line, which begins at an offset; false if it does not fit the earlier ones. */
+  /** Applies a line that begins at an offset; false if it contradicts the earlier lines. */
   apply(line: UploadLine, offset: number): boolean {
     const {event, key, by, sha256} = line;
     const isIntent = line.contentType !== undefined;
-    const row = isIntent ? this.#added(line) : this.rowOf(key);
+    const row = isIntent ? this.#rowForIntent(line) : this.rowOf(key);
     if (row === -1) return false;
-    if (isIntent) this.#intend(row, by, offset);
-    if (line.path !== undefined && !this.#see(row, line, offset)) return false;
-    // Usually the hash was in the commit line.
+    if (isIntent) this.#applyIntent(row, by, offset);
+    if (line.path !== undefined && !this.#applySighting(row, line, offset)) return false;
+    // A decision of the user repeats the hash of the commit line.
     if (sha256 && (event !== 'resolved' || this.contentOf(row) === undefined)) this.#setHash(row, sha256);
     switch (event) {
       case 'commit':
-        this.#committed.push({row, by, offset});
+        this.#unreleased.push({row, by, offset});
         break;
       case 'forgotten':
         this.#set(row, 'forgotten', offset);
         break;
       case 'done':
         this.serviceId ??= line.serviceId;
-        // What another service has stored does not count here.
+        // A record of another service does not count as stored.
         this.#set(row, (line.serviceId ?? this.serviceId) === this.serviceId ? 'done' : 'forgotten', offset);
         break;
       case 'failed':
-        // What its writer gave up before the release is not sent.
-        this.#committed = this.#committed.filter(commit => commit.row !== row || commit.by !== by);
-        // If another writer has released this upload since, the failure of the earlier one says nothing about it.
+        // The writer gave this commit up before its release, so it sends nothing.
+        this.#unreleased = this.#unreleased.filter(commit => commit.row !== row || commit.by !== by);
+        // The failure of an earlier writer does not settle an upload that another writer has released since.
         if (this.#writer.at(row) === this.#numberOf(by)) this.#settle(row, 'failed', offset);
         break;
       case 'resolved':
@@ -154,89 +153,89 @@ export class JournalIndex {
     return true;
   }
 
-  /** Everything that a writer has committed is about to be sent: without a result, it is unknown. */
+  /** Applies a release: the writer is about to send all its commits, so they are unknown until they have a result. */
   release(by: string): void {
-    const committed = this.#committed;
-    this.#committed = committed.filter(commit => commit.by !== by);
-    for (const {row, offset, by: writer} of committed) {
+    const commits = this.#unreleased;
+    this.#unreleased = commits.filter(commit => commit.by !== by);
+    for (const {row, offset, by: writer} of commits) {
       if (writer !== by) continue;
       this.#released.set(row, 1);
       this.#writer.set(row, this.#numberOf(by));
-      // Only the first commit counts, since the service may have known the key from then on.
+      // The first commit stays current, since the service may know the key from then on.
       if (this.stateOf(row) !== 'unknown') this.#settle(row, 'unknown', offset);
     }
   }
 
-  /** Commits that were not released when another writer opened the journal are never sent. */
-  withdraw(): void {
-    this.#committed = [];
+  /** Drops all commits without a release: another writer has opened the journal, so nobody sends them. */
+  dropUnreleased(): void {
+    this.#unreleased = [];
   }
 
-  /** Counts an upload as forgotten because another journal says so. */
+  /** Marks an upload as forgotten, if there is one with this key: another journal has a line that forgets it. */
   forget(key: string): void {
     const row = this.rowOf(key);
     if (row !== -1) this.#state.set(row, states.indexOf('forgotten'));
   }
 
-  /** What is forgotten gets no other state: a line that says so is of an older copy in the same file. */
-  #set(row: number, state: EntryState, offset: number): void {
+  /** A forgotten upload stays forgotten: later lines about it come from an older copy of the journal. */
+  #set(row: number, state: UploadState, offset: number): void {
     if (this.stateOf(row) === 'forgotten') return;
     this.#state.set(row, states.indexOf(state));
     this.#offset.set(row, offset);
   }
 
-  /** A stored record stays valid whatever follows it. */
-  #settle(row: number, state: EntryState, offset: number): void {
+  /** A stored upload stays stored: its record is valid whatever lines follow. */
+  #settle(row: number, state: UploadState, offset: number): void {
     if (this.stateOf(row) !== 'done') this.#set(row, state, offset);
   }
 
-  /** The row of an upload, which it gets with its first intent. */
-  #added({key, size = 0, contentType = '', transform}: UploadLine): number {
+  /** The row of an upload; its first intent adds the row. */
+  #rowForIntent({key, size = 0, contentType = '', transform}: UploadLine): number {
     const next = this.#rows.size;
     const row = this.#rows.set(key, next, 'kept') ?? next;
     if (row === next) this.#size.set(row, size);
-    if (row === next) this.#type.set(row, this.#numberOf(sentAsKey({contentType, transform})));
+    if (row === next) this.#type.set(row, this.#numberOf(variantKey({contentType, transform})));
     return row;
   }
 
-  #see(row: number, {path = '', size = 0, stat, types = ''}: UploadLine, offset: number): boolean {
+  #applySighting(row: number, {path = '', size = 0, stat, types = ''}: UploadLine, offset: number): boolean {
     const table = this.#fileStates.get(types) ?? new CompactMap();
     this.#fileStates.set(types, table);
-    table.set(keyOf({path, size, stat}), row);
+    table.set(fileStateKey({path, size, stat}), row);
     this.history?.add(path, row, offset);
     return this.#size.at(row) === size;
   }
 
   #setHash(row: number, sha256: string): void {
-    const content = contentOf(sha256, this.#size.at(row));
+    const content = contentKey(sha256, this.#size.at(row));
     if (this.contentOf(row) === content) return;
     for (let part = 0; part < 4; part += 1)
       this.#hash.set(4 * row + part, Number.parseInt(sha256.slice(8 * part, 8 * part + 8), 16));
     this.#sizes.add(this.#size.at(row));
-    const first = this.#contents.set(content, row, 'kept') ?? row;
-    const equals = this.#equals.get(first);
+    const first = this.#firstRows.set(content, row, 'kept') ?? row;
+    const equals = this.#rowsWithEqualContent.get(first);
     if (equals !== undefined) equals.push(row);
-    else if (first !== row) this.#equals.set(first, [first, row]);
+    else if (first !== row) this.#rowsWithEqualContent.set(first, [first, row]);
   }
 
-  /** An intent with the same key is another run with the same content. It does not settle an unknown upload. */
-  #intend(row: number, by: string, offset: number): void {
+  /** A later intent with the same key is another run with the same content; an unknown upload stays unknown. */
+  #applyIntent(row: number, by: string, offset: number): void {
     const state = this.stateOf(row);
-    // A replaced writer may write this late: its failure must not settle what its successor has released.
+    // A replaced writer may write its intent late. Its failure must not settle what its successor has released.
     if (state !== 'unknown') this.#writer.set(row, this.#numberOf(by));
-    // If it was released, its current line contains the hash.
+    // After a release, the commit line stays current: it contains the hash.
     if (state === 'failed' || (state === 'pending' && this.#released.at(row) === 0))
       this.#set(row, 'pending', offset);
   }
 
   #numberOf(name: string): number {
-    const known = this.#numbers.get(name);
-    if (known !== undefined) return known;
+    const existing = this.#numbers.get(name);
+    if (existing !== undefined) return existing;
     this.#numbers.set(name, this.#names.length);
     return this.#names.push(name) - 1;
   }
 }
 
-function keyOf({path, size, stat = ''}: FileState): string {
+function fileStateKey({path, size, stat = ''}: FileState): string {
   return `${path}\0${size}\0${stat}`;
 }

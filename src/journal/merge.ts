@@ -4,29 +4,29 @@ import {hint, option} from '../hint.ts';
 import type {Host} from '../host.ts';
 import {draftOf, replaceDurably} from '../lib/files/durable.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {ignoreMissing} from '../lib/system-code.ts';
-import {journalFailed} from './errors.ts';
+import {journalAccessError} from './errors.ts';
 import {appendAll} from './file.ts';
-import type {EntryState} from './journal-index.ts';
-import {formatHeader, withoutCommit} from './line.ts';
+import type {UploadState} from './journal-index.ts';
+import {commitAsHashed, formatHeader} from './line.ts';
 import {lockJournal} from './open.ts';
 import {type JournalReader, readJournal} from './reader.ts';
 import {commonScope} from './scope.ts';
 
-/** Writes all that is stored, then replaces the output file, unless that would lose what it holds. */
+/** Writes the stored uploads of several journals to one file. Rejects if an existing file has others. */
 export async function writeMerged(
   path: string,
   readers: readonly JournalReader[],
   host: Host,
 ): Promise<void> {
-  const absolute = typedPath(host.cwd(), path);
+  const absolute = resolveUserPath(host.cwd(), path);
   const lock = await lockJournal(absolute, path, host);
   try {
     await refuseToOverwrite(absolute, path, readers, host);
     await replaceDurably(absolute, file => writeAll(file, readers), draftOf(absolute, host), host.files);
   } catch (error) {
-    throw error instanceof MediaError ? error : journalFailed(path, 'written', error);
+    throw error instanceof MediaError ? error : journalAccessError(path, 'written', error);
   } finally {
     await lock.release();
   }
@@ -34,30 +34,31 @@ export async function writeMerged(
 
 async function refuseToOverwrite(
   absolute: string,
-  shown: string,
+  displayPath: string,
   readers: readonly JournalReader[],
   host: Host,
 ): Promise<void> {
   const {cwd, files} = host;
   if ((await files.stat(absolute).catch(ignoreMissing)) === undefined) return;
-  const found = await inodeOf(absolute, 'file', files);
+  const outputInode = await inodeOf(absolute, 'file', files);
   for (const reader of readers) {
-    if ((await inodeOf(typedPath(cwd(), reader.shown), 'file', files)) !== found) continue;
-    throw new MediaError('usage', `${shown} is one of the journals to be merged.`, {
+    if ((await inodeOf(resolveUserPath(cwd(), reader.displayPath), 'file', files)) !== outputInode) continue;
+    throw new MediaError('usage', `${displayPath} is one of the journals to be merged.`, {
       hint: hint`Use another file with ${option('output')}; the journals themselves are not changed.`,
     });
   }
-  const there = await readJournal(shown, host);
-  commonScope([...readers, there]);
-  for await (const batch of there.lines()) {
+  const output = await readJournal(displayPath, host);
+  commonScope([...readers, output]);
+  for await (const batch of output.lines()) {
     const isLost = ({key}: {key: string}) => {
-      const isKnownAs = (...states: EntryState[]) => readers.some(({index}) => index.isIn(key, ...states));
-      if (there.index.isIn(key, 'forgotten')) return isKnownAs('done');
-      return there.index.isIn(key, 'done', 'unknown') && !isKnownAs('done', 'forgotten');
+      const anyHasState = (...states: UploadState[]) =>
+        readers.some(({index}) => index.hasState(key, ...states));
+      if (output.index.hasState(key, 'forgotten')) return anyHasState('done');
+      return output.index.hasState(key, 'done', 'unknown') && !anyHasState('done', 'forgotten');
     };
     if (!batch.some(isLost)) continue;
-    throw new MediaError('usage', `${shown} records what the journals to be merged do not.`, {
-      hint: hint`Nothing was written. To keep it, add ${shown} to these journals, and use another file with ${option('output')}.`,
+    throw new MediaError('usage', `${displayPath} records what the journals to be merged do not.`, {
+      hint: hint`Nothing was written. To keep it, add ${displayPath} to these journals, and use another file with ${option('output')}.`,
     });
   }
 }
@@ -70,13 +71,14 @@ async function writeAll(file: FileHandle, readers: readonly JournalReader[]): Pr
     await appendAll(file, Buffer.from(formatHeader(whole)));
   }
   for (const [number, reader] of readers.entries()) {
-    // They may be copies of this one.
+    // The journals may be copies of each other: an upload is written once.
     const earlier = readers.slice(0, number);
     for await (const batch of reader.lines()) {
-      const kept = batch.filter(
-        ({key}) => reader.index.isIn(key, 'done') && !earlier.some(({index}) => index.isIn(key, 'done')),
+      const storedLines = batch.filter(
+        ({key}) =>
+          reader.index.hasState(key, 'done') && !earlier.some(({index}) => index.hasState(key, 'done')),
       );
-      await appendAll(file, Buffer.from(kept.map(({text}) => `${withoutCommit(text)}\n`).join('')));
+      await appendAll(file, Buffer.from(storedLines.map(({text}) => `${commitAsHashed(text)}\n`).join('')));
     }
   }
 }

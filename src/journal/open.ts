@@ -6,159 +6,165 @@ import {syncDirectory} from '../lib/files/durable.ts';
 import {diskKind} from '../lib/files/file-system.ts';
 import {type Holder, holderText, stateOf} from '../lib/files/holder.ts';
 import {acquireLock, type Lock, LockHeld, type LockOptions, pollMs, staleMs} from '../lib/files/lock.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {systemCode} from '../lib/system-code.ts';
-import {inUse, journalFailed, unusable} from './errors.ts';
-import {appendAll, cannotOpen, type JournalHandle, openJournalFile} from './file.ts';
+import {journalAccessError, journalInUseError, unusableJournalError} from './errors.ts';
+import {appendAll, type JournalHandle, openError, openJournalFile} from './file.ts';
 import {formatHeader, formatWriterLine, type Scope} from './line.ts';
 import {JournalLog} from './log.ts';
 import {JournalReader} from './reader.ts';
 import {type Recovery, recover} from './recovery.ts';
 import {Journal} from './run-journal.ts';
-import {type Questions, refuseOtherScope, refuseOtherStore} from './scope.ts';
+import {requireSameScope, requireSameService, type ServiceQuestions} from './scope.ts';
 import {WriterCheck} from './writer-check.ts';
 
-export interface JournalOptions extends Patience, Questions {
-  /** The scope of the run, which the journal must have. Without a scope, only an existing journal is opened. */
+export interface JournalOptions extends WaitOptions, ServiceQuestions {
+  /** The scope of the run; the journal must have the same. Without a scope, the journal must exist. */
   scope?: Scope;
-  /** Whether to index paths; true by default without a scope. */
+  /** Whether to index paths; by default only without a scope. */
   paths?: boolean;
 }
 
 interface Opening {
   absolute: string;
-  shown: string;
+  displayPath: string;
   handle: JournalHandle;
   lock: Lock;
   recovery: Recovery;
 }
 
 /**
- * Opens a journal for a run, or creates it, and keeps other runs off it until close(). Rejects before anything is
- * written if another run holds it, or if the file is not a journal, of another version, service or shard, or damaged.
+ * Opens or creates a journal for a run, and locks other runs out until close(). Rejects, with the file unchanged, if
+ * another run uses the journal, or if it is damaged, not a journal, or of another version, service or shard.
  */
 export async function openJournal(path: string, host: Host, options: JournalOptions = {}): Promise<Journal> {
-  const absolute = typedPath(host.cwd(), path);
+  const absolute = resolveUserPath(host.cwd(), path);
   const lock = await lockJournal(absolute, path, host, options);
-  // One call on another thread for each group of lines instead of two. Others than Linux do not flush the disk's own memory then.
+  // One call on another thread per group of lines instead of two. Only Linux flushes the disk's cache with O_DSYNC.
   const syncsWrites = host.platform === 'linux';
   let handle: JournalHandle | undefined;
   try {
     const access = options.scope === undefined ? 'write' : 'create';
     handle = await openJournalFile(host.files, absolute, path, access, {syncsWrites, user: host});
     const recovery = await recover(handle, path, {paths: options.paths ?? options.scope === undefined});
-    const opening: Opening = {absolute, shown: path, handle, lock, recovery};
-    refuseUnfit(recovery, path, options.scope);
+    const opening: Opening = {absolute, displayPath: path, handle, lock, recovery};
+    requireUsable(recovery, path, options.scope);
     await waitForWriter(opening, host, options);
-    await refuseOtherStore(recovery.scope, options, path);
-    const check = await enter(opening, host, options.scope);
+    await requireSameService(recovery.scope, options, path);
+    const check = await becomeWriter(opening, host, options.scope);
     const {isRemote, isLocal} = await diskKind(host.files, absolute);
     const log = new JournalLog({
-      ...{handle, check, lock, index: recovery.index, shown: path, host, isRemote},
+      ...{handle, check, lock, index: recovery.index, displayPath: path, host, isRemote},
       syncsWrites: syncsWrites && isLocal,
     });
     return new Journal(new JournalReader(path, recovery, handle), log, host);
   } catch (error) {
     await Promise.allSettled([handle?.close(), lock.release()]);
-    const isSystems = !(error instanceof MediaError) && systemCode(error) !== undefined;
-    throw isSystems ? journalFailed(path, 'written', error) : error;
+    const isSystemError = !(error instanceof MediaError) && systemCode(error) !== undefined;
+    throw isSystemError ? journalAccessError(path, 'written', error) : error;
   }
 }
 
-function refuseUnfit({scope: there}: Recovery, shown: string, asked: Scope | undefined): void {
-  if (there !== undefined && asked !== undefined) refuseOtherScope(there, asked, shown);
-  if (there === undefined && asked === undefined)
-    throw unusable(`The journal ${shown} is empty`, hint`${command('uploadWithJournal')}`);
+function requireUsable(
+  {scope: journalScope}: Recovery,
+  displayPath: string,
+  runScope: Scope | undefined,
+): void {
+  if (journalScope !== undefined && runScope !== undefined)
+    requireSameScope(journalScope, runScope, displayPath);
+  if (journalScope === undefined && runScope === undefined)
+    throw unusableJournalError(`The journal ${displayPath} is empty`, hint`${command('uploadWithJournal')}`);
 }
 
-/** Appends the opening line, after which earlier writers send nothing, and reads everything before it. */
-async function enter(
-  {absolute, shown, handle, lock, recovery}: Opening,
+/** Appends the `open` line, after which earlier writers send nothing, then reads all lines before it. */
+async function becomeWriter(
+  {absolute, displayPath, handle, lock, recovery}: Opening,
   host: Host,
-  asked: Scope | undefined,
+  runScope: Scope | undefined,
 ): Promise<WriterCheck> {
-  const {rest, next, scope} = recovery;
-  const isNew = scope === undefined && asked !== undefined;
-  const lineBreak = rest === undefined ? '' : '\n';
-  const header = isNew ? formatHeader(asked) : '';
+  const {unfinishedLine, next, scope} = recovery;
+  const isNew = scope === undefined && runScope !== undefined;
+  const lineBreak = unfinishedLine === undefined ? '' : '\n';
+  const header = isNew ? formatHeader(runScope) : '';
   const bytes = Buffer.from(
     `${lineBreak}${header}${formatWriterLine('open', lock.holder, host.clock.now())}`,
   );
   await appendAll(handle, bytes);
-  // From now on, this run relies on lines that a killed run may have left in memory only.
+  // This run relies on lines that a killed run may have written but not synced.
   await handle.datasync();
   if (isNew) await syncDirectory(dirname(absolute), host.files);
   const check = new WriterCheck(
-    {files: host.files, handle, path: absolute, shown},
+    {files: host.files, handle, path: absolute, displayPath},
     lock.holder.token,
-    next.offset + (rest?.bytes.length ?? 0),
+    next.offset + (unfinishedLine?.bytes.length ?? 0),
   );
-  check.look(bytes);
+  check.verifyAppend(bytes);
   await recovery.read(handle);
-  refuseUnfit(recovery, shown, asked);
+  requireUsable(recovery, displayPath, runScope);
   if (recovery.writer?.by !== lock.holder.token) {
-    // Two runs began at the same moment, and the other one was last.
-    throw inUse(shown, recovery.writer?.holder);
+    // Two runs opened the journal at the same moment, and the other run was last.
+    throw journalInUseError(displayPath, recovery.writer?.holder);
   }
   return check;
 }
 
-/** How a run treats a journal that another run may hold. */
-interface Patience extends Pick<LockOptions, 'patienceMs' | 'stop'> {
-  /** Receives a note when the run has to wait, and when it has taken a journal over. */
+/** How a run waits for a journal that another run may use. */
+interface WaitOptions extends Pick<LockOptions, 'patienceMs' | 'stop'> {
+  /** Receives a sentence for the user when the run waits, and when it has taken the journal over. */
   note?: ((text: string) => void) | undefined;
 }
 
-/** Locks a journal; waits until a holder that cannot be judged from here renews its lock, or was silent for 90 s. */
+/** Locks a journal. For a holder on another machine, waits until it renews its lock, or was silent for 90 s. */
 export async function lockJournal(
   absolute: string,
-  shown: string,
+  displayPath: string,
   host: Host,
-  {note = () => {}, ...patience}: Patience = {},
+  {note = () => {}, ...patience}: WaitOptions = {},
 ): Promise<Lock> {
   try {
-    const onUnknownHolder = (holder: Holder | undefined) => note(waitingText(shown, holder));
+    const onUnknownHolder = (holder: Holder | undefined) => note(waitingNote(displayPath, holder));
     const lock = await acquireLock(`${absolute}.lock`, host, {...patience, onUnknownHolder});
     const {replaced} = lock;
-    if (replaced !== undefined && stateOf(replaced, host) === 'unknown') note(takenText(shown, replaced));
+    if (replaced !== undefined && stateOf(replaced, host) === 'unknown')
+      note(takeoverNote(displayPath, replaced));
     return lock;
   } catch (error) {
-    if (error instanceof LockHeld) throw inUse(shown, error.holder);
-    throw patience.stop?.aborted ? error : cannotOpen(shown, error);
+    if (error instanceof LockHeld) throw journalInUseError(displayPath, error.holder);
+    throw patience.stop?.aborted ? error : openError(displayPath, error);
   }
 }
 
-/** Waits until a last writer without a recorded end is certainly gone; rejects if it is alive, or writes meanwhile. */
+/** If the last writer has not recorded its end, waits until it is certainly gone; rejects if it is alive or writes. */
 async function waitForWriter(
-  {recovery: {writer}, lock, shown, handle}: Opening,
+  {recovery: {writer}, lock, displayPath, handle}: Opening,
   host: Host,
-  {note = () => {}, stop}: Patience,
+  {note = () => {}, stop}: WaitOptions,
 ): Promise<void> {
   if (writer === undefined) return;
   const {holder} = writer;
   const state = holder === undefined ? 'unknown' : stateOf(holder, host);
   if (state === 'dead' || lock.replaced?.token === writer.by) return;
-  if (state === 'alive') throw inUse(shown, holder);
-  const found = await handle.stat();
-  const since = host.clock.monotonic();
+  if (state === 'alive') throw journalInUseError(displayPath, holder);
+  const statsBefore = await handle.stat();
+  const start = host.clock.monotonic();
   let isAnnounced = false;
-  // Where the clock was set back since, the age of the file says nothing: then it is waited for as long here.
-  while (host.clock.monotonic() - since < staleMs) {
+  // Waits this long at most: if the clock was set back, the age of the file means nothing.
+  while (host.clock.monotonic() - start < staleMs) {
     const {size, mtimeMs} = await handle.stat();
-    if (size !== found.size) throw inUse(shown, holder);
-    // Compares with the time of a file that is written now, so that the clocks of two machines are never compared.
-    if ((await lock.touched()) - mtimeMs >= staleMs) break;
-    if (!isAnnounced) note(waitingText(shown, holder));
+    if (size !== statsBefore.size) throw journalInUseError(displayPath, holder);
+    // Compares two times of one file server, never the clocks of two machines.
+    if ((await lock.touchedAt()) - mtimeMs >= staleMs) break;
+    if (!isAnnounced) note(waitingNote(displayPath, holder));
     isAnnounced = true;
     await host.clock.sleep(pollMs, stop);
   }
-  note(takenText(shown, holder));
+  note(takeoverNote(displayPath, holder));
 }
 
-function waitingText(shown: string, holder: Holder | undefined): string {
-  return `Waiting: the journal ${shown} is held by ${holderText(holder)}, which may still be running. If it shows no activity for 90 s, this run takes the journal over.`;
+function waitingNote(displayPath: string, holder: Holder | undefined): string {
+  return `Waiting: the journal ${displayPath} is held by ${holderText(holder)}, which may still be running. If it shows no activity for 90 s, this run takes the journal over.`;
 }
 
-function takenText(shown: string, holder: Holder | undefined): string {
-  return `The journal ${shown} was taken over from ${holderText(holder)}.`;
+function takeoverNote(displayPath: string, holder: Holder | undefined): string {
+  return `The journal ${displayPath} was taken over from ${holderText(holder)}.`;
 }

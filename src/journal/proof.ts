@@ -1,31 +1,31 @@
-import {type Content, contentOf, sentAsKey} from './identity.ts';
-import type {Entry} from './journal-index.ts';
+import {type Content, contentKey, variantKey} from './identity.ts';
+import type {IndexRow} from './journal-index.ts';
 import {type PathKey, pathKey} from './line.ts';
 import {fileStateOf, type JournalInput} from './memory.ts';
 import type {JournalReader} from './reader.ts';
 
-/** Whether the content of an input is recorded exactly once, and if not, why. */
+/** Whether the journals have the content of an input exactly once. */
 export interface Verdict {
-  /** `refused`: it is not recorded, and an upload refuses it before it is sent. */
+  /** `refused`: no journal has it, and an upload would refuse it before it sends. */
   status: 'once' | 'missing' | 'doubled' | 'unknown' | 'refused';
   path: PathKey;
-  /** What was found instead, for people. */
+  /** Why the status is not `once`, as a phrase. */
   reason: string;
   /** The media IDs of the stored copies. */
   ids: string[];
-  /** Set if the same content is also stored under other paths, since parts of a run do not know of each other. */
+  /** Set if another shard has stored the same content under another path. */
   isElsewhere?: true;
 }
 
-/** Returns the SHA-256 of an input's content, in hex; called only if the journals do not know it. */
+/** Computes the SHA-256 of an input's content, in hex; called only if no journal has it. */
 type ContentHash = () => Promise<string>;
 
-interface Found {
+interface StoredRow {
   reader: JournalReader;
-  entry: Entry;
+  entry: IndexRow;
 }
 
-/** Several journals of one service; they must have been read with `paths`. */
+/** Several journals of one service, which were read with `paths`. */
 export class JournalSet {
   readonly #readers: readonly JournalReader[];
 
@@ -33,83 +33,87 @@ export class JournalSet {
     this.#readers = readers;
   }
 
-  /** Checks an input by its content: it needs one stored copy, under any path, and no unknown upload. */
-  async prove(input: JournalInput, hash: ContentHash): Promise<Verdict> {
+  /** Checks that the content of an input has one stored copy, under any path, and no unknown upload. */
+  async checkInput(input: JournalInput, hash: ContentHash): Promise<Verdict> {
     const path = pathKey(input.path);
-    const content = this.#recalled(input) ?? contentOf(await hash(), input.size);
-    const found = this.#withContent(content);
-    const unknown = await unknownVerdict(path, found);
+    const content = this.#recordedContent(input) ?? contentKey(await hash(), input.size);
+    const rows = this.#rowsWithContent(content);
+    const unknown = await unknownVerdict(path, rows);
     if (unknown !== undefined) return unknown;
-    const done = found.filter(({entry}) => entry.state === 'done');
+    const done = rows.filter(({entry}) => entry.state === 'done');
     if (done.length === 0) return verdict('missing', path, await this.#missingReason(path));
-    return this.#judge(path, done, this.#ofPath(path));
+    return this.#judgeCopies(path, done, this.#rowsOfPath(path));
   }
 
-  /** Checks all paths in the journals, in the order of their first line. */
-  async *proveAll(): AsyncGenerator<Verdict> {
+  /** Checks all paths in the journals, in the order of their first lines. */
+  async *checkAllPaths(): AsyncGenerator<Verdict> {
     for (const [number, reader] of this.#readers.entries()) {
       const earlier = this.#readers.slice(0, number);
       for await (const path of reader.paths()) {
-        const isNew = earlier.every(({index}) => index.entriesOf(path).length === 0);
-        if (isNew) yield await this.#provePath(path);
+        const isNew = earlier.every(({index}) => index.entriesOfPath(path).length === 0);
+        if (isNew) yield await this.#checkPath(path);
       }
     }
   }
 
-  async #provePath(path: PathKey): Promise<Verdict> {
-    const seen = this.#ofPath(path);
-    const found = seen.flatMap(({reader, entry}) => {
+  async #checkPath(path: PathKey): Promise<Verdict> {
+    const ofPath = this.#rowsOfPath(path);
+    const rows = ofPath.flatMap(({reader, entry}) => {
       const content = reader.index.contentOf(entry.row);
-      return content === undefined ? [] : this.#withContent(content);
+      return content === undefined ? [] : this.#rowsWithContent(content);
     });
-    const unknown = await unknownVerdict(path, found);
+    const unknown = await unknownVerdict(path, rows);
     if (unknown !== undefined) return unknown;
-    const stored = found.filter(({entry}) => entry.state === 'done');
+    const stored = rows.filter(({entry}) => entry.state === 'done');
     for (const reader of this.#readers) {
-      const [latest] = reader.index.entriesOf(path);
+      const [latest] = reader.index.entriesOfPath(path);
       if (latest === undefined || latest.state === 'done') continue;
       if (stored.some(one => isSameContent(one, {reader, entry: latest}))) continue;
       const {key} = await reader.lineOf(latest);
-      // A continued copy of the journal may have a later upload of the same file.
+      // Another copy of this journal may have a later upload of the same file.
       const hasLater = ({index}: JournalReader) =>
-        index.rowOf(key) !== -1 && index.entriesOf(path)[0]?.state === 'done';
+        index.rowOf(key) !== -1 && index.entriesOfPath(path)[0]?.state === 'done';
       if (!this.#readers.some(hasLater)) return verdict('missing', path, await entryReason(reader, latest));
     }
     let elsewhere: Verdict | undefined;
-    for (const {reader, entry} of seen) {
+    for (const {reader, entry} of ofPath) {
       const content = entry.state === 'done' ? reader.index.contentOf(entry.row) : undefined;
       if (content === undefined) continue;
-      const done = this.#withContent(content).filter(one => one.entry.state === 'done');
-      const judged = await this.#judge(path, done, seen);
-      if (judged.status === 'doubled') return judged;
-      if (judged.isElsewhere) elsewhere = judged;
+      const done = this.#rowsWithContent(content).filter(one => one.entry.state === 'done');
+      const copies = await this.#judgeCopies(path, done, ofPath);
+      if (copies.status === 'doubled') return copies;
+      if (copies.isElsewhere) elsewhere = copies;
     }
     return elsewhere ?? verdict('once', path, '');
   }
 
-  /** Content that is sent in one way needs one record; parts that divide paths cannot know of each other's. */
-  async #judge(path: PathKey, done: readonly Found[], ofPath: readonly Found[]): Promise<Verdict> {
-    if (done.length === 1) return verdict('once', path, '', await idsOf(done));
+  /** Checks that each variant of a content is stored once. Shards may each have stored it, since they run apart. */
+  async #judgeCopies(
+    path: PathKey,
+    done: readonly StoredRow[],
+    ofPath: readonly StoredRow[],
+  ): Promise<Verdict> {
+    if (done.length === 1) return verdict('once', path, '', await mediaIdsOf(done));
     let isElsewhere = false;
-    for (const way of new Set(done.map(({entry}) => sentAsKey(entry)))) {
-      const sent = done.filter(({entry}) => sentAsKey(entry) === way);
-      const ids = await idsOf(sent);
+    for (const variant of new Set(done.map(({entry}) => variantKey(entry)))) {
+      const sameVariant = done.filter(({entry}) => variantKey(entry) === variant);
+      const ids = await mediaIdsOf(sameVariant);
       if (ids.length < 2) continue;
-      const isOfPath = ({reader, entry: {row}}: Found) =>
+      const isOfPath = ({reader, entry: {row}}: StoredRow) =>
         ofPath.some(other => other.reader === reader && other.entry.row === row);
-      const groups = [sent.filter(isOfPath)];
-      for (const reader of this.#readers) groups.push(sent.filter(one => one.reader === reader));
+      const groups = [sameVariant.filter(isOfPath)];
+      for (const reader of this.#readers) groups.push(sameVariant.filter(one => one.reader === reader));
       for (const group of groups) {
-        const doubled = await idsOf(group);
-        if (doubled.length > 1) return verdict('doubled', path, `stored ${ids.length} times`, ids);
+        const groupIds = await mediaIdsOf(group);
+        if (groupIds.length > 1) return verdict('doubled', path, `stored ${ids.length} times`, ids);
       }
       isElsewhere = true;
     }
-    const once = verdict('once', path, '', await idsOf(done.slice(0, 1)));
+    const once = verdict('once', path, '', await mediaIdsOf(done.slice(0, 1)));
     return isElsewhere ? {...once, isElsewhere} : once;
   }
 
-  #recalled(input: JournalInput): Content | undefined {
+  #recordedContent(input: JournalInput): Content | undefined {
     if (input.stat === undefined) return undefined;
     for (const {index} of this.#readers) {
       const entry = index.entryOfFile(fileStateOf(input));
@@ -119,16 +123,18 @@ export class JournalSet {
     return undefined;
   }
 
-  #withContent(content: Content): Found[] {
-    return this.#readers.flatMap(reader => reader.index.entriesWith(content).map(entry => ({reader, entry})));
+  #rowsWithContent(content: Content): StoredRow[] {
+    return this.#readers.flatMap(reader =>
+      reader.index.entriesWithContent(content).map(entry => ({reader, entry})),
+    );
   }
 
-  #ofPath(path: PathKey): Found[] {
-    return this.#readers.flatMap(reader => reader.index.entriesOf(path).map(entry => ({reader, entry})));
+  #rowsOfPath(path: PathKey): StoredRow[] {
+    return this.#readers.flatMap(reader => reader.index.entriesOfPath(path).map(entry => ({reader, entry})));
   }
 
   async #missingReason(path: PathKey): Promise<string> {
-    const [latest] = this.#ofPath(path);
+    const [latest] = this.#rowsOfPath(path);
     if (latest === undefined) return 'not in any of the journals';
     if (latest.entry.state === 'done') return 'only stored with different content';
     return entryReason(latest.reader, latest.entry);
@@ -139,26 +145,26 @@ function verdict(status: Verdict['status'], path: PathKey, reason: string, ids: 
   return {status, path, reason, ids};
 }
 
-/** Whether a stored upload has the content of another one; if nobody has hashed that, its size in another journal is all that shows it. */
-function isSameContent(stored: Found, {reader, entry}: Found): boolean {
+/** Whether two uploads have the same content; without a hash of the second, whether another journal has its size. */
+function isSameContent(upload: StoredRow, {reader, entry}: StoredRow): boolean {
   const content = reader.index.contentOf(entry.row);
-  if (content === undefined) return stored.reader !== reader && stored.entry.size === entry.size;
-  return stored.reader.index.contentOf(stored.entry.row) === content;
+  if (content === undefined) return upload.reader !== reader && upload.entry.size === entry.size;
+  return upload.reader.index.contentOf(upload.entry.row) === content;
 }
 
-/** The verdict on a path with an unknown upload that no other journal knows to be done. */
-async function unknownVerdict(path: PathKey, found: readonly Found[]): Promise<Verdict | undefined> {
-  for (const {reader, entry} of found) {
+/** The verdict on a path with an unknown upload, unless another journal has that upload as stored. */
+async function unknownVerdict(path: PathKey, rows: readonly StoredRow[]): Promise<Verdict | undefined> {
+  for (const {reader, entry} of rows) {
     if (entry.state !== 'unknown') continue;
     const {key} = await reader.lineOf(entry);
-    if (found.some(other => other.reader.index.isIn(key, 'done'))) continue;
-    return verdict('unknown', path, `sent, but no result is recorded in ${reader.shown}`);
+    if (rows.some(other => other.reader.index.hasState(key, 'done'))) continue;
+    return verdict('unknown', path, `sent, but no result is recorded in ${reader.displayPath}`);
   }
   return undefined;
 }
 
-/** Why an entry is not stored, as a phrase. */
-export async function entryReason(reader: JournalReader, entry: Entry): Promise<string> {
+/** Why an upload is not stored, as a phrase. */
+export async function entryReason(reader: JournalReader, entry: IndexRow): Promise<string> {
   switch (entry.state) {
     case 'failed': {
       const {code, message} = await reader.failureOf(entry);
@@ -167,7 +173,7 @@ export async function entryReason(reader: JournalReader, entry: Entry): Promise<
     case 'unknown':
       return 'sent, but no result is recorded';
     case 'pending':
-      return entry.released ? 'to be sent again' : 'not sent completely';
+      return entry.wasReleased ? 'to be sent again' : 'not sent completely';
     case 'forgotten':
       return 'forgotten; the next run sends it';
     case 'done':
@@ -175,8 +181,8 @@ export async function entryReason(reader: JournalReader, entry: Entry): Promise<
   }
 }
 
-/** The same record in two journals, as in a copy, counts once. */
-async function idsOf(found: readonly Found[]): Promise<string[]> {
-  const records = await Promise.all(found.map(({reader, entry}) => reader.recordOf(entry)));
+/** The media IDs of stored uploads, each once: copies of a journal have the same records. */
+async function mediaIdsOf(rows: readonly StoredRow[]): Promise<string[]> {
+  const records = await Promise.all(rows.map(({reader, entry}) => reader.recordOf(entry)));
   return [...new Set(records.map(({record}) => record.id))];
 }

@@ -1,17 +1,23 @@
 import type {Host, StopSignal} from '../host.ts';
 import {type Hashable, largeHash, smallHash} from '../lib/files/content-hash.ts';
-import {defined} from '../lib/object.ts';
+import {omitUndefined} from '../lib/object.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
-import {type JournalEntry, journalEntry} from './entry.ts';
-import {contentOf, sentAsKey} from './identity.ts';
-import type {Entry} from './journal-index.ts';
+import {type UploadLog, uploadLog} from './entry.ts';
+import {contentKey, variantKey} from './identity.ts';
+import type {IndexRow} from './journal-index.ts';
 import {type FileState, formatHeader} from './line.ts';
 import type {JournalLog} from './log.ts';
-import {type JournalInput, JournalMemory, type Known, type SentInput, settledStateOf} from './memory.ts';
+import {
+  type InputVariant,
+  type JournalInput,
+  JournalLookup,
+  type PriorUpload,
+  settledStateOf,
+} from './memory.ts';
 import type {JournalReader} from './reader.ts';
 
-/** The journal of a run: what earlier runs have uploaded, by content, and the log that this run writes. */
-export class Journal extends JournalMemory {
+/** The journal of a run: looks up what earlier runs have uploaded, and logs what this run uploads. */
+export class Journal extends JournalLookup {
   readonly #log: JournalLog;
   readonly #host: Host;
   readonly #active = new ActiveUploads();
@@ -23,128 +29,133 @@ export class Journal extends JournalMemory {
     this.#host = host;
   }
 
-  /** What is known about a file that has not changed since it was last read. */
-  override async recall(input: JournalInput, resendSince?: number): Promise<Known | undefined> {
+  /** Looks a file up like JournalLookup, but ignores an unknown upload while a file of the same size is in progress. */
+  override async lookUpUnchanged(
+    input: JournalInput,
+    resendSince?: number,
+  ): Promise<PriorUpload | undefined> {
     const isBusy = this.#active.has(input.size);
-    const known = await super.recall(input, resendSince);
-    // An equal file may be in progress: admit() waits for it, and then knows more.
-    return isBusy && known?.status === 'unknown' ? undefined : known;
+    const prior = await super.lookUpUnchanged(input, resendSince);
+    // Equal content may be in progress. beginUpload() waits for its result.
+    return isBusy && prior?.status === 'unknown' ? undefined : prior;
   }
 
   /**
-   * Returns what the service has of this content, sent in this way, or records the intent to send it. Hashes the content unless
-   * no content of its size is known or in progress, and waits for equal content that is in progress.
+   * Returns the earlier upload of this variant, or records the intent to send it. Waits for equal content in progress.
+   * Hashes large content only if the journal, or an upload in progress, has content of the same size.
    */
-  override async admit(
-    input: SentInput,
+  override async beginUpload(
+    input: InputVariant,
     source: Hashable,
     options: {resendSince?: number; stop?: StopSignal} = {},
-  ): Promise<Known | {status: 'new'; entry: JournalEntry}> {
+  ): Promise<PriorUpload | {status: 'new'; log: UploadLog}> {
     const active = this.#active.begin(input.size);
-    // Before the content is read: what changes the file from then on shows in its times only if they are old enough now.
-    const seen = settledStateOf(input, this.#host.clock.now());
+    // Before the read: a later change of the file shows in its times only if they are old enough now.
+    const fileState = settledStateOf(input, this.#host.clock.now());
     let isInProgress = false;
     try {
-      const hashed = await this.#hashIfNeeded(input, source, active, options.stop);
-      const known =
-        hashed === undefined ? undefined : await this.find(input, hashed.sha256, options.resendSince);
-      if (known?.status === 'done') await this.#see(seen, known.entry);
-      if (known !== undefined) return known;
-      const entry = await this.#begin(input, seen, hashed, active);
+      const digest = await this.#hashIfNeeded(input, source, active, options.stop);
+      const prior =
+        digest === undefined
+          ? undefined
+          : await this.lookUpContent(input, digest.sha256, options.resendSince);
+      if (prior?.status === 'done') await this.#recordSighting(fileState, prior.entry);
+      if (prior !== undefined) return prior;
+      const log = await this.#startUpload(input, fileState, digest, active);
       isInProgress = true;
-      return {status: 'new', entry};
+      return {status: 'new', log};
     } finally {
       if (!isInProgress) active.end();
     }
   }
 
-  /** Records how the user has settled an unknown upload: it was uploaded, with this media ID, or is to be sent again. */
-  async settle(entry: Entry, settlement: {uploaded: string} | 'resend'): Promise<void> {
+  /** Records the user's decision on an unknown upload: uploaded with this media ID, or to be sent again. */
+  async settle(entry: IndexRow, settlement: {uploaded: string} | 'resend'): Promise<void> {
     const {key, sha256 = ''} = await this.reader.lineOf(entry);
-    const resolved = {event: 'resolved', key, sha256} as const;
+    const decision = {event: 'resolved', key, sha256} as const;
     await this.#log.append(
       settlement === 'resend'
-        ? {...resolved, as: 'resend'}
-        : {...resolved, as: 'uploaded', recordJson: JSON.stringify({id: settlement.uploaded})},
+        ? {...decision, as: 'resend'}
+        : {...decision, as: 'uploaded', recordJson: JSON.stringify({id: settlement.uploaded})},
     );
   }
 
-  /** Records that a stored upload no longer counts, so that its content is sent again. */
-  async forget(entry: Entry): Promise<void> {
+  /** Records that the user has removed a stored upload, so that the next run sends its content again. */
+  async forget(entry: IndexRow): Promise<void> {
     const {key} = await this.reader.lineOf(entry);
     await this.#log.append({event: 'forgotten', key});
   }
 
-  override remember(honoursKeys: boolean): void {
+  override recordKeySupport(honoursKeys: boolean): void {
     const {scope, index} = this.reader;
     if (scope === undefined || scope.honoursKeys === honoursKeys) return;
-    this.reader.scope = {...scope, ...defined({serviceId: index.serviceId}), honoursKeys};
-    this.#log.noteHeader(formatHeader(this.reader.scope));
+    this.reader.scope = {...scope, ...omitUndefined({serviceId: index.serviceId}), honoursKeys};
+    this.#log.appendHeader(formatHeader(this.reader.scope));
   }
 
-  /** Makes everything durable and releases the journal; rejects if the former failed. */
+  /** Makes all lines durable and releases the journal; rejects if they are not durable. */
   override close(): Promise<void> {
     return this.#log.close();
   }
 
-  /** The hash, once no equal content is in progress; undefined if it can be computed while the content is sent. */
+  /** Hashes content, and waits for equal content in progress; undefined if the upload can hash while it sends. */
   async #hashIfNeeded(
     {size, stat}: JournalInput,
     source: Hashable,
     active: ActiveUpload,
     stop: StopSignal | undefined,
-  ): Promise<Hashed | undefined> {
+  ): Promise<ContentDigest | undefined> {
     const isNeeded = stat === undefined || active.hasEarlier || this.reader.index.hasSize(size);
     const small = await smallHash(source);
     if (small === undefined && !isNeeded) return undefined;
     const sha256 = small ?? (await largeHash(source, stop));
     active.announce(sha256);
-    if (active.hasEarlier) await active.afterEqual();
+    if (active.hasEarlier) await active.waitForEqual();
     return {sha256, isInMemory: small !== undefined};
   }
 
-  /** Records that a file has this content, unless that is known, so that it need not be read again. */
-  async #see(seen: FileState, entry: Entry): Promise<void> {
-    if (this.reader.index.entryOfFile(seen)?.row === entry.row) return;
+  /** Records that this file has the content of an upload, so that the next run need not read it. */
+  async #recordSighting(fileState: FileState, entry: IndexRow): Promise<void> {
+    if (this.reader.index.entryOfFile(fileState)?.row === entry.row) return;
     const {key} = await this.reader.lineOf(entry);
-    this.#log.note({event: 'seen', key, ...seen});
+    this.#log.appendWithoutWaiting({event: 'seen', key, ...fileState});
   }
 
   /**
-   * Records the intent to upload. Reuses the idempotency key of an unfinished released upload of the same content,
-   * otherwise takes a new one. Content with an unknown upload stays unknown until it is done, since the refusal of a
-   * second attempt does not settle the first.
+   * Records the intent to upload. Reuses the idempotency key if an earlier run released the same variant and recorded
+   * no result. An earlier unknown upload stays unknown until one is stored: a refusal of this attempt does not settle
+   * it.
    */
-  async #begin(
-    {size, contentType, transform}: SentInput,
-    seen: FileState,
-    hashed: Hashed | undefined,
+  async #startUpload(
+    {size, contentType, transform}: InputVariant,
+    fileState: FileState,
+    digest: ContentDigest | undefined,
     active: ActiveUpload,
-  ): Promise<JournalEntry> {
-    const same = hashed ? this.reader.index.entriesWith(contentOf(hashed.sha256, size)) : [];
-    const unended = same.filter(
-      ({state, released}) => released && (state === 'unknown' || state === 'pending'),
+  ): Promise<UploadLog> {
+    const equalUploads = digest ? this.reader.index.entriesWithContent(contentKey(digest.sha256, size)) : [];
+    const withoutOutcome = equalUploads.filter(
+      ({state, wasReleased}) => wasReleased && (state === 'unknown' || state === 'pending'),
     );
-    const way = sentAsKey({contentType, transform});
-    const reused = unended.find(entry => sentAsKey(entry) === way);
-    const key = reused === undefined ? this.#newKey() : (await this.reader.lineOf(reused)).key;
-    const doubted = unended.find(({state}) => state === 'unknown');
-    const intent = {...seen, contentType, transform};
-    const isLasting = hashed?.isInMemory || seen.stat !== undefined;
-    const sha256 = isLasting ? hashed?.sha256 : undefined;
-    this.#log.refuseIfFailed();
-    // What is hashed already is committed soon: one line is enough for both.
-    if (sha256 === undefined) this.#log.note({event: 'intent', key, ...intent});
-    const inDoubt = doubted && (await this.reader.lineOf(doubted)).key;
-    return journalEntry({
+    const variant = variantKey({contentType, transform});
+    const sameVariant = withoutOutcome.find(entry => variantKey(entry) === variant);
+    const key = sameVariant === undefined ? this.#newKey() : (await this.reader.lineOf(sameVariant)).key;
+    const unknownUpload = withoutOutcome.find(({state}) => state === 'unknown');
+    const intent = {...fileState, contentType, transform};
+    const isLasting = digest?.isInMemory || fileState.stat !== undefined;
+    const sha256 = isLasting ? digest?.sha256 : undefined;
+    this.#log.throwIfFailed();
+    // With a hash, the commit follows soon, and its line has the intent too.
+    if (sha256 === undefined) this.#log.appendWithoutWaiting({event: 'intent', key, ...intent});
+    const unknownKey = unknownUpload && (await this.reader.lineOf(unknownUpload)).key;
+    return uploadLog({
       idempotencyKey: key,
-      inDoubt,
-      wasReleased: reused !== undefined,
+      unknownKey,
+      wasReleased: sameVariant !== undefined,
       sha256,
       log: this.#log,
       reader: this.reader,
       active,
-      hashed: hashed?.sha256,
+      sha256AtStart: digest?.sha256,
       intent: sha256 === undefined ? undefined : intent,
     });
   }
@@ -152,14 +163,14 @@ export class Journal extends JournalMemory {
   #newKey(): string {
     for (;;) {
       const key = this.#host.uuid();
-      // The index contains only digests of keys, so a new key may look known.
+      // The index has only digests of keys, so a new key may collide with an old one.
       if (this.reader.index.rowOf(key) === -1) return key;
     }
   }
 }
 
-/** The SHA-256 of a content, in hex, and whether it is sent from memory, so that it cannot change. */
-interface Hashed {
+/** The SHA-256 of content, in hex. `isInMemory`: the run sends the bytes that it has hashed, so they cannot change. */
+interface ContentDigest {
   sha256: string;
   isInMemory: boolean;
 }

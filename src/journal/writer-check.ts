@@ -1,51 +1,49 @@
 import type {FileSystem} from '../lib/files/file-system.ts';
-import {gone} from './errors.ts';
+import {lostJournalError} from './errors.ts';
 import type {JournalHandle} from './file.ts';
 import {openLinesIn, type WriterLine} from './line.ts';
 
-interface CheckedFile {
+interface JournalFile {
   files: FileSystem;
   handle: Pick<JournalHandle, 'fd'>;
   path: string;
-  shown: string;
+  displayPath: string;
 }
 
 /**
- * Detects a second writer from the file itself. Both writers append, so each sees the other, and the one that opened
- * the journal last owns it. The calls are synchronous, since they only touch the page cache.
+ * Detects a second writer by its lines in the file. All writers append, so each sees the others; the last one to open
+ * the journal owns it. The calls are synchronous, since they read only the page cache.
  */
 export class WriterCheck {
-  readonly #file: CheckedFile;
+  readonly #file: JournalFile;
   readonly #token: string;
-  /** Everything before this offset was checked; after it are incomplete lines or lines of other writers. */
+  /** All lines before this offset are checked. */
   #end: number;
 
-  /** `end`: the offset up to which the file was read before our first line. */
-  constructor(file: CheckedFile, token: string, end: number) {
+  /** `end`: the offset up to which the journal was read before the first line of this writer. */
+  constructor(file: JournalFile, token: string, end: number) {
     this.#file = file;
     this.#token = token;
     this.#end = end;
   }
 
-  /**
-   * Checks the bytes that were appended last: where they start, and which other writer has opened the journal since the last check.
-   * Throws if they are not in the file that is at the path now.
-   */
-  look(bytes: Buffer): {start: number; other: WriterLine | undefined} {
-    const {files, handle, path, shown} = this.#file;
-    const own = files.fstatSync(handle.fd, {bigint: true});
-    const there = files.lstatSync(path, {bigint: true, throwIfNoEntry: false});
-    if (there === undefined) throw gone(shown, 'was removed');
-    if (there.dev !== own.dev || there.ino !== own.ino) throw gone(shown, 'was replaced by another file');
-    const size = Number(own.size);
-    if (size < this.#end + bytes.length) throw gone(shown, 'was cut short');
+  /** Returns the offset of the last append, and the writer that has opened the journal since, if there is one. */
+  verifyAppend(bytes: Buffer): {start: number; other: WriterLine | undefined} {
+    const {files, handle, path, displayPath} = this.#file;
+    const openStats = files.fstatSync(handle.fd, {bigint: true});
+    const pathStats = files.lstatSync(path, {bigint: true, throwIfNoEntry: false});
+    if (pathStats === undefined) throw lostJournalError(displayPath, 'was removed');
+    if (pathStats.dev !== openStats.dev || pathStats.ino !== openStats.ino)
+      throw lostJournalError(displayPath, 'was replaced by another file');
+    const size = Number(openStats.size);
+    if (size < this.#end + bytes.length) throw lostJournalError(displayPath, 'was cut short');
     const tail = this.#read(this.#end, size - this.#end);
     const at = tail.indexOf(bytes);
-    if (at === -1 || (at > 0 && tail[at - 1] !== 10)) throw gone(shown, 'was written over');
+    if (at === -1 || (at > 0 && tail[at - 1] !== 10)) throw lostJournalError(displayPath, 'was written over');
     const start = this.#end + at;
-    const whole = tail.lastIndexOf(10) + 1;
-    this.#end += whole;
-    const opens = tail.length === bytes.length ? [] : openLinesIn(tail.toString('utf8', 0, whole));
+    const completeLength = tail.lastIndexOf(10) + 1;
+    this.#end += completeLength;
+    const opens = tail.length === bytes.length ? [] : openLinesIn(tail.toString('utf8', 0, completeLength));
     return {start, other: opens.find(({by}) => by !== this.#token)};
   }
 

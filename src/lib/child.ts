@@ -56,7 +56,7 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
       child.kill('SIGKILL');
       resolve(result);
     };
-    const ended = (status: number | null): ChildEnd => {
+    const endWith = (status: number | null): ChildEnd => {
       const text = Buffer.concat(stderr).toString();
       return {kind: 'ended', status, stdout: Buffer.concat(stdout), stderr: text};
     };
@@ -67,15 +67,15 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
       if (!firstLineOnly || exit === undefined) return;
       const {status} = exit;
       cancelLineEnd();
-      if (status !== 0 || stdout.some(chunk => chunk.includes(newline))) end(ended(status));
-      else if (stdout.length > 0) cancelLineEnd = host.clock.after(lineEndMs, () => end(ended(status)));
+      if (status !== 0 || stdout.some(chunk => chunk.includes(newline))) end(endWith(status));
+      else if (stdout.length > 0) cancelLineEnd = host.clock.after(lineEndMs, () => end(endWith(status)));
     };
     child.on('exit', status => {
       exit = {status};
       endAtFirstLine();
     });
     child.on('error', cause => end({kind: 'failed', reason: cause.message, cause}));
-    child.on('close', status => end(ended(status)));
+    child.on('close', status => end(endWith(status)));
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
     child.stderr?.on('data', bytes => {

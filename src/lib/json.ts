@@ -1,5 +1,5 @@
-import {type Defined, own} from './object.ts';
-import {orNothing} from './system-code.ts';
+import {own, type WithoutUndefined} from './object.ts';
+import {undefinedIfThrows} from './system-code.ts';
 
 /** Whether a value is a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -42,7 +42,7 @@ const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [
 
 /** Whether a text is JSON of any kind. */
 export function isJson(text: string): boolean {
-  return orNothing(() => JSON.parse(text)) !== undefined;
+  return undefinedIfThrows(() => JSON.parse(text)) !== undefined;
 }
 
 const stringOrNumber = /("[^"\\]*(?:\\.[^"\\]*)*")|(-?\d[\d.eE+-]*)/g;
@@ -66,13 +66,13 @@ export function isHeld(token: string): boolean {
   return Number.isFinite(number) && (!/^-?\d{16,}$/.test(token) || Number.isSafeInteger(number));
 }
 
-/** Parses a JSON object, whose members may add `wrapping` levels; undefined for anything else and for what is nested too deeply. */
+/** Parses a JSON object whose members may add `wrapping` levels; undefined for other values, and nested too deeply. */
 export function parseObject(
   text: string,
   {wrapping = 0, parse = JSON.parse as typeof parseJson} = {},
 ): Record<string, unknown> | undefined {
   if (isNestedTooDeeply(text, deepestNesting + wrapping)) return undefined;
-  const value = orNothing(() => parse(text));
+  const value = undefinedIfThrows(() => parse(text));
   return isObject(value) ? value : undefined;
 }
 
@@ -80,11 +80,11 @@ export function parseObject(
 export type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
 
 /** An object of a shape. */
-export type Shaped<S extends Shape> = Defined<{
+export type ShapeOf<S extends Shape> = WithoutUndefined<{
   [Field in keyof S]: S[Field] extends (value: unknown) => value is infer Value ? Value : never;
 }>;
 
-export function hasShape<S extends Shape>(value: object, shape: S): value is Shaped<S> {
+export function hasShape<S extends Shape>(value: object, shape: S): value is ShapeOf<S> {
   return wrongField(value, shape) === undefined;
 }
 

@@ -1,5 +1,5 @@
 /** Returns a function that runs actions in the given order, at most `most` at a time. */
-export function limited(most: number): <Result>(action: () => Promise<Result>) => Promise<Result> {
+export function limitConcurrency(most: number): <Result>(action: () => Promise<Result>) => Promise<Result> {
   let running = 0;
   const waiting: (() => void)[] = [];
   return async action => {

@@ -11,8 +11,10 @@ export function byWord<Value>(
 }
 
 /** A copy of an object without the fields that are undefined. */
-export function defined<T extends object>(fields: T): Defined<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+export function omitUndefined<T extends object>(fields: T): WithoutUndefined<T> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as WithoutUndefined<T>;
 }
 
 /** The same, with optional fields that may be undefined. */
@@ -20,7 +22,7 @@ export type Loose<T> = {
   [Field in keyof T]: T extends Record<Field, T[Field]> ? T[Field] : T[Field] | undefined;
 };
 
-export type Defined<T> = {
+export type WithoutUndefined<T> = {
   [Field in keyof T as undefined extends T[Field] ? never : Field]: T[Field];
 } & {
   [Field in keyof T as undefined extends T[Field] ? Field : never]?: Exclude<T[Field], undefined>;

@@ -6,10 +6,7 @@ export const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202
 
 const shortNames: Record<string, string> = {'\n': '\\n', '\r': '\\r', '\t': '\\t'};
 
-/**
- * Text that CI runners interpret as commands: GitHub's `##[` and, at the beginning of a line, `::`; Azure's `##vso[`;
- * TeamCity's `##teamcity[`.
- */
+/** Commands to CI runners: GitHub's `##[` and `::` at the start of a line, Azure's `##vso[`, `##teamcity[`. */
 const runnerCommand = /(?<=#)#(?=\w*\[)|^(\s*):(?=:)/g;
 
 /** Escapes text that CI runners interpret as commands. */

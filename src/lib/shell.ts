@@ -5,10 +5,7 @@ export function shellQuoted(path: string | Buffer): string {
   return shellWord(path).replace(/^(\$?'|)-/, '$1./-');
 }
 
-/**
- * Quotes any word for a command to paste, on one line: text that may control a terminal, and bytes that are not UTF-8, as `$'\033'`,
- * which bash and zsh read.
- */
+/** Quotes a word to paste on one line; controls and bytes that are not UTF-8 as `$'\033'`, for bash and zsh. */
 export function shellWord(word: string | Buffer): string {
   if (typeof word === 'string' && printable(word) === word) return posixWord(word);
   const escaped = [...Buffer.from(word)].map(byte => {

@@ -1,6 +1,6 @@
 import type {StopSignal} from '../host.ts';
 
-/** Stops a run or an attempt. An AbortController takes 5 % of the CPU of a small upload, and warns of many listeners. */
+/** Stops a run or an attempt; an AbortController takes 5 % of a small upload's CPU, and warns of many listeners. */
 export class Stop<Reason = unknown> implements StopSignal<Reason> {
   aborted = false;
   reason: Reason | undefined;
@@ -38,7 +38,7 @@ export function unlessStopped<Result>(call: Promise<Result>, signal: StopSignal)
   });
 }
 
-/** The items of an iterable, which is closed at the end. Rejects once the signal is aborted, since the next item may never come. */
+/** The items of an iterable, closed at the end. Rejects once the signal is aborted, without waiting for an item. */
 export async function* itemsUnlessStopped<Item>(
   items: AsyncIterable<Item> | Iterable<Item>,
   signal: StopSignal,
@@ -56,8 +56,8 @@ export async function* itemsUnlessStopped<Item>(
       isWaiting = true;
     }
   } finally {
-    const ended = Promise.resolve(iterator.return?.());
-    if (isWaiting) ended.catch(() => {});
-    else await ended;
+    const end = Promise.resolve(iterator.return?.());
+    if (isWaiting) end.catch(() => {});
+    else await end;
   }
 }

@@ -35,7 +35,7 @@ export function ignoreMissing(error: unknown): undefined {
 }
 
 /** What a call returns; undefined if it throws. */
-export function orNothing<Result>(call: () => Result): Result | undefined {
+export function undefinedIfThrows<Result>(call: () => Result): Result | undefined {
   try {
     return call();
   } catch {

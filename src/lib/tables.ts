@@ -7,8 +7,9 @@ let salt: string | undefined;
 const slotLength = 4;
 
 /**
- * A Map from texts to numbers below 2^32 - 1, for millions of texts. It keeps 96 bits of a salted SHA-256 instead of each
- * text, so that an entry takes 21 to 43 bytes and no object; two of a million texts are taken for one once in 10^17 times.
+ * A Map from texts to numbers below 2^32 - 1, for millions of texts. It keeps 96 bits of a salted SHA-256 instead of
+ * each text, so that an entry takes 21 to 43 bytes and no object; two of a million texts are taken for one once in
+ * 10^17 times.
  */
 export class CompactMap {
   #slots = new Uint32Array(slotLength * 256);
@@ -26,10 +27,10 @@ export class CompactMap {
   set(text: string, value: number, before: 'replaced' | 'kept' = 'replaced'): number | undefined {
     const digest = digestOf(text);
     const slot = this.#slotOf(digest);
-    const known = this.#valueAt(slot);
-    if (known === undefined) this.#insert(slot, digest, value);
+    const existing = this.#valueAt(slot);
+    if (existing === undefined) this.#insert(slot, digest, value);
     else if (before === 'replaced') this.#slots[slot + 3] = value + 1;
-    return known;
+    return existing;
   }
 
   #valueAt(slot: number): number | undefined {

@@ -1,29 +1,29 @@
 import {isIP} from 'node:net';
-import {orNothing} from './system-code.ts';
+import {undefinedIfThrows} from './system-code.ts';
 
 /** Characters that end a URL, or begin something else, in Markdown, HTML or CSS, or that TOML does not allow. */
 const unsafe = /["'()<>\\|`\s\p{Cc}\p{Cs}]/gu;
 
-/** A web URL in its standard form, without characters that mean something in Markdown, HTML or CSS; undefined for others. */
+/** A web URL in standard form, without characters special to Markdown, HTML or CSS; undefined for other URLs. */
 export function safeUrl(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
-  const parsed = new URL(url);
-  if (!/^https?:$/.test(parsed.protocol)) return undefined;
-  return withoutUnsafe(parsed.href);
+  const address = new URL(url);
+  if (!/^https?:$/.test(address.protocol)) return undefined;
+  return withoutUnsafe(address.href);
 }
 
 /** Percent-encodes these characters in a part of a URL. */
 export function withoutUnsafe(part: string): string {
-  return part.replace(unsafe, percentEncoded);
+  return part.replace(unsafe, encodePercent);
 }
 
-function percentEncoded(character: string): string {
+function encodePercent(character: string): string {
   return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');
 }
 
-/** A part of a URL without percent-encoding; as it is if a percent sign in it encodes nothing, as in a password that was put in unencoded. */
-export function percentDecoded(part: string): string {
-  return orNothing(() => decodeURIComponent(part)) ?? part;
+/** Decodes a part of a URL; as it is if a percent sign in it encodes nothing, as in a password put in unencoded. */
+export function decodePercent(part: string): string {
+  return undefinedIfThrows(() => decodeURIComponent(part)) ?? part;
 }
 
 /** A safe URL as the target of a Markdown link, where `&copy;` would be read as a character. */

@@ -9,7 +9,7 @@ const longestWords = 300;
 const credentials = /\b(bearer|basic) +(?!auth|cred|realm|token)\S+/gi;
 
 /** Text of a peer on one line, without credentials and without what controls a terminal. */
-export function cleaned(text: string): string {
+export function cleanText(text: string): string {
   return text
     .replace(credentials, '$1 [secret]')
     .replace(/[\p{Cc}\p{Cf}\p{Co}\ufffd\s]+/gu, ' ')
@@ -19,7 +19,7 @@ export function cleaned(text: string): string {
 /** What a reader sees first: the message in JSON, a title, a heading or the text; `redact` comes before any cut. */
 export function wordsOf(bytes: Buffer, redact = (text: string) => text): string {
   const text = bytes.toString();
-  const words = cleaned(redact(messageIn(parseObject(text)) ?? textOfPage(text.slice(0, longestLook))));
+  const words = cleanText(redact(messageIn(parseObject(text)) ?? textOfPage(text.slice(0, longestLook))));
   return /[\p{L}\p{N}]/u.test(words) ? words.slice(0, longestWords).replace(/[.\s]+$/, '') : '';
 }
 

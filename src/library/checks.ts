@@ -20,7 +20,7 @@ export function checkOptions<Options extends object>(options: Options, checks: C
 }
 
 /** A check that accepts what `isRight` accepts; a message says that it must be `what`. */
-export function required(what: string, isRight: (value: unknown) => boolean): Check {
+export function requiredCheck(what: string, isRight: (value: unknown) => boolean): Check {
   return (name, value) => {
     if (!isRight(value)) throw new MediaError('usage', `${name} must be ${what}, not ${kindOf(value)}.`);
   };
@@ -28,7 +28,7 @@ export function required(what: string, isRight: (value: unknown) => boolean): Ch
 
 /** The same for an option that may be left out. */
 function optional(what: string, isRight: (value: unknown) => boolean): Check {
-  return required(what, value => value === undefined || isRight(value));
+  return requiredCheck(what, value => value === undefined || isRight(value));
 }
 
 export function isUrl(value: unknown): boolean {
@@ -68,7 +68,7 @@ export function kindOf(value: unknown): string {
   return `an object (${value.constructor?.name ?? 'without a prototype'})`;
 }
 
-/** Throws a MediaError `usage` for what is not a list of any kind; a text and bytes count as one item, not as a list. */
+/** Throws a MediaError `usage` for what is not a list; text and bytes count as one item, not as a list. */
 export function refuseSingle(list: unknown): void {
   const isObject = typeof list === 'object' && list !== null && !ArrayBuffer.isView(list);
   if (isObject && (Symbol.iterator in list || Symbol.asyncIterator in list)) return;

@@ -3,19 +3,19 @@ import {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
 import {toText} from '../lib/files/typed-path.ts';
 import {itemsUnlessStopped, Stop} from '../lib/stop.ts';
-import {fromTyped, normalizeName} from '../sources/find/walk/names.ts';
+import {fromPath, normalizeName} from '../sources/find/walk/names.ts';
 import type {Disk} from '../sources/open/disk.ts';
 import {filesIn} from '../sources/open/file.ts';
 import type {Source} from '../sources/open/source.ts';
 import {kindOf} from './checks.ts';
 import {isFile, sourceOf, type UploadInput} from './sources.ts';
 
-/** Lets any number of calls share a signal, as fetch does: Node takes more than ten for a leak, and prints a warning. */
+/** Lets any number of calls share a signal: Node warns of a leak if more than ten listen to one. */
 export function shareable(signal: StopSignal | undefined): void {
   if (signal instanceof EventTarget) setMaxListeners(0, signal);
 }
 
-/** The items of an iterable. Once stopped, it is told to end, and its next item is not waited for: it may never come. */
+/** The items of an iterable. Once stopped, it ends the iterable without waiting for the next item. */
 export function itemsOf<Item>(
   items: AsyncIterable<Item> | Iterable<Item>,
   stop: StopSignal<Error>,
@@ -33,10 +33,10 @@ export async function* sourcesFrom(
   cwd: string,
   disk: Disk,
 ): AsyncGenerator<Source> {
-  const fileNamed = filesIn(cwd, disk);
+  const fileSource = filesIn(cwd, disk);
   for await (const input of inputs) {
     if (typeof input === 'string')
-      yield {...fileNamed(input), relativePath: toText(normalizeName(fromTyped(input)))};
+      yield {...fileSource(input), relativePath: toText(normalizeName(fromPath(input)))};
     else if (isFile(input)) yield sourceOf(input.name, input);
     else if (typeof input?.open === 'function' && typeof input.name === 'string') yield input;
     else {

@@ -6,7 +6,7 @@ import {packageVersion} from '../package-file.ts';
 import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
 import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/parse.ts';
-import {type Checks, check, checkOptions, isUrl, required} from './checks.ts';
+import {type Checks, check, checkOptions, isUrl, requiredCheck} from './checks.ts';
 import {calling, inLibraryWords} from './hints.ts';
 import {shareable} from './inputs.ts';
 
@@ -28,8 +28,8 @@ export interface MediaClientOptions {
 }
 
 const checks: Checks<MediaClientOptions> = {
-  baseUrl: required('a URL', isUrl),
-  apiKey: required('a text', isString),
+  baseUrl: requiredCheck('a URL', isUrl),
+  apiKey: requiredCheck('a text', isString),
   graphqlUrl: check.url,
   allowHttp: check.flag,
   certificateAuthorities: check.text,
@@ -38,8 +38,8 @@ const checks: Checks<MediaClientOptions> = {
 };
 
 /**
- * A client for a service. It connects on first use, keeps one connection for each concurrent request, follows no redirects,
- * and obeys HTTPS_PROXY, HTTP_PROXY and NO_PROXY. close() closes its connections.
+ * A client for a service. It connects on first use, keeps one connection for each concurrent request, follows no
+ * redirects, and obeys HTTPS_PROXY, HTTP_PROXY and NO_PROXY. close() closes its connections.
  */
 export class MediaClient implements Uploader {
   /** The service's host and port. */
@@ -67,9 +67,9 @@ export class MediaClient implements Uploader {
   }
 
   /**
-   * Sends `POST {baseUrl}/v1/media/upload` once and returns the response, whatever its status. It does not retry and checks
-   * nothing: `uploadAll` does. Rejects with a MediaError if no connection can be made, and with the error that broke the
-   * connection later.
+   * Sends `POST {baseUrl}/v1/media/upload` once and returns the response, whatever its status. It does not retry and
+   * checks nothing: `uploadAll` does. Rejects with a MediaError if no connection can be made, and with the error that
+   * broke the connection later.
    */
   upload(request: UploadRequest): Promise<UploadAnswer> {
     shareable(request.signal);
@@ -92,7 +92,7 @@ export class MediaClient implements Uploader {
     return this.#client.serviceId(signal);
   }
 
-  /** Sends one GraphQL request; resolves whatever the status, with a `body` of at most 1 MiB. Rejects like `upload`, or with the reason of the signal. */
+  /** Sends one GraphQL request; resolves for any status, with at most 1 MiB of `body`. Rejects as `upload` does. */
   async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     checkOptions(request, requestChecks);
     shareable(signal);
@@ -111,7 +111,7 @@ export class MediaClient implements Uploader {
 }
 
 const requestChecks: Checks<GraphqlRequest> = {
-  query: required('a text', isString),
+  query: requiredCheck('a text', isString),
   variables: check.anything,
   operationName: check.text,
 };
@@ -121,15 +121,15 @@ const {anything, text, texts, flag, positive, callbacks, signal} = check;
 const serviceChecks: Checks<ServiceOptions> = {
   ...{port: anything, host: text, allowHosts: texts, allowOrigins: texts, seed: anything},
   ...{fixedKey: text, exclusive: flag},
-  dataDirectory: required('a text', isString),
+  dataDirectory: requiredCheck('a text', isString),
   ...{maxSize: positive, quota: positive, publicUrl: text, idempotency: flag},
   ...{previews: flag, metrics: flag, clock: anything, pace: callbacks, faults: anything},
   ...{signal, onWait: anything, onRequest: anything, onError: anything},
 };
 
 /**
- * Starts a service on loopback that stores uploads in a directory, for tests, demonstrations and work without a network.
- * Rejects with the system's error if the port is in use (`EADDRINUSE`) or the directory cannot be made.
+ * Starts a service on loopback that stores uploads in a directory, for tests, demonstrations and work without a
+ * network. Rejects with the system's error if the port is in use (`EADDRINUSE`) or the directory cannot be made.
  */
 export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   checkOptions(options, serviceChecks);

@@ -20,10 +20,10 @@ export interface FilesOptions {
 }
 
 /**
- * The files that paths and patterns stand for, as in `media upload`: in the order given, directories depth first, no file
- * twice. Hidden files in directories and patterns are left out; `uploadAll`, which reads the bytes, leaves out files that are
- * neither images nor videos by name or content. Rejects with a MediaError `usage` or `nothing_matched` before the first file.
- * A missing file is a source that fails when it is uploaded.
+ * The files that paths and patterns stand for, as in `media upload`: in the order given, directories depth first, no
+ * file twice. Hidden files in directories and patterns are left out; `uploadAll`, which reads the bytes, leaves out
+ * files that are neither images nor videos by name or content. Rejects with a MediaError `usage` or `nothing_matched`
+ * before the first file. A missing file is a source that fails when it is uploaded.
  */
 export async function* filesOf(
   paths: Iterable<string> | AsyncIterable<string>,
@@ -70,9 +70,9 @@ export interface WebStream {
 export type UploadInput = string | Source | (BlobContent & {readonly name: string});
 
 /**
- * Content as a source: bytes in memory, a `Blob`, or a web or Node.js stream. The name's extension counts for the type. Bytes
- * must not change until they are uploaded. A stream is read when it is uploaded, once, into a temporary file first, since the
- * service must be told the length; bytes and blobs need none.
+ * Content as a source: bytes in memory, a `Blob`, or a web or Node.js stream. The name's extension counts for the type.
+ * Bytes must not change until they are uploaded. A stream is read when it is uploaded, once, into a temporary file
+ * first, since the service must be told the length; bytes and blobs need none.
  */
 export function sourceOf(name: string, content: Uint8Array | BlobContent | WebStream | Readable): Source {
   if (typeof name !== 'string' || name === '')
@@ -90,7 +90,7 @@ export function sourceOf(name: string, content: Uint8Array | BlobContent | WebSt
       'usage',
       `Content is given as bytes, a Blob or a stream, not as ${kindOf(content)}.`,
     );
-  // It may fail before its turn, and without a listener that would end the process; whoever reads it then gets the error.
+  // It may fail before its turn: without a listener, that would end the process. The reader gets the error later.
   if (content instanceof Readable) content.on('error', () => {});
   const stream = () =>
     content instanceof Readable ? content : Readable.fromWeb(content as unknown as ReadableStream);

@@ -3,8 +3,8 @@ import {certainSize} from '../embedded/media/probe.ts';
 import {MediaError} from '../errors.ts';
 import {hintText} from '../hint.ts';
 import {type Host, systemHost} from '../host.ts';
-import {type JournalMemory, openJournal, readMemory} from '../journal/journal.ts';
-import {defined} from '../lib/object.ts';
+import {type JournalLookup, openJournal, readLookup} from '../journal/journal.ts';
+import {omitUndefined} from '../lib/object.ts';
 import {Stop} from '../lib/stop.ts';
 import type {Uploader} from '../service/uploader.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
@@ -12,7 +12,7 @@ import {Disk} from '../sources/open/disk.ts';
 import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
 import {transferDefaults} from '../transfer/options.ts';
 import type {Outcome, UploadResult} from '../transfer/outcome.ts';
-import {type Checks, check, checkOptions, refuseSingle, required} from './checks.ts';
+import {type Checks, check, checkOptions, refuseSingle, requiredCheck} from './checks.ts';
 import {calling, inLibraryWords, libraryFace} from './hints.ts';
 import {itemsOf, shareable, sourcesFrom} from './inputs.ts';
 import type {UploadInput} from './sources.ts';
@@ -112,14 +112,14 @@ async function* run(
   const onAbort = () => end(signal?.reason);
   shareable(signal);
   signal?.addEventListener('abort', onAbort, {once: true});
-  let journal: JournalMemory | undefined;
+  let journal: JournalLookup | undefined;
   try {
     if (journalPath !== undefined) {
       const path = cwd === undefined ? journalPath : resolve(cwd, journalPath);
       const scope = {service: client.baseUrl ?? client.host};
       const identify = client.serviceId && (async () => client.serviceId?.(stop));
       journal = checked.dryRun
-        ? await readMemory(path, host, scope, {identify})
+        ? await readLookup(path, host, scope, {identify})
         : await openJournal(path, host, {scope, identify, stop});
     }
     const items = itemsOf(inputs, stop, host.clock);
@@ -143,7 +143,7 @@ async function* run(
 
 /** What each option of `uploadAll` may be. */
 export const uploadChecks: Checks<UploadOptions> = {
-  client: required('a MediaClient', value => typeof (value as Uploader | null)?.upload === 'function'),
+  client: requiredCheck('a MediaClient', value => typeof (value as Uploader | null)?.upload === 'function'),
   concurrency: check.integer(1, 1000, 'auto'),
   retries: check.integer(0, 100),
   retryMaxWaitMs: check.positive,
@@ -173,7 +173,7 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
     uuid: () => host.uuid(),
     contentType: async (source, opened) => {
       const {warning, ...decision} = await decideSourceType(source, opened, {types, contentType});
-      return {...decision, ...defined({warning: warning && hintText(warning, libraryFace)})};
+      return {...decision, ...omitUndefined({warning: warning && hintText(warning, libraryFace)})};
     },
     typeRule: contentType ?? types,
     concurrency: concurrency === 'auto' ? transferDefaults.concurrency : concurrency,

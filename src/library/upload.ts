@@ -11,9 +11,9 @@ export type OneUploadResult = Extract<UploadResult, {status: 'uploaded' | 'skipp
 export type OneUploadOptions = Omit<UploadOptions, 'concurrency' | 'dryRun'>;
 
 /**
- * Uploads one file and resolves to its result. Rejects with the MediaError of a result that has one: `code` is `outcome_unknown` if
- * the file may be stored, and `record_mismatch` if it is, but differs. Rejects like `uploadAll` otherwise: once `signal` is aborted,
- * with its reason, unless the file is or may be stored.
+ * Uploads one file and resolves to its result. Rejects with the MediaError of a result that has one: `code` is
+ * `outcome_unknown` if the file may be stored, and `record_mismatch` if it is, but differs. Rejects like `uploadAll`
+ * otherwise: once `signal` is aborted, with its reason, unless the file is or may be stored.
  */
 export async function upload(input: UploadInput, options: OneUploadOptions): Promise<OneUploadResult> {
   const {concurrency, dryRun, ...ofOne} = uploadChecks;

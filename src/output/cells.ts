@@ -6,8 +6,8 @@ const wide =
 const combining = /[\u0300-\u036f]/;
 
 /**
- * The number of character cells of a line on a terminal; never too few. The package string-width counts joined emoji and
- * text-style symbols as terminals do that join them: on others the line would wrap, and could not be cleared.
+ * The number of character cells of a line on a terminal; never too few. The package string-width counts joined emoji
+ * and text-style symbols as terminals do that join them: on others the line would wrap, and could not be cleared.
  */
 export function cellsOf(text: string): number {
   let cells = 0;
@@ -51,10 +51,10 @@ function broken(word: string, cells: number): string[] {
 
 /** How many characters fit into the cells. */
 function countFitting(characters: readonly string[], cells: number): number {
-  let taken = 0;
+  let length = 0;
   for (const [at, character] of characters.entries()) {
-    taken += cellsOf(character);
-    if (taken > cells) return at;
+    length += cellsOf(character);
+    if (length > cells) return at;
   }
   return characters.length;
 }

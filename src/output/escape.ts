@@ -9,7 +9,7 @@ export function printableJson(json: string): string {
   return withoutCommands(json.replace(unsafe, unit => (unit < ' ' ? unit : escapeUnit(unit))));
 }
 
-/** A value of a documented type as a line of JSON, which leaves out what is undefined; `recordJson` follows the status as the field `record`, as the service returned it. */
+/** A line of JSON without undefined fields; `recordJson`, the service's text, follows the status as `record`. */
 export function jsonLine<Output extends JsonOutputs[keyof JsonOutputs]>(
   value: Output | Loose<Output>,
   recordJson?: string,

@@ -38,12 +38,12 @@ export function causesOf(error: MediaError): string[] {
     return stack?.split('\n').map(line => `  ${line}`) ?? [];
   }
   const lines: string[] = [];
-  let reported = error.message;
+  let message = error.message;
   let cause = error.cause;
   for (let depth = 0; depth < deepest && cause !== undefined && cause !== null; depth += 1) {
     const text = describe(cause);
-    if (!reported.includes(text)) lines.push(`  cause: ${text}`);
-    reported = text;
+    if (!message.includes(text)) lines.push(`  cause: ${text}`);
+    message = text;
     cause = cause instanceof Error ? cause.cause : undefined;
   }
   return lines;

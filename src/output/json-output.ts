@@ -3,8 +3,8 @@ import type {MediaRecord} from '../service/record.ts';
 import type {OutcomeFacts} from '../transfer/outcome.ts';
 
 /**
- * The JSON that commands print, by the names of its schemas. `npm run completions` makes the schemas in docs/schemas and the
- * tables of the docs from these types: the comment of a field is its description there.
+ * The JSON that commands print, by the names of its schemas. `npm run completions` makes the schemas in docs/schemas
+ * and the tables of the docs from these types: the comment of a field is its description there.
  */
 export interface JsonOutputs {
   record: PrintedRecord;
@@ -51,7 +51,10 @@ interface FileFields {
 type ReportedFacts = 'contentType' | 'warning' | 'verified' | 'geotags' | 'size' | 'attempts' | 'elapsedMs';
 
 export interface ResultLine extends FileFields, Pick<OutcomeFacts, ReportedFacts> {
-  /** `uploaded`, `skipped` (uploaded before), `checked` (in a dry run), `mismatched` (with `--verify strict`), `failed` or `unknown` */
+  /**
+   * `uploaded`, `skipped` (uploaded before), `checked` (in a dry run), `mismatched` (with `--verify strict`), `failed`
+   * or `unknown`
+   */
   status: 'uploaded' | 'skipped' | 'checked' | 'mismatched' | 'failed' | 'unknown';
   /** the record of the service, if the file is stored */
   record?: PrintedRecord;
@@ -103,7 +106,9 @@ export interface WhoamiReport {
   baseUrl: string | null;
   /** where the service was set: `--base-url`, `MEDIA_BASE_URL` or `profile NAME` */
   baseUrlSource: string | null;
-  /** the end of the key and where it is from (`environment`, `profile`, `keychain`, `command` or `embedded`), or `null` */
+  /**
+   * the end of the key and where it is from (`environment`, `profile`, `keychain`, `command` or `embedded`), or `null`
+   */
   key: {
     masked: string;
     source: 'environment' | 'profile' | 'keychain' | 'command' | 'embedded';
@@ -125,9 +130,9 @@ export interface DoctorReport {
   /** `failed` if a check failed, else `ok` */
   status: 'ok' | 'failed';
   /**
-   * a list: `installation`, `configuration`, `file-modes`, `base-url`, `proxy`, `dns`, `connection`, `tls`, `key`, `upload-path`, in this order, each
-   * with the fields `check`, `status` (`ok`, `warning`, `unverified`, `skipped` or `failed`), and `message`, or
-   * `error` as in a failure
+   * a list: `installation`, `configuration`, `file-modes`, `base-url`, `proxy`, `dns`, `connection`, `tls`, `key`,
+   * `upload-path`, in this order, each with the fields `check`, `status` (`ok`, `warning`, `unverified`, `skipped` or
+   * `failed`), and `message`, or `error` as in a failure
    */
   checks: (
     | {check: string; status: 'ok' | 'warning' | 'unverified' | 'skipped'; message: string}
@@ -166,7 +171,9 @@ export interface JournalEntryLine extends FileFields {
 }
 
 export interface JournalCheckLine extends FileFields {
-  /** `missing`, `doubled`, `unknown`, or `refused` for what an upload refuses before it is sent, such as an empty file */
+  /**
+   * `missing`, `doubled`, `unknown`, or `refused` for what an upload refuses before it is sent, such as an empty file
+   */
   status: 'missing' | 'doubled' | 'unknown' | 'refused';
   /** why, as a sentence */
   reason: string;
@@ -201,8 +208,8 @@ export interface UnchangedLine {
     /** the document */
     file: string;
     /**
-     * `shortcode` (of Hugo), `template` (what another template engine fills in), `import` or `expression` (of MDX), `link`
-     * (without `--links`), or `front-matter` (a value of another key)
+     * `shortcode` (of Hugo), `template` (what another template engine fills in), `import` or `expression` (of MDX),
+     * `link` (without `--links`), or `front-matter` (a value of another key)
      */
     kind: 'shortcode' | 'template' | 'import' | 'expression' | 'link' | 'front-matter';
     /** how many there are */

@@ -4,11 +4,11 @@ const tokens = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s[\]{}:,"]+/g;
 
 /** JSON on indented lines, for people: names bold and texts green if it is coloured. Numbers keep every digit. */
 export function prettyJson(json: string, color: boolean): string {
-  const found = json.match(tokens) ?? [];
+  const all = json.match(tokens) ?? [];
   let indent = '';
   let pretty = '';
-  for (const [index, token] of found.entries()) {
-    const [before = '', after = ''] = [found[index - 1], found[index + 1]];
+  for (const [index, token] of all.entries()) {
+    const [before = '', after = ''] = [all[index - 1], all[index + 1]];
     if (/^[}\]]/.test(token)) {
       indent = indent.slice(2);
       pretty += /^[{[]/.test(before) ? token : `\n${indent}${token}`;

@@ -1,6 +1,6 @@
 import {MediaError, type PlainError} from '../errors.ts';
 import type {TerminalOutput} from '../host.ts';
-import {defined} from '../lib/object.ts';
+import {omitUndefined} from '../lib/object.ts';
 import {printable} from '../lib/printable.ts';
 import {jsonLine} from './escape.ts';
 import {causesOf, failureSentence} from './failure-text.ts';
@@ -50,7 +50,7 @@ export class Report {
   failure(failure: MediaError, file?: string, several = false): void {
     const error = this.inWords(failure);
     if (this.isJson) {
-      this.#jsonLine<JsonOutputs['error']>({error: {...defined({file}), ...errorFields(error)}});
+      this.#jsonLine<JsonOutputs['error']>({error: {...omitUndefined({file}), ...errorFields(error)}});
       this.causes(error);
       return;
     }
@@ -123,7 +123,7 @@ function someOf(names: readonly string[], count: number): string {
 /** The fields of `error` in JSON output (docs/design/contract.md, "Output"). */
 export function errorFields(error: PlainError): ErrorFields {
   const {code, message, status, serviceCode, hint} = error;
-  return {code, message, ...defined({status, serviceCode, hint})};
+  return {code, message, ...omitUndefined({status, serviceCode, hint})};
 }
 
 /** Turns any thrown value into a MediaError; one that is not a MediaError is a bug in this program. */

@@ -13,7 +13,7 @@ export function mayAnimate(stream: TerminalOutput, env: Host['env']): boolean {
   return stream.isTTY === true && (stream.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !env['CI'];
 }
 
-/** Whether the terminal shows only ASCII for sure: the locale (LC_ALL, LC_CTYPE or LANG, as in POSIX) is not one of UTF-8. */
+/** Whether the terminal certainly shows only ASCII: LC_ALL, LC_CTYPE or LANG (as in POSIX) names no UTF-8. */
 export function isAscii(env: Host['env']): boolean {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || 'UTF-8';
   return !/utf-?8/i.test(locale);

@@ -19,6 +19,6 @@ export function formatDuration(seconds: number): string {
 }
 
 /** Formats a number of things: 1 file, 2 files. */
-export function counted(count: number, name: string): string {
+export function countText(count: number, name: string): string {
   return `${count} ${name}${count === 1 ? '' : 's'}`;
 }

@@ -8,10 +8,7 @@ interface DecodedDocument {
   encoding: 'utf8' | 'utf16le' | 'utf16be' | 'latin1';
 }
 
-/**
- * The text of the document of this name, in an encoding that turns it back into exactly these bytes. Throws `file_unreadable` for
- * UTF-32, and for UTF-16 without a byte order mark.
- */
+/** The text of a document, in an encoding that restores its bytes; throws for UTF-32 and unmarked UTF-16. */
 export function decodeDocument(bytes: Buffer, name: string): DecodedDocument {
   const mark = bytes.toString('latin1', 0, 4);
   if (mark === '\xff\xfe\0\0' || mark === '\0\0\xfe\xff')

@@ -3,7 +3,7 @@ import {open, readdir, realpath} from 'node:fs/promises';
 import {basename, dirname, join, relative} from 'node:path';
 import {failed, MediaError} from '../errors.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {byWord} from '../lib/object.ts';
 import {namedStat} from '../sources/open/file.ts';
 import type {DocumentKind} from './scan/reference.ts';
@@ -34,21 +34,22 @@ function kindOf(name: string): DocumentKind | undefined {
 }
 
 /**
- * The documents that files and directories stand for, in byte order, each once; hidden names and node_modules in directories are
- * left out, and so is the directory with the real path `except`. Rejects if one is missing, is no document, or if a directory has none.
+ * The documents that files and directories stand for, in byte order, each once; hidden names and node_modules in
+ * directories are left out, and so is the directory with the real path `except`. Rejects if one is missing, is no
+ * document, or if a directory has none.
  */
 export async function* findDocuments(
   inputs: readonly string[],
   cwd: string,
   except?: string,
 ): AsyncGenerator<DocumentFile> {
-  const seen = new Set<string>();
+  const paths = new Set<string>();
   // What is in a directory that was removed fails when it is read.
   const real = (directory: string) => realpath(directory).catch(() => undefined);
   const isNew = async ({path}: DocumentFile) =>
-    seen.size < seen.add(join((await real(dirname(path))) ?? dirname(path), basename(path))).size;
+    paths.size < paths.add(join((await real(dirname(path))) ?? dirname(path), basename(path))).size;
   for (const input of inputs) {
-    const path = typedPath(cwd, input);
+    const path = resolveUserPath(cwd, input);
     if ((await namedStat(input, path)).isDirectory()) {
       let isEmpty = true;
       const place = except && (await real(path));

@@ -4,12 +4,12 @@ import {basename, dirname, join, normalize, resolve, sep} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
 import {isBelow} from '../lib/files/typed-path.ts';
-import {percentDecoded} from '../lib/url.ts';
+import {decodePercent} from '../lib/url.ts';
 import {withoutQuery} from './scan/reference.ts';
 
 /** Where the files of documents may be. */
 export interface RewritePlaces {
-  /** The directory that nothing outside of is read; by default the git work tree of each document, its Obsidian vault, its MkDocs project, or its directory. */
+  /** The root: nothing outside it is read. By default a document's git work tree, vault, project or directory. */
   root: string | undefined;
   /** Directories that `/photo.png` is looked for in before the root; their files may be read, too. */
   publicDirectories: readonly string[];
@@ -23,28 +23,29 @@ export type ProjectFile = (typeof projectFiles)[number];
 /** How many directories are worth searching for a hint. */
 const mostForHint = 2_000;
 
-type Located = {path: string} | {candidates: string[]} | 'outside' | undefined;
+type LocateResult = {path: string} | {candidates: string[]} | 'outside' | undefined;
 
 /** Finds the files that references stand for. */
 export class Locator {
   /**
-   * The real path of the file that a document in this directory refers to; `outside` if it is not below the root, candidates if an
-   * Obsidian vault has several files of the name equally near to its top, and undefined if there is none.
+   * The real path of the file that a document in this directory refers to; `outside` if it is not below the root,
+   * candidates if an Obsidian vault has several files of the name equally near to its top, and undefined if there is
+   * none.
    */
-  readonly locate = remembered((target: string, isWiki: boolean, directory: string) =>
+  readonly locate = memoize((target: string, isWiki: boolean, directory: string) =>
     this.#locate(target, isWiki, directory),
   );
   readonly #places: RewritePlaces;
   /** The real path of a directory. */
-  readonly #real = remembered(realDirectory);
+  readonly #real = memoize(realDirectory);
   /** The real path of the root of documents in a directory. */
-  readonly #rootOf = remembered((directory: string) => {
+  readonly #rootOf = memoize((directory: string) => {
     const project = ['.git', ...projectFiles].map(name => ancestorWith(name, directory)).find(Boolean);
     return realDirectory(this.#places.root ?? project ?? directory);
   });
-  readonly #namesBelow = remembered(namesBelow);
+  readonly #namesBelow = memoize(namesBelow);
   /** Which of these files are in a directory, or above it. */
-  readonly projectFilesOf = remembered((directory: string): readonly ProjectFile[] =>
+  readonly projectFilesOf = memoize((directory: string): readonly ProjectFile[] =>
     projectFiles.filter(name => ancestorWith(name, directory) !== undefined),
   );
 
@@ -56,15 +57,15 @@ export class Locator {
   async staticDirectoryFor(target: string, directory: string): Promise<string | undefined> {
     const ends = spellingsOf(target).filter(spelling => spelling.startsWith('/'));
     if (ends.length === 0) return undefined;
-    const named = await this.#namesBelow(await this.#rootOf(directory), mostForHint);
+    const filesByName = await this.#namesBelow(await this.#rootOf(directory), mostForHint);
     for (const end of ends.map(normalize)) {
-      const path = named(basename(end).toLowerCase()).find(each => each.endsWith(end));
+      const path = filesByName(basename(end).toLowerCase()).find(each => each.endsWith(end));
       if (path !== undefined) return path.slice(0, -end.length);
     }
     return undefined;
   }
 
-  async #locate(target: string, isWiki: boolean, directory: string): Promise<Located> {
+  async #locate(target: string, isWiki: boolean, directory: string): Promise<LocateResult> {
     const root = await this.#rootOf(directory);
     const vault = ancestorWith('.obsidian', directory);
     const spellings = isWiki ? [target] : spellingsOf(target);
@@ -75,16 +76,16 @@ export class Locator {
       ...(vault === undefined && isWiki ? [join(root, spelling)] : []),
     ]);
     const isShown = (path: string) => !isWiki || vault === undefined || isBelow(path, vault);
-    const found = await this.#firstOf(paths.filter(isShown), root);
-    if (typeof found === 'object') return found;
-    const searched = vault ?? (isWiki ? root : undefined);
-    const named = searched === undefined ? [] : await this.#nearestNamed(spellings, searched);
-    if (named.length > 1) return {candidates: named};
-    return (await this.#firstOf(named, root)) ?? found;
+    const exact = await this.#firstOf(paths.filter(isShown), root);
+    if (typeof exact === 'object') return exact;
+    const top = vault ?? (isWiki ? root : undefined);
+    const nearest = top === undefined ? [] : await this.#nearestFiles(spellings, top);
+    if (nearest.length > 1) return {candidates: nearest};
+    return (await this.#firstOf(nearest, root)) ?? exact;
   }
 
   /** The first of these files that may be read. */
-  async #firstOf(paths: readonly string[], root: string): Promise<Located> {
+  async #firstOf(paths: readonly string[], root: string): Promise<LocateResult> {
     const directories = [
       root,
       ...(await Promise.all(this.#places.publicDirectories.map(path => this.#real(path)))),
@@ -100,13 +101,13 @@ export class Locator {
     return isOutside ? 'outside' : undefined;
   }
 
-  /** The files that end in one of these paths, in upper or lower case: those that are nearest to the top of the vault. */
-  async #nearestNamed(spellings: readonly string[], vault: string): Promise<string[]> {
+  /** The files whose path ends in one of these spellings, in any case: those nearest to the top of the vault. */
+  async #nearestFiles(spellings: readonly string[], vault: string): Promise<string[]> {
     const namesakes = await this.#namesBelow(vault, Number.POSITIVE_INFINITY);
     for (const spelling of spellings) {
       const end = `${sep}${normalize(spelling)}`.toLowerCase();
-      const named = namesakes(basename(end)).filter(path => path.toLowerCase().endsWith(end));
-      const nearest = named.filter(path => path.split(sep).length === named[0]?.split(sep).length);
+      const matches = namesakes(basename(end)).filter(path => path.toLowerCase().endsWith(end));
+      const nearest = matches.filter(path => path.split(sep).length === matches[0]?.split(sep).length);
       if (nearest.length > 0) return nearest;
     }
     return [];
@@ -121,14 +122,12 @@ export class Locator {
 }
 
 /** A function that finds the value of each key once. */
-export function remembered<Key extends unknown[], Value>(
-  find: (...key: Key) => Value,
-): (...key: Key) => Value {
-  const known = new Map<string, Value>();
+export function memoize<Key extends unknown[], Value>(find: (...key: Key) => Value): (...key: Key) => Value {
+  const values = new Map<string, Value>();
   return (...key) => {
     const name = key.join('\0');
-    const value = known.get(name) ?? find(...key);
-    known.set(name, value);
+    const value = values.get(name) ?? find(...key);
+    values.set(name, value);
     return value;
   };
 }
@@ -139,13 +138,10 @@ async function realDirectory(path: string): Promise<string> {
   });
 }
 
-/**
- * The paths that a URL without scheme and host may stand for: without query and fragment and percent-decoded, else as
- * it is written, and with backslashes as separators, as authors on Windows write them.
- */
+/** The paths that a URL without scheme and host may mean: decoded, as written, and with backslashes as separators. */
 export function spellingsOf(target: string): string[] {
   const path = withoutQuery(target);
-  const plain = [percentDecoded(path), path].filter(each => each !== '');
+  const plain = [decodePercent(path), path].filter(each => each !== '');
   return [...new Set([...plain, ...plain.map(each => each.replaceAll('\\', '/'))])];
 }
 
@@ -157,16 +153,16 @@ function ancestorWith(name: string, directory: string): string | undefined {
   }
 }
 
-/** The files by their names in lower case in so many directories from this one down: the shortest paths first, as Obsidian prefers them. */
+/** The files in up to `most` directories from the root down, by lower-case name; Obsidian prefers short paths. */
 async function namesBelow(root: string, most: number): Promise<(name: string) => readonly string[]> {
-  const named = remembered((_name): string[] => []);
+  const filesByName = memoize((_name): string[] => []);
   const directories = [root];
   for (const directory of directories)
     for (const entry of await readdir(directory, {withFileTypes: true}).catch(() => [])) {
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
       const path = join(directory, entry.name);
-      if (!entry.isDirectory()) named(entry.name.toLowerCase()).push(path);
+      if (!entry.isDirectory()) filesByName(entry.name.toLowerCase()).push(path);
       else if (directories.length < most) directories.push(path);
     }
-  return named;
+  return filesByName;
 }

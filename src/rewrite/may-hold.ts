@@ -1,19 +1,16 @@
 import {type DocumentKind, endOfName, wholeFrontMatter} from './scan/reference.ts';
 import type {ScanRequest} from './scan/scan.ts';
 
-/**
- * Elements with an attribute or a content that counts (`{` begins an attribute in MDX), a style, whose line in a quote may end before the
- * sign, and images of Markdown.
- */
+/** Elements with an attribute or content that counts (`{` in MDX begins an attribute), styles, Markdown images. */
 const holder = /<(?:(?:embed|image|img|input|link|meta|object|source|video)[\s/{]|style)|style[\s>]*=|!\[/i;
 const links = /\]\(|\]:|<a[\s/{]/i;
 const mentionsMedia = new RegExp(endOfName, 'i');
-/** A link or definition whose line has such a name; the line of a quote may end before it. No character is looked at twice. */
+/** A link or definition whose line has such a name; a quoted line may end before it. Reads no character twice. */
 const linkToMedia = new RegExp(`\\][(:][\\s>]*(?![\\s>])(?:(?!\\][(:])[^\\n\\r])*${endOfName}`, 'i');
 const otherNames = /<a[\s/{]|\{[{%]/i;
 const cssFunctions = /(?:url|src|image-set)\(/i;
 
-/** Whether a document may hold a reference, or a name of media that is left alone: a search of its text, which spares most documents a parser. */
+/** Whether a document may have a reference or a name of local media. Most documents need no parser then. */
 export function mayHoldReference({kind, text, options}: ScanRequest): boolean {
   if (kind === 'css') return cssFunctions.test(text);
   const patterns = [holder];

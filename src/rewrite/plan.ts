@@ -3,16 +3,16 @@ import {MediaError, unlessBug} from '../errors.ts';
 import {hint, option} from '../hint.ts';
 import {contentHash} from '../lib/files/content-hash.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
-import {isBelow, typedPath} from '../lib/files/typed-path.ts';
+import {isBelow, resolveUserPath} from '../lib/files/typed-path.ts';
 import {decideSourceType, isNamedMedia} from '../sources/media-type/decide.ts';
 import {Disk} from '../sources/open/disk.ts';
 import {checkedSourceAt} from '../sources/open/file.ts';
 import type {Source} from '../sources/open/source.ts';
 import {decodeDocument, placesIn} from './document-text.ts';
 import {type DocumentFile, readDocument} from './documents.ts';
-import {Locator, type ProjectFile, type RewritePlaces, remembered} from './locate.ts';
+import {Locator, memoize, type ProjectFile, type RewritePlaces} from './locate.ts';
 import {type DocumentKind, type Reference, type ScanOptions, withoutQuery} from './scan/reference.ts';
-import type {Scanned} from './scan/scan.ts';
+import type {ScanResult} from './scan/scan.ts';
 import {Scanner} from './scanner.ts';
 
 /** A local reference in a document. */
@@ -28,7 +28,7 @@ export interface FoundReference extends Reference {
 }
 
 /** A document, and what it refers to. */
-export interface DocumentPlan extends DocumentFile, Scanned {
+export interface DocumentPlan extends DocumentFile, ScanResult {
   references: FoundReference[];
   /** The bytes that they are in; absent if there are none. */
   read?: Buffer;
@@ -97,9 +97,9 @@ function dialectOf(projectFiles: readonly ProjectFile[]): DocumentKind {
 /** What is left of a plan without the documents that refer to something that cannot be uploaded. */
 export function withoutProblems(plan: RewritePlan): RewritePlan {
   const documents = plan.documents.filter(({references}) => references.every(({problem}) => !problem));
-  const named = documents.flatMap(({references}) => references.map(({file = ''}) => file));
-  const needed = new Set(named.map(file => plan.sameAs.get(file) ?? file));
-  return {...plan, documents, files: plan.files.filter(file => needed.has(file))};
+  const files = documents.flatMap(({references}) => references.map(({file = ''}) => file));
+  const uniqueFiles = new Set(files.map(file => plan.sameAs.get(file) ?? file));
+  return {...plan, documents, files: plan.files.filter(file => uniqueFiles.has(file))};
 }
 
 class Planner {
@@ -114,7 +114,7 @@ class Planner {
     this.#options = options;
     this.#locator = new Locator(options.places);
     const disk = new Disk();
-    this.source = remembered(name => checkedSourceAt(disk, name, typedPath(options.cwd, name)));
+    this.source = memoize(name => checkedSourceAt(disk, name, resolveUserPath(options.cwd, name)));
   }
 
   get files(): string[] {
@@ -130,13 +130,13 @@ class Planner {
     const {text} = decodeDocument(bytes, name);
     const placeOf = placesIn(text);
     const references: FoundReference[] = [];
-    const scanned = await this.scanner.scan(name, {kind, text, options: this.#options.scan});
-    for (const reference of scanned.references) {
+    const scan = await this.scanner.scan(name, {kind, text, options: this.#options.scan});
+    for (const reference of scan.references) {
       if (reference.onlyMedia && !(await isNamedMedia(withoutQuery(reference.target)))) continue;
       const place = {...placeOf(reference.start), document: name};
       references.push(await this.#place({...reference, ...place}, document));
     }
-    return {...document, ...scanned, references, projectFiles, ...(references.length > 0 && {read: bytes})};
+    return {...document, ...scan, references, projectFiles, ...(references.length > 0 && {read: bytes})};
   }
 
   async #place(reference: FoundReference, document: DocumentFile): Promise<FoundReference> {
@@ -165,9 +165,9 @@ class Planner {
     const directory = await this.#locator.staticDirectoryFor(target, dirname(path));
     const sentence = `${source} does not exist.`;
     if (directory === undefined) return new MediaError('file_missing', sentence);
-    const shown = relative(this.#options.cwd, directory) || '.';
+    const root = relative(this.#options.cwd, directory) || '.';
     return new MediaError('file_missing', sentence, {
-      hint: hint`Add this option to find it: ${option('static', shown)}`,
+      hint: hint`Add this option to find it: ${option('static', root)}`,
     });
   }
 

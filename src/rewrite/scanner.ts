@@ -5,13 +5,13 @@ import {boundedAnswer} from '../lib/bounded-answer.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {threadSource} from '../package-file.ts';
 import {mayHoldReference} from './may-hold.ts';
-import type {ScanAnswer, Scanned, ScanRequest} from './scan/scan.ts';
+import type {ScanAnswer, ScanRequest, ScanResult} from './scan/scan.ts';
 
 const limits = {
-  /** The longest document for this thread, and the longest in MDX: it takes 3 s at most, and starting the other thread 0.1 s. */
+  /** The longest document, and the longest MDX, for this thread: at most 3 s; another thread takes 0.1 s to start. */
   lengthHere: 16 * 1024,
   mdxLengthHere: 4 * 1024,
-  /** Processor time for a longer document, for all those together that are too complex, and for each once that is used up. */
+  /** Processor time for a longer document, for all complex ones together, and for each when that is used up. */
   processorMs: 10_000,
   togetherMs: 60_000,
   remainingMs: 1_000,
@@ -19,7 +19,7 @@ const limits = {
   heapMiB: 1_024,
 };
 
-/** A line that may begin more than 30 levels of lists, quotes or footnotes: each further line takes a time that grows with their square. */
+/** A line that may begin more than 30 levels of lists, quotes or footnotes, whose square each later line costs. */
 const deepLine = /^(?:[ \t>*+-]|\d+[.)]|\[\^[^\]\n]+\]:){64}/m;
 
 /** Finds the references of documents one after the other; long or deep ones in another thread, which can be ended. */
@@ -29,12 +29,12 @@ export class Scanner {
   /** The processor time that documents which failed have taken. */
   #lostMs = 0;
 
-  constructor(given: Partial<typeof limits> = {}) {
-    this.#limits = {...limits, ...given};
+  constructor(options: Partial<typeof limits> = {}) {
+    this.#limits = {...limits, ...options};
   }
 
   /** What is in the document of this name; rejects with `document_too_complex`. */
-  async scan(name: string, request: ScanRequest): Promise<Scanned> {
+  async scan(name: string, request: ScanRequest): Promise<ScanResult> {
     const {lengthHere, mdxLengthHere, processorMs, togetherMs, remainingMs} = this.#limits;
     if (!mayHoldReference(request)) return {references: []};
     const {answerTo, scanThread} = await import('./scan/scan.ts');

@@ -18,10 +18,7 @@ interface Rewritten {
   count: number;
 }
 
-/**
- * Puts the URLs into a document; `urlOf` gives the safe URL of a file, if there is one. Rejects with `document_changed` if
- * the document is no longer what was read, unless another run has put the same URLs in place.
- */
+/** Puts the URLs into a document; rejects with `document_changed` if another program has changed it meanwhile. */
 export async function rewriteDocument(
   {name, path, read, references}: DocumentPlan,
   urlOf: (file: string) => string | undefined,
@@ -32,10 +29,10 @@ export async function rewriteDocument(
     const url = reference.file === undefined ? undefined : urlOf(reference.file);
     return url === undefined ? [] : [{...reference, text: replacementOf(reference, url)}];
   });
-  const decoded = decodeDocument(before, name);
-  const after = encodeDocument({...decoded, text: applyEdits(decoded.text, edits)});
+  const document = decodeDocument(before, name);
+  const after = encodeDocument({...document, text: applyEdits(document.text, edits)});
   if (now.equals(before)) return {before, after, count: edits.length};
-  if (!now.equals(after)) throw changed(name);
+  if (!now.equals(after)) throw documentChangedError(name);
   return {before: now, after, count: 0};
 }
 
@@ -49,7 +46,7 @@ export async function writeInPlace(
   const isWritten = await replaceContent(path, before, after, host).catch(
     failed('local_failure', `${name} could not be written`, advice),
   );
-  if (!isWritten) throw changed(name);
+  if (!isWritten) throw documentChangedError(name);
 }
 
 /** Writes a document to its place in a mirror, with the mode of the original. */
@@ -66,15 +63,16 @@ export async function writeToMirror(
     .catch(failed('local_failure', `${path} could not be written`));
 }
 
-function changed(name: string): MediaError {
+function documentChangedError(name: string): MediaError {
   return new MediaError('document_changed', `${name} changed during the upload; it was not overwritten.`, {
     hint: hint`Run the same command again; without ${option('noOnce')}, what was uploaded is not sent again.`,
   });
 }
 
 /**
- * Replaces the content of a file at once and durably, if it is still `before`; resolves to whether it is `after` now. A link stays
- * a link. Rejects if owner, group or mode could not be kept, or if other names of the file would keep the old content.
+ * Replaces the content of a file at once and durably, if it is still `before`; resolves to whether it is `after` now. A
+ * link stays a link. Rejects if owner, group or mode could not be kept, or if other names of the file would keep the
+ * old content.
  */
 export async function replaceContent(
   path: string,
@@ -90,8 +88,8 @@ export async function replaceContent(
     // Not every user or file system may do that, or say so.
     await file.chown(uid, gid).catch(() => {});
     await file.chmod(mode & 0o7777);
-    const kept = await file.stat();
-    if (kept.uid !== uid || kept.gid !== gid || kept.mode !== mode)
+    const copy = await file.stat();
+    if (copy.uid !== uid || copy.gid !== gid || copy.mode !== mode)
       throw new Error('it would get another owner, group or mode');
     await file.writeFile(after);
   };

@@ -2,7 +2,7 @@ import {isUnreachable, MediaError, unlessBug} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import {type Body, Connection, type ConnectionOptions, type HttpAnswer, sendHead} from '../http/http.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
-import {cleaned} from '../lib/words.ts';
+import {cleanText} from '../lib/words.ts';
 import {bodyText, honoursKeysIn, type MediaRecord, parseRecord, serviceIdIn} from './record.ts';
 import {refusalIn, type UploadAnswer, type Uploader, type UploadRequest, uploadPath} from './uploader.ts';
 
@@ -141,7 +141,7 @@ export class ServiceClient implements Uploader {
       const received = await connection.request({method: 'POST', path, headers, body, signal});
       const answer = this.#received(received, url);
       if (answer.status > 299 && answer.body.length > 0)
-        this.#options.trace?.(`response body: ${cleaned(bodyText(answer.body.subarray(0, 4096)))}`);
+        this.#options.trace?.(`response body: ${cleanText(bodyText(answer.body.subarray(0, 4096)))}`);
       return answer;
     } catch (error) {
       if (reused !== undefined && !(error instanceof MediaError)) this.#closesIdle.add(url.origin);
@@ -157,7 +157,7 @@ export class ServiceClient implements Uploader {
     await Promise.all(connections.map(connection => connection.destroy()));
   }
 
-  /** Services and proxies may echo the request, so the key is removed from every response. A Location may be relative. */
+  /** Removes the key from every response: services and proxies may echo the request. A Location may be relative. */
   #received(answer: HttpAnswer, url: URL): HttpAnswer {
     const {location} = answer.headers;
     if (url.origin === this.uploadUrl.origin) this.honoursKeys = honoursKeysIn(answer) ?? this.honoursKeys;

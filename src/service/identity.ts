@@ -1,7 +1,7 @@
 import {describeBroken, MediaError} from '../errors.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {parseObject, valueAt} from '../lib/json.ts';
-import {defined} from '../lib/object.ts';
+import {omitUndefined} from '../lib/object.ts';
 import type {ServiceClient} from './client.ts';
 import {honoursKeysIn} from './record.ts';
 import {type Refused, refusalIn} from './uploader.ts';
@@ -36,7 +36,7 @@ export async function verifyKey(client: ServiceClient, signal: AbortSignal): Pro
 function judge(answer: HttpAnswer): KeyVerdict {
   const {status} = answer;
   const refusal = refusalIn(answer);
-  const message = defined({message: refusal.message});
+  const message = omitUndefined({message: refusal.message});
   if (status === 401) return {status: 'rejected', httpStatus: 401, ...message, refusal};
   if (status === 403 || status === 404) return {status: 'denied', httpStatus: status, ...message};
   const body = jsonObject(answer);

@@ -2,11 +2,11 @@ import {MediaError} from '../errors.ts';
 import {fact, hint, phrase} from '../hint.ts';
 import type {HttpAnswer} from '../http/http.ts';
 import {isNestedTooDeeply, isObject, isString, parseJson, parseObject} from '../lib/json.ts';
-import {orNothing} from '../lib/system-code.ts';
+import {undefinedIfThrows} from '../lib/system-code.ts';
 import {safeUrl} from '../lib/url.ts';
 
-// The shapes of the service's responses (docs/design/interface.md). The interface does not say which fields are always present, so
-// each is optional and nullable; unknown fields and enumeration values are kept.
+// The shapes of the service's responses (docs/design/interface.md). The interface does not say which fields are always
+// present, so each is optional and nullable; unknown fields and enumeration values are kept.
 
 /** A URL of a file. */
 export interface MediaUrl {
@@ -62,10 +62,10 @@ export function bodyText(body: Uint8Array): string {
 /** Why a text is not a media record; completes the sentence "the response was ...". */
 export type RecordProblem = 'not JSON' | 'not a JSON object' | 'nested too deeply' | 'without an id';
 
-/** Parses a media record (an object with an `id`), or says why it is not one. Numbers that JavaScript cannot hold become texts of their digits. */
+/** Parses a media record, an object with an `id`, or says why it is not one. Large numbers become texts of digits. */
 export function parseRecord(text: string): ReceivedRecord | {problem: RecordProblem} {
   if (isNestedTooDeeply(text)) return {problem: 'nested too deeply'};
-  const value = orNothing(() => parseJson(text));
+  const value = undefinedIfThrows(() => parseJson(text));
   if (value === undefined) return {problem: 'not JSON'};
   if (!isObject(value)) return {problem: 'not a JSON object'};
   if (typeof value['id'] === 'number') value['id'] = String(value['id']);
@@ -115,12 +115,12 @@ export function noUrl(name: string, record: MediaRecord, urlOf = publicUrl): Med
 /** The warning about a file where only a value is empty since its record has no URL. */
 export const emptyUrl = 'The service returned no URL for it, so that its value is empty.';
 
-/** The identity of the service in a response; undefined if it is absent or malformed: 1 to 128 characters that URLs may have. */
+/** The service's ID in a response, 1 to 128 characters that URLs may have; undefined if absent or malformed. */
 export function serviceIdIn({headers}: Pick<HttpAnswer, 'headers'>): string | undefined {
   return /^[\w.~-]{1,128}$/.exec(headers['media-service-id'] ?? '')?.[0];
 }
 
-/** Whether the service honours Idempotency-Key, as a response declares it with a boolean of RFC 9651; undefined if it does not say. */
+/** Whether a response declares that the service honours Idempotency-Key (a boolean of RFC 9651), if it does. */
 export function honoursKeysIn({headers}: Pick<HttpAnswer, 'headers'>): boolean | undefined {
   const digit = /^\?([01]) *(;|$)/.exec(headers['accept-idempotency-key'] ?? '')?.[1];
   return digit === undefined ? undefined : digit === '1';

@@ -29,9 +29,9 @@ const publicLookup: LookupFunction = (name, options, callback) =>
   );
 
 /**
- * Whether the file of a record is still there with this size, in bytes: HEAD of `fileUrl`, else of the PUBLIC URL, without the key or a
- * client certificate; no redirect is followed. A URL of another origin must be https and lead to a public address. Rejects if nobody
- * says so, which may pass.
+ * Whether the file of a record is still there with this size, in bytes: HEAD of `fileUrl`, else of the PUBLIC URL,
+ * without the key or a client certificate; no redirect is followed. A URL of another origin must be https and lead to a
+ * public address. Rejects if nobody says so, which may pass.
  */
 export async function isStillStored(
   record: MediaRecord,

@@ -1,7 +1,7 @@
 import type {ErrorCode} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
 import type {Body, HttpAnswer} from '../http/http.ts';
-import {defined} from '../lib/object.ts';
+import {omitUndefined} from '../lib/object.ts';
 import {wordsOf} from '../lib/words.ts';
 import {bodyText, parseErrorRecord, type ReceivedRecord} from './record.ts';
 
@@ -69,7 +69,7 @@ export function refusalIn({status, headers, body, cut}: HttpAnswer): Refused {
   return {
     kind: 'refused',
     status,
-    ...defined({message, words, serviceCode, retryAfter, location, challenge}),
+    ...omitUndefined({message, words, serviceCode, retryAfter, location, challenge}),
   };
 }
 
@@ -78,14 +78,8 @@ export interface Uploader {
   upload(request: UploadRequest): Promise<UploadAnswer>;
   /** Whether the service honours Idempotency-Key, as its last response that said so declares; undefined if none did. */
   readonly honoursKeys?: boolean | undefined;
-  /**
-   * Asks whether the service takes requests, without sending a file: resolves to why not, as a sentence, or to undefined.
-   * Without this method a batch does not wait for a service that is away.
-   */
+  /** Asks whether the service takes requests: undefined, or why not. Without it, a batch waits for no service. */
   probeAvailability?(signal: StopSignal): Promise<string | undefined>;
-  /**
-   * Asks, without a file, which service is behind the URL: resolves to its Media-Service-Id, or to undefined without one in
-   * time. Without this method, a journal knows the service by its URL only.
-   */
+  /** Asks for the Media-Service-Id, or undefined in time. Without it, a journal knows the service by its URL. */
   serviceId?(signal: StopSignal): Promise<string | undefined>;
 }

@@ -2,7 +2,7 @@ import {createPrivateKey, type KeyObject, X509Certificate} from 'node:crypto';
 import {failed, MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {readText} from '../lib/files/read-text.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {shellWord} from '../lib/shell.ts';
 
 /** The client certificate of this machine, as PEM text. */
@@ -13,20 +13,20 @@ export interface ClientCertificate {
   key: string;
 }
 
-/** Reads a PEM file of certificate authorities and returns its text; a usage error if it contains none, or a damaged one. */
+/** Reads a PEM file of certificate authorities; a usage error if it has none, or a damaged one. */
 export async function readAuthorities(host: Host, path: string): Promise<string> {
   return parseCertificates(await readPem(host, path), path).text;
 }
 
-/** Reads a client certificate, whose key is in the same file unless given; rejects with `usage` if they cannot be read or do not belong together. */
+/** Reads a client certificate and its key, from the same file unless given; `usage` if they do not belong together. */
 export async function readClientCertificate(
   host: Host,
   certificatePath: string,
-  given?: ReturnType<typeof parseKey>,
+  separateKey?: ReturnType<typeof parseKey>,
 ): Promise<ClientCertificate> {
   const text = await readPem(host, certificatePath);
   const certificates = parseCertificates(text, certificatePath);
-  const {path, key} = given ?? parseKey(host, text, certificatePath);
+  const {path, key} = separateKey ?? parseKey(host, text, certificatePath);
   if (!certificates.first.checkPrivateKey(key)) {
     throw new MediaError(
       'usage',
@@ -51,7 +51,7 @@ export async function checkPrivateKey(host: Host, path: string): Promise<void> {
 }
 
 function readPem(host: Host, path: string): Promise<string> {
-  return readText(typedPath(host.cwd(), path)).catch(
+  return readText(resolveUserPath(host.cwd(), path)).catch(
     failed('usage', `The PEM file ${path} could not be read`),
   );
 }
@@ -75,7 +75,7 @@ function parseCertificates(text: string, path: string): {text: string; first: X5
   }
 }
 
-/** The command that makes PEM text of a certificate in another form, by what stands in its file as UTF-8; undefined if it is none. */
+/** The command that converts a certificate of another form to PEM, by the file's text; undefined if it is none. */
 function conversionOf(text: string, from: string, to: string): string | undefined {
   if (text.includes('\0-\0-')) return `iconv -f UTF-16 -t UTF-8 ${from} > ${to}`;
   if (text.includes('BEGIN TRUSTED CERTIFICATE')) return `openssl x509 -in ${from} -out ${to}`;

@@ -11,10 +11,10 @@ export interface KeychainRequest {
   key?: string;
 }
 
-/** The result of this process, as JSON on standard output: the key that is in the keychain now, or why it could not be used. */
+/** The result of this process, as JSON on standard output: the key in the keychain, or why it failed. */
 export type KeychainAnswer = {key: string | null} | {failure: string};
 
-/** The process of runChild. A keychain is used through native code that may never return; only a separate process can be ended then. */
+/** The process of runChild. A keychain's native code may never return, and only a process can be ended then. */
 export async function serveKeychain(): Promise<void> {
   const {stdin, stdout} = systemHost();
   stdout.write(JSON.stringify(await answer(JSON.parse(await text(stdin)))));

@@ -10,7 +10,7 @@ import type {KeychainAnswer, KeychainRequest} from './keychain-child.ts';
 const timeLimitMs = 3000;
 const timeLimitWithScreenMs = 60_000;
 
-/** Reads, stores or removes a key; there is one per profile and origin, so that no setting can send it to another origin. */
+/** Reads, stores or removes a key. There is one per profile and origin, so that no setting sends it elsewhere. */
 export async function askKeychain(
   host: Host,
   {profileName, origin, ...request}: Omit<KeychainRequest, 'account'> & {profileName: string; origin: string},

@@ -2,7 +2,7 @@ import {MediaError} from '../errors.ts';
 import {hint, option, setting} from '../hint.ts';
 import type {Host} from '../host.ts';
 import {Secret} from '../lib/secrets/secret.ts';
-import {orNothing} from '../lib/system-code.ts';
+import {undefinedIfThrows} from '../lib/system-code.ts';
 import {isLoopback} from '../lib/url.ts';
 
 export type BaseUrl = {kind: 'embedded'} | {kind: 'service'; url: URL};
@@ -29,7 +29,7 @@ export function parseBaseUrl(value: string, allowHttp: boolean): BaseUrl {
 
 /** The base URL as it may be shown; `instead` if it cannot be used, since it may then contain a password. */
 export function shownBaseUrl(value: string, instead: string): string {
-  return orNothing(() => parseBaseUrl(value, true)) === undefined ? instead : value;
+  return undefinedIfThrows(() => parseBaseUrl(value, true)) === undefined ? instead : value;
 }
 
 /** Parses a URL of the service; a usage error calls it `what`. */

@@ -2,13 +2,13 @@ import {isAbsolute, join} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {command, type Hint, hint} from '../hint.ts';
 import type {Host} from '../host.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {own} from '../lib/object.ts';
 
 /** The directory of the settings: MEDIA_CONFIG_DIR, or the platform's directory for user configuration. */
 export function configDirectory(host: Host): string {
-  const chosen = host.env['MEDIA_CONFIG_DIR'];
-  return chosen ? typedPath(host.cwd(), chosen) : absolute(host, 'config');
+  const directory = host.env['MEDIA_CONFIG_DIR'];
+  return directory ? resolveUserPath(host.cwd(), directory) : absolute(host, 'config');
 }
 
 /** The directory of the embedded service's uploads: below the platform's directory for user data. */

@@ -1,7 +1,7 @@
 import {MediaError} from '../errors.ts';
 import {hint} from '../hint.ts';
 import type {StopSignal} from '../host.ts';
-import {defined, own} from '../lib/object.ts';
+import {omitUndefined, own} from '../lib/object.ts';
 import {concurrencyValue, durationValue, rateValue, type ValueKind} from '../lib/value-kinds.ts';
 import {clearVariable, type HintedRun, loginCommandFor, profileOption} from './hint-options.ts';
 import {parseValue, type SettingName, settingNames, settingTable} from './setting-table.ts';
@@ -50,9 +50,9 @@ export function settingInForce(name: SettingName, run: SettingsOfRun): SettingIn
   // The private key of a certificate is in the same file, or set where the certificate is.
   const source = name === 'client-key' ? settingInForce('client-cert', run)?.source : undefined;
   const {variable} = settingTable[name];
-  const given = variable && own(host.env, variable);
-  if (variable && given && source !== 'profile')
-    return {value: given, source: 'environment', place: variable, unset: clearVariable(host, variable)};
+  const text = variable && own(host.env, variable);
+  if (variable && text && source !== 'profile')
+    return {value: text, source: 'environment', place: variable, unset: clearVariable(host, variable)};
   const value = source === 'environment' ? undefined : profile[name];
   const unset = `media config unset ${name}${profileOption(run)}`;
   return value === undefined ? undefined : {value, source: 'profile', place: `profile ${profileName}`, unset};
@@ -70,7 +70,7 @@ export async function readSetting<Result>(
     const {place, unset} = setting;
     if (!(error instanceof MediaError) || unset === undefined) throw error;
     const rest = error.hint === undefined ? '' : hint` ${error.hint}`;
-    throw error.reworded({hint: hint`It comes from ${place} (to remove it: ${unset}).${rest}`});
+    throw error.reword({hint: hint`It comes from ${place} (to remove it: ${unset}).${rest}`});
   }
 }
 
@@ -84,11 +84,11 @@ export interface Speed {
   retryMaxWait?: number;
 }
 
-/** The speed that variables and the profile set. Rejects with a usage error that says where a wrong value comes from. */
+/** The speed that variables and the profile set. Rejects with a usage error that names the place of a wrong value. */
 export async function speedSettings(run: SettingsOfRun): Promise<Speed> {
   const read = <Value>(name: SettingName, kind: ValueKind<Value>) =>
     readSetting(settingInForce(name, run), text => parseValue(name, kind, text));
-  return defined({
+  return omitUndefined({
     concurrency: await read('concurrency', concurrencyValue),
     limitRate: await read('limit-rate', rateValue),
     retryMaxWait: await read('retry-max-wait', durationValue),
@@ -136,7 +136,7 @@ export function serviceSettings(): (keyof Profile)[] {
 export function withBaseUrl(
   profile: Profile,
   baseUrl: string | undefined,
-): {profile: Profile; dropped: (keyof Profile)[]} {
+): {profile: Profile; removedSettings: (keyof Profile)[]} {
   const before = profile['base-url'];
   const settings: Profile = {...profile};
   delete settings['base-url'];
@@ -145,9 +145,9 @@ export function withBaseUrl(
   const isForeign = (name: string) =>
     origins.some(known => known !== origin) ||
     (name === 'idempotency-keys' && before !== undefined && !isSameBaseUrl(before, baseUrl));
-  const dropped = serviceSettings().filter(name => settings[name] !== undefined && isForeign(name));
-  for (const name of dropped) delete settings[name];
-  return {profile: baseUrl === undefined ? settings : {...settings, 'base-url': baseUrl}, dropped};
+  const removedSettings = serviceSettings().filter(name => settings[name] !== undefined && isForeign(name));
+  for (const name of removedSettings) delete settings[name];
+  return {profile: baseUrl === undefined ? settings : {...settings, 'base-url': baseUrl}, removedSettings};
 }
 
 /** Whether two base URLs are the same, except for trailing slashes. */

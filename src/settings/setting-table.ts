@@ -1,12 +1,12 @@
 import {isAbsolute} from 'node:path';
 import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
-import {typedPath} from '../lib/files/typed-path.ts';
+import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {concurrencyValue, durationValue, keysValue, rateValue, type ValueKind} from '../lib/value-kinds.ts';
 import {checkPrivateKey, readAuthorities} from './certificates.ts';
 import {parseServiceUrl} from './parse.ts';
 
-/** Where a value is set: relative paths count from the working directory, and `allowHttp` allows plain http to other machines. */
+/** Where a value is set: its working directory, and with `allowHttp` http to other machines is allowed. */
 interface SettingContext {
   host: Host;
   allowHttp: boolean;
@@ -20,7 +20,7 @@ interface SettingKind {
   variable?: string;
   /** The value that is in force where nothing else is set. */
   default?: string;
-  /** Checks the value, or the file that it names, and returns it as it is stored; a usage error if it cannot be used. */
+  /** Checks a value, or the file that it names, and returns what is stored; a usage error for a bad value. */
   parse: (value: string, context: SettingContext) => string | Promise<string>;
 }
 
@@ -139,7 +139,7 @@ async function parsePath(
   host: Host,
   check: (host: Host, path: string) => Promise<unknown>,
 ): Promise<string> {
-  const path = typedPath(host.cwd(), value);
+  const path = resolveUserPath(host.cwd(), value);
   await check(host, path);
   if (isAbsolute(path)) return path;
   throw new MediaError('usage', 'The working directory has no path that could be stored.', {

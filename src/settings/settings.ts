@@ -1,6 +1,6 @@
 import {MediaError, unlessBug} from '../errors.ts';
 import type {Host, StopSignal} from '../host.ts';
-import {defined, own} from '../lib/object.ts';
+import {omitUndefined, own} from '../lib/object.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {keysValue} from '../lib/value-kinds.ts';
 import {
@@ -43,7 +43,7 @@ export interface Settings extends SettingsOfRun {
   certificateAuthorities?: string;
   /** The certificate to present to a service that asks for one. */
   clientCertificate?: ClientCertificate;
-  /** Whether the service honours Idempotency-Key, so that an upload of unknown outcome may be sent again; by default as it declares. */
+  /** Whether the service honours Idempotency-Key, so that an unknown upload may be sent again; else as declared. */
   onUnknown?: 'honoured' | 'hold' | 'declared';
   /** The origin of a stored key that was not used, because it belongs to that other origin. */
   keyOfOtherOrigin?: string;
@@ -53,10 +53,7 @@ export interface Settings extends SettingsOfRun {
   profileUrl?: string;
 }
 
-/**
- * Resolves the settings of a run, with the key unless `readKey` is false, which may run a command or open a keychain. Rejects with
- * `usage` for an invalid value, and `config_unusable` for a damaged file.
- */
+/** Resolves the settings of a run; `readKey: false` reads no key. Rejects with `usage` or `config_unusable`. */
 export async function resolveSettings(
   host: Host,
   globals: GlobalOptions,
@@ -79,7 +76,7 @@ export async function resolveSettings(
   const settings: Settings = {
     ...run,
     profileNames: Object.keys(profiles),
-    ...defined({baseUrl, baseUrlSource, ignored}),
+    ...omitUndefined({baseUrl, baseUrlSource, ignored}),
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}
       : {key: {secret: parseKey(givenKey, 'MEDIA_API_KEY'), source: 'environment'}}),
@@ -102,7 +99,7 @@ async function settingsFor(run: SettingsOfRun, baseUrl: URL, allowHttp: boolean)
   );
   const keys = settingInForce('idempotency-keys', run);
   const isKeysOfOther = keys?.source === 'profile' && !isSameBaseUrl(profile['base-url'], baseUrl.href);
-  const ofEvery = defined({
+  const ofEvery = omitUndefined({
     certificateAuthorities: await readSetting(settingInForce('cacert', run), path =>
       readAuthorities(host, path),
     ),
@@ -119,7 +116,7 @@ async function settingsFor(run: SettingsOfRun, baseUrl: URL, allowHttp: boolean)
   );
   return {
     ...ofEvery,
-    ...defined({graphqlUrl, profileUrl: profile['profile-url']}),
+    ...omitUndefined({graphqlUrl, profileUrl: profile['profile-url']}),
   };
 }
 
@@ -131,20 +128,20 @@ async function addStoredKey(
   stop: StopSignal | undefined,
 ): Promise<void> {
   const {profile} = settings;
-  const stored = keyOf(profile);
-  if (stored === undefined) return;
-  if (stored.origin !== baseUrl.origin) {
-    if (stored.origin !== undefined) settings.keyOfOtherOrigin = stored.origin;
+  const profileKey = keyOf(profile);
+  if (profileKey === undefined) return;
+  if (profileKey.origin !== baseUrl.origin) {
+    if (profileKey.origin !== undefined) settings.keyOfOtherOrigin = profileKey.origin;
     return;
   }
   refuseOtherOrigin(settings, baseUrl);
-  if (stored.source !== 'command' && profile['key-account'] !== undefined)
+  if (profileKey.source !== 'command' && profile['key-account'] !== undefined)
     settings.account = profile['key-account'];
   if (!readKey) return;
   try {
     const key = await readStoredKey(settings, stop);
     if (key !== undefined)
-      settings.key = {secret: parseKey(key, keyNames[stored.source]), source: stored.source};
+      settings.key = {secret: parseKey(key, keyNames[profileKey.source]), source: profileKey.source};
   } catch (error) {
     if (!(error instanceof MediaError) || error.code !== 'key_unavailable') throw error;
     settings.keyFailure = error;

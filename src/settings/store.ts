@@ -10,7 +10,7 @@ import {ownershipProblem} from '../lib/files/ownership.ts';
 import {utf8Text} from '../lib/files/read-text.ts';
 import {isObject, parseObject} from '../lib/json.ts';
 import {shellQuoted} from '../lib/shell.ts';
-import {ignoreMissing, orNothing} from '../lib/system-code.ts';
+import {ignoreMissing, undefinedIfThrows} from '../lib/system-code.ts';
 import {configDirectory, isHomeless} from './paths.ts';
 import type {SettingName} from './setting-table.ts';
 
@@ -44,7 +44,7 @@ export async function readProfiles(host: Host): Promise<Profiles> {
   const stats = await systemFiles.lstat(path).catch(ignoreMissing).catch(unreadable);
   if (stats === undefined) return Object.create(null);
   if (stats.isSymbolicLink() || !stats.isFile()) {
-    throw untrusted(
+    throw untrustedFileError(
       `${path} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'}`,
       'Put the file itself there, or set MEDIA_CONFIG_DIR to another directory.',
     );
@@ -106,23 +106,23 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
 }
 
 function parseProfiles(text: string, path: string): Profiles {
-  const value: unknown = orNothing(() => JSON.parse(text));
-  if (value === undefined) throw damaged(path, 'is not valid JSON');
+  const value: unknown = undefinedIfThrows(() => JSON.parse(text));
+  if (value === undefined) throw damagedFileError(path, 'is not valid JSON');
   const profiles: unknown = isObject(value) ? (value['profiles'] ?? {}) : undefined;
-  if (!isObject(profiles)) throw damaged(path, 'contains no profiles');
+  if (!isObject(profiles)) throw damagedFileError(path, 'contains no profiles');
   const checked: Profiles = Object.create(null);
   for (const [name, profile] of Object.entries(profiles)) {
     if (!isObject(profile) || !Object.values(profile).every(setting => typeof setting === 'string')) {
-      throw damaged(path, `contains a profile "${name}" that is not a set of strings`);
+      throw damagedFileError(path, `contains a profile "${name}" that is not a set of strings`);
     }
     if (!['keychain', undefined].includes(profile['key-store'] as string | undefined))
-      throw damaged(path, `contains a profile "${name}" with an unknown "key-store"`);
+      throw damagedFileError(path, `contains a profile "${name}" with an unknown "key-store"`);
     checked[name] = profile;
   }
   return checked;
 }
 
-function damaged(path: string, how: string): MediaError {
+function damagedFileError(path: string, how: string): MediaError {
   return new MediaError('config_unusable', `The settings file ${path} is damaged: it ${how}.`, {
     hint: 'Fix it or move it away; MEDIA_API_KEY and MEDIA_BASE_URL work without it.',
   });
@@ -132,9 +132,9 @@ function damaged(path: string, how: string): MediaError {
 function refuseShared(path: string, stats: Stats, host: Host): void {
   const problem = ownershipProblem(path, stats, host);
   if (problem === undefined) return;
-  throw untrusted(problem.why, problem.remedy ?? 'Set MEDIA_CONFIG_DIR to a directory of your own.');
+  throw untrustedFileError(problem.why, problem.remedy ?? 'Set MEDIA_CONFIG_DIR to a directory of your own.');
 }
 
-function untrusted(why: string, hint: string): MediaError {
+function untrustedFileError(why: string, hint: string): MediaError {
   return new MediaError('config_unusable', `${why}, so it is not trusted with a key.`, {hint});
 }

@@ -1,6 +1,6 @@
 import {hasTrait, MediaError} from '../errors.ts';
 import {phrase} from '../hint.ts';
-import type {JournalEntry, SentInput} from '../journal/journal.ts';
+import type {InputVariant, UploadLog} from '../journal/journal.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {type AttemptOptions, attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
@@ -35,7 +35,7 @@ export class FileTransfer {
   /** Whether an attempt with the same idempotency key was released, in this run or an earlier one. */
   #wasReleased = false;
   #hasYielded = false;
-  #entry: JournalEntry | undefined;
+  #entry: UploadLog | undefined;
   #stripped: Stripped | undefined;
 
   constructor(position: number, source: Source, options: TransferOptions, batch: BatchState) {
@@ -90,11 +90,11 @@ export class FileTransfer {
   async #transfer(opened: OpenSource): Promise<PendingResult<Outcome>> {
     const {journal, dryRun, stop, verify, geotags, typeRule} = this.#options;
     const {relativePath: path = this.#source.name} = this.#source;
-    const types = geotags === 'strip' ? `${typeRule} ${geotagTransform}` : typeRule;
-    const input = {path, size: opened.size, stat: opened.stat, types};
+    const transformRule = geotags === 'strip' ? geotagTransform : undefined;
+    const input = {path, size: opened.size, stat: opened.stat, typeRule, transformRule};
     // A record is compared with the content type, too.
     const known =
-      verify === undefined ? await this.#lookUp(since => journal?.recall(input, since)) : undefined;
+      verify === undefined ? await this.#lookUp(since => journal?.lookUpUnchanged(input, since)) : undefined;
     if (known !== undefined) {
       this.#outcome.started(opened.size);
       // It is public, too.
@@ -102,10 +102,12 @@ export class FileTransfer {
       return this.#outcome.fromJournal(known);
     }
     const contentType = await this.#decideType(opened);
-    const typed: SentInput = {...input, contentType, ...this.#stripped};
-    const admission = await this.#lookUp(resendSince => journal?.admit(typed, opened, {resendSince, stop}));
+    const typed: InputVariant = {...input, contentType, ...this.#stripped};
+    const admission = await this.#lookUp(resendSince =>
+      journal?.beginUpload(typed, opened, {resendSince, stop}),
+    );
     if (admission !== undefined && admission.status !== 'new') return this.#outcome.fromJournal(admission);
-    this.#entry = admission?.entry;
+    this.#entry = admission?.log;
     return dryRun ? this.#outcome.checked() : this.#upload(opened, contentType);
   }
 
@@ -142,7 +144,7 @@ export class FileTransfer {
     const {pacing, batchAbort} = this.#batch;
     const entry = this.#entry;
     this.#wasReleased = entry?.wasReleased ?? false;
-    const doubted = entry?.inDoubt;
+    const doubted = entry?.unknownKey;
     if (doubted !== undefined) this.#unknown = this.#outcome.unknownSince(doubted, true);
     // Named one by one: a copy of all the options takes a fifth of what an attempt costs on the main thread.
     const upload: AttemptOptions = {
@@ -221,16 +223,16 @@ export class FileTransfer {
   async #record(phase: Phase, {action}: FailureVerdict, error: MediaError): Promise<void> {
     if (action === 'unknown') {
       this.#unknown ??= error;
-      if (phase !== 'released') await this.#entry?.doubt();
+      if (phase !== 'released') await this.#entry?.recordUnknown();
     } else if (this.#unknown === undefined && !hasTrait(error.code, 'unrecorded'))
-      await this.#entry?.failed({code: error.code, message: error.messageToKeep});
+      await this.#entry?.recordFailure({code: error.code, message: error.messageToKeep});
   }
 
   /** The outcome of a file that is not stored, or may be. */
   #failed(error: MediaError): PendingResult<Outcome> {
     const unknown = this.#unknown;
     const last = unknown === error ? '' : ` The last attempt: ${error.messageToKeep}`;
-    const shown = unknown?.reworded({message: phrase`${unknown.sentence}${last}`}) ?? error;
+    const shown = unknown?.reword({message: phrase`${unknown.sentence}${last}`}) ?? error;
     const status = unknown === undefined ? 'failed' : 'unknown';
     return this.#outcome.failed(status, this.#retries.withAttempts(shown));
   }

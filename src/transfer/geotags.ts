@@ -1,14 +1,15 @@
 import {MediaError} from '../errors.ts';
-import {patched, planGeotags, UnstrippableError} from '../geotags/geotags.ts';
+import {applyPatches, planGeotags, UnstrippableError} from '../geotags/geotags.ts';
 import {fact, phrase} from '../hint.ts';
-import type {SentInput} from '../journal/journal.ts';
+import type {InputVariant} from '../journal/journal.ts';
 import type {OpenSource} from '../sources/open/source.ts';
 import type {AttemptOptions} from './attempt/attempt.ts';
 import {type FileOptions, geotagTransform} from './options.ts';
 import type {OutcomeBuilder} from './outcome-builder.ts';
 
 /** How a file is sent without its location, and how the journal records that. */
-export type Stripped = Pick<SentInput, 'transform' | 'onSentUnchanged'> & Pick<AttemptOptions, 'transformed'>;
+export type Stripped = Pick<InputVariant, 'transform' | 'onEarlierOriginals'> &
+  Pick<AttemptOptions, 'transformed'>;
 
 /**
  * Searches a file for its location. `strip`: returns how it is sent without one, or rejects with `geotags_unstrippable` if that is
@@ -28,8 +29,8 @@ export async function applyGeotags(
       facts.geotags = 'stripped';
       return {
         transform: geotagTransform,
-        transformed: (bytes, position) => patched(bytes, position, plan.patches),
-        onSentUnchanged: uploads => outcome.warn(stillPublic(uploads)),
+        transformed: (bytes, position) => applyPatches(bytes, position, plan.patches),
+        onEarlierOriginals: uploads => outcome.warn(stillPublic(uploads)),
       };
     }
     outcome.warn('It tells where it was taken.', 'tell where they were taken.');

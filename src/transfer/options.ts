@@ -1,6 +1,6 @@
 import type {MediaError} from '../errors.ts';
 import type {Clock, StopSignal} from '../host.ts';
-import type {JournalMemory} from '../journal/journal.ts';
+import type {JournalLookup} from '../journal/journal.ts';
 import {adaptiveConcurrency} from '../lib/value-kinds.ts';
 import type {MediaRecord} from '../service/record.ts';
 import type {Uploader} from '../service/uploader.ts';
@@ -50,12 +50,12 @@ export interface FileOptions {
   /** Whether the location in each file is only warned of, or blanked in what is sent; undefined: files are not searched for it. */
   geotags?: 'warn' | 'strip' | undefined;
   /** Records what was sent, so that another run can continue; in a dry run, only tells what was. */
-  journal?: JournalMemory | undefined;
+  journal?: JournalLookup | undefined;
   dryRun: boolean;
 }
 
 /** Where files are sent, and how fast. */
-interface ServiceOptions {
+interface DestinationOptions {
   /** Receives up to `concurrency` uploads at a time. */
   uploader: Uploader;
   /** The service's host and port, for messages. */
@@ -88,7 +88,7 @@ export interface RetryOptions {
   onUnknown: 'hold' | 'retry' | 'honoured' | 'declared';
 }
 
-export interface TransferOptions extends RunOptions, FileOptions, ServiceOptions, RetryOptions {}
+export interface TransferOptions extends RunOptions, FileOptions, DestinationOptions, RetryOptions {}
 
 /** What the journal calls the removal of a location; a later version that changes other bytes gets another name. */
 export const geotagTransform = 'geotags/2';

@@ -1,6 +1,6 @@
 import {hasTrait, MediaError, unlessBug} from '../errors.ts';
 import {command, fact, type Hint, type HintParts, hint, phrase, setting} from '../hint.ts';
-import type {JournalEntry, Known} from '../journal/journal.ts';
+import type {PriorUpload, UploadLog} from '../journal/journal.ts';
 import {Stop} from '../lib/stop.ts';
 import type {ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
@@ -97,7 +97,7 @@ export class OutcomeBuilder {
   }
 
   /** The journal knows the file. */
-  fromJournal(known: Known): PendingResult<Outcome> {
+  fromJournal(known: PriorUpload): PendingResult<Outcome> {
     if (known.status === 'unknown') return this.failed('unknown', this.unknownSince(known.key));
     if (this.#options.geotags === 'strip')
       this.facts.geotags = known.entry.transform === undefined ? 'none' : 'stripped';
@@ -105,11 +105,11 @@ export class OutcomeBuilder {
   }
 
   /** The service stored the file; its `result` is known when the journal has recorded it. */
-  stored({record, json, serviceId}: ReceivedRecord, entry: JournalEntry | undefined): PendingResult<Outcome> {
+  stored({record, json, serviceId}: ReceivedRecord, entry: UploadLog | undefined): PendingResult<Outcome> {
     const outcome = {...this.#described(), status: 'uploaded', record, json} as const;
     if (entry === undefined) return this.#ended(outcome);
     this.#batchAbort.learn(outcome);
-    const recording = entry.done(json, serviceId, error => this.#batchAbort.abort(error));
+    const recording = entry.recordStored(json, serviceId, error => this.#batchAbort.abort(error));
     return {result: this.#recorded(outcome, recording, entry.idempotencyKey)};
   }
 
@@ -129,7 +129,7 @@ export class OutcomeBuilder {
 
   /** The error for a file that is stored although its journal could not record it. */
   #unrecorded(error: MediaError, key: string): MediaError {
-    return error.reworded<Hint>({
+    return error.reword<Hint>({
       message: phrase`${fact('subject', this.#source.name)} is stored, but the journal does not record it: ${error.sentence}`,
       hint:
         error.code === 'journal_of_other_service'
@@ -150,7 +150,7 @@ export class OutcomeBuilder {
 
   /** By its key, since the journal may know the content under another path. */
   #orSettle(condition: string, key: string): HintParts {
-    return hint`${command('settle', condition, this.#options.journal?.reader.shown ?? '', key)}`;
+    return hint`${command('settle', condition, this.#options.journal?.reader.displayPath ?? '', key)}`;
   }
 
   #ended(outcome: Outcome): PendingResult<Outcome> {

@@ -40,7 +40,7 @@ export class RetryPolicy {
   /** Call after each response. */
   learn(): void {
     const {uploader, journal} = this.options;
-    if (uploader.honoursKeys !== undefined) journal?.remember(uploader.honoursKeys);
+    if (uploader.honoursKeys !== undefined) journal?.recordKeySupport(uploader.honoursKeys);
   }
 
   /** Whether the service honours keys; if nothing is known yet, it is asked, once and without a file. */
@@ -129,6 +129,6 @@ export class Retries {
     const {attempts} = this.#facts;
     if (attempts < 2) return error;
     const most = this.#policy.options.retries + 1 + this.#afterOutages;
-    return error.reworded({message: phrase`${error.sentence}${phrase`${fact('tries', attempts, most)}`}`});
+    return error.reword({message: phrase`${error.sentence}${phrase`${fact('tries', attempts, most)}`}`});
   }
 }

@@ -89,8 +89,8 @@ describe('the table of progress lines', () => {
   it('has the fields of a line whose inputs are all counted, and no others', () => {
     let now = 0;
     const meter = new Meter({...systemClock, now: () => now, monotonic: () => now});
-    meter.counted(2);
-    meter.allCounted();
+    meter.addToSurvey(2);
+    meter.endSurvey();
     meter.started(0, 'a.png', 2);
     meter.progress(0, 1);
     meter.unavailable(0);

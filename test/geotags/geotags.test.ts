@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {patched} from '../../src/geotags/geotags.ts';
+import {applyPatches} from '../../src/geotags/geotags.ts';
 import {exifOf, exifSegment, handmade, packetOf, secret, xmpHeader} from './handmade.ts';
 import {jpegWith, planFor, stripped} from './tagged.ts';
 
@@ -21,7 +21,7 @@ test('sent in pieces of any size: the same bytes', async () => {
   for (let size = 1; size <= tagged.length; size += 1 + (size >> 4)) {
     const pieces = [];
     for (let at = 0; at < tagged.length; at += size)
-      pieces.push(patched(tagged.subarray(at, at + size), at, plan.patches));
+      pieces.push(applyPatches(tagged.subarray(at, at + size), at, plan.patches));
     expect(Buffer.concat(pieces).equals(clean), `pieces of ${size}`).toBe(true);
   }
   expect(tagged.equals(before)).toBe(true);

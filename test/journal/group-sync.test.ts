@@ -86,7 +86,7 @@ describe('durable lines', () => {
     const {disk, entries} = await begun(200);
     await Promise.all(entries.map(entry => entry.commit(entry.sha256 ?? hash)));
     expect(disk.syncs).toBe(1);
-    await Promise.all(entries.map((entry, index) => entry.done(`{"id":"${index}"}`)));
+    await Promise.all(entries.map((entry, index) => entry.recordStored(`{"id":"${index}"}`)));
     expect(disk.syncs).toBe(2);
   });
 
@@ -180,9 +180,11 @@ describe('a full disk', () => {
       const [first, second, third] = entries;
       await Promise.all(entries.map(entry => entry.commit(entry.sha256 ?? hash)));
       disk.room = 30;
-      await expect(first?.done('{"id":"a"}')).rejects.toThrow(/the disk is full/);
-      await expect(second?.done('{"id":"b"}')).rejects.toThrow(/the disk is full/);
-      await expect(third?.failed({code: 'rejected', message: 'no'})).rejects.toThrow(/the disk is full/);
+      await expect(first?.recordStored('{"id":"a"}')).rejects.toThrow(/the disk is full/);
+      await expect(second?.recordStored('{"id":"b"}')).rejects.toThrow(/the disk is full/);
+      await expect(third?.recordFailure({code: 'rejected', message: 'no'})).rejects.toThrow(
+        /the disk is full/,
+      );
       disk.room = room;
       await journal.close();
       await one.run(async next => {
@@ -196,7 +198,7 @@ describe('a full disk', () => {
     const {one, disk, journal, entries} = await begun(1);
     await entries[0]?.commit(entries[0].sha256 ?? hash);
     disk.room = 30;
-    await expect(entries[0]?.done('{"id":"a"}')).rejects.toThrow(/the disk is full/);
+    await expect(entries[0]?.recordStored('{"id":"a"}')).rejects.toThrow(/the disk is full/);
     disk.room = Number.POSITIVE_INFINITY;
     await appendFile(one.path, '\n{"event":"open","by":"another","at":"2026-01-02T00:00:00.000Z"}\n');
     const before = await one.text();
@@ -208,7 +210,7 @@ describe('a full disk', () => {
     const {one, disk, journal, inputs, entries} = await begun(2);
     await Promise.all(entries.map(entry => entry.commit(entry.sha256 ?? hash)));
     disk.room = 150;
-    const results = await Promise.allSettled(entries.map(entry => entry.done('{"id":"a"}')));
+    const results = await Promise.allSettled(entries.map(entry => entry.recordStored('{"id":"a"}')));
     expect(results.map(({status}) => status)).toEqual(['rejected', 'rejected']);
     await journal.close();
     await one.run(async next => {

@@ -50,16 +50,16 @@ it('content that is not what was admitted, although nothing shows it in the time
     const entry = await begin(journal, input, largeSourceOf(input));
     await expect(entry.commit(sha256('another'))).rejects.toMatchObject({code: 'source_changed'});
     await entry.commit(sha256('content'));
-    await entry.failed({code: 'rate_limited', message: 'later'});
+    await entry.recordFailure({code: 'rate_limited', message: 'later'});
     await expect(entry.commit(sha256('another'))).rejects.toMatchObject({code: 'source_changed'});
     await entry.commit(sha256('content'));
-    await entry.done('{"id":"b"}');
+    await entry.recordStored('{"id":"b"}');
     entry.end();
     // Of a new size, and not hashed before it was sent.
     const large = inputOf('c.png', 'large content');
     const sent = await begin(journal, large, largeSourceOf(large));
     await sent.commit(sha256('large content'));
-    await sent.failed({code: 'rate_limited', message: 'later'});
+    await sent.recordFailure({code: 'rate_limited', message: 'later'});
     await expect(sent.commit(sha256('LARGE CONTENT'))).rejects.toMatchObject({code: 'source_changed'});
     sent.end();
   });
@@ -128,7 +128,7 @@ describe('the lines', () => {
           const input = inputOf(`library/2024/album-${number}/photograph-${number}.jpeg`);
           const entry = await begin(journal, input);
           await entry.commit(sha256(input.content));
-          await entry.done(record);
+          await entry.recordStored(record);
           entry.end();
         }),
       );
@@ -163,7 +163,7 @@ describe('a record', () => {
     await one.run(async journal => {
       const entry = await begin(journal, input);
       await entry.commit(sha256(input.content));
-      await entry.done(json);
+      await entry.recordStored(json);
       entry.end();
       expect(await lookup(journal, input)).toMatchObject({
         status: 'done',
@@ -171,7 +171,7 @@ describe('a record', () => {
       });
     });
     await one.run(async journal => {
-      expect(await journal.recall(input)).toMatchObject({received: {json: json.replace('\n', '')}});
+      expect(await journal.lookUpUnchanged(input)).toMatchObject({received: {json: json.replace('\n', '')}});
     });
   });
 });
@@ -182,8 +182,8 @@ describe('what is no record', () => {
     await one.run(async journal => {
       const entry = await begin(journal, inputOf('a.png', 'content'));
       await entry.commit(sha256('content'));
-      await expect(entry.done(json)).rejects.toThrow(/not a journal line/);
-      await entry.done('{"id":"a"}');
+      await expect(entry.recordStored(json)).rejects.toThrow(/not a journal line/);
+      await entry.recordStored('{"id":"a"}');
     });
     expect(await one.lines()).toHaveLength(2);
   });
@@ -195,11 +195,11 @@ describe('what is known of a file', () => {
     const [input, equal] = [inputOf('a.png', 'content'), inputOf('b.png', 'content')];
     await one.run(journal => upload(journal, input, 'commit'));
     await one.run(async journal => {
-      expect(await journal.recall(input)).toMatchObject({status: 'unknown'});
+      expect(await journal.lookUpUnchanged(input)).toMatchObject({status: 'unknown'});
       const entry = await begin(journal, equal);
       await entry.commit(sha256('content'));
       const found = lookup(journal, input);
-      await entry.done('{"id":"a"}');
+      await entry.recordStored('{"id":"a"}');
       entry.end();
       expect(await found).toMatchObject({status: 'done', received: {json: '{"id":"a"}'}});
     });
@@ -209,8 +209,11 @@ describe('what is known of a file', () => {
     const one = await bench();
     await one.run(async journal => {
       const input = inputOf('a.png');
-      expect(await journal.recall(input)).toBeUndefined();
-      expect(await journal.admit(input, unread)).toMatchObject({status: 'new', entry: {sha256: undefined}});
+      expect(await journal.lookUpUnchanged(input)).toBeUndefined();
+      expect(await journal.beginUpload(input, unread)).toMatchObject({
+        status: 'new',
+        log: {sha256: undefined},
+      });
     });
   });
 
@@ -219,8 +222,11 @@ describe('what is known of a file', () => {
     const input = {...inputOf('a.png'), size};
     await one.run(journal => upload(journal, input, 'done', 'med_7'));
     await one.run(async journal => {
-      expect(await journal.recall(input)).toMatchObject({status: 'done', received: {json: '{"id":"med_7"}'}});
-      expect(await journal.recall(inputOf('a.png', 'other content!'))).toBeUndefined();
+      expect(await journal.lookUpUnchanged(input)).toMatchObject({
+        status: 'done',
+        received: {json: '{"id":"med_7"}'},
+      });
+      expect(await journal.lookUpUnchanged(inputOf('a.png', 'other content!'))).toBeUndefined();
     });
   });
 
@@ -235,7 +241,7 @@ describe('what is known of a file', () => {
     ['another path, as after a rename or in a copy', inputOf('b.png', 'content', 5n), 'done'],
     ['another spelling of its name', inputOf('./x/../a.png', 'content'), 'done'],
     ['no file at all', changed('a.png', 'content', {stat: undefined}), 'done'],
-    ['another type', changed('a.png', 'content', {contentType: 'image/gif', types: 'image/gif'}), 'new'],
+    ['another type', changed('a.png', 'content', {contentType: 'image/gif', typeRule: 'image/gif'}), 'new'],
     ['other bytes with the same size and mtime', changed('a.png', 'CONTENT', {stat}), 'new'],
     ['other bytes that are no file', changed('a.png', 'CONTENT', {stat: undefined}), 'new'],
     ['another size', inputOf('a.png', 'contents'), 'new'],
@@ -253,7 +259,7 @@ describe('what is known of a file', () => {
     const bytes = {...inputOf('bytes.png', 'content'), stat: undefined};
     for (let run = 0; run < 3; run += 1) {
       await one.run(async journal => {
-        expect((await journal.recall(copy))?.status).toBe(run === 0 ? undefined : 'done');
+        expect((await journal.lookUpUnchanged(copy))?.status).toBe(run === 0 ? undefined : 'done');
         for (const input of [copy, bytes]) expect((await lookup(journal, input)).status).toBe('done');
       });
     }
@@ -278,12 +284,12 @@ describe('what is known of a file', () => {
     const old = changedAt('b.png', 'other', -2_000);
     for (const input of [young, old]) await run(0, journal => upload(journal, input, 'done'));
     await run(0, async journal => {
-      expect(await journal.recall(young)).toBeUndefined();
-      expect(await journal.recall(old)).toMatchObject({status: 'done'});
+      expect(await journal.lookUpUnchanged(young)).toBeUndefined();
+      expect(await journal.lookUpUnchanged(old)).toMatchObject({status: 'done'});
     });
     for (const known of [undefined, 'done']) {
       await run(3_000, async journal => {
-        expect((await journal.recall(young))?.status).toBe(known);
+        expect((await journal.lookUpUnchanged(young))?.status).toBe(known);
         expect((await lookup(journal, young)).status).toBe('done');
       });
     }
@@ -298,16 +304,16 @@ describe('what is known of a file', () => {
     const first = inputOf('a.png', 'content');
     const young = inputOf('b.png', 'content', BigInt(now - 1_999) * 1_000_000n);
     const entry = await begin(journal, first);
-    const held = journal.admit(young, sourceOf(young));
+    const held = journal.beginUpload(young, sourceOf(young));
     now += 60_000;
     await entry.commit(sha256(first.content));
-    await entry.done('{"id":"med_1"}');
+    await entry.recordStored('{"id":"med_1"}');
     entry.end();
     expect((await held).status).toBe('done');
     await journal.close();
     const next = await open();
-    expect(await next.recall(young)).toBeUndefined();
-    expect(await next.recall(first)).toMatchObject({status: 'done'});
+    expect(await next.lookUpUnchanged(young)).toBeUndefined();
+    expect(await next.lookUpUnchanged(first)).toMatchObject({status: 'done'});
     await next.close();
   });
 
@@ -324,7 +330,7 @@ describe('what is known of a file', () => {
       for (const input of [
         inputOf('a.png', 'content'),
         inputOf('b.png', 'content', 7n),
-        changed('a.png', 'content', {contentType: 'image/gif', types: 'image/gif'}),
+        changed('a.png', 'content', {contentType: 'image/gif', typeRule: 'image/gif'}),
       ])
         expect(await lookup(journal, input)).toEqual({status: 'unknown', key});
       expect(await lookup(journal, inputOf('a.png', 'CONTENT', 7n))).toEqual({status: 'new'});
@@ -333,11 +339,11 @@ describe('what is known of a file', () => {
 
   it('done under one type and unknown under another: unknown, or its record where that may be sent again', async () => {
     const one = await bench();
-    const gif = changed('a.png', 'content', {contentType: 'image/gif', types: 'image/gif'});
+    const gif = changed('a.png', 'content', {contentType: 'image/gif', typeRule: 'image/gif'});
     await one.run(journal => upload(journal, inputOf('a.png', 'content'), 'done', 'med_1'));
     const key = await one.run(journal => upload(journal, gif, 'commit'));
     await one.run(async journal => {
-      expect(await journal.recall(gif)).toEqual({status: 'unknown', key});
+      expect(await journal.lookUpUnchanged(gif)).toEqual({status: 'unknown', key});
       for (const input of [gif, inputOf('a.png', 'content')]) {
         expect(await lookup(journal, input)).toEqual({status: 'unknown', key});
       }
@@ -353,7 +359,7 @@ describe('what is known of a file', () => {
     await one.run(async journal => {
       const entry = await begin(journal, inputOf('a.png', 'content'));
       await entry.commit(sha256('content'));
-      await entry.failed({code: 'rate_limited', message: 'later'});
+      await entry.recordFailure({code: 'rate_limited', message: 'later'});
       await entry.commit(sha256('content'));
       entry.end();
       expect(await lookup(journal, inputOf('a.png', 'content'))).toMatchObject({status: 'unknown'});
@@ -379,15 +385,15 @@ describe('two files of equal content on their way', () => {
         const [first, second] = [inputOf('a.png', 'content'), inputOf('b.png', 'content', 5n)];
         const entry = await begin(journal, first, sources(first));
         let found: string | undefined;
-        const waiting = journal.admit(second, sources(second)).then(({status}) => {
+        const waiting = journal.beginUpload(second, sources(second)).then(({status}) => {
           found = status;
         });
         await new Promise(resolve => setImmediate(resolve));
         if (end !== 'failed') await entry.commit(sha256('content'));
         await new Promise(resolve => setImmediate(resolve));
         expect(found).toBeUndefined();
-        if (end === 'done') await entry.done('{"id":"a"}');
-        if (end === 'failed') await entry.failed({code: 'rejected', message: 'no'});
+        if (end === 'done') await entry.recordStored('{"id":"a"}');
+        if (end === 'failed') await entry.recordFailure({code: 'rejected', message: 'no'});
         entry.end();
         await waiting;
         return found;
@@ -427,7 +433,7 @@ it('a run that is stopped while a large file is read to be known: reads no furth
       stop.abort(new Error('Ctrl-C'));
       return Buffer.from('c');
     };
-    await expect(journal.admit({...input, stat: undefined}, {size: 7, read}, {stop})).rejects.toThrow(
+    await expect(journal.beginUpload({...input, stat: undefined}, {size: 7, read}, {stop})).rejects.toThrow(
       'Ctrl-C',
     );
     expect(reads).toBe(1);
@@ -470,10 +476,10 @@ describe('the idempotency key', () => {
   it('an unknown that is sent again as another type: a new one, and the first stays in doubt', async () => {
     const one = await bench();
     const key = await one.run(journal => upload(journal, inputOf('a.png', 'content'), 'commit'));
-    const gif = {...inputOf('a.png', 'content'), contentType: 'image/gif', types: 'image/gif'};
+    const gif = {...inputOf('a.png', 'content'), contentType: 'image/gif', typeRule: 'image/gif'};
     await one.run(async journal => {
       const entry = await begin(journal, gif);
-      expect(entry.inDoubt).toBe(key);
+      expect(entry.unknownKey).toBe(key);
       expect(entry.idempotencyKey).not.toBe(key);
       entry.end();
     });
@@ -488,10 +494,10 @@ describe('the idempotency key', () => {
         const [key] = keys;
         if (key !== undefined) expect(await lookup(journal, input)).toEqual({status: 'unknown', key});
         const entry = await begin(journal, input);
-        expect(entry.inDoubt).toBe(key);
+        expect(entry.unknownKey).toBe(key);
         keys.add(entry.idempotencyKey);
         if (end !== 'intent') await entry.commit(sha256(input.content));
-        if (end === 'done') await entry.done('{"id":"a"}');
+        if (end === 'done') await entry.recordStored('{"id":"a"}');
         entry.end();
       });
     }
@@ -541,9 +547,9 @@ describe('a path that is not UTF-8', () => {
       pathBase64: path.toString('base64'),
     });
     await one.run(async journal => {
-      expect(await journal.recall(inputOf(path))).toMatchObject({status: 'done'});
+      expect(await journal.lookUpUnchanged(inputOf(path))).toMatchObject({status: 'done'});
       for (const other of ['a\ufffd/\ufffd\n', 'aÿ/é\n', Buffer.from([0x61, 0xfe])])
-        expect(await journal.recall({...inputOf(path), path: other})).toBeUndefined();
+        expect(await journal.lookUpUnchanged({...inputOf(path), path: other})).toBeUndefined();
     });
   });
 
@@ -555,7 +561,7 @@ describe('a path that is not UTF-8', () => {
       expect((await one.lines())[0]).toMatchObject({path});
       expect((await one.lines())[0]).not.toHaveProperty('pathBase64');
       await one.run(async journal => {
-        expect(await journal.recall(inputOf(Buffer.from(path)))).toMatchObject({status: 'done'});
+        expect(await journal.lookUpUnchanged(inputOf(Buffer.from(path)))).toMatchObject({status: 'done'});
       });
     },
   );

@@ -118,7 +118,7 @@ describe('the recovery of a journal', () => {
       const known = await recover(inMemory(cut), 'j');
       expect(await states(cut)).toBe(await states(whole));
       expect(known.next.offset).toBe(whole.length);
-      expect(known.rest?.bytes.length ?? 0).toBe(cut.length - whole.length);
+      expect(known.unfinishedLine?.bytes.length ?? 0).toBe(cut.length - whole.length);
     },
   );
 

@@ -32,14 +32,14 @@ const endlessRun = `
       const path = worker + '/' + count;
       const bytes = Buffer.from('content of ' + path);
       const sha256 = createHash('sha256').update(bytes).digest('hex');
-      const input = {path, size: bytes.length, types: 'extension', contentType: 'image/png'};
+      const input = {path, size: bytes.length, typeRule: 'extension', contentType: 'image/png'};
       const source = {size: bytes.length, read: async () => bytes};
-      const {entry} = await journal.admit(input, source);
-      await entry.commit(sha256);
+      const {log} = await journal.beginUpload(input, source);
+      await log.commit(sha256);
       writeSync(1, 'commit ' + path + '\\n');
-      await entry.done(JSON.stringify({id: path}));
+      await log.recordStored(JSON.stringify({id: path}));
       writeSync(1, 'done ' + path + '\\n');
-      entry.end();
+      log.end();
     }
   };
   await Promise.all([1, 2, 3, 4].map(work));

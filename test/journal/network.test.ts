@@ -22,11 +22,11 @@ async function logOf(isRemote: boolean, isFull = () => false) {
     },
   });
   const lock = await acquireLock(`${one.path}.lock`, one.host);
-  const file = {files: systemFiles, handle, path: one.path, shown: one.path};
+  const file = {files: systemFiles, handle, path: one.path, displayPath: one.path};
   const check = new WriterCheck(file, lock.holder.token, 0);
-  const parts = {handle, check, lock, index: new JournalIndex(), shown: one.path, host: one.host};
+  const parts = {handle, check, lock, index: new JournalIndex(), displayPath: one.path, host: one.host};
   const log = new JournalLog({...parts, isRemote, syncsWrites: true});
-  log.note({event: 'intent', key: 'k', path: 'a.png', size: 7, contentType: 'image/png'});
+  log.appendWithoutWaiting({event: 'intent', key: 'k', path: 'a.png', size: 7, contentType: 'image/png'});
   return {log, one, takeLock: () => writeFile(lock.path, JSON.stringify(holderHere(one.host)))};
 }
 

@@ -12,7 +12,7 @@ import {
   type TestInput,
   withoutSync,
 } from '../support/journal.ts';
-import {seeded} from '../support/seeded.ts';
+import {seededRandom} from '../support/seeded.ts';
 
 interface Upload {
   content: string;
@@ -35,7 +35,7 @@ class Trial {
 
   constructor(one: Bench, seed: number) {
     this.#one = one;
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     this.#random = below => Math.floor(random() * below);
   }
 
@@ -97,7 +97,7 @@ class Trial {
     const known = this.#uploads.find(upload => upload.key === key);
     const upload: Upload = known ?? {content: input.content, key, state: 'pending'};
     if (known === undefined) this.#uploads.push(upload);
-    expect(entry.inDoubt).toBe(upload.state === 'unknown' ? key : undefined);
+    expect(entry.unknownKey).toBe(upload.state === 'unknown' ? key : undefined);
     const end = this.#random(4);
     if (end > 0) {
       await entry.commit(sha256(input.content));
@@ -108,11 +108,11 @@ class Trial {
     }
     if (end === 2) {
       upload.id = `med_${this.#ids++}`;
-      await entry.done(JSON.stringify({id: upload.id}));
+      await entry.recordStored(JSON.stringify({id: upload.id}));
       upload.state = 'done';
     }
-    if (end === 3 && !entry.inDoubt) {
-      await entry.failed({code: 'rejected', message: 'no'});
+    if (end === 3 && !entry.unknownKey) {
+      await entry.recordFailure({code: 'rejected', message: 'no'});
       upload.state = 'failed';
     }
     entry.end();

@@ -1,7 +1,7 @@
 import {realpath} from 'node:fs/promises';
 import {expect, it} from 'vitest';
 import {formatTransition} from '../../src/journal/line.ts';
-import {readMemory} from '../../src/journal/memory.ts';
+import {readLookup} from '../../src/journal/memory.ts';
 import {readJournal} from '../../src/journal/reader.ts';
 import {type FileSystem, systemFiles} from '../../src/lib/files/file-system.ts';
 import {bench, header, scope, sha256} from '../support/journal.ts';
@@ -11,7 +11,7 @@ it.skipIf(!canListOpenFiles)('a journal about another service: refused, and clos
   const journal = await bench();
   await journal.run(async () => {});
   const other = {service: 'https://other.example'};
-  await expect(readMemory(journal.path, journal.host, other)).rejects.toThrow(scope.service);
+  await expect(readLookup(journal.path, journal.host, other)).rejects.toThrow(scope.service);
   expect(await openFiles()).not.toContain(await realpath(journal.path));
 });
 

@@ -74,7 +74,7 @@ describe('a writer that another one has followed', () => {
       const entry = await begin(journal, input);
       await entry.commit(hash);
       key = entry.idempotencyKey;
-      finish = () => entry.done('{"id":"a"}');
+      finish = () => entry.recordStored('{"id":"a"}');
     });
     expect(await lookup(second, input)).toEqual({status: 'unknown', key});
     await finish();
@@ -94,7 +94,7 @@ describe('a writer that another one has followed', () => {
     const {one, second} = await two(async journal => {
       const entry = await begin(journal, input);
       await entry.commit(hash);
-      fail = () => entry.failed({code: 'rejected', message: 'no'});
+      fail = () => entry.recordFailure({code: 'rejected', message: 'no'});
     });
     const again = await begin(second, input);
     await again.commit(hash);
@@ -148,9 +148,9 @@ describe('a writer that another one has followed', () => {
           const journal = await opening;
           if (journal === undefined) return;
           await new Promise(resolve => setTimeout(resolve, 4 * Math.random()));
-          const admission = await journal.admit(input, sourceOf(input)).catch(() => undefined);
+          const admission = await journal.beginUpload(input, sourceOf(input)).catch(() => undefined);
           if (admission?.status === 'new')
-            await admission.entry.commit(hash).then(
+            await admission.log.commit(hash).then(
               () => released.push(number),
               () => {},
             );

@@ -89,7 +89,7 @@ describe('Meter', () => {
 
   it('the time left is known once all files are counted, at the rate of the last ten seconds', () => {
     const {clock, meter: m} = meter();
-    m.counted(60 * MiB);
+    m.addToSurvey(60 * MiB);
     m.started(0, 'a', 100 * MiB);
     for (let second = 1; second <= 20; second += 1) {
       clock.pass(1000);
@@ -97,8 +97,8 @@ describe('Meter', () => {
       m.progress(0, second <= 10 ? second * MiB : (10 + (second - 10) * 4) * MiB);
       expect(m.standing().secondsLeft).toBeUndefined();
     }
-    m.counted(40 * MiB);
-    m.allCounted();
+    m.addToSurvey(40 * MiB);
+    m.endSurvey();
     const standing = m.standing();
     expect(standing).toMatchObject({bytesPerSecond: 4 * MiB, totalFiles: 2, totalBytes: 100 * MiB});
     expect(standing.secondsLeft).toBe(13);
@@ -106,11 +106,11 @@ describe('Meter', () => {
 
   it('a count that goes on is no total; when it is complete, the total is no less than what is done', () => {
     const {meter: m} = meter();
-    m.counted(MiB);
+    m.addToSurvey(MiB);
     m.started(0, 'a', 2 * MiB);
     m.progress(0, 2 * MiB);
     expect(Object.keys(m.standing())).toEqual(['files', 'bytes', 'bytesPerSecond']);
-    m.allCounted();
+    m.endSurvey();
     expect(m.standing()).toMatchObject({totalFiles: 1, totalBytes: 2 * MiB});
     m.finished(0);
     m.started(1, 'media by its bytes only', MiB);
@@ -120,7 +120,7 @@ describe('Meter', () => {
 
   it('nothing could be counted, since only the bytes of each file call it media: no total', () => {
     const {meter: m} = meter();
-    m.allCounted();
+    m.endSurvey();
     m.started(0, 'a', MiB);
     m.finished(0);
     expect(Object.keys(m.standing())).toEqual(['files', 'bytes', 'bytesPerSecond']);
@@ -128,8 +128,8 @@ describe('Meter', () => {
 
   it('in the first second: no time left is told', () => {
     const {clock, meter: m} = meter();
-    m.counted(2 * MiB);
-    m.allCounted();
+    m.addToSurvey(2 * MiB);
+    m.endSurvey();
     m.started(0, 'a', 2 * MiB);
     m.progress(0, MiB);
     clock.pass(999);
@@ -140,8 +140,8 @@ describe('Meter', () => {
 
   it('nothing sent yet: no time left is told', () => {
     const {clock, meter: m} = meter();
-    m.counted(MiB);
-    m.allCounted();
+    m.addToSurvey(MiB);
+    m.endSurvey();
     clock.pass(1000);
     expect(m.standing().secondsLeft).toBeUndefined();
   });

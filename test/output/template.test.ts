@@ -3,9 +3,9 @@ import {describe, expect, it, test} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {
   parseTemplate,
-  type Rendered,
   renderOutcome,
   renderTemplate,
+  type TemplateInput,
 } from '../../src/output/results/template.ts';
 import {parseRecord, type ReceivedRecord} from '../../src/service/record.ts';
 import type {OutcomeFacts} from '../../src/transfer/outcome.ts';
@@ -15,7 +15,7 @@ const json =
   '{"id":"m_1","type":"IMAGE","urls":[{"variant":"PUBLIC","url":"https://c/p"}],"width":640,"height":null,' +
   '"big":9007199254740993,"deep":{"a":[true,"x y"]}}';
 
-function rendered(template: string, of: Partial<Rendered> = {}): string {
+function rendered(template: string, of: Partial<TemplateInput> = {}): string {
   const received = parseRecord(json) as ReceivedRecord;
   const photo = {name: 'a b/photo.png', path: '/home/a b/photo.png', status: 'uploaded', ...received};
   return String(

@@ -39,26 +39,26 @@ describe.each(Object.entries(ofService))('%s', (name, value) => {
   ])('%s: dropped', (_name, baseUrl) => {
     expect(withBaseUrl(profile, baseUrl)).toEqual({
       profile: baseUrl === undefined ? {} : {'base-url': baseUrl},
-      dropped: [name],
+      removedSettings: [name],
     });
   });
 
   it('another path of the same origin: kept, but for what was found out about the base URL itself', () => {
-    const {dropped} = withBaseUrl(profile, 'https://a.example/other');
-    expect(dropped).toEqual(name === 'idempotency-keys' ? [name] : []);
+    const {removedSettings} = withBaseUrl(profile, 'https://a.example/other');
+    expect(removedSettings).toEqual(name === 'idempotency-keys' ? [name] : []);
   });
 
   it('the same base URL, and the first one: kept', () => {
-    expect(withBaseUrl(profile, 'https://a.example/base/').dropped).toEqual([]);
+    expect(withBaseUrl(profile, 'https://a.example/base/').removedSettings).toEqual([]);
     const first = name === 'key-origin' ? 'https://a.example' : 'https://b.example';
-    expect(withBaseUrl({[name]: value}, first).dropped).toEqual([]);
+    expect(withBaseUrl({[name]: value}, first).removedSettings).toEqual([]);
   });
 });
 
 it('all of them at once: what is about this machine stays, and the note names the rest', () => {
-  const {profile, dropped} = withBaseUrl(whole, 'https://b.example');
+  const {profile, removedSettings} = withBaseUrl(whole, 'https://b.example');
   expect(profile).toEqual({'base-url': 'https://b.example', cacert: '/etc/ca.pem'});
-  expect(droppedNote(whole, dropped)).toBe(
+  expect(droppedNote(whole, removedSettings)).toBe(
     'Removed the settings that belong to https://a.example: key, graphql-url, profile-url, key-command, client-cert, client-key, idempotency-keys.',
   );
   expect(droppedNote(whole, [])).toBeUndefined();
@@ -66,5 +66,5 @@ it('all of them at once: what is about this machine stays, and the note names th
 
 it('a key of an origin that is no more the base URL: not taken along to a third', () => {
   const moved: Profile = {'base-url': 'https://b.example', key: 'k', 'key-origin': 'https://a.example'};
-  expect(withBaseUrl(moved, 'https://b.example').dropped).toEqual(['key', 'key-origin']);
+  expect(withBaseUrl(moved, 'https://b.example').removedSettings).toEqual(['key', 'key-origin']);
 });

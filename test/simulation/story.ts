@@ -8,7 +8,7 @@ import {sourceAt} from '../../src/sources/open/file.ts';
 import type {Source} from '../../src/sources/open/source.ts';
 import {type TransferObserver, uploadBatch} from '../../src/transfer/batch.ts';
 import type {LeftOut, Outcome} from '../../src/transfer/outcome.ts';
-import {seeded} from '../support/seeded.ts';
+import {seededRandom} from '../support/seeded.ts';
 import {Disks, type DiskTraits, ext4, fat, nfs} from './disk.ts';
 import {Disposing} from './disposing.ts';
 import {type Faults, type Machine, Process} from './process.ts';
@@ -48,7 +48,7 @@ export interface Told {
 
 /** Tells the story of a seed: one directory, one journal, one service, and what people, disks and networks do to them. */
 export async function tellStory(seed: number): Promise<Told> {
-  const story = new Story(new World(seeded(seed)));
+  const story = new Story(new World(seededRandom(seed)));
   await story.tell();
   return {seed, broken: [...story.broken], story: story.world.story, outcomes: story.outcomes};
 }

@@ -137,7 +137,7 @@ export function inputOf(
 ): TestInput {
   const stat = {mtimeNs, ctimeNs: mtimeNs, dev: 1n, ino: 2n};
   const size = Buffer.byteLength(content);
-  return {path, size, stat, types: 'extension', contentType: 'image/png', content};
+  return {path, size, stat, typeRule: 'extension', contentType: 'image/png', content};
 }
 
 /** The content of an input, for hashing. */
@@ -167,9 +167,9 @@ const always = {resendSince: Number.NEGATIVE_INFINITY};
 
 /** Begins an upload that the journal does not contain yet. */
 export async function begin(journal: Journal, input: TestInput, source = sourceOf(input)) {
-  const admission = await journal.admit(input, source, always);
+  const admission = await journal.beginUpload(input, source, always);
   if (admission.status !== 'new') throw new Error(`${input.path} is ${admission.status}`);
-  return admission.entry;
+  return admission.log;
 }
 
 /** Takes an input through an upload up to a given step; resolves to its idempotency key. */
@@ -181,8 +181,8 @@ export async function upload(
 ): Promise<string> {
   const entry = await begin(journal, input);
   if (end === 'commit' || end === 'done') await entry.commit(sha256(input.content));
-  if (end === 'done') await entry.done(JSON.stringify({id}));
-  if (end === 'failed') await entry.failed({code: 'rejected', message: 'the service refused it'});
+  if (end === 'done') await entry.recordStored(JSON.stringify({id}));
+  if (end === 'failed') await entry.recordFailure({code: 'rejected', message: 'the service refused it'});
   entry.end();
   return entry.idempotencyKey;
 }
@@ -190,10 +190,10 @@ export async function upload(
 /** What the journal says about an input; an upload that is begun by this goes no further. */
 export async function lookup(journal: Journal, input: TestInput, mayResend = false) {
   const options = mayResend ? always : undefined;
-  const recalled = await journal.recall(input, options?.resendSince);
-  const found = recalled ?? (await journal.admit(input, sourceOf(input), options));
+  const recalled = await journal.lookUpUnchanged(input, options?.resendSince);
+  const found = recalled ?? (await journal.beginUpload(input, sourceOf(input), options));
   if (found.status !== 'new') return found;
-  found.entry.end();
+  found.log.end();
   return {status: found.status};
 }
 

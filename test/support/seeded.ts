@@ -1,4 +1,4 @@
-export {seeded} from '../../src/lib/seeded.ts';
+export {seededRandom} from '../../src/lib/seeded.ts';
 
 /** This many of the items, selected at random, in their order. */
 export function someOf<Item>(items: readonly Item[], count: number, random: () => number): Item[] {

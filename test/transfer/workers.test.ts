@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {nextTurn} from '../../src/host.ts';
 import {Descriptors, mapConcurrently, type PendingResult} from '../../src/transfer/workers.ts';
-import {seeded} from '../support/seeded.ts';
+import {seededRandom} from '../support/seeded.ts';
 import {collect} from '../support/trees.ts';
 
 /** A result that is there when its work ends. */
@@ -68,7 +68,7 @@ describe('mapConcurrently', () => {
   it.each([1, 2, 3])(
     'a limit that rises and falls, slow results, a slow reader, seed %i: every result once',
     async seed => {
-      const random = seeded(seed);
+      const random = seededRandom(seed);
       const turns = async () => {
         for (let left = Math.floor(8 * random() ** 2); left > 0; left -= 1) await nextTurn();
       };

@@ -2,7 +2,7 @@ import type {Command} from 'commander';
 import {helpList} from '../../cli/help-format.ts';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
-import {defined, own} from '../../lib/object.ts';
+import {omitUndefined, own} from '../../lib/object.ts';
 import {printable} from '../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {SettingList} from '../../output/json-output.ts';
@@ -69,11 +69,11 @@ async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocatio
   const settings = settingNames.flatMap(name => {
     const standard = {value: settingTable[name].default, place: 'default'};
     const {value, place} = settingInForce(name, run) ?? standard;
-    const shown =
+    const text =
       name === 'base-url' && value !== undefined
         ? shownBaseUrl(value, '********')
         : value?.replace(/\/\/[^/]*@/, '//********@');
-    return shown === undefined || place === undefined ? [] : [{name, value: shown, source: place}];
+    return text === undefined || place === undefined ? [] : [{name, value: text, source: place}];
   });
   const shownPlace = (source: string) => (source === 'default' ? source : `from ${source}`);
   const lines = settings.map(
@@ -99,12 +99,12 @@ async function unset(_options: object, invocation: Invocation, word: string): Pr
 
 /** The setting of that name, or a usage error that names all. */
 function settingName(name: string): SettingName {
-  const known = settingNames.find(setting => setting === name);
-  if (known !== undefined) return known;
+  const setting = settingNames.find(setting => setting === name);
+  if (setting !== undefined) return setting;
   const bare = (text: string) => text.toLowerCase().replace(/^media_|[^a-z]/g, '');
-  const meant = settingNames.find(setting => bare(setting) === bare(name));
+  const similar = settingNames.find(setting => bare(setting) === bare(name));
   throw new MediaError('usage', `There is no setting "${name}".`, {
-    hint: meant === undefined ? `The settings are ${settingNames.join(', ')}.` : `Did you mean ${meant}?`,
+    hint: similar === undefined ? `The settings are ${settingNames.join(', ')}.` : `Did you mean ${similar}?`,
   });
 }
 
@@ -119,13 +119,13 @@ async function change(
   let dropped: (keyof Profile)[] = [];
   await updateProfiles(host, profiles => {
     before = value === undefined ? storedProfile(profiles, profileName) : (own(profiles, profileName) ?? {});
-    const changed =
+    const change =
       name === 'base-url'
         ? withBaseUrl(before, value)
-        : {profile: defined({...before, [name]: value}), dropped: []};
-    dropped = changed.dropped;
+        : {profile: omitUndefined({...before, [name]: value}), removedSettings: []};
+    dropped = change.removedSettings;
     if (own(profiles, profileName) !== undefined || value !== undefined)
-      profiles[profileName] = changed.profile;
+      profiles[profileName] = change.profile;
   });
   if (dropped.includes('key-store')) {
     const {forgetKeychainEntry} = await import('./store-key.ts');

@@ -50,13 +50,13 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
     const {profileName} = settings;
     const newKey = {baseUrl, key, ...checked};
     const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
-    reportStored(newKey, `${place} (profile ${profileName})`, report);
+    reportKeyPlace(newKey, `${place} (profile ${profileName})`, report);
     if (checked !== undefined) await warnOfUploadPath(invocation, session, options.timeout);
     adviseNext(newKey.verdict, invocation);
   });
 }
 
-function reportStored({baseUrl, verdict}: NewKey, place: string, report: Report): void {
+function reportKeyPlace({baseUrl, verdict}: NewKey, place: string, report: Report): void {
   if (verdict === undefined) {
     report.note(`The key for ${baseUrl.origin} is stored unchecked in ${place}.`);
   } else if (verdict.status === 'denied') {
@@ -96,7 +96,7 @@ async function checkKey(
   const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
   // A key for uploads only may be denied.
   const error = verdict.status === 'denied' ? undefined : verdictError(verdict, hostName);
-  if (error !== undefined) throw error.reworded({hint: refusalHint(error, settings.profileUrl)});
+  if (error !== undefined) throw error.reword({hint: refusalHint(error, settings.profileUrl)});
   if (verdict.status !== 'accepted') return {verdict};
   return {verdict, account: await within(invocation, timeoutMs, signal => accountOfKey(client, signal))};
 }

@@ -1,6 +1,6 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import type {Host} from '../../host.ts';
-import {defined, own} from '../../lib/object.ts';
+import {omitUndefined, own} from '../../lib/object.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import type {Report} from '../../output/report.ts';
 import type {KeyVerdict} from '../../service/identity.ts';
@@ -39,7 +39,7 @@ export async function storeKey(
     await forgetKeychainEntry(profileName, before, host, report);
   // Replacing the old key needs no note.
   const {key, 'key-store': place, ...others} = before;
-  const note = droppedNote(others, withBaseUrl(others, newKey.baseUrl.href).dropped);
+  const note = droppedNote(others, withBaseUrl(others, newKey.baseUrl.href).removedSettings);
   if (note !== undefined) report.note(note);
   return inKeychain ? 'the keychain' : configPath(host);
 }
@@ -63,19 +63,19 @@ async function storedInKeychain(
 function withKey(before: Profile, {baseUrl, key, verdict, account}: NewKey, inKeychain: boolean): Profile {
   const {profile} = withBaseUrl(before, baseUrl.href.replace(/\/+$/, ''));
   const {key: oldKey, 'key-store': oldStore, 'idempotency-keys': known, ...others} = profile;
-  const {'key-account': oldAccount, ...kept} = others;
+  const {'key-account': oldAccount, ...rest} = others;
   const isDeclared = verdict?.status === 'accepted' ? verdict.honoursIdempotencyKeys : known === 'honoured';
   // Only a user sets `ignored`.
   const keys = known === 'ignored' ? known : isDeclared ? 'honoured' : undefined;
   return {
-    ...kept,
+    ...rest,
     ...(inKeychain ? {'key-store': 'keychain'} : {key: key.reveal()}),
     'key-origin': baseUrl.origin,
-    ...defined({'key-account': account, 'idempotency-keys': keys}),
+    ...omitUndefined({'key-account': account, 'idempotency-keys': keys}),
   };
 }
 
-/** Removes the profile's key from the keychain, if it is there; returns whether it is gone, and warns if it may not be. */
+/** Removes the profile's key from the keychain. Returns whether the key is gone, and warns if it may not be. */
 export async function forgetKeychainEntry(
   profileName: string,
   profile: Profile,

@@ -1,7 +1,7 @@
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../cli/invocation.ts';
 import {timeoutOption} from '../../cli/values.ts';
 import {exitStatusOf} from '../../errors.ts';
-import {defined} from '../../lib/object.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import {printable} from '../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {WhoamiReport} from '../../output/json-output.ts';
@@ -53,7 +53,7 @@ type Answer = Omit<WhoamiReport, 'profile' | 'baseUrl' | 'baseUrlSource' | 'key'
 async function missing(settings: Settings): Promise<Answer> {
   const {missingSettings} = await import('../../cli/key-hints.ts');
   const {message, hint} = missingSettings(settings);
-  return {status: 'missing', message, ...defined({hint}), exitStatus: 4};
+  return {status: 'missing', message, ...omitUndefined({hint}), exitStatus: 4};
 }
 
 async function ask(settings: Settings, invocation: Invocation, timeoutMs: number): Promise<Answer> {
@@ -76,7 +76,7 @@ async function ask(settings: Settings, invocation: Invocation, timeoutMs: number
     const profileUrl = status === 'rejected' ? settings.profileUrl : undefined;
     return {
       status,
-      ...defined({httpStatus, message, hint, profileUrl, identity}),
+      ...omitUndefined({httpStatus, message, hint, profileUrl, identity}),
       exitStatus: status === 'unreachable' ? exitStatusOf[verdict.error.code] : exitStatuses[status],
     };
   });

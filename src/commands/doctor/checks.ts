@@ -6,7 +6,7 @@ import {openSessionFor, within, withSession} from '../../cli/session.ts';
 import {checkUploadPath} from '../../cli/upload-path.ts';
 import {MediaError, unlessBug} from '../../errors.ts';
 import type {Host} from '../../host.ts';
-import {orNothing} from '../../lib/system-code.ts';
+import {undefinedIfThrows} from '../../lib/system-code.ts';
 import {verifyKey} from '../../service/identity.ts';
 import {isHomeless} from '../../settings/paths.ts';
 import {speedSettings} from '../../settings/profile.ts';
@@ -68,12 +68,12 @@ async function readSettings({host, globals}: Invocation): Promise<Settings> {
 async function checkModes(host: Host): Promise<CheckResult> {
   const check = 'file-modes';
   // The code that reads the file reports why there is no path, or it cannot be accessed.
-  const path = host.platform === 'win32' ? undefined : orNothing(() => configPath(host));
+  const path = host.platform === 'win32' ? undefined : undefinedIfThrows(() => configPath(host));
   const places = path === undefined ? [] : [dirname(path), path];
-  const found = await Promise.all(places.map(place => lstat(place))).catch(() => []);
-  if (found.length === 0) return {check, status: 'skipped', message: 'there is no settings file'};
-  if (!found.every(({mode}) => (mode & 0o077) !== 0)) return ok(check, 'only you can read the settings');
-  const modes = found.map(({mode}) => (mode & 0o777).toString(8).padStart(4, '0'));
+  const stats = await Promise.all(places.map(place => lstat(place))).catch(() => []);
+  if (stats.length === 0) return {check, status: 'skipped', message: 'there is no settings file'};
+  if (!stats.every(({mode}) => (mode & 0o077) !== 0)) return ok(check, 'only you can read the settings');
+  const modes = stats.map(({mode}) => (mode & 0o777).toString(8).padStart(4, '0'));
   const names = places.map((place, at) => `${place} (${modes[at]})`).join(' and ');
   const hint = 'If others use this machine, replace the key that is stored there.';
   const sentence = `Other users had access to ${names} when this command began.`;

@@ -13,10 +13,10 @@ export async function checkInstallation(host: Host): Promise<CheckResult> {
   const here = `${way}, ${place}`;
   // On Windows, PATH finds scripts that start the program.
   if (host.platform === 'win32') return {check, status: 'ok', message: here};
-  const found = await programsInPath(host);
+  const programs = await programsInPath(host);
   const isOwn = ({target}: FoundProgram) => target === place || target.startsWith(place + sep);
-  const others = found.filter(program => !isOwn(program)).map(({path}) => path);
-  const [first] = found;
+  const others = programs.filter(program => !isOwn(program)).map(({path}) => path);
+  const [first] = programs;
   if (first !== undefined && !isOwn(first)) {
     const message = `${here}: another one comes first in PATH, ${first.path}`;
     return {check, status: 'warning', message};
@@ -42,17 +42,17 @@ interface FoundProgram {
 
 /** The programs called `media` in PATH that can be run, in the order in which a shell looks; each file once. */
 async function programsInPath(host: Host): Promise<FoundProgram[]> {
-  const found = new Map<string, FoundProgram>();
+  const programs = new Map<string, FoundProgram>();
   for (const directory of (host.env['PATH'] ?? '').split(delimiter)) {
     const path = join(directory || '.', 'media');
     try {
       await access(path, 1);
       if (!(await stat(path)).isFile()) continue;
       const target = await realpath(path);
-      if (!found.has(target)) found.set(target, {path, target});
+      if (!programs.has(target)) programs.set(target, {path, target});
     } catch {
       // There is none in this directory.
     }
   }
-  return [...found.values()];
+  return [...programs.values()];
 }

@@ -37,8 +37,8 @@ export async function checkNetwork(
     // A proxy looks up the name of the service, and a failure to look up its own is its failure.
     if (proxy === undefined) address = await lookUp(url);
     response = await sendRequest(invocation, settings, url);
-  } catch (thrown) {
-    error = unlessBug(thrown);
+  } catch (failure) {
+    error = unlessBug(failure);
   }
   const isProxied = proxy !== undefined;
   const end =
@@ -96,7 +96,7 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
   });
 }
 
-/** The error that a server's page means: it wants TLS on this port, or a client certificate. Services answer neither with a 400. */
+/** The error behind a page with status 400: the port wants TLS, or a client certificate. No service sends either. */
 function refusalForTls(answer: HttpAnswer, url: URL, settings: Settings): MediaError | undefined {
   const {host} = url;
   const {status, message, words = ''} = refusalIn(answer);

@@ -8,7 +8,7 @@ import {
   type PathKey,
   pathKey,
   readJournals,
-  refuseOtherStore,
+  requireSameService,
   type Verdict,
   writeMerged,
 } from '../../journal/journal.ts';
@@ -45,7 +45,7 @@ export async function checkJournals(options: ProofOptions, invocation: Invocatio
   return conclude(counts, report, adviceFor(counts));
 }
 
-/** Merges journals if each of their inputs, and each named one, is recorded exactly once; else prints those that are not. */
+/** Merges journals if all their inputs, and all inputs named, are recorded exactly once; else prints the others. */
 export async function mergeJournals(
   options: ProofOptions & {output: string},
   {host, stdout, report}: Invocation,
@@ -54,15 +54,15 @@ export async function mergeJournals(
   const {inputs, filesFrom = []} = options;
   const readers = await readJournals(options.files, host, {paths: true});
   const journals = new JournalSet(readers);
-  const listed = new Set<PathKey>();
-  for await (const verdict of journals.proveAll()) {
+  const pathsSoFar = new Set<PathKey>();
+  for await (const verdict of journals.checkAllPaths()) {
     await tally.add(verdict);
-    if (verdict.status !== 'once') listed.add(verdict.path);
+    if (verdict.status !== 'once') pathsSoFar.add(verdict.path);
   }
   if (inputs.length + filesFrom.length > 0) {
     for await (const verdict of proveInputs(journals, options, host)) {
       // A path of the journals is listed already; another root may have a second one.
-      if (verdict.status !== 'once' && !listed.delete(verdict.path)) await tally.add(verdict);
+      if (verdict.status !== 'once' && !pathsSoFar.delete(verdict.path)) await tally.add(verdict);
     }
   }
   const counts = await tally.end();
@@ -98,14 +98,14 @@ function conclude(counts: ProofCounts, report: Invocation['report'], hint: strin
   return 1;
 }
 
-/** Rejects unless the service is the one that the journals belong to; without a key for it, says that this was not verified. */
+/** Rejects if the service is not the one of the journals. Without a key, reports that this was not verified. */
 async function verifyService(readers: readonly JournalReader[], invocation: Invocation) {
-  const {scope, shown = ''} = readers.find(reader => reader.scope?.serviceId !== undefined) ?? {};
+  const {scope, displayPath = ''} = readers.find(reader => reader.scope?.serviceId !== undefined) ?? {};
   if (scope === undefined) return;
   const session = await openSession(invocation).catch(error => void unlessBug(error));
   try {
     if (session?.identity === scope.service)
-      await refuseOtherStore(scope, {identify: () => session.client.serviceId(new Stop())}, shown);
+      await requireSameService(scope, {identify: () => session.client.serviceId(new Stop())}, displayPath);
     else invocation.report.note(`not verified: no key is set for ${scope.service}.`);
   } finally {
     await session?.close();
@@ -120,8 +120,8 @@ async function* proveInputs(
 ): AsyncGenerator<Verdict> {
   const {expandInputs} = await import('../../sources/find/expand.ts');
   const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
-  const walked = withoutOwnFiles(options.files, host);
-  for await (const source of expandInputs({...options, recursive: true}, {...context, walked})) {
+  const mapFile = withoutOwnFiles(options.files, host);
+  for await (const source of expandInputs({...options, recursive: true}, {...context, mapFile})) {
     if (source.found?.isHidden) continue;
     const verdict = await proveSource(journals, source, options.types);
     if (verdict !== undefined) yield verdict;
@@ -135,13 +135,13 @@ async function proveSource(
   types: TypeRule,
 ): Promise<Verdict | undefined> {
   const path = source.relativePath ?? source.name;
-  let opened: OpenSource | undefined;
+  let open: OpenSource | undefined;
   try {
     const file = await source.open(new AbortController().signal);
-    opened = file;
+    open = file;
     const {contentHash} = await import('../../lib/files/content-hash.ts');
     const input = {path, size: file.size, stat: file.stat};
-    const verdict = await journals.prove(input, () => contentHash(file));
+    const verdict = await journals.checkInput(input, () => contentHash(file));
     if (verdict.status !== 'missing') return verdict;
     const {decideSourceType} = await import('../../sources/media-type/decide.ts');
     await decideSourceType(source, file, {types});
@@ -156,6 +156,6 @@ async function proveSource(
     const status = isRefused ? 'refused' : 'missing';
     return {status, path: pathKey(path), reason: error.message, ids: []};
   } finally {
-    await opened?.close();
+    await open?.close();
   }
 }

@@ -1,7 +1,7 @@
 import {type Cli, CliCommand} from '../../cli/invocation.ts';
 import {selectionOptions, typesOption} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
-import {defined} from '../../lib/object.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import type {ProofFlags} from './check.ts';
 import type {ResolveOptions} from './settle.ts';
 
@@ -44,7 +44,7 @@ export function journalCommand(cli: Cli): CliCommand {
     .runs(async (options: ProofFlags, invocation, words: string[]) => {
       const {checkJournals} = await import('./check.ts');
       const named = namedIn(words, invocation.argv, options);
-      if (!named.hasInputs) throw unnamed('No input');
+      if (!named.hasInputs) throw missingNameError('No input');
       return checkJournals({...named, ...options}, invocation);
     });
   journal
@@ -64,7 +64,7 @@ export function journalCommand(cli: Cli): CliCommand {
       const {mergeJournals} = await import('./check.ts');
       const named = namedIn(words, invocation.argv, options);
       const isFiltered = options.exclude !== undefined || options.all === true;
-      if (isFiltered && !named.hasInputs) throw unnamed('No input');
+      if (isFiltered && !named.hasInputs) throw missingNameError('No input');
       return mergeJournals({...named, ...options}, invocation);
     });
   journal
@@ -86,7 +86,7 @@ export function journalCommand(cli: Cli): CliCommand {
     ])
     .runs(async (options: Omit<ResolveOptions, 'file' | 'what'>, invocation, file: string, what?: string) => {
       const {resolveUnknown} = await import('./settle.ts');
-      return resolveUnknown({file, ...defined({what}), ...options}, invocation);
+      return resolveUnknown({file, ...omitUndefined({what}), ...options}, invocation);
     });
   journal
     .command('forget <file> <path>')
@@ -101,17 +101,17 @@ export function journalCommand(cli: Cli): CliCommand {
   return journal;
 }
 
-/** The journals and inputs on the command line, which shows where `--` was: Commander joins the words on both sides of it. */
+/** The journals and inputs on the command line. Commander joins the words around `--`, so `argv` tells them apart. */
 function namedIn(words: readonly string[], argv: readonly string[], {filesFrom = []}: ProofFlags) {
   const dashes = argv.indexOf('--');
   const inputCount = dashes === -1 ? 0 : argv.length - dashes - 1;
   const files = words.slice(0, words.length - inputCount);
-  if (files.length === 0) throw unnamed('No journal');
+  if (files.length === 0) throw missingNameError('No journal');
   const inputs = words.slice(words.length - inputCount);
   return {files, inputs, hasInputs: inputs.length + filesFrom.length > 0};
 }
 
-function unnamed(what: 'No journal' | 'No input'): MediaError {
+function missingNameError(what: 'No journal' | 'No input'): MediaError {
   return new MediaError('usage', `${what} was given.`, {
     hint: 'List the journals, then -- and the inputs: media journal check assets.journal -- ./assets',
   });

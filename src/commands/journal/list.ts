@@ -2,8 +2,8 @@ import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
 import {
-  type Entry,
   entryReason,
+  type IndexRow,
   type JournalReader,
   type PathKey,
   readJournal,
@@ -21,55 +21,56 @@ interface ListOptions {
 
 /** Prints the result of each input, one per line, in the order in which their paths were started. */
 export async function listJournals(options: ListOptions, {host, stdout, report}: Invocation): Promise<void> {
-  const listed = await listFormat(options, report);
+  const formatEntry = await listFormat(options, report);
   const lines = linesTo(stdout);
   const isNamed = options.files.length > 0;
   const files = isNamed ? options.files : await ownJournals(host);
   for (const file of files) {
     const reader = await readJournal(file, host, {paths: true, ...(!isNamed && {user: host})});
     for await (const path of reader.paths())
-      for (const entry of shownOf(reader, path)) await lines.add(await listed(reader, path, entry));
+      for (const entry of latestUploads(reader, path))
+        await lines.add(await formatEntry(reader, path, entry));
   }
   await lines.end();
 }
 
-type ListFormat = (reader: JournalReader, path: PathKey, entry: Entry) => Promise<string | Uint8Array>;
+type ListFormat = (reader: JournalReader, path: PathKey, entry: IndexRow) => Promise<string | Uint8Array>;
 
 async function listFormat({json, template}: ListOptions, report: Invocation['report']): Promise<ListFormat> {
   if (template === undefined) return json ? entryJson : entryText;
   const {parseTemplate, renderTemplate} = await import('../../output/results/template.ts');
-  const parsed = parseTemplate(template);
+  const parts = parseTemplate(template);
   return async (reader, path, entry) => {
     if (entry.state !== 'done') return '';
     const {file, fileBase64} = fileFields(path);
-    const received = await reader.recordOf(entry);
-    if (parsed.hasUrl && publicUrl(received.record) === undefined) report.fileWarning(file, emptyUrl);
-    return renderTemplate(parsed, {
+    const storedRecord = await reader.recordOf(entry);
+    if (parts.hasUrl && publicUrl(storedRecord.record) === undefined) report.fileWarning(file, emptyUrl);
+    return renderTemplate(parts, {
       ...{name: file, path: file, status: statusOf(entry.state), size: entry.size},
       ...(fileBase64 !== undefined && {nameBytes: Buffer.from(fileBase64, 'base64')}),
-      ...received,
+      ...storedRecord,
     });
   };
 }
 
 /** The entries of a path that are shown: what is stored or unknown, any other result only if nothing newer is known. */
-function shownOf({index}: JournalReader, path: PathKey): Entry[] {
-  const entries = index.entriesOf(path);
+function latestUploads({index}: JournalReader, path: PathKey): IndexRow[] {
+  const entries = index.entriesOfPath(path);
   return entries.filter((entry, place) => place === 0 || ['done', 'unknown'].includes(entry.state)).reverse();
 }
 
 /** The name of a state in the output. */
-function statusOf(state: Entry['state']): JournalEntryLine['status'] {
+function statusOf(state: IndexRow['state']): JournalEntryLine['status'] {
   return state === 'done' ? 'uploaded' : state;
 }
 
-async function entryText(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
+async function entryText(reader: JournalReader, path: PathKey, entry: IndexRow): Promise<string> {
   const id =
     entry.state === 'done' ? (await reader.recordOf(entry)).record.id : await entryReason(reader, entry);
   return textLine(statusOf(entry.state), path, id);
 }
 
-async function entryJson(reader: JournalReader, path: PathKey, entry: Entry): Promise<string> {
+async function entryJson(reader: JournalReader, path: PathKey, entry: IndexRow): Promise<string> {
   const {size, state} = entry;
   const {key} = await reader.lineOf(entry);
   const error =
@@ -84,7 +85,7 @@ async function entryJson(reader: JournalReader, path: PathKey, entry: Entry): Pr
     error,
     size,
     idempotencyKey: key,
-    journal: reader.shown,
+    journal: reader.displayPath,
   };
   return jsonLine<JournalEntryLine>(
     fields,

@@ -2,7 +2,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import {failed, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {
-  type Entry,
+  type IndexRow,
   type Journal,
   type JournalReader,
   openJournal,
@@ -11,7 +11,7 @@ import {
   readJournal,
 } from '../../journal/journal.ts';
 import {readText} from '../../lib/files/read-text.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
+import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {isSha256} from '../../lib/json.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {normalizeName} from '../../sources/find/walk/names.ts';
@@ -33,24 +33,24 @@ export interface ResolveOptions {
 /** An upload to settle with its media ID; without an ID, it is sent again. */
 interface Decision {
   name: string;
-  entry: Entry;
+  entry: IndexRow;
   id?: string | undefined;
 }
 
 /** Records the user's decisions about unknown uploads. If none of them matches, nothing is written. */
 export async function resolveUnknown(options: ResolveOptions, invocation: Invocation): Promise<void> {
-  refuseUnclear(options);
+  requireOneDecision(options);
   const {file, what, uploaded, uploadedFrom} = options;
   const {host, report} = invocation;
-  const listed = uploadedFrom === undefined ? undefined : await mediaIdsIn(uploadedFrom, host);
-  const ids = what === undefined ? listed : new Map([[what, uploaded]]);
+  const idList = uploadedFrom === undefined ? undefined : await mediaIdsIn(uploadedFrom, host);
+  const ids = what === undefined ? idList : new Map([[what, uploaded]]);
   const choose = async (reader: JournalReader) => {
-    const decisions = ids === undefined ? await all(reader) : await decide(reader, ids);
+    const decisions = ids === undefined ? await allUnknown(reader) : await decisionsFor(reader, ids);
     if (decisions.length > 0) return decisions;
-    const which = listed === undefined ? what : 'that the list names';
-    throw notThere(reader, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
+    const which = idList === undefined ? what : 'that the list names';
+    throw noSuchUploadError(reader, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
   };
-  await change(file, invocation, choose, async (journal, decisions) => {
+  await changeJournal(file, invocation, choose, async (journal, decisions) => {
     for (const {entry, id} of decisions)
       await journal.settle(entry, id === undefined ? 'resend' : {uploaded: id});
     const [first, ...others] = decisions;
@@ -59,19 +59,20 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
         first.id === undefined ? 'the next run sends it again' : `recorded as uploaded, ${first.id}`;
       report.note(`${first.name}: ${end}.`);
     } else report.note(`${decisions.length} unknown uploads were settled.`);
-    let left = 0;
-    for await (const _ of journal.reader.entriesIn('unknown')) left += 1;
-    const are = left === 1 ? 'is' : 'are';
-    if (left > 0) report.note(`${left} ${are} still unknown: media journal list ${shellQuoted(file)}`);
+    let remaining = 0;
+    for await (const _ of journal.reader.entriesIn('unknown')) remaining += 1;
+    const are = remaining === 1 ? 'is' : 'are';
+    if (remaining > 0)
+      report.note(`${remaining} ${are} still unknown: media journal list ${shellQuoted(file)}`);
   });
 }
 
-/** Changes what `choose` finds in a journal. It is asked before the journal is opened to be written: a mistake changes nothing. */
-async function change<Choice>(
+/** Chooses from a journal, then opens it for writing and chooses again, so that a mistake changes nothing. */
+async function changeJournal<Choice>(
   file: string,
   {host, report}: Invocation,
   choose: (reader: JournalReader) => Promise<Choice>,
-  act: (journal: Journal, chosen: Choice) => Promise<void>,
+  act: (journal: Journal, choice: Choice) => Promise<void>,
 ): Promise<void> {
   await choose(await readJournal(file, host, {paths: true}));
   const journal = await openJournal(file, host, {note: text => report.note(text)});
@@ -82,7 +83,7 @@ async function change<Choice>(
   }
 }
 
-function refuseUnclear({what, all, uploaded, uploadedFrom, resend}: ResolveOptions): void {
+function requireOneDecision({what, all, uploaded, uploadedFrom, resend}: ResolveOptions): void {
   const hint = 'Check whether the service has the file: if so, --uploaded ID; if not, --resend.';
   if ((what === undefined) !== (all === true))
     throw new MediaError('usage', 'Give the path of the upload to settle, or --all.', {hint});
@@ -96,7 +97,7 @@ function refuseUnclear({what, all, uploaded, uploadedFrom, resend}: ResolveOptio
 }
 
 /** Sends all unknown uploads again. */
-async function all(reader: JournalReader): Promise<Decision[]> {
+async function allUnknown(reader: JournalReader): Promise<Decision[]> {
   const decisions: Decision[] = [];
   for await (const {path, entry} of reader.entriesIn('unknown'))
     decisions.push({name: pathFields(path).path, entry});
@@ -104,46 +105,46 @@ async function all(reader: JournalReader): Promise<Decision[]> {
 }
 
 /** Gives unknown uploads the media IDs of their names. */
-async function decide(
+async function decisionsFor(
   reader: JournalReader,
   ids: ReadonlyMap<string, string | undefined>,
 ): Promise<Decision[]> {
   const decisions = new Map<number, Decision>();
-  for (const [name, entries] of await named(reader, [...ids.keys()], 'unknown')) {
-    if (entries.length > 1) throw ambiguous(reader, name);
+  for (const [name, entries] of await uploadsByName(reader, [...ids.keys()], 'unknown')) {
+    if (entries.length > 1) throw ambiguousError(reader, name);
     for (const entry of entries) decisions.set(entry.row, {name, entry, id: ids.get(name)});
   }
   return [...decisions.values()];
 }
 
-/** The uploads of each name: those with this path; if there are none, those with this idempotency key, SHA-256 or media ID. */
-async function named(reader: JournalReader, names: readonly string[], state: 'unknown' | 'done') {
-  const found = new Map(names.map(name => [name, reader.entriesOf(normalizeName(pathKey(name)), state)]));
-  const others = new Map<string | undefined, Entry[]>();
-  for (const [name, entries] of found) {
+/** The uploads of each name: those with this path, else those with this idempotency key, SHA-256 or media ID. */
+async function uploadsByName(reader: JournalReader, names: readonly string[], state: 'unknown' | 'done') {
+  const uploads = new Map(names.map(name => [name, reader.entriesOf(normalizeName(pathKey(name)), state)]));
+  const others = new Map<string | undefined, IndexRow[]>();
+  for (const [name, entries] of uploads) {
     // The index has the first half of each hash.
     if (entries.length === 0) others.set(isSha256(name) ? name.slice(0, 32) : name, entries);
   }
-  if (others.size === 0) return found;
+  if (others.size === 0) return uploads;
   for await (const {path, entry} of reader.entriesIn(state)) {
     const {key} = await reader.lineOf(entry);
     const hash = reader.index.contentOf(entry.row)?.slice(0, 32);
     const id = state === 'done' ? (await reader.recordOf(entry)).record.id : undefined;
     for (const alias of [key, hash, pathFields(path).path, id]) others.get(alias)?.push(entry);
   }
-  return found;
+  return uploads;
 }
 
-function notThere({shown}: JournalReader, what: string): MediaError {
-  return new MediaError('usage', `The journal ${shown} contains ${what}.`, {
-    hint: `To see its uploads and their paths: media journal list ${shellQuoted(shown)}`,
+function noSuchUploadError({displayPath}: JournalReader, what: string): MediaError {
+  return new MediaError('usage', `The journal ${displayPath} contains ${what}.`, {
+    hint: `To see its uploads and their paths: media journal list ${shellQuoted(displayPath)}`,
   });
 }
 
 /** The same path under several roots, or of a file that was changed in between: an ID belongs to one content. */
-function ambiguous({shown}: JournalReader, what: string): MediaError {
+function ambiguousError({displayPath}: JournalReader, what: string): MediaError {
   return new MediaError('usage', `Several uploads match ${what}.`, {
-    hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(shown)}`,
+    hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(displayPath)}`,
   });
 }
 
@@ -154,14 +155,14 @@ export async function forgetUpload(
 ): Promise<void> {
   const choose = async (reader: JournalReader) => {
     const {index} = reader;
-    const entries = (await named(reader, [what], 'done')).get(what) ?? [];
+    const entries = (await uploadsByName(reader, [what], 'done')).get(what) ?? [];
     const [content, ...others] = new Set(entries.map(({row}) => index.contentOf(row)));
-    if (content === undefined) throw notThere(reader, `no stored upload ${what}`);
-    if (others.length > 0) throw ambiguous(reader, what);
+    if (content === undefined) throw noSuchUploadError(reader, `no stored upload ${what}`);
+    if (others.length > 0) throw ambiguousError(reader, what);
     // It may have been sent in several ways and, in merged journals, by several runs.
-    return index.entriesWith(content).filter(({state}) => state === 'done');
+    return index.entriesWithContent(content).filter(({state}) => state === 'done');
   };
-  await change(file, invocation, choose, async (journal, entries) => {
+  await changeJournal(file, invocation, choose, async (journal, entries) => {
     for (const entry of entries) await journal.forget(entry);
   });
   invocation.report.note(`${what}: forgotten, so the next run sends it again.`);
@@ -170,7 +171,7 @@ export async function forgetUpload(
 /** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, then a space and the ID. */
 async function mediaIdsIn(path: string, host: Host): Promise<Map<string, string>> {
   const hint = 'Use a file with a path and a media ID on each line.';
-  const text = await readText(typedPath(host.cwd(), path)).catch(
+  const text = await readText(resolveUserPath(host.cwd(), path)).catch(
     failed('file_unreadable', `The list ${path} could not be read`, hint),
   );
   const ids = new Map<string, string>();

@@ -1,6 +1,6 @@
 import type {Invocation} from '../../cli/invocation.ts';
 import {MediaError} from '../../errors.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
+import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {printable} from '../../lib/printable.ts';
 import {shellQuoted, shellWord} from '../../lib/shell.ts';
 import {type Annotate, annotator, isOnGithub} from '../../output/ci.ts';
@@ -8,7 +8,7 @@ import {jsonLine} from '../../output/escape.ts';
 import type {DialectLine, ReferenceLine, UnchangedLine} from '../../output/json-output.ts';
 import {asMediaError, errorFields} from '../../output/report.ts';
 import {parseTemplate, renderOutcome, type Template} from '../../output/results/template.ts';
-import {counted} from '../../output/units.ts';
+import {countText} from '../../output/units.ts';
 import type {FoundReference, RewritePlan} from '../../rewrite/plan.ts';
 import {type MediaRecord, noUrl, webUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
@@ -73,7 +73,7 @@ export class ReferencePrinter {
   /** Prints every local reference; the exit status is 1 if there is one. */
   async localReferences(plan: RewritePlan): Promise<number> {
     const references = referencesOf(plan);
-    const options = this.#invocation.given(new Set(['check', 'ci', 'ndjson', 'template']));
+    const options = this.#invocation.optionWords(new Set(['check', 'ci', 'ndjson', 'template']));
     const command = ['media rewrite --write', ...options.map(shellWord)].join(' ');
     for (const reference of references) {
       const local = new MediaError('local_reference', `${reference.source} is a local file.`, {
@@ -89,7 +89,7 @@ export class ReferencePrinter {
   }
 
   /** Annotates the error that ends a run before anything is found, and throws it. */
-  ended(error: unknown): never {
+  failBeforeStart(error: unknown): never {
     this.#annotate?.(asMediaError(error), undefined, {});
     throw error;
   }
@@ -121,7 +121,7 @@ export class ReferencePrinter {
   }
 
   /** Reports how much stays as it is, though it names local media: of each kind, as JSON for each document. */
-  unchanged({documents}: RewritePlan): void {
+  reportUnchanged({documents}: RewritePlan): void {
     const {report} = this.#invocation;
     for (const [kind, one] of unchangedNames) {
       let sum = 0;
@@ -130,7 +130,7 @@ export class ReferencePrinter {
         sum += count;
         if (count > 0 && report.isJson) report.event('', {unchanged: {file: name, kind, count}});
       }
-      if (sum > 0) report.note(`${counted(sum, one)} ${sum === 1 ? 'was' : 'were'} left unchanged.`);
+      if (sum > 0) report.note(`${countText(sum, one)} ${sum === 1 ? 'was' : 'were'} left unchanged.`);
     }
   }
 
@@ -146,7 +146,7 @@ export class ReferencePrinter {
 
   #problem(reference: FoundReference, error: MediaError): void {
     const message = `${placeOf(reference)}: ${error.message}`;
-    this.#invocation.report.failure(error.reworded({message}));
+    this.#invocation.report.failure(error.reword({message}));
     this.#annotate?.(error, reference.document, reference);
   }
 
@@ -164,7 +164,7 @@ export class ReferencePrinter {
     const {host, stdout} = this.#invocation;
     const {ndjson, write, outDir, stdout: isPrinted} = this.#flags;
     if (this.#template !== undefined) {
-      const pathOf = (name: string) => typedPath(host.cwd(), name);
+      const pathOf = (name: string) => resolveUserPath(host.cwd(), name);
       for (const outcome of plan.files.flatMap(file => outcomeOf(file) ?? []))
         await stdout.write(renderOutcome(this.#template, outcome, pathOf));
     } else if (ndjson || !(write || isPrinted || outDir !== undefined)) {
@@ -189,9 +189,9 @@ export class ReferencePrinter {
     return status > 0 && others > 0 ? 3 : status;
   }
 
-  async written(name: string, count: number): Promise<void> {
+  async printWritten(name: string, count: number): Promise<void> {
     if (this.#flags.ndjson || this.#template !== undefined) return;
-    await this.#invocation.stdout.write(`${printable(name)}: ${counted(count, 'URL')}\n`);
+    await this.#invocation.stdout.write(`${printable(name)}: ${countText(count, 'URL')}\n`);
   }
 
   /** Notes how many references and files there were. */
@@ -231,8 +231,8 @@ function referencesOf({documents}: RewritePlan): FoundReference[] {
 }
 
 function counts(plan: RewritePlan): string {
-  const references = counted(referencesOf(plan).length, 'local reference');
-  return `${references} in ${counted(plan.documents.length, 'document')}`;
+  const references = countText(referencesOf(plan).length, 'local reference');
+  return `${references} in ${countText(plan.documents.length, 'document')}`;
 }
 
 function placeOf({document, line, column}: FoundReference): string {

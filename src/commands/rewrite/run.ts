@@ -3,7 +3,7 @@ import {type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.
 import {exitStatusOf, MediaError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
-import {isBelow, typedPath} from '../../lib/files/typed-path.ts';
+import {isBelow, resolveUserPath} from '../../lib/files/typed-path.ts';
 import {asMediaError} from '../../output/report.ts';
 import {type DocumentFile, findDocuments} from '../../rewrite/documents.ts';
 import {type DocumentPlan, planRewrite, type RewritePlan, withoutProblems} from '../../rewrite/plan.ts';
@@ -32,9 +32,9 @@ export class RewriteRun {
   async execute(): Promise<ExitStatus> {
     const {write, outDir, stdout, check, allowMissing} = this.#options;
     const printer = new ReferencePrinter(this.#invocation, this.#options);
-    const whole = await this.#plan().catch(error => printer.ended(error));
+    const whole = await this.#plan().catch(error => printer.failBeforeStart(error));
     await printer.failedDocuments(whole);
-    printer.unchanged(whole);
+    printer.reportUnchanged(whole);
     if (check) return (await printer.localReferences(whole)) || Number(whole.failed.length > 0);
     await printer.problems(whole);
     const plan = allowMissing ? whole : withoutProblems(whole);
@@ -44,25 +44,25 @@ export class RewriteRun {
     if (plan.documents.length === 0) return hasFailed ? 1 : 0;
     const isDryRun = !write && !stdout && outDir === undefined;
     const uploaded = await this.#upload(plan, isDryRun);
-    const written = isDryRun ? 0 : await this.#write(plan, printer);
+    const writeStatus = isDryRun ? 0 : await this.#write(plan, printer);
     await printer.results(plan, file => this.#outcomeOf(file, plan));
     printer.summary(plan, this.#outcomes);
     // A document that could not be written makes a success a failure.
-    const status = this.#stopped ?? (uploaded || written);
+    const status = this.#stopped ?? (uploaded || writeStatus);
     return status === 0 && hasFailed ? (plan.files.length > 0 ? 3 : 1) : status;
   }
 
   async #plan(): Promise<RewritePlan> {
     const {root, links = false, frontMatter = [], inputs, once, outDir} = this.#options;
     const cwd = this.#invocation.host.cwd();
-    const publicDirectories = (this.#options.static ?? []).map(directory => typedPath(cwd, directory));
+    const publicDirectories = (this.#options.static ?? []).map(directory => resolveUserPath(cwd, directory));
     const documents: DocumentFile[] = [];
     const mirror = outDir === undefined ? undefined : await this.#realPath(outDir);
     for await (const document of findDocuments(inputs, cwd, mirror)) documents.push(document);
     await this.#refusePlaces(documents, mirror);
     return planRewrite(documents, {
       cwd,
-      places: {root: root === undefined ? undefined : typedPath(cwd, root), publicDirectories},
+      places: {root: root === undefined ? undefined : resolveUserPath(cwd, root), publicDirectories},
       scan: {links, frontMatter},
       comparesContent: once === false,
     });
@@ -71,10 +71,10 @@ export class RewriteRun {
   /** The real path of a file or directory; undefined if there is none. */
   #realPath(path: string): Promise<string | undefined> {
     const {files, cwd} = this.#invocation.host;
-    return files.realpath(resolve(typedPath(cwd(), path))).catch(() => undefined);
+    return files.realpath(resolve(resolveUserPath(cwd(), path))).catch(() => undefined);
   }
 
-  /** Throws a usage error if a document or another file would be overwritten, or if there is no single document to print. */
+  /** Throws a usage error if a file would be overwritten, or if not exactly one document is to be printed. */
   async #refusePlaces(documents: readonly DocumentFile[], mirror: string | undefined): Promise<void> {
     const {inputs, outDir, stdout} = this.#options;
     if (stdout && documents.length !== 1)
@@ -82,7 +82,7 @@ export class RewriteRun {
         hint: 'Use --out-dir for several.',
       });
     if (outDir === undefined) return;
-    const directory = typedPath(this.#invocation.host.cwd(), outDir);
+    const directory = resolveUserPath(this.#invocation.host.cwd(), outDir);
     const places = new Map<string, string>();
     const originals = new Map<string | undefined, string>();
     for (const {path, name} of documents) originals.set(await inodeOf(path, 'file'), name);
@@ -118,7 +118,7 @@ export class RewriteRun {
     return this.#outcomes.get(sameAs.get(file) ?? file);
   }
 
-  /** Writes the documents, after a signal only those begun; resolves to the exit status of what could not be written. */
+  /** Writes the documents; after a signal, only those it has begun. Resolves to the exit status. */
   async #write(plan: RewritePlan, printer: ReferencePrinter): Promise<number> {
     const {host, report, stdout} = this.#invocation;
     const signal = endSignal(this.#invocation);
@@ -140,7 +140,7 @@ export class RewriteRun {
           status = exitStatusOf[result.code];
         } else if (result !== undefined) {
           count += 1;
-          await printer.written(name, result);
+          await printer.printWritten(name, result);
         }
       }
     }
@@ -161,7 +161,8 @@ export class RewriteRun {
       return undefined;
     }
     const {outDir} = this.#options;
-    if (outDir !== undefined) await writeToMirror(typedPath(host.cwd(), outDir), document, rewritten, host);
+    if (outDir !== undefined)
+      await writeToMirror(resolveUserPath(host.cwd(), outDir), document, rewritten, host);
     else if (rewritten.count === 0) return undefined;
     else await writeInPlace(document, rewritten, host);
     return rewritten.count;

@@ -5,11 +5,11 @@ import {describeServiceError, startEmbedded} from '../../cli/start-embedded.ts';
 import type {EmbeddedService, RequestEntry, ServiceOptions} from '../../embedded/service.ts';
 import {failed, MediaError} from '../../errors.ts';
 import type {Clock, Host, StopSignal} from '../../host.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
+import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {own} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
 import {asMediaError, type Report} from '../../output/report.ts';
-import {counted} from '../../output/units.ts';
+import {countText} from '../../output/units.ts';
 import {parseProfileName} from '../../settings/parse.ts';
 import {originOf} from '../../settings/profile.ts';
 import {readProfiles, updateProfiles} from '../../settings/store.ts';
@@ -85,10 +85,10 @@ function reportLeftBehind(
   lostDirectory: string,
   report: Report,
 ): void {
-  if (temporary > 0) report.note(`Removed after an earlier run: ${counted(temporary, 'temporary file')}.`);
+  if (temporary > 0) report.note(`Removed after an earlier run: ${countText(temporary, 'temporary file')}.`);
   if (lost.length > 0)
     report.warning(
-      `${counted(lost.length, 'upload')} without a record, moved to ${lostDirectory}. Delete them, or restore their records from a backup and move them back.`,
+      `${countText(lost.length, 'upload')} without a record, moved to ${lostDirectory}. Delete them, or restore their records from a backup and move them back.`,
     );
 }
 
@@ -100,7 +100,7 @@ async function dataDirectoryFor({ephemeral, dataDir}: ServeSettings, host: Host)
       failed('local_failure', `No directory can be made in ${parent}`, hint),
     );
   }
-  if (dataDir !== undefined) return typedPath(host.cwd(), dataDir);
+  if (dataDir !== undefined) return resolveUserPath(host.cwd(), dataDir);
   const {dataDirectory} = await import('../../settings/paths.ts');
   return dataDirectory(host);
 }
@@ -113,7 +113,7 @@ async function start(
   invocation: Invocation,
 ) {
   const {host, report} = invocation;
-  const {seed, keepsUsedKeys: keepsUsed} = settings;
+  const {seed, keepsUsedKeys} = settings;
   const options: ServiceOptions = {
     ...settings.service,
     ...(seed !== undefined && {seed: (await import('./seed.ts')).seedFiles(seed, dataDirectory, invocation)}),
@@ -127,7 +127,7 @@ async function start(
     onRequest: entry => report.event(logLine(entry), {request: logFields(entry, host.clock)}),
     onError: error => report.failure(asMediaError(describeServiceError(error, options))),
   };
-  return startEmbedded(options, {label: 'serve', persist: true, keepsUsed});
+  return startEmbedded(options, {label: 'serve', persist: true, keepsUsedKeys});
 }
 
 /** The fields of a line of the log; `time` is the end of the request. */
@@ -142,19 +142,19 @@ function logLine({method, path, status, bytes, elapsedMs, faults = []}: RequestE
 }
 
 /**
- * Stores where the pages of an embedded service are, so that `media login` and refused keys can name its profile page: in the profile
- * that was chosen with `--profile`, together with the base URL, or else in the default profile if that uses this service already. A
- * profile of another service stays as it is.
+ * Stores where the pages of an embedded service are, so that `media login` and refused keys can name its profile page:
+ * in the profile that was chosen with `--profile`, together with the base URL, or else in the default profile if that
+ * uses this service already. A profile of another service stays as it is.
  */
 async function namePages(url: string, {host, globals, report}: Invocation): Promise<void> {
-  const chosen = globals.profile ?? (host.env['MEDIA_PROFILE'] || undefined);
-  const name = parseProfileName(chosen ?? 'default');
+  const profileName = globals.profile ?? (host.env['MEDIA_PROFILE'] || undefined);
+  const name = parseProfileName(profileName ?? 'default');
   const page = `${url}/profile`;
   try {
     const profile = own(await readProfiles(host), name) ?? {};
     const owner = originOf(profile) ?? profile['key-origin'] ?? profile['base-url'];
-    if (owner !== url && (owner !== undefined || chosen === undefined)) {
-      if (chosen !== undefined) report.note(`Profile ${name} belongs to ${owner} and was not changed.`);
+    if (owner !== url && (owner !== undefined || profileName === undefined)) {
+      if (profileName !== undefined) report.note(`Profile ${name} belongs to ${owner} and was not changed.`);
       return;
     }
     if (profile['profile-url'] !== page)
@@ -163,7 +163,7 @@ async function namePages(url: string, {host, globals, report}: Invocation): Prom
       });
   } catch (error) {
     // Without a chosen profile, unusable settings are no reason to fail.
-    if (chosen !== undefined || !(error instanceof MediaError)) throw error;
+    if (profileName !== undefined || !(error instanceof MediaError)) throw error;
   }
-  if (chosen !== undefined) report.note(`To store an API key for it: media login --profile ${name}`);
+  if (profileName !== undefined) report.note(`To store an API key for it: media login --profile ${name}`);
 }

@@ -3,8 +3,8 @@ import type {ServiceOptions} from '../../embedded/service.ts';
 import {failed, MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {readText} from '../../lib/files/read-text.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
-import {defined} from '../../lib/object.ts';
+import {resolveUserPath} from '../../lib/files/typed-path.ts';
+import {omitUndefined} from '../../lib/object.ts';
 
 /** The options of `media serve`, as they were typed. */
 export interface ServeOptions
@@ -21,7 +21,7 @@ export interface ServeOptions
 
 export type ServeSettings = Awaited<ReturnType<typeof serveSettings>>;
 
-/** The options of `media serve`, and variables for what they do not say: `services:` of GitHub and GitLab pass no options. */
+/** The options of `media serve`, and its variables: `services:` of GitHub and GitLab can pass no options. */
 export async function serveSettings(options: ServeOptions, {env, cwd}: Host) {
   const {ephemeral = false, maxSize, quota, faultPort} = options;
   const dataDir = options.dataDir ?? (ephemeral ? undefined : env['MEDIA_SERVE_DATA_DIR'] || undefined);
@@ -33,7 +33,7 @@ export async function serveSettings(options: ServeOptions, {env, cwd}: Host) {
     dataDir,
     seed: options.seed ?? (env['MEDIA_SERVE_SEED'] || undefined),
     keepsUsedKeys: options.keepKey ?? dataDir !== undefined,
-    service: defined({
+    service: omitUndefined({
       port: options.port ?? portOf(env['MEDIA_SERVE_PORT']),
       host: options.host ?? (env['MEDIA_SERVE_HOST'] || undefined),
       publicUrl: options.publicUrl ?? (env['MEDIA_SERVE_PUBLIC_URL'] || undefined),
@@ -42,7 +42,7 @@ export async function serveSettings(options: ServeOptions, {env, cwd}: Host) {
       fixedKey: await chosenKey(env['MEDIA_SERVE_KEY'], env['MEDIA_SERVE_KEY_FILE'], cwd()),
       maxSize,
       quota,
-      faults: hasFaults ? defined({list, control}) : undefined,
+      faults: hasFaults ? omitUndefined({list, control}) : undefined,
     }),
   };
 }
@@ -55,7 +55,7 @@ async function chosenKey(key = '', file = '', directory: string): Promise<string
   }
   if (file === '') return key || undefined;
   const hint = 'Point MEDIA_SERVE_KEY_FILE to a file that holds the key, or set MEDIA_SERVE_KEY.';
-  const text = await readText(typedPath(directory, file)).catch(
+  const text = await readText(resolveUserPath(directory, file)).catch(
     failed('local_failure', `The key in ${file} cannot be read`, hint),
   );
   return text.trim();

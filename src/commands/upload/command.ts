@@ -10,7 +10,7 @@ import {
   typesOption,
   wholeNumber,
 } from '../../cli/values.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
+import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {formatChoices} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import {type UploadFlags, uploadDefaults} from './flags.ts';
@@ -118,5 +118,5 @@ async function chosenFormat(options: Omit<UploadFlags, 'inputs'>, {host}: Invoca
   if (options.template === undefined) return options.format ?? 'table';
   const {parseTemplate} = await import('../../output/results/template.ts');
   const cwd = host.cwd();
-  return {template: parseTemplate(options.template), pathOf: name => typedPath(cwd, name)};
+  return {template: parseTemplate(options.template), pathOf: name => resolveUserPath(cwd, name)};
 }

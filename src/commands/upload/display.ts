@@ -17,7 +17,7 @@ const countAfterMs = {drawn: 500, plain: plainLineMs / 2};
 /** How long a progress report on request waits for the inputs to be counted. */
 const countingMs = 1_000;
 
-/** Shows progress on standard error, drawn on a terminal, else as a line every 10 s; counts several inputs meanwhile. */
+/** Shows progress on standard error: drawn on a terminal, else a line every 10 s. Measures several inputs meanwhile. */
 export async function watchUpload(
   invocation: Invocation,
   inputs: Inputs,
@@ -33,18 +33,18 @@ export async function watchUpload(
     report.event(text, {progress: {...tally.fields(), ...standing}});
   };
   const isDrawn = mayDraw(invocation);
-  const drawn = isDrawn ? await import('../../output/progress/progress.ts') : undefined;
+  const drawing = isDrawn ? await import('../../output/progress/progress.ts') : undefined;
   const progress =
-    drawn && new drawn.Progress(host, {meter, several: inputs.several, summary: () => tally.summary()});
+    drawing && new drawing.Progress(host, {meter, several: inputs.several, summary: () => tally.summary()});
   report.drawing = progress;
-  // Programs always get lines, since CI systems end silent jobs; people get them for several inputs, or instead of a drawing.
+  // Programs always get lines, since CI ends silent jobs; people get them for several inputs, or without a drawing.
   const hasReader = inputs.several || report.isJson || mayAnimate(host.stderr, host.env);
   const hasLines = !isDrawn && globals.progress !== false && hasReader;
   const stopLines = hasLines ? host.clock.every(plainLineMs, tell) : () => {};
-  const surveyed = new AbortController();
+  const surveyEnd = new AbortController();
   let counting: Promise<void> | undefined;
   const countAll = async () => {
-    if (await inputs.survey(bytes => meter.counted(bytes), surveyed.signal)) meter.allCounted();
+    if (await inputs.survey(bytes => meter.addToSurvey(bytes), surveyEnd.signal)) meter.endSurvey();
   };
   // A failure to count is ignored: the run itself reports the same failure.
   const count = () => (counting ??= countAll().catch(() => {}));
@@ -83,7 +83,7 @@ export async function watchUpload(
     /** Stops watching and clears what was drawn. */
     finish() {
       stopCounting();
-      surveyed.abort();
+      surveyEnd.abort();
       stopLines();
       progress?.stop();
       report.drawing = undefined;
@@ -103,5 +103,5 @@ function mayDraw({host, report, globals}: Invocation): boolean {
   );
 }
 
-/** Where the outcomes go: they are printed, or added to those of a command that uploads files for its own purpose and prints its own summary. */
+/** Where the outcomes go: to standard output, or to the command that uploads files for its own purpose. */
 export type RunOutput = {format: OutputFormat} | {outcomes: Outcome[]};

@@ -12,7 +12,7 @@ export const uploadDefaults = {types: 'extension', retries: transferDefaults.ret
 /** Which files are uploaded. */
 export interface InputFlags extends InputRequest {
   clipboard?: boolean;
-  /** Makes the source of each input, which is the name of a file even if it looks like a pattern: set by other commands. */
+  /** Makes the source of each input, set by other commands: each input is a file name, never a pattern. */
   source?: (name: string) => Source;
   shard?: string;
 }

@@ -61,7 +61,7 @@ export class GithubReport {
     this.#ending = this.#invocation.report.inWords(error);
   }
 
-  /** Writes the outputs and the summary of a run with this exit status; resolves to that, or to another if they cannot be written. */
+  /** Writes the outputs and the summary of a run. Resolves to its exit status, or to another if the write fails. */
   async end(status: ExitStatus): Promise<ExitStatus> {
     const {host, report} = this.#invocation;
     const {env} = host;
@@ -69,16 +69,16 @@ export class GithubReport {
       (await this.#append(env['GITHUB_OUTPUT'], () => this.#outputs())) ??
       (await this.#append(env['GITHUB_STEP_SUMMARY'], size => this.#summary(size)));
     if (failure === undefined) return status;
-    report.failure(status === 0 ? failure.reworded({hint: this.#tally.outputHint}) : failure);
+    report.failure(status === 0 ? failure.reword({hint: this.#tally.outputHint}) : failure);
     return status === 0 ? exitStatusOf[failure.code] : status;
   }
 
   /** An output with one line per file. Lines beyond GitHub's limit are left out, with a note. */
   #outputs(): string {
     const values = {
-      id: this.#ids.joined('\n'),
-      url: this.#urls.joined('\n'),
-      records: this.#records.joined(',\n', '[', ']'),
+      id: this.#ids.join('\n'),
+      url: this.#urls.join('\n'),
+      records: this.#records.join(',\n', '[', ']'),
     };
     let text = '';
     for (const [name, value] of Object.entries(values)) {
@@ -101,15 +101,15 @@ export class GithubReport {
     if (this.#tally.total === 0) return Buffer.byteLength(text) <= room ? text : '';
     text += '| file | status | media |\n|---|---|---|\n';
     let size = Buffer.byteLength(text);
-    let shown = 0;
-    for (const line of [...this.#failures.sorted(), ...this.#successes.sorted()]) {
+    let printedRows = 0;
+    for (const line of [...this.#failures.inOrder(), ...this.#successes.inOrder()]) {
       size += Buffer.byteLength(line) + 1;
       if (size > room) break;
       text += `${line}\n`;
-      shown += 1;
+      printedRows += 1;
     }
-    const hidden = this.#tally.total - shown;
-    return hidden === 0 ? `${text}\n` : `${text}\n... and ${hidden} more.\n\n`;
+    const otherRows = this.#tally.total - printedRows;
+    return otherRows === 0 ? `${text}\n` : `${text}\n... and ${otherRows} more.\n\n`;
   }
 
   async #append(
@@ -155,12 +155,12 @@ class Lines {
     if (this.#length <= longestSummary) this.#lines.push([position, line]);
   }
 
-  sorted(): string[] {
+  inOrder(): string[] {
     return this.#lines.sort(([a], [b]) => a - b).map(([, line]) => line);
   }
 
   /** All lines in the order of the inputs; undefined if there were too many. */
-  joined(separator: string, start = '', end = ''): string | undefined {
-    return this.#length > longestSummary ? undefined : start + this.sorted().join(separator) + end;
+  join(separator: string, start = '', end = ''): string | undefined {
+    return this.#length > longestSummary ? undefined : start + this.inOrder().join(separator) + end;
   }
 }

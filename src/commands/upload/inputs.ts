@@ -5,8 +5,8 @@ import {MediaError} from '../../errors.ts';
 import {hintText} from '../../hint.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
-import {typedPath} from '../../lib/files/typed-path.ts';
-import {defined} from '../../lib/object.ts';
+import {resolveUserPath} from '../../lib/files/typed-path.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import type {InputContext} from '../../sources/find/expand.ts';
 import type {Shard} from '../../sources/find/shard.ts';
 import {filesIn} from '../../sources/open/file.ts';
@@ -24,14 +24,14 @@ export interface Inputs {
   /** Whether there are no sources, because the shard has none of the inputs or the lists contain no names. */
   empty: boolean;
   /** The links to directories that were not followed so far. */
-  unfollowed?: ReadonlySet<string>;
+  unfollowedLinks?: ReadonlySet<string>;
   /** Reads the inputs again to report the size of each; false if that was not possible to the end. */
-  survey(found: (bytes: number) => void, signal: AbortSignal): Promise<boolean>;
+  survey(onFile: (bytes: number) => void, signal: AbortSignal): Promise<boolean>;
   /** Closes the lists of names, for a run that fails before it has read the sources. */
   close(): Promise<void>;
 }
 
-/** Opens the sources of the command line, or the share of `--shard`; rejects if an input is invalid or matches nothing. */
+/** Opens the inputs of the command line, or the share of `--shard`; rejects if one is invalid or matches nothing. */
 export async function openInputs(
   options: InputFlags & MemoryFlags,
   {host, report}: Pick<Invocation, 'host' | 'report'>,
@@ -41,12 +41,15 @@ export async function openInputs(
   if (options.source) return knownInputs(options.inputs, options.source);
   if (options.filesFrom?.includes('-')) announceTyping('the names of files, one per line', {host, report});
   else if (options.inputs.includes('-')) announceTyping('the content of a file', {host, report});
-  const [{expandInputs, interruptible, resumed}, {autoShard, ownShare, parseShard}] = await Promise.all([
-    import('../../sources/find/expand.ts'),
-    import('../../sources/find/shard.ts'),
-  ]);
-  const given = options.shard;
-  const shard = given === undefined ? undefined : given === 'auto' ? autoShard(host.env) : parseShard(given);
+  const [{expandInputs, interruptible, resumeIterator}, {autoShard, ownShare, parseShard}] =
+    await Promise.all([import('../../sources/find/expand.ts'), import('../../sources/find/shard.ts')]);
+  const shardOption = options.shard;
+  const shard =
+    shardOption === undefined
+      ? undefined
+      : shardOption === 'auto'
+        ? autoShard(host.env)
+        : parseShard(shardOption);
   const journals = options.journal === undefined ? [] : [options.journal];
   const writesFiles = journals.length > 0 || host.fileOf('stdout') !== undefined;
   const context = {
@@ -54,25 +57,25 @@ export async function openInputs(
     stdin: () => host.stdin,
     temporaryDirectory: host.temporaryDirectory(),
     signal,
-    ...(writesFiles && {walked: (await import('./own-files.ts')).withoutOwnFiles(journals, host)}),
+    ...(writesFiles && {mapFile: (await import('./own-files.ts')).withoutOwnFiles(journals, host)}),
   };
   const allSources = (callbacks: Partial<InputContext> = {}) => {
     const sources = expandInputs(options, {...context, ...callbacks});
     return shard === undefined ? sources : ownShare(sources, shard);
   };
-  const unfollowed = new Set<string>();
-  const iterator = interruptible(allSources({unfollowed: name => unfollowed.add(name)}), signal);
-  const named = options.inputs.length + (options.filesFrom?.length ?? 0);
-  const mayBeOne = named === 1 && options.inputs.length === 1 && !options.recursive;
+  const unfollowedLinks = new Set<string>();
+  const iterator = interruptible(allSources({onUnfollowedLink: name => unfollowedLinks.add(name)}), signal);
+  const inputCount = options.inputs.length + (options.filesFrom?.length ?? 0);
+  const mayBeOne = inputCount === 1 && options.inputs.length === 1 && !options.recursive;
   // Errors show up with the first source; a second source of a pattern shows that it stands for several.
-  const taken = [await iterator.next()];
-  if (mayBeOne && !taken[0]?.done) taken.push(await iterator.next());
+  const firstSources = [await iterator.next()];
+  if (mayBeOne && !firstSources[0]?.done) firstSources.push(await iterator.next());
   return {
-    sources: resumed(taken, iterator),
-    several: !mayBeOne || taken.at(-1)?.done !== true,
+    sources: resumeIterator(firstSources, iterator),
+    several: !mayBeOne || firstSources.at(-1)?.done !== true,
     shard,
-    empty: taken[0]?.done === true,
-    unfollowed,
+    empty: firstSources[0]?.done === true,
+    unfollowedLinks,
     async survey(found, until) {
       const {isRepeatable, survey} = await import('../../sources/find/survey.ts');
       return (await isRepeatable(options, context.cwd)) && survey(allSources(), found, until);
@@ -98,7 +101,7 @@ async function clipboardInputs(
   const {pictureSource, readClipboard} = await import('../../sources/clipboard/clipboard.ts');
   const content = await readClipboard(host, signal);
   if ('files' in content) {
-    if (content.dropped !== undefined) report.warning(content.dropped);
+    if (content.warning !== undefined) report.warning(content.warning);
     return knownInputs(content.files, filesIn(host.cwd()));
   }
   const picture = name === undefined ? content : {...content, name: basename(name)};
@@ -126,38 +129,38 @@ function knownInputs(names: readonly string[], source: (name: string) => Source)
 type DecideType = TransferOptions['contentType'];
 
 /** The function that decides the content type of each source; an invalid --content-type is a usage error. */
-export async function typeDecision({types, contentType: given}: TransferFlags): Promise<DecideType> {
+export async function typeDecision({types, contentType: typeOption}: TransferFlags): Promise<DecideType> {
   const {decideSourceType, parseContentType} = await import('../../sources/media-type/decide.ts');
-  const contentType = given === undefined ? undefined : parseContentType(given);
+  const contentType = typeOption === undefined ? undefined : parseContentType(typeOption);
   return async (source, opened) => {
     const {warning, ...decision} = await decideSourceType(source, opened, {types, contentType});
-    return {...decision, ...defined({warning: warning && hintText(warning, commandLine())})};
+    return {...decision, ...omitUndefined({warning: warning && hintText(warning, commandLine())})};
   };
 }
 
-/** Throws a usage error, before anything is written, if the journal, a list and standard output are not different files. */
+/** Throws a usage error if two of the journal, the lists and standard output are the same file. */
 export async function refuseSameFile(
   {journal, filesFrom = []}: InputFlags & MemoryFlags,
   host: Host,
 ): Promise<void> {
-  const used = [
+  const files = [
     ...(journal === undefined ? [] : [{what: '--journal', path: journal}]),
     ...filesFrom.map(path => (path === '-' ? {what: '--files-from -'} : {what: '--files-from', path})),
   ];
-  const known = new Map<string, string>();
+  const optionOfFile = new Map<string, string>();
   const output = host.fileOf('stdout');
-  if (output !== undefined) known.set(output, 'standard output');
+  if (output !== undefined) optionOfFile.set(output, 'standard output');
   // Without a path, it is standard input.
-  for (const {what, path} of used) {
+  for (const {what, path} of files) {
     const identity =
-      path === undefined ? host.fileOf('stdin') : await inodeOf(typedPath(host.cwd(), path), 'file');
+      path === undefined ? host.fileOf('stdin') : await inodeOf(resolveUserPath(host.cwd(), path), 'file');
     if (identity === undefined) continue;
-    const other = known.get(identity);
+    const other = optionOfFile.get(identity);
     if (other !== undefined && (other !== what || what === '--journal')) {
-      const named = path === undefined ? '' : `, ${path}`;
+      const pathText = path === undefined ? '' : `, ${path}`;
       const hint = 'Use a different file for each.';
-      throw new MediaError('usage', `${what} and ${other} are the same file${named}.`, {hint});
+      throw new MediaError('usage', `${what} and ${other} are the same file${pathText}.`, {hint});
     }
-    known.set(identity, what);
+    optionOfFile.set(identity, what);
   }
 }

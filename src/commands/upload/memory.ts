@@ -5,10 +5,10 @@ import type {Session} from '../../cli/session.ts';
 import {MediaError} from '../../errors.ts';
 import {command, hint} from '../../hint.ts';
 import type {Host, StopSignal} from '../../host.ts';
-import type {Journal, JournalMemory, Scope} from '../../journal/journal.ts';
+import type {Journal, JournalLookup, Scope} from '../../journal/journal.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {ownershipProblem} from '../../lib/files/ownership.ts';
-import {defined} from '../../lib/object.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import {systemReason} from '../../lib/system-code.ts';
 import type {Report} from '../../output/report.ts';
 import type {Settings} from '../../settings/settings.ts';
@@ -52,17 +52,17 @@ export async function openRunJournal(
   return openJournal(path, host, options).catch(error => {
     const {code, cause} = error instanceof MediaError ? error : {};
     const advice = hint`Wait until that run has ended${command('uploadWithoutOnce')}`;
-    if (code === 'journal_in_use') throw error.reworded({hint: advice});
+    if (code === 'journal_in_use') throw error.reword({hint: advice});
     throw code === 'journal_unusable' && cause ? stateUnwritable(host, error.sentence, cause) : error;
   });
 }
 
-/** Reads the journal for a dry run, which does not open the service. Without a base URL, that cannot be compared with the one in the journal. */
+/** Reads the journal for a dry run, without opening the service. Without a base URL, the scopes are not compared. */
 export async function readDryRunMemory(
   {journal, once}: MemoryFlags,
   invocation: Invocation,
   {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
-): Promise<{journal?: JournalMemory | undefined; onUnknown?: Settings['onUnknown'] | undefined}> {
+): Promise<{journal?: JournalLookup | undefined; onUnknown?: Settings['onUnknown'] | undefined}> {
   const {host, globals} = invocation;
   if (journal === undefined && once === false) return {};
   const {resolveSettings} = await import('../../settings/settings.ts');
@@ -74,7 +74,7 @@ export async function readDryRunMemory(
   const {account, onUnknown} = settings;
   const identity = await identityOf(settings, host);
   const isEmbedded = settings.baseUrl?.kind === 'embedded';
-  const {readMemory} = await import('../../journal/journal.ts');
+  const {readLookup} = await import('../../journal/journal.ts');
   const ask = async <Answer>(question: (session: Session) => Promise<Answer>) => {
     const {openSession, withSession} = await import('../../cli/session.ts');
     return withSession(await openSession(invocation, stop), question);
@@ -88,11 +88,11 @@ export async function readDryRunMemory(
   const part = journal === undefined ? undefined : shard;
   const scope = identity === undefined ? undefined : scopeOf(identity, account, part);
   const path = journal ?? (scope && (await ownJournal(host, scope.service, settings.profileName)));
-  const known = path === undefined ? undefined : readMemory(path, host, scope, isEmbedded ? {} : questions);
-  return {journal: await known, onUnknown};
+  const lookup = path === undefined ? undefined : readLookup(path, host, scope, isEmbedded ? {} : questions);
+  return {journal: await lookup, onUnknown};
 }
 
-/** How a journal identifies the configured service; undefined without a base URL, and before the first embedded service. */
+/** How a journal identifies the service of the settings; undefined without a base URL or an embedded service yet. */
 async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promise<string | undefined> {
   if (baseUrl === undefined) return undefined;
   if (baseUrl.kind === 'service') {
@@ -107,7 +107,7 @@ async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promis
   return identity === undefined ? undefined : `embedded:${identity}`;
 }
 
-/** The path of this machine's own journal for a service and a profile; rejects with `state_unwritable` if others may write it. */
+/** The path of this machine's journal for a service and a profile; `state_unwritable` if others may write it. */
 async function ownJournal(host: Invocation['host'], service: string, profile: string): Promise<string> {
   const {journalDirectory, stateUnwritable} = await import('../../settings/paths.ts');
   const directory = journalDirectory(host);
@@ -117,7 +117,7 @@ async function ownJournal(host: Invocation['host'], service: string, profile: st
     const stats = await host.files.stat(one).catch(() => undefined);
     const problem = stats && ownershipProblem(one, stats, host, host.groupId());
     if (problem !== undefined)
-      throw stateUnwritable(host, `${problem.why}, so it is not trusted.`).reworded({hint: problem.remedy});
+      throw stateUnwritable(host, `${problem.why}, so it is not trusted.`).reword({hint: problem.remedy});
   }
   return path;
 }
@@ -125,5 +125,5 @@ async function ownJournal(host: Invocation['host'], service: string, profile: st
 /** The service, account and part that a journal must belong to, so that this run can use it. */
 function scopeOf(service: string, account: string | undefined, shard?: Shard): Scope {
   const part = shard === undefined ? undefined : `${shard.index}/${shard.count}`;
-  return {service, ...defined({account, shard: part})};
+  return {service, ...omitUndefined({account, shard: part})};
 }

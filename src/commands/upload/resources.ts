@@ -2,7 +2,7 @@ import type {Invocation} from '../../cli/invocation.ts';
 import type {Session} from '../../cli/session.ts';
 import {certainSize} from '../../embedded/media/probe.ts';
 import {type MediaError, unlessBug} from '../../errors.ts';
-import type {JournalMemory} from '../../journal/journal.ts';
+import type {JournalLookup} from '../../journal/journal.ts';
 import type {Stop} from '../../lib/stop.ts';
 import type {Speed} from '../../settings/profile.ts';
 import type {Settings} from '../../settings/settings.ts';
@@ -15,7 +15,7 @@ import {openRunJournal, readDryRunMemory} from './memory.ts';
 /** What a run keeps open: the service, its journal, or what a dry run knows of earlier runs. */
 export interface Resources {
   session?: Session | undefined;
-  journal?: JournalMemory | undefined;
+  journal?: JournalLookup | undefined;
   /** What is done with an upload of unknown outcome, as the variable and the profile set it. */
   onUnknown?: Settings['onUnknown'] | undefined;
   /** How fast files are sent, as the variables and the profile set it. */

@@ -33,7 +33,7 @@ export class UploadRun {
   readonly #failures: ReturnType<typeof failureReport>;
   #signal: EndSignal | undefined;
   /** Shows the progress; before the first file, there is only the summary. */
-  #shown: Awaited<ReturnType<typeof watchUpload>> | undefined;
+  #display: Awaited<ReturnType<typeof watchUpload>> | undefined;
   /** Prints the outcomes. */
   #results: Results | undefined;
   #cancelQuit = () => {};
@@ -58,8 +58,8 @@ export class UploadRun {
     const {host} = this.#invocation;
     const stopListening = host.onEndSignal(signal => this.#onSignal(signal));
     const stopTelling = host.onStatusSignal(() => {
-      if (this.#shown === undefined) this.#invocation.report.note(this.tally.summary());
-      else void this.#shown.tell();
+      if (this.#display === undefined) this.#invocation.report.note(this.tally.summary());
+      else void this.#display.tell();
     });
     const cancelDeadline = this.#startDeadline();
     try {
@@ -84,8 +84,8 @@ export class UploadRun {
       return;
     }
     const again = signal === 'SIGINT' ? 'Press Ctrl-C again' : 'Send the signal again';
-    const awaited = this.#shown?.isAwaiting() ? ': waiting for responses to finished uploads' : '';
-    report.note(`Stopping${awaited}. ${again} to quit now.`);
+    const suffix = this.#display?.isAwaiting() ? ': waiting for responses to finished uploads' : '';
+    report.note(`Stopping${suffix}. ${again} to quit now.`);
     this.#signal = signal;
     this.#end(new MediaError('interrupted', `The run was stopped by ${signal}.`));
   }
@@ -150,15 +150,15 @@ export class UploadRun {
       },
     );
     const {session} = resources;
-    this.#journal = resources.journal?.reader.shown;
-    const shown = await watchUpload(this.#invocation, inputs, this.tally, (name, message, ofSeveral) =>
+    this.#journal = resources.journal?.reader.displayPath;
+    const display = await watchUpload(this.#invocation, inputs, this.tally, (name, message, ofSeveral) =>
       this.#failures.warn(name, message, several, ofSeveral),
     );
-    this.#shown = shown;
+    this.#display = display;
     try {
       const {uploadBatch} = await import('../../transfer/batch.ts');
       const options = transferOptions(this.#options, resources, this.#invocation, {
-        ...{contentType, observer: shown.observer, several, stop: this.#stop},
+        ...{contentType, observer: display.observer, several, stop: this.#stop},
       });
       for await (const result of uploadBatch(inputs.sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result);
@@ -170,13 +170,13 @@ export class UploadRun {
       if (!(error instanceof MediaError) || this.tally.total === 0) throw error;
       this.#inputFailure = this.#plain(error);
     } finally {
-      shown.finish();
+      display.finish();
       this.#localFailure = await closeResources(resources);
     }
     await this.#results?.end();
     if (this.#inputFailure !== undefined && this.#signal === undefined)
       this.#invocation.report.failure(this.#inputFailure);
-    if (inputs.unfollowed?.size) this.#invocation.report.note(unfollowedText(inputs.unfollowed));
+    if (inputs.unfollowedLinks?.size) this.#invocation.report.note(unfollowedText(inputs.unfollowedLinks));
     if (this.#signal === undefined) refuseNothing(this.tally, this.#options);
     await this.#conclude(session, inputs);
   }
@@ -256,7 +256,7 @@ export class UploadRun {
     const isRecorded = this.#journal !== undefined || !this.tally.isAnyStored;
     const journal = isRecorded ? undefined : 'With --journal FILE, a journal records what was stored.';
     const hint = status === 0 ? this.tally.outputHint : journal;
-    const failures = [stdout.failure?.reworded({hint}), this.#localFailure].filter(
+    const failures = [stdout.failure?.reword({hint}), this.#localFailure].filter(
       failure => failure !== undefined,
     );
     for (const failure of failures) report.failure(failure);

@@ -1,5 +1,5 @@
 import {type ErrorCode, exitStatusOf, firstStatus, MediaError} from '../../errors.ts';
-import {counted, formatBytes} from '../../output/units.ts';
+import {countText, formatBytes} from '../../output/units.ts';
 import {type LeftOut, type Outcome, type OutcomeFacts, unrecordedOf} from '../../transfer/outcome.ts';
 import type {InputFlags} from './flags.ts';
 
@@ -96,7 +96,7 @@ export class Tally {
     return {...this.#counts};
   }
 
-  /** The exit status of a batch (docs/design/contract.md, "Exit status"): the first that applies of 7, 5, 4, 3, 6, 1, otherwise 0. */
+  /** The exit status of the batch (docs/design/contract.md, "Exit status"). */
   exitStatus(): number {
     const {uploaded, skipped, checked, unknown} = this.#counts;
     const statuses = new Set<number>([...this.#codes].map(code => exitStatusOf[code]));
@@ -108,7 +108,7 @@ export class Tally {
 }
 
 function sumText({files, bytes}: Sum): string {
-  return `${counted(files, 'file')}, ${formatBytes(bytes)}`;
+  return `${countText(files, 'file')}, ${formatBytes(bytes)}`;
 }
 
 /** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may upload files. */

@@ -6,7 +6,7 @@ import type {RunOutput} from './display.ts';
 import {type UploadFlags, uploadDefaults} from './flags.ts';
 import {UploadRun} from './run.ts';
 
-/** Uploads files or the clipboard for another command, which prints the outcomes; as `media upload --once`, unless `once` is false. */
+/** Uploads files or the clipboard for another command, which prints the outcomes. `once` is true by default. */
 export async function uploadFiles(
   files: readonly string[] | 'clipboard',
   flags: Partial<UploadFlags>,
@@ -14,10 +14,10 @@ export async function uploadFiles(
 ): Promise<{status: ExitStatus; outcomes: Outcome[]}> {
   const clipboard = files === 'clipboard';
   const {source = filesIn(invocation.host.cwd())} = flags;
-  const given = {clipboard, source, inputs: clipboard ? [] : files};
+  const inputFlags = {clipboard, source, inputs: clipboard ? [] : files};
   const once = flags.journal === undefined && flags.once !== false;
   const outcomes: Outcome[] = [];
-  const status = await startRun({...uploadDefaults, ...flags, ...given, once}, invocation, {outcomes});
+  const status = await startRun({...uploadDefaults, ...flags, ...inputFlags, once}, invocation, {outcomes});
   return {status, outcomes};
 }
 

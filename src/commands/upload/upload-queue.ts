@@ -14,14 +14,14 @@ import {closeResources, openResources, type Resources, transferOptions} from './
 /** How a queue differs from one run of `media upload`. */
 export interface QueueOptions {
   flags: Partial<UploadFlags>;
-  /** Called with the time since when the service has been unavailable, and with undefined when it is back, or still there. */
+  /** Called with the time since which the service is unavailable; with undefined when it is back, or was never away. */
   onUnavailable: TransferObserver['unavailable'];
-  /** Awaited, while the service is open, before the outcome is returned to the caller of `add`, who gets its rejection. */
+  /** Awaited while the service is open, before add() returns the outcome; if this rejects, add() rejects too. */
   beforeEnd: (outcome: UploadResult | LeftOut, session: Session | undefined) => Promise<void> | undefined;
 }
 
 /** A file that was added, with the promise of its outcome. */
-interface Added {
+interface QueuedFile {
   source: Source;
   resolve: (outcome: UploadResult | LeftOut) => void;
   reject: (error: unknown) => void;
@@ -31,18 +31,18 @@ interface Added {
 const idleMs = 2_000;
 
 /**
- * Uploads the files of a command that runs for a long time, as they are added, and waits while the service is unavailable. The service and this machine's journal are
- * opened for the first file and closed after 2 s without one, so that other runs get the journal, and a new key or other
- * settings count from then on.
+ * Uploads the files of a command that runs for a long time, as they are added, and waits while the service is unavailable. The service and this machine's journal
+ * are opened for the first file and closed after 2 s without one, so that other runs get the journal, and a new key or
+ * other settings count from then on.
  */
 export class UploadQueue {
   readonly #invocation: Invocation;
   readonly #flags: UploadFlags;
   readonly #options: QueueOptions;
   readonly #stop = new Stop<MediaError>();
-  readonly #waiting: Added[] = [];
+  readonly #waiting: QueuedFile[] = [];
   /** The files of the batch whose outcome is not known yet, by position. */
-  readonly #pending = new Map<number, Added>();
+  readonly #pending = new Map<number, QueuedFile>();
   #running: Promise<void> | undefined;
   /** Whether the batch takes no more files. */
   #isOver = false;
@@ -63,7 +63,7 @@ export class UploadQueue {
     });
   }
 
-  /** Sends nothing more; resolves when the responses to what was sent completely have come, and everything is closed. */
+  /** Sends nothing more. Resolves when all complete uploads have their responses, and everything is closed. */
   async stop(why: MediaError): Promise<void> {
     this.#stop.abort(why);
     this.#wake();
@@ -77,7 +77,7 @@ export class UploadQueue {
     });
   }
 
-  /** Uploads what is waiting and what is added meanwhile in one batch, until there has been nothing to do for a while. */
+  /** Uploads the waiting files, and those added meanwhile, as one batch, until the queue is idle for a while. */
   async #run(): Promise<void> {
     this.#isOver = false;
     try {
@@ -107,7 +107,7 @@ export class UploadQueue {
     });
     const wording = runOptions(this.#invocation, this.#flags);
     const {session} = resources;
-    let asked = Promise.resolve();
+    let ends = Promise.resolve();
     for await (const result of uploadBatch(this.#sources(), options)) {
       // The batch before this one may have ended while it waited for the service.
       if (result.status === 'uploaded' && !isAway) onUnavailable(undefined);
@@ -120,23 +120,23 @@ export class UploadQueue {
         error => this.#settle(outcome, error),
       );
       if (end === undefined) this.#settle(outcome);
-      else asked = asked.then(() => end);
+      else ends = ends.then(() => end);
     }
-    await asked;
+    await ends;
     this.#stop.throwIfAborted();
   }
 
   /** The files of one batch: those that wait, as long as the batch goes on. */
   async *#sources(): AsyncGenerator<Source> {
     for (let position = 0; !this.#isOver && !this.#stop.aborted; ) {
-      const added = this.#waiting.shift();
-      if (added === undefined) {
+      const file = this.#waiting.shift();
+      if (file === undefined) {
         await this.#change();
         continue;
       }
-      this.#pending.set(position, added);
+      this.#pending.set(position, file);
       position += 1;
-      yield added.source;
+      yield file.source;
     }
   }
 
@@ -159,12 +159,12 @@ export class UploadQueue {
 
   #settle(outcome: UploadResult | LeftOut, failure?: unknown): void {
     const {position} = outcome;
-    const added = this.#pending.get(position);
+    const file = this.#pending.get(position);
     this.#pending.delete(position);
     if (outcome.status !== 'left out' && endsBatch(outcome)) this.#isOver = true;
     if (this.#pending.size === 0 || this.#isOver) this.#wake();
-    if (failure === undefined) added?.resolve(outcome);
-    else added?.reject(failure);
+    if (failure === undefined) file?.resolve(outcome);
+    else file?.reject(failure);
   }
 
   /** Fails every file that waits or whose outcome is not known. */
@@ -205,7 +205,7 @@ function withReason(outcome: Outcome): Outcome {
   return cause instanceof MediaError ? {...outcome, error: cause} : outcome;
 }
 
-/** Whether the service or the journal must be opened again for the next file, because the key, the journal or the network failed. */
+/** Whether the next file needs a new session, because the key, the journal or the network failed. */
 function endsBatch(outcome: Outcome): boolean {
   const error = 'error' in outcome ? outcome.error : unrecordedOf(outcome);
   return (

@@ -2,7 +2,7 @@ import {Option} from 'commander';
 import {type Cli, CliCommand, type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
 import {geotagsOption, parseDuration} from '../../cli/values.ts';
 import {MediaError} from '../../errors.ts';
-import {defined} from '../../lib/object.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
 import {parseTemplate} from '../../output/results/template.ts';
 import type {QueueOptions} from '../upload/upload-queue.ts';
@@ -93,7 +93,7 @@ async function runWatch(
   const verify = flags.verify ?? (disposals.areWanted ? 'warn' : undefined);
   const uploads = new Uploads(invocation, places, printer, {
     disposals,
-    flags: defined({verify, geotags: flags.geotags}),
+    flags: omitUndefined({verify, geotags: flags.geotags}),
   });
   const settling = {settleMs: flags.settle, look: watchedState, isUnfinished: hasCompanion};
   const feed = new Feed({clock: host.clock, ...settling}, uploads);
@@ -109,12 +109,12 @@ async function runWatch(
     const why = new MediaError('interrupted', 'media watch was stopped.');
     stop.abort(why);
     await uploads.stop(why);
-    await feed.ended();
+    await feed.waitForEnd();
     signal.ignore();
   }
 }
 
-/** Watches all directories; `failed` rejects if the system cannot watch them, or nobody could be told what becomes of files. */
+/** Watches all directories; `failed` rejects if the system cannot watch them, or standard output has ended. */
 function watchAll(
   places: readonly WatchedPlace[],
   disposal: Disposal,
@@ -132,16 +132,16 @@ function watchAll(
     stdout.isReported = true;
   });
   const watches = places.map(
-    ({shown, path}) =>
+    ({displayPath, path}) =>
       new DirectoryWatch(path, {
         clock: host.clock,
         poll: flags.poll === true,
         except: typeof disposal === 'object' ? disposal.moveTo : undefined,
         onFile: file => feed.touch(file),
-        onFileGone: file => feed.gone(file),
-        onState: event => void printer.event({event, directory: shown}),
+        onFileGone: file => feed.forget(file),
+        onState: event => void printer.event({event, directory: displayPath}),
         onError(error) {
-          const trouble = watchTrouble(error, shown);
+          const trouble = watchTrouble(error, displayPath);
           if (trouble.isFatal) fail(trouble.error);
           else report.failure(trouble.error);
         },

@@ -5,7 +5,7 @@ import {failed, MediaError, systemError} from '../../errors.ts';
 import type {Clock} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
-import {isBelow, typedPath} from '../../lib/files/typed-path.ts';
+import {isBelow, resolveUserPath} from '../../lib/files/typed-path.ts';
 import {Stop} from '../../lib/stop.ts';
 import {isDenied, systemCode} from '../../lib/system-code.ts';
 import {namedStat} from '../../sources/open/file.ts';
@@ -42,8 +42,8 @@ export class DirectoryWatch {
   /** Whether the system has stopped watching it; another one of its name may get the same device and inode. */
   #isLost = false;
   /** The directories and files that were reported because they cannot be read. */
-  readonly #reported = new Set<string>();
-  #begun = 0;
+  readonly #reportedPaths = new Set<string>();
+  #startCount = 0;
   /** Ends the pause before the next check. */
   #pause = new Stop();
   #isClosed = false;
@@ -75,7 +75,7 @@ export class DirectoryWatch {
     const {clock, onState} = this.#options;
     const identity = await inodeOf(this.#path, 'directory');
     const isNews = this.#isLost || identity !== this.#identity;
-    const isDue = identity !== undefined && clock.monotonic() - this.#begun >= againMs;
+    const isDue = identity !== undefined && clock.monotonic() - this.#startCount >= againMs;
     this.#isLost = false;
     if (!isNews && !isDue) return;
     await this.#end();
@@ -90,7 +90,7 @@ export class DirectoryWatch {
     // What chokidar does not follow includes the directory itself.
     const root = await realpath(this.#path);
     if (this.#isClosed) return;
-    this.#begun = clock.monotonic();
+    this.#startCount = clock.monotonic();
     // chokidar asks with slashes in place of backslashes.
     const isSame = (one: string, other = '') => one.replaceAll('\\', '/') === other.replaceAll('\\', '/');
     const isIgnored = (path: string) =>
@@ -112,8 +112,8 @@ export class DirectoryWatch {
     const readAgain = async (directory: string) => {
       // chokidar leaves these out without a word.
       const report = (path: string, error: Error) => {
-        if (!this.#reported.has(path)) onError(error);
-        this.#reported.add(path);
+        if (!this.#reportedPaths.has(path)) onError(error);
+        this.#reportedPaths.add(path);
       };
       const names = await readdir(directory, {withFileTypes: true}).catch(error => {
         if (isDenied(error)) report(directory, error);
@@ -142,18 +142,18 @@ export class DirectoryWatch {
     watcher.on('add', path => onFile(named(path)));
     watcher.on('change', path => onFile(named(path)));
     watcher.on('unlink', path => onFileGone(named(path)));
-    const lost = () => {
+    const onLost = () => {
       this.#isLost = true;
       this.#pause.abort(undefined);
     };
     watcher.on('unlinkDir', path => {
       directories.delete(path);
-      if (path === root) lost();
+      if (path === root) onLost();
     });
     watcher.on('raw', (event, name, details) => {
-      // With the name of the directory itself, it has been unmounted; or it has a file of that name, which does no harm.
+      // The name of the directory itself: it was unmounted, or it contains a file of this name, which does no harm.
       const {watchedPath} = details as {watchedPath?: string};
-      if (event === 'rename' && watchedPath === root && name === basename(root)) lost();
+      if (event === 'rename' && watchedPath === root && name === basename(root)) onLost();
     });
     watcher.on('error', onError);
   }
@@ -165,7 +165,7 @@ export class DirectoryWatch {
   }
 }
 
-/** The message for an error of the watcher. It is fatal if the system allows no more watches; unreadable parts are skipped. */
+/** The message for an error of the watcher: fatal if the system allows no more watches; else it skips a part. */
 export function watchTrouble(cause: unknown, directory: string): {isFatal: boolean; error: MediaError} {
   const code = systemCode(cause);
   if (code === 'ENOSPC' || code === 'EMFILE' || code === 'ENFILE') {
@@ -180,15 +180,15 @@ export function watchTrouble(cause: unknown, directory: string): {isFatal: boole
 
 /** A directory to watch: as it was typed, and its absolute path. */
 export interface WatchedPlace {
-  shown: string;
+  displayPath: string;
   path: string;
 }
 
 /** Checks that each is a directory; rejects with the first that is not. */
-export async function watchedPlaces(typed: readonly string[], cwd: string): Promise<WatchedPlace[]> {
+export async function watchedPlaces(names: readonly string[], cwd: string): Promise<WatchedPlace[]> {
   const places: WatchedPlace[] = [];
-  for (const name of typed) {
-    const path = withoutSlash(typedPath(cwd, name));
+  for (const name of names) {
+    const path = withoutSlash(resolveUserPath(cwd, name));
     if (!(await namedStat(name, path)).isDirectory())
       throw new MediaError('usage', `${name} is not a directory.`, {
         hint: 'Name directories to watch. To upload files: media upload',
@@ -199,24 +199,24 @@ export async function watchedPlaces(typed: readonly string[], cwd: string): Prom
       throw new MediaError('usage', `${name} cannot be watched: its path has a backslash.`, {
         hint: 'Rename the directory, or watch the one that contains it.',
       });
-    places.push({shown: withoutSlash(name), path});
+    places.push({displayPath: withoutSlash(name), path});
   }
   return places;
 }
 
 /** Creates the directory that files are moved to; resolves to its real path. A watched directory is refused. */
 export async function targetPlace(
-  typed: string,
+  option: string,
   cwd: string,
-  watched: readonly WatchedPlace[],
+  places: readonly WatchedPlace[],
 ): Promise<string> {
-  const path = typedPath(cwd, typed);
-  await makeDirectory(path).catch(failed('local_failure', `${typed} could not be created`));
+  const path = resolveUserPath(cwd, option);
+  await makeDirectory(path).catch(failed('local_failure', `${option} could not be created`));
   const real = await realpath(path);
-  for (const {shown, path: other} of watched) {
+  for (const {displayPath, path: other} of places) {
     const directory = await realpath(other);
     if (directory === real || isBelow(directory, real))
-      throw new MediaError('usage', `--move-to ${typed} and the watched directory ${shown} overlap.`, {
+      throw new MediaError('usage', `--move-to ${option} and the watched directory ${displayPath} overlap.`, {
         hint: 'Choose a directory beside it, or one inside it, which is then not watched.',
       });
   }

@@ -9,15 +9,12 @@ import {type SettleOptions, settledState, type WatchedState} from './settler.ts'
 export type FailedOutcome = Extract<UploadResult, {error: MediaError}>;
 
 /** After its upload, a file stays where it is, stays until its disposal is decided again in an hour, or has left. */
-export type Finished = 'stays' | 'asked again' | 'left';
+export type UploadEnd = 'stays' | 'asked again' | 'left';
 
 /** What is done with a complete file. */
 export interface FileWork {
-  /**
-   * Uploads a file that has settled in a state, disposes of it if it was uploaded, and prints its outcome. Rejects if the service or the
-   * journal could not be opened, or if it could not dispose of the file.
-   */
-  take(path: string, settled: WatchedState): Promise<Finished | FailedOutcome | LeftOut>;
+  /** Uploads a complete file, disposes of it, and prints its outcome. Rejects if the session or the disposal failed. */
+  take(path: string, state: WatchedState): Promise<UploadEnd | FailedOutcome | LeftOut>;
   /** Called for a file that is not tried again as it is. */
   failed(path: string, outcome: FailedOutcome): Promise<void>;
   /** Called at most once a minute for each kind of error while files wait to be tried again. */
@@ -38,13 +35,13 @@ export class Feed {
   /** The files that are being uploaded, and whether each has settled again since. */
   readonly #active = new Map<string, boolean>();
   /** The state in which a file was done with, until it disappears. */
-  readonly #done = new Map<string, string>();
+  readonly #finalStates = new Map<string, string>();
   readonly #delayed = new Set<string>();
-  readonly #ways = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
   #waitMs = shortestWaitMs;
   #cancelRetry: (() => void) | undefined;
   /** When each kind of error was last reported. */
-  readonly #reported = new Map<ErrorCode, number>();
+  readonly #lastReports = new Map<ErrorCode, number>();
   readonly #stop = new Stop();
 
   constructor(options: SettleOptions, work: FileWork) {
@@ -59,13 +56,13 @@ export class Feed {
 
   /** Call when a file has appeared or changed. */
   touch(path: string): void {
-    const way = this.#take(path).finally(() => this.#ways.delete(way));
-    this.#ways.add(way);
+    const way = this.#take(path).finally(() => this.#running.delete(way));
+    this.#running.add(way);
   }
 
   /** Call when a file has disappeared. */
-  gone(path: string): void {
-    this.#done.delete(path);
+  forget(path: string): void {
+    this.#finalStates.delete(path);
     this.#delayed.delete(path);
   }
 
@@ -76,8 +73,8 @@ export class Feed {
   }
 
   /** Resolves when the files that were taken have come to their end. */
-  async ended(): Promise<void> {
-    await Promise.all(this.#ways);
+  async waitForEnd(): Promise<void> {
+    await Promise.all(this.#running);
   }
 
   /** The way of one file: complete, not done with as it is, uploaded, disposed of; else tried again later. */
@@ -86,7 +83,7 @@ export class Feed {
     this.#settling.add(path);
     const state = await settledState(path, this.#options, this.#stop);
     this.#settling.delete(path);
-    if (state === undefined || this.#stop.aborted || this.#done.get(path) === state.key) return;
+    if (state === undefined || this.#stop.aborted || this.#finalStates.get(path) === state.key) return;
     if (this.#active.has(path)) {
       this.#active.set(path, true);
       return;
@@ -105,22 +102,22 @@ export class Feed {
   }
 
   /** Decides by what became of a file whether it is done with, or tried again. */
-  async #end(path: string, result: Finished | FailedOutcome | LeftOut, key: string): Promise<void> {
+  async #end(path: string, result: UploadEnd | FailedOutcome | LeftOut, key: string): Promise<void> {
     if (typeof result === 'string') {
       if (result === 'asked again') this.#askAgain(path);
       // What has disappeared, with its file system perhaps, may come back as it was.
       if (result === 'left') this.touch(path);
-      else this.#done.set(path, key);
+      else this.#finalStates.set(path, key);
       this.#waitMs = shortestWaitMs;
       return;
     }
-    if (result.status === 'left out') return void this.#done.set(path, key);
+    if (result.status === 'left out') return void this.#finalStates.set(path, key);
     const {error, status} = result;
     if (error.code === 'file_missing' || error.code === 'interrupted') return;
     if (error.code === 'source_changed') return this.touch(path);
     if (status === 'failed' && !hasTrait(error.code, 'as it is')) return this.#delay(path, error);
-    this.#done.set(path, key);
-    // A network share may be back by then. Sooner, a large file on a damaged disk would be sent over and over, up to the damage.
+    this.#finalStates.set(path, key);
+    // By then, a network share may be back. A short wait would send a large file of a damaged disk again and again.
     if (error.code === 'file_unreadable' && !isDenied(error.cause)) this.#askAgain(path);
     await this.#work.failed(path, result);
   }
@@ -129,7 +126,7 @@ export class Feed {
   #askAgain(path: string): void {
     const cancel = this.#options.clock.every(askAgainMs, () => {
       cancel();
-      this.#done.delete(path);
+      this.#finalStates.delete(path);
       this.touch(path);
     });
   }
@@ -139,9 +136,9 @@ export class Feed {
     if (this.#stop.aborted) return;
     const {clock} = this.#options;
     this.#delayed.add(path);
-    const reported = this.#reported.get(error.code);
-    if (reported === undefined || clock.monotonic() - reported >= silenceMs) {
-      this.#reported.set(error.code, clock.monotonic());
+    const lastReport = this.#lastReports.get(error.code);
+    if (lastReport === undefined || clock.monotonic() - lastReport >= silenceMs) {
+      this.#lastReports.set(error.code, clock.monotonic());
       this.#work.delayed(error, this.waiting);
     }
     this.#cancelRetry ??= clock.after(this.#waitMs, () => {

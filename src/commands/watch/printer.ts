@@ -7,7 +7,7 @@ import {ndjsonLine} from '../../output/results/formats.ts';
 import {renderOutcome, type Template} from '../../output/results/template.ts';
 import {emptyUrl, publicUrl} from '../../service/record.ts';
 import type {UploadResult} from '../../transfer/outcome.ts';
-import type {Disposed} from './disposal/disposal.ts';
+import type {DisposalResult} from './disposal/disposal.ts';
 
 /** An event that is a sentence without `--ndjson`; what delays files is reported as a failure. */
 type ToldEvent = Exclude<WatchEvent, {event: 'delayed'}>;
@@ -17,7 +17,7 @@ export function watchPrinter({stdout, report}: Invocation, template: Template | 
   const line = (event: WatchEvent) => stdout.write(jsonLine(event));
   return {
     /** Prints what became of a file; only successes by a template. */
-    async outcome(outcome: UploadResult, path: string, disposed?: Disposed): Promise<void> {
+    async outcome(outcome: UploadResult, path: string, disposed?: DisposalResult): Promise<void> {
       if (template === undefined) return stdout.write(ndjsonLine(outcome, fieldsOf(disposed)));
       await stdout.write(renderOutcome(template, outcome, () => path));
       if (template.hasUrl && 'record' in outcome && publicUrl(outcome.record) === undefined)
@@ -32,7 +32,7 @@ export function watchPrinter({stdout, report}: Invocation, template: Template | 
 
     /** Reports that files are tried again later, because of a failure. */
     async delayed(error: MediaError, waiting: number): Promise<void> {
-      report.failure(error.reworded({message: `${error.message} ${filesWait(waiting)}`}));
+      report.failure(error.reword({message: `${error.message} ${filesWait(waiting)}`}));
       if (template === undefined)
         await line({event: 'delayed', waiting, error: errorFields(report.inWords(error))});
     },
@@ -41,7 +41,7 @@ export function watchPrinter({stdout, report}: Invocation, template: Template | 
 
 export type WatchPrinter = ReturnType<typeof watchPrinter>;
 
-function fieldsOf(disposed: Disposed | undefined): DisposalFields {
+function fieldsOf(disposed: DisposalResult | undefined): DisposalFields {
   if (disposed === 'deleted') return {deleted: true};
   return typeof disposed === 'object' && 'movedTo' in disposed ? disposed : {};
 }

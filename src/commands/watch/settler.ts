@@ -19,9 +19,9 @@ export interface SettleOptions {
 }
 
 /**
- * The state of a file once it is complete: size and time of change have been the same for a while. Undefined if it is empty or gone, and
- * after `stop`. The size alone, which chokidar's awaitWriteFinish compares, says nothing of a file whose space was reserved before it is
- * written.
+ * The state of a file once it is complete: size and time of change have been the same for a while. Undefined if it is
+ * empty or gone, and after `stop`. The size alone, which chokidar's awaitWriteFinish compares, says nothing of a file
+ * whose space was reserved before it is written.
  */
 export async function settledState(
   path: string,
@@ -42,10 +42,10 @@ export async function settledState(
 
 /** The state of a file. Links are passed over, since what they lead to would stay when they are moved or deleted. */
 export async function watchedState(path: string): Promise<WatchedState | undefined> {
-  const found = await lstat(path, {bigint: true}).catch(() => undefined);
-  if (!found?.isFile()) return undefined;
-  const size = Number(found.size);
-  return {key: stateKey(size, found), size};
+  const stats = await lstat(path, {bigint: true}).catch(() => undefined);
+  if (!stats?.isFile()) return undefined;
+  const size = Number(stats.size);
+  return {key: stateKey(size, stats), size};
 }
 
 /** A program may set the mtime back, but not the ctime. */
@@ -62,7 +62,7 @@ export function isPassedOver(name: string): boolean {
   return /^(?:\.|~\$)/.test(name) || unfinishedEnding.test(name);
 }
 
-/** Whether aria2 has its file beside this one, which says that it is still writing this one under its final name, even after weeks. */
+/** Whether aria2 keeps its control file beside this file: then it still writes the file under its final name. */
 export async function hasCompanion(path: string): Promise<boolean> {
   return (await lstat(`${path}.aria2`).catch(() => undefined)) !== undefined;
 }

@@ -8,8 +8,8 @@ import type {FileStat} from '../../sources/open/source.ts';
 import type {LeftOut, UploadResult} from '../../transfer/outcome.ts';
 import {type QueueOptions, UploadQueue} from '../upload/upload-queue.ts';
 import type {WatchedPlace} from './directory-watch.ts';
-import type {Disposals, Disposed, UploadedFile} from './disposal/disposal.ts';
-import type {FailedOutcome, FileWork, Finished} from './feed.ts';
+import type {DisposalResult, Disposals, UploadedFile} from './disposal/disposal.ts';
+import type {FailedOutcome, FileWork, UploadEnd} from './feed.ts';
 import type {WatchPrinter} from './printer.ts';
 import {stateKey, type WatchedState} from './settler.ts';
 
@@ -25,9 +25,9 @@ export class Uploads implements FileWork {
   readonly #queue: UploadQueue;
   readonly #disk = new Disk();
   /** The media IDs that were printed for uploaded files that could not be recorded, moved or deleted. */
-  readonly #unfinished = new Map<string, string | null | undefined>();
+  readonly #lastErrors = new Map<string, string | null | undefined>();
   /** Why files are kept that were to be moved or deleted. */
-  readonly #kept = new Map<string, string>();
+  readonly #keepReasons = new Map<string, string>();
   /** Set from the beginning of an outage until the service is back. */
   #cancelReminder: (() => void) | undefined;
   /** How many files are waiting or being uploaded. */
@@ -50,20 +50,20 @@ export class Uploads implements FileWork {
     });
   }
 
-  async take(path: string, settled: WatchedState): Promise<Finished | FailedOutcome | LeftOut> {
-    const {shown, below} = this.#namesOf(path);
-    const file = sourceAt(this.#disk, shown, path, false);
+  async take(path: string, state: WatchedState): Promise<UploadEnd | FailedOutcome | LeftOut> {
+    const {displayPath, below} = this.#namesOf(path);
+    const file = sourceAt(this.#disk, displayPath, path, false);
     let stat: FileStat | undefined;
     const outcome = await this.#queue.add({
       ...file,
       relativePath: below,
-      found: {isHidden: false, isNamedMedia: () => isNamedMedia(shown)},
+      found: {isHidden: false, isNamedMedia: () => isNamedMedia(displayPath)},
       open: async signal => {
-        const opened = await file.open(signal);
+        const openFile = await file.open(signal);
         // One that was changed just now may be changed again within the unit of its times, which would not show.
-        const isSettled = opened.stat !== undefined && stateKey(opened.size, opened.stat) === settled.key;
-        stat = isSettled ? opened.stat : undefined;
-        return opened;
+        const isSettled = openFile.stat !== undefined && stateKey(openFile.size, openFile.stat) === state.key;
+        stat = isSettled ? openFile.stat : undefined;
+        return openFile;
       },
     });
     if (outcome.status === 'left out' || 'error' in outcome) return outcome;
@@ -71,12 +71,12 @@ export class Uploads implements FileWork {
   }
 
   /** Disposes of a file and prints its outcome. */
-  async #finish(file: UploadedFile): Promise<Finished> {
+  async #finish(file: UploadedFile): Promise<UploadEnd> {
     const {path, outcome} = file;
-    let disposed: Disposed;
+    let disposed: DisposalResult;
     try {
-      const kept = 'A program has it open for writing.';
-      disposed = await this.#disposals.dispose(file, () => void this.#keep(path, outcome, kept));
+      const reason = 'A program has it open for writing.';
+      disposed = await this.#disposals.dispose(file, () => void this.#keep(path, outcome, reason));
     } catch (cause) {
       await this.#printOnce(path, outcome);
       if (cause instanceof MediaError) throw cause;
@@ -88,28 +88,28 @@ export class Uploads implements FileWork {
     }
     if (disposed === 'changed') await this.#keep(path, outcome, 'It has changed since it was uploaded.');
     else await this.#printer.outcome(outcome, path, disposed);
-    if (disposed !== 'changed') this.#kept.delete(path);
-    this.#unfinished.delete(path);
+    if (disposed !== 'changed') this.#keepReasons.delete(path);
+    this.#lastErrors.delete(path);
     return disposed === 'stays' ? 'stays' : 'left';
   }
 
   /** Says once why a file stays, after its outcome, which is printed once although the file is tried again. */
   async #keep(path: string, outcome: UploadResult, reason: string): Promise<void> {
-    const isTold = this.#kept.get(path) === reason;
-    this.#kept.set(path, reason);
+    const isTold = this.#keepReasons.get(path) === reason;
+    this.#keepReasons.set(path, reason);
     await this.#printOnce(path, outcome);
     if (!isTold) await this.#printer.event({event: 'kept', file: outcome.name, reason});
   }
 
   async #printOnce(path: string, outcome: UploadResult): Promise<void> {
     const id = 'record' in outcome ? outcome.record.id : undefined;
-    if (this.#unfinished.has(path) && this.#unfinished.get(path) === id) return;
-    this.#unfinished.set(path, id);
+    if (this.#lastErrors.has(path) && this.#lastErrors.get(path) === id) return;
+    this.#lastErrors.set(path, id);
     await this.#printer.outcome(outcome, path);
   }
 
   async failed(path: string, outcome: FailedOutcome): Promise<void> {
-    this.#unfinished.delete(path);
+    this.#lastErrors.delete(path);
     const {name, status, error} = outcome;
     this.#invocation.report.failure(error, name, true);
     await this.#printer.outcome(outcome, path);
@@ -128,11 +128,11 @@ export class Uploads implements FileWork {
   }
 
   /** The name of a file as the user would write it, and its path below the watched directory. */
-  #namesOf(path: string): {shown: string; below: string} {
+  #namesOf(path: string): {displayPath: string; below: string} {
     const place = this.#places.find(({path: directory}) => path.startsWith(`${directory}${sep}`));
-    if (place === undefined) return {shown: path, below: path};
+    if (place === undefined) return {displayPath: path, below: path};
     const below = relative(place.path, path);
-    return {shown: join(place.shown, below), below};
+    return {displayPath: join(place.displayPath, below), below};
   }
 
   /** Says at once that the service is unavailable, then every minute until it is back. */

@@ -4,7 +4,7 @@ import {Refusal} from '../exchange/refusal.ts';
 import {hasExpired, type Permission, type StoredKey} from '../state/keys.ts';
 import type {Service} from './context.ts';
 
-/** Returns the key of a request and notes its use: 401 if unknown or expired, 403 if missing or not permitted (docs/design/interface.md). */
+/** Authorizes a request by its key, and notes the use: 401 for an unknown key, 403 without permission (docs/design/interface.md). */
 export async function authorize(
   headers: IncomingHttpHeaders,
   permissions: readonly Permission[],
@@ -14,8 +14,8 @@ export async function authorize(
   const token = bearerOf(headers);
   if (token === '') throw new Refusal(403, 'The request has no API key.');
   const key = await keys.find(token);
-  if (key === undefined) throw unauthorized('The API key is unknown', service);
-  if (hasExpired(key, clock)) throw unauthorized('The API key has expired', service);
+  if (key === undefined) throw unauthorizedRefusal('The API key is unknown', service);
+  if (hasExpired(key, clock)) throw unauthorizedRefusal('The API key has expired', service);
   if (!permissions.some(permission => key.permissions.includes(permission))) {
     throw new Refusal(
       403,
@@ -26,7 +26,7 @@ export async function authorize(
   return key;
 }
 
-function unauthorized(message: string, {publicUrl}: Service): Refusal {
+function unauthorizedRefusal(message: string, {publicUrl}: Service): Refusal {
   return new Refusal(401, `${message}; create one on the profile page (${publicUrl()}/profile).`, {
     'WWW-Authenticate': 'Bearer',
   });

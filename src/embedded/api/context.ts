@@ -8,7 +8,7 @@ import type {ServiceState} from '../state/state.ts';
 export interface Service extends Omit<ServiceState, 'close'> {
   /** Whether the service supports and announces Idempotency-Key; default true. */
   readonly idempotency: boolean;
-  /** Whether records get thumbnails, where sharp is installed, and videos HLS streams; default false, since making them takes a moment. */
+  /** Whether records get thumbnails (with sharp) and videos HLS streams; default false, since that takes a moment. */
   readonly previews: boolean;
   /** The largest upload in bytes; a larger one gets a 413. Default: any size. */
   readonly maxSize: number;
@@ -20,7 +20,7 @@ export interface Service extends Omit<ServiceState, 'close'> {
   readonly metrics: {show(): Promise<{text: string; contentType: string}>} | undefined;
   /** Further names in the Host field that are answered, such as `media` or `media:4010`; without a port, with any. */
   readonly allowHosts: readonly string[];
-  /** Origins whose pages may upload, query and read files, such as `http://localhost:5173`; `*` is any, with a `fixedKey` only. */
+  /** Origins whose pages may upload, query and read files, such as `http://localhost:5173`; `*` needs a `fixedKey`. */
   readonly allowOrigins: readonly string[];
   /** Aborted when the service is closed. */
   readonly closing: Stop<Error>;

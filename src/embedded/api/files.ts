@@ -26,7 +26,7 @@ export async function sendFile(exchange: Exchange, service: Service, id: string)
   const stored = await service.store.find(id);
   if (stored === undefined) throw new Refusal(404, 'There is no such file.');
   const {contentType, sha256} = stored;
-  await sendStored(exchange, service.store.path('files', id), {
+  await respondWithFile(exchange, service.store.path('files', id), {
     'Content-Type': contentType,
     // An XML file, such as SVG, may run scripts if it is opened directly; pages can still embed it.
     ...(/^[^;]*xml/i.test(contentType) && {'Content-Disposition': 'attachment'}),
@@ -34,15 +34,15 @@ export async function sendFile(exchange: Exchange, service: Service, id: string)
   });
 }
 
-/** GET and HEAD of /thumbnails/<id>.webp: the same of a thumbnail, which is made now if there is none; the image itself if none can be made. */
+/** GET and HEAD of /thumbnails/<id>.webp: made on request if missing, or the image itself if that is impossible. */
 export async function sendThumbnail(exchange: Exchange, service: Service, id: string): Promise<void> {
   const stored = await service.store.find(id);
   if (stored?.thumbnail === undefined) throw new Refusal(404, 'There is no such thumbnail.');
   const {store} = service;
-  const [path, medium] = [store.path('thumbnails', id), {...stored, path: store.path('files', id)}];
-  if (!existsSync(path) && !(await addThumbnail(medium, path, store.temporaryPath(), service.closing)))
+  const [path, file] = [store.path('thumbnails', id), {...stored, path: store.path('files', id)}];
+  if (!existsSync(path) && !(await addThumbnail(file, path, store.temporaryPath(), service.closing)))
     return sendFile(exchange, service, id);
-  await sendStored(exchange, path, {
+  await respondWithFile(exchange, path, {
     'Content-Type': 'image/webp',
     ETag: `"${stored.sha256}-320"`,
   });
@@ -58,7 +58,7 @@ export async function sendStream(
   const stored = await service.store.find(id);
   if (stored?.stream === undefined || !/^[\w-]+\.(m3u8|mp4)$/.test(name))
     throw new Refusal(404, 'There is no such stream.');
-  await sendStored(exchange, join(service.store.path('streams', id), name), {
+  await respondWithFile(exchange, join(service.store.path('streams', id), name), {
     'Content-Type': name.endsWith('.mp4') ? 'video/mp4' : 'application/vnd.apple.mpegurl',
     ETag: `"${stored.sha256}-${name}"`,
     // Players written as scripts read the files themselves.
@@ -66,13 +66,13 @@ export async function sendStream(
   });
 }
 
-async function sendStored(
+async function respondWithFile(
   exchange: Exchange,
   path: string,
-  described: Readonly<Record<string, string>>,
+  fileHeaders: Readonly<Record<string, string>>,
 ): Promise<void> {
   const {request, response, disturbance} = exchange;
-  const headers = {...exchange.commonHeaders, ...inertHeaders, ...described};
+  const headers = {...exchange.commonHeaders, ...inertHeaders, ...fileHeaders};
   for (const [field, value] of Object.entries(headers)) response.setHeader(field, value);
   if (request.socket.destroyed) throw new ExchangeOver();
   await new Promise<void>((resolve, reject) => {

@@ -98,11 +98,11 @@ function viewerOf({service, key}: ResolverContext) {
     name: async () => (await service.profile.name()) ?? key.label ?? key.name ?? 'local',
     email: null,
     permissions: key.permissions,
-    apiKeys: async () => (await service.keys.list()).map(one => shownKey(one, service)),
+    apiKeys: async () => (await service.keys.list()).map(one => keyFields(one, service)),
   };
 }
 
-function shownKey(key: StoredKey, {keys}: Service) {
+function keyFields(key: StoredKey, {keys}: Service) {
   return {
     ...key,
     id: keyId(key),
@@ -117,20 +117,20 @@ interface WantedKey {
   readonly expiresInDays?: number | null;
 }
 
-async function createKey(given: WantedKey, {service, key}: ResolverContext) {
-  const permissions = given.permissions.map(permission => permission.toLowerCase() as Permission);
+async function createKey(input: WantedKey, {service, key}: ResolverContext) {
+  const permissions = input.permissions.map(permission => permission.toLowerCase() as Permission);
   const foreign = permissions.find(one => one !== 'read' && !key.permissions.includes(one));
   if (foreign !== undefined) throw new Refusal(403, `The API key itself lacks the permission "${foreign}".`);
   if (permissions.length === 0) throw new Refusal(422, 'The permissions are missing.');
-  const days = given.expiresInDays ?? undefined;
+  const days = input.expiresInDays ?? undefined;
   if (days !== undefined && (days < 1 || days > mostDays))
     throw new Refusal(422, `"expiresInDays" must be from 1 to ${mostDays}.`);
   const plain = await service.keys.create({
-    name: enteredName(given.name),
+    name: enteredName(input.name),
     permissions: [...new Set(permissions)],
     expiresBy: key.expiresAt,
     ...(days === undefined ? {} : {validForMs: days * dayMs}),
   });
-  const created = await service.keys.find(plain);
-  return {key: plain, apiKey: created && shownKey(created, service)};
+  const newKey = await service.keys.find(plain);
+  return {key: plain, apiKey: newKey && keyFields(newKey, service)};
 }

@@ -1,4 +1,4 @@
-/** The types of /graphql. The fields of a mutation may be null, so that one that fails does not hide what the others did. */
+/** The types of /graphql. Fields of mutations may be null, so that one failure does not hide the other results. */
 export const schemaText = `
 type Query {
   "The owner of the API key of the request."

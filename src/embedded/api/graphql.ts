@@ -15,8 +15,8 @@ const bodyLimit = 1024 * 1024;
 /** A longer document is not parsed: comparing its fields with each other would take long. */
 const maxTokens = 10_000;
 
-// graphql is imported by file name: graphql-http imports that very file, and tools that prefer graphql's index.mjs would load a
-// second copy.
+// graphql is imported by file name: graphql-http imports that very file, and tools that prefer graphql's index.mjs
+// would load a second copy.
 const handle = createHandler<Exchange, ResolverContext, ResolverContext>({
   schema: buildSchema(schemaText),
   rootValue: rootResolvers,
@@ -41,7 +41,7 @@ function isUnintended(error: Error | undefined): boolean {
   return error !== undefined && !(error instanceof GraphQLError) && refusalOf(error) === undefined;
 }
 
-/** POST and GET of /graphql (docs/design/interface.md), as the GraphQL-over-HTTP draft has them; GET of /graphql?sdl: the types as text. */
+/** POST and GET of /graphql (docs/design/interface.md), by the GraphQL-over-HTTP draft; GET /graphql?sdl: the schema. */
 export async function graphql(exchange: Exchange, service: Service): Promise<void> {
   const {request, method} = exchange;
   const key = await authorize(request.headers, ['read', 'graphql'], service);

@@ -10,7 +10,7 @@ import {
   type ValidationRule,
 } from 'graphql/index.js';
 import {own} from '../../lib/object.ts';
-import {orNothing} from '../../lib/system-code.ts';
+import {undefinedIfThrows} from '../../lib/system-code.ts';
 
 /** A page of 1,000 media with all their fields costs 18,002. */
 const maxCost = 20_000;
@@ -36,11 +36,15 @@ export function costLimit(variables: Variables | null | undefined): ValidationRu
   });
 }
 
-function costOf(operation: OperationDefinitionNode, given: Variables, context: ValidationContext): number {
+function costOf(
+  operation: OperationDefinitionNode,
+  variables: Variables,
+  context: ValidationContext,
+): number {
   const schema = context.getSchema();
   const mutations = schema.getMutationType()?.getFields() ?? {};
   const mediaList = schema.getQueryType()?.getFields()['mediaList'];
-  const {coerced} = getVariableValues(schema, operation.variableDefinitions ?? [], given);
+  const {coerced} = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   const fragments = new Map<string, number>();
   const ofSelections = ({selections}: SelectionSetNode, pageLength: number): number => {
     const costs = selections.map(selection => {
@@ -58,14 +62,14 @@ function costOf(operation: OperationDefinitionNode, given: Variables, context: V
     return ofItself + items * ofSelections(selectionSet, name.value === 'mediaList' ? lengthOf(field) : 1);
   };
   const lengthOf = (page: FieldNode): number => {
-    const first = orNothing(() => mediaList && getArgumentValues(mediaList, page, coerced)['first']);
+    const first = undefinedIfThrows(() => mediaList && getArgumentValues(mediaList, page, coerced)['first']);
     return typeof first === 'number' ? first : longestPage;
   };
   // Each fragment is measured once for each page length: fragments of fragments may spread it a million times.
   const ofFragment = (name: string, pageLength: number): number => {
     const id = `${name} ${pageLength}`;
-    const known = fragments.get(id);
-    if (known !== undefined) return known;
+    const fragmentCost = fragments.get(id);
+    if (fragmentCost !== undefined) return fragmentCost;
     // A fragment that contains itself is refused by another rule.
     fragments.set(id, 0);
     const fragment = context.getFragment(name);

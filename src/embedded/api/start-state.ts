@@ -12,19 +12,19 @@ import {storeReceived, writeReceived} from './upload.ts';
 const filesAtOnce = 8;
 const chunkLength = 1024 * 1024;
 
-/** Stores a seed; resolves to the function that puts the service back to its state as it is now, and resolves to the number of media. */
+/** Stores a seed. Resolves to the reset function, which restores this state and resolves to the number of media. */
 export async function rememberStart(
   service: Service,
   seed: AsyncGenerator<SeedFile> | undefined,
   stop?: StopSignal,
 ): Promise<() => Promise<number>> {
   const {store, keys, profile, resets} = service;
-  const seeded = seed === undefined ? new Map<string, SeedFile>() : await storeSeed(seed, service, stop);
+  const seedFiles = seed === undefined ? new Map<string, SeedFile>() : await storeSeed(seed, service, stop);
   const atStart = new Set(await store.ids());
   const name = await profile.name();
   const reset = async () => {
     await store.remove((await store.ids()).filter(id => !atStart.has(id)));
-    for (const [id, file] of seeded) {
+    for (const [id, file] of seedFiles) {
       const whole = await store.findWhole(id).catch(() => undefined);
       if (whole === undefined) await restore(id, file, service);
     }
@@ -49,17 +49,17 @@ async function storeSeed(files: AsyncGenerator<SeedFile>, service: Service, stop
       });
     }
   };
-  const ended = await Promise.allSettled(Array.from({length: filesAtOnce}, work));
-  for (const worker of ended) if (worker.status === 'rejected') throw worker.reason;
+  const results = await Promise.allSettled(Array.from({length: filesAtOnce}, work));
+  for (const worker of results) if (worker.status === 'rejected') throw worker.reason;
   return seeded;
 }
 
 /** Stores a file of the seed that was deleted or damaged. */
 async function restore(id: string, file: SeedFile, service: Service): Promise<void> {
-  const found = await storeFile(file, service, one => one === id).catch(cause => {
+  const record = await storeFile(file, service, one => one === id).catch(cause => {
     throw new Refusal(500, `${file.name} of the seed could not be read again: ${cause.message}`);
   });
-  if (found !== id) throw new Refusal(500, `${file.name} of the seed has changed since the start.`);
+  if (record !== id) throw new Refusal(500, `${file.name} of the seed has changed since the start.`);
 }
 
 /** Stores a file under the ID that follows from its content, if that ID is wanted and not taken; resolves to the ID. */
@@ -69,9 +69,9 @@ async function storeFile(
   isWanted: (id: string) => boolean,
 ): Promise<string> {
   const path = service.store.temporaryPath();
-  const opened = await open();
+  const source = await open();
   try {
-    const received = await writeReceived(path, contentType, file => pipeline(chunksOf(opened), file));
+    const received = await writeReceived(path, contentType, file => pipeline(chunksOf(source), file));
     const id = seedId(hashOf(`${received.sha256} ${contentType}`));
     if (!isWanted(id) || (await service.store.findWhole(id)) !== undefined) return id;
     // Also the time is the same in each run.
@@ -79,7 +79,7 @@ async function storeFile(
     await storeReceived(received, service, commitment);
     return id;
   } finally {
-    await opened.close();
+    await source.close();
     await rm(path, {force: true});
   }
 }

@@ -26,16 +26,16 @@ interface Commitment {
 }
 
 /** A body that arrived completely and is in a temporary file. */
-type Received = Awaited<ReturnType<typeof writeReceived>>;
+type ReceivedFile = Awaited<ReturnType<typeof writeReceived>>;
 
 /** POST /v1/media/upload (docs/design/interface.md): stores the body and responds with 200 and its media record. */
 export async function receiveUpload(exchange: Exchange, service: Service): Promise<void> {
-  const wanted = await wantedBy(exchange.request.headers, service);
-  const storing = () => store(exchange, service, wanted);
-  const {entryName} = wanted;
-  const stored = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));
+  const request = await wantedBy(exchange.request.headers, service);
+  const storing = () => store(exchange, service, request);
+  const {entryName} = request;
+  const record = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));
   await exchange.disturbance?.at('store');
-  respondJson(exchange, 200, mediaRecord(stored, service.publicUrl()));
+  respondJson(exchange, 200, mediaRecord(record, service.publicUrl()));
 }
 
 /** What an upload asks for by its head; throws a refusal if that cannot be done. */
@@ -63,15 +63,15 @@ const knownParameters = new Set(['charset', 'codecs', 'profiles']);
 
 /** The media type of the body in lower case, with known parameters; throws a 415 unless it is image/* or video/*. */
 export function readContentType(field: string | undefined): string {
-  const parsed = parseMediaType((field ?? '').trimEnd());
+  const mediaType = parseMediaType((field ?? '').trimEnd());
   // The names of RFC 6838, 4.2, which exclude a literal `image/*`.
-  if (parsed === undefined || !/^(?:image|video)\/[a-z0-9][a-z0-9!#$&^_.+-]*$/.test(parsed.type)) {
+  if (mediaType === undefined || !/^(?:image|video)\/[a-z0-9][a-z0-9!#$&^_.+-]*$/.test(mediaType.type)) {
     throw new Refusal(
       415,
       'Content-Type must be an image/* or video/* type, and the body the bytes of the file.',
     );
   }
-  const {type, parameters} = parsed;
+  const {type, parameters} = mediaType;
   return mediaTypeText({type, parameters: parameters.filter(([name]) => knownParameters.has(name))});
 }
 
@@ -107,7 +107,7 @@ async function store(
       length => exchange.disturbance?.pace(length),
     );
     await exchange.disturbance?.at('body');
-    // The parser reads bytes after the declared length as another request; after one turn it has found an error, if any.
+    // The parser takes bytes after the declared length for another request, and reports an error within one turn.
     await exchange.clock.sleep(0);
     throwFailure(exchange);
     const fingerprint = `${received.sha256} ${contentType}`;
@@ -134,16 +134,16 @@ async function store(
 
 /** Commits a file that has arrived, with what can be read and made from it; resolves to its record. */
 export async function storeReceived(
-  received: Received,
-  {store, resets, previews: wanted}: Pick<Service, 'store' | 'resets' | 'previews'>,
+  received: ReceivedFile,
+  {store, resets, previews: hasPreviews}: Pick<Service, 'store' | 'resets' | 'previews'>,
   {createdAt, canWait = false, identify, lastCheck}: Commitment,
 ): Promise<StoredRecord> {
   const {path, contentType, size, sha256} = received;
   let previews: Previews = {};
   try {
     const probing = probeMedia(received);
-    const waits = wanted && canWait && canHaveThumbnail(received, await probing);
-    if (wanted && !waits)
+    const waits = hasPreviews && canWait && canHaveThumbnail(received, await probing);
+    if (hasPreviews && !waits)
       previews = await makePreviews(received, probing, {
         newPath: () => store.temporaryPath(),
         // A stream is about as large as its video, and must leave space for other uploads.

@@ -4,7 +4,7 @@ import {Refusal} from './refusal.ts';
 
 const clientGone = () => new Refusal(400, 'The connection ended before the body was complete.');
 
-/** Reads the whole body as UTF-8; rejects with a 413 beyond `limit` bytes, and if the connection ends before the body. */
+/** Reads the body as UTF-8; rejects with a 413 above `limit` bytes, and if the connection ends before the body. */
 export async function readBody(exchange: Exchange, limit: number): Promise<string> {
   const tooLong = new Refusal(413, `The body may have at most ${limit} bytes.`);
   if (Number(exchange.request.headers['content-length'] ?? 0) > limit) throw tooLong;
@@ -58,7 +58,7 @@ export function failureOf(exchange: Exchange): Refusal {
   return new Refusal(400, 'The body is longer than Content-Length declares.');
 }
 
-/** Calls `onTooSlow` when too few bytes arrive in a window in which the service was not behind; returns what stops it. */
+/** Calls `onTooSlow` if too few bytes arrive in a window while the service waits; returns a function that stops it. */
 function watchPace(
   exchange: Exchange,
   isBehind: () => boolean,
@@ -68,9 +68,9 @@ function watchPace(
   const share = (bytesPerSecond * windowMs) / 1000;
   let before = exchange.received;
   return exchange.clock.every(windowMs, () => {
-    const brought = exchange.received - before;
+    const bytes = exchange.received - before;
     before = exchange.received;
-    if (brought >= share || isBehind() || !isBodyPending(exchange.request)) return;
+    if (bytes >= share || isBehind() || !isBodyPending(exchange.request)) return;
     onTooSlow(
       new Refusal(
         408,

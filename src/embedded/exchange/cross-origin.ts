@@ -3,7 +3,7 @@ import {type Exchange, operationOf} from './exchange.ts';
 import {InvalidOption} from './refusal.ts';
 
 /** What pages of other origins may use: it needs a key in the request or a secret ID in the URL, and never a cookie. */
-const shared = ['upload', 'graphql', 'files', 'thumbnails', 'streams'];
+const sharedPaths = ['upload', 'graphql', 'files', 'thumbnails', 'streams'];
 
 /** Checks the origins whose pages may use the service; `*` is any, and only with a key that its owner chose. */
 export function parseOrigins(origins: readonly string[], hasFixedKey: boolean): readonly string[] {
@@ -24,13 +24,13 @@ export function parseOrigins(origins: readonly string[], hasFixedKey: boolean): 
   return origins;
 }
 
-/** The header fields by which a browser lets the page that sent a request read the response (Fetch, "CORS protocol"). */
+/** The header fields that let the page which sent the request read the response (Fetch, "CORS protocol"). */
 export function crossOriginHeaders(
   path: string,
   origin: string | undefined,
   origins: readonly string[],
 ): Readonly<Record<string, string>> {
-  if (origins.length === 0 || !shared.includes(operationOf(path))) return {};
+  if (origins.length === 0 || !sharedPaths.includes(operationOf(path))) return {};
   const allowed = origins.includes('*') ? '*' : origins.find(one => one === origin);
   if (allowed === undefined) return {Vary: 'Origin'};
   return {Vary: 'Origin', 'Access-Control-Allow-Origin': allowed, 'Access-Control-Expose-Headers': '*'};
@@ -38,8 +38,9 @@ export function crossOriginHeaders(
 
 /** Responds to the question of a browser whether a page may send a request; returns whether it was one that may. */
 export function answersPreflight({request, response, method, commonHeaders}: Exchange): boolean {
-  const {'access-control-request-method': wanted, 'access-control-request-headers': fields} = request.headers;
-  if (method !== 'OPTIONS' || wanted === undefined) return false;
+  const {'access-control-request-method': pageMethod, 'access-control-request-headers': fields} =
+    request.headers;
+  if (method !== 'OPTIONS' || pageMethod === undefined) return false;
   if (commonHeaders['Access-Control-Allow-Origin'] === undefined) return false;
   response.writeHead(204, {
     ...commonHeaders,

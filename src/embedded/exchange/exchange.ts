@@ -33,8 +33,8 @@ export function exchangeOf(request: IncomingMessage, response: ServerResponse, c
 }
 
 /**
- * The path of a request target in origin or absolute form (RFC 9112, 3.2), unchanged, without the query, and the host and port in
- * it, if it has the absolute form; any other target becomes a path that does not exist.
+ * The path of a request target in origin or absolute form (RFC 9112, 3.2), unchanged, without the query, and the host
+ * and port in it, if it has the absolute form; any other target becomes a path that does not exist.
  */
 function parseTarget(target: string): {path: string; authority: string | undefined} {
   if (target.startsWith('/')) return {path: target.replace(/[?#].*$/s, ''), authority: undefined};
@@ -88,7 +88,7 @@ export type Stage = 'head' | 'body' | 'store';
 /** What is done to an exchange on purpose, by the faults that apply to it. */
 export interface Disturbance {
   /** The faults that were applied so far, as they were written. */
-  readonly applied: readonly string[];
+  readonly appliedFaults: readonly string[];
   /** Resolves when the request may go on; rejects with an ExchangeOver if a fault has ended it. */
   at(stage: Stage): Promise<void>;
   /** Resolves when the bandwidth allows this many more bytes of a body. */
@@ -111,11 +111,11 @@ export class ExchangeOver extends Error {
   override readonly name = 'ExchangeOver';
 }
 
-/** The slowest pace of a request and of its response. Real clients on bad connections are much faster; connections held open on purpose are not. */
+/** The slowest pace of requests and responses: below real clients, above connections held open on purpose. */
 export interface BodyPace {
   /** How long a request's head may take, in milliseconds; also the timeout of connections without a request. */
   headMs: number;
-  /** The least average rate of a body in each window; slower ones get a 408, and slower readers of a response are disconnected. */
+  /** The least average rate per window: slower bodies get a 408, and slower readers of a response are disconnected. */
   bytesPerSecond: number;
   /** In milliseconds. */
   windowMs: number;

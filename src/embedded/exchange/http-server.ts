@@ -42,9 +42,9 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
       await handle(exchange);
     } catch (error) {
       if (error instanceof ExchangeOver) return;
-      const known = refusalOf(error);
-      if (known === undefined) onError(error);
-      respondRefusal(exchange, known ?? new Refusal(500, 'Internal error.'));
+      const refusal = refusalOf(error);
+      if (refusal === undefined) onError(error);
+      respondRefusal(exchange, refusal ?? new Refusal(500, 'Internal error.'));
     }
   };
   const take = (request: IncomingMessage, response: ServerResponse): void => {
@@ -57,7 +57,7 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
     const done = work(exchange).finally(() => running.delete(exchange));
     running.set(exchange, done);
     const stopWatching = watchClient(exchange);
-    void ended(exchange, done).then(() => {
+    void waitForEnd(exchange, done).then(() => {
       stopWatching();
       onEnd(exchange, clock.monotonic() - start);
     });
@@ -88,14 +88,14 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
     },
     /** Stops listening, responds to the uploads that have arrived completely, and closes all connections. */
     close: async (): Promise<void> => {
-      const closed = once(server, 'close');
+      const closeEvent = once(server, 'close');
       server.close();
       const whole = [...running].filter(
         ([{method, request}]) => method === 'POST' && !isBodyPending(request),
       );
       await Promise.all(whole.map(([, done]) => done));
       server.closeAllConnections();
-      await closed;
+      await closeEvent;
       // An upload that lost its connection still removes its temporary file.
       await Promise.all(running.values());
     },
@@ -103,12 +103,12 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
 }
 
 /** Resolves when a response was sent or its connection was lost. */
-async function ended({request, response, connection}: Exchange, done: Promise<void>): Promise<void> {
+async function waitForEnd({request, response, connection}: Exchange, done: Promise<void>): Promise<void> {
   connection.pending += 1;
   // Reads and writes fail when the client disconnects; there is nobody to inform.
   request.on('error', ignore);
   response.on('error', ignore);
-  const closed = new Promise<void>(resolve => {
+  const closeEvent = new Promise<void>(resolve => {
     response.once('close', () => {
       connection.pending -= 1;
       if (connection.failed.aborted && !connection.closing) request.socket.destroySoon();
@@ -116,19 +116,20 @@ async function ended({request, response, connection}: Exchange, done: Promise<vo
     });
   });
   await done;
-  // If the client disconnected, the connection closes before the status is decided. A connection on which there will be no
-  // response may stay open for long.
-  if (response.statusCode !== 0) await closed;
+  // If the client disconnected, the connection closes before the status is decided. A connection on which there will be
+  // no response may stay open for long.
+  if (response.statusCode !== 0) await closeEvent;
 }
 
-/** Closes the connection if its client takes too few bytes in a window in which some waited for it; returns what stops it. */
+/** Closes the connection of a client that reads too few bytes in a window; returns a function that stops this. */
 function watchClient({request: {socket}, clock, pace: {bytesPerSecond, windowMs}}: Exchange): () => void {
-  let [taken, hasWaited] = [0, false];
+  let [bytesTaken, hasWaited] = [0, false];
   return clock.every(windowMs, () => {
     const waiting = socket.writableLength;
-    const before = taken;
-    taken = socket.bytesWritten - waiting;
-    if (hasWaited && waiting > 0 && taken - before < (bytesPerSecond * windowMs) / 1000) socket.destroy();
+    const before = bytesTaken;
+    bytesTaken = socket.bytesWritten - waiting;
+    if (hasWaited && waiting > 0 && bytesTaken - before < (bytesPerSecond * windowMs) / 1000)
+      socket.destroy();
     hasWaited = waiting > 0;
   });
 }

@@ -25,14 +25,14 @@ export function wrongMethod(methods: readonly string[]): Refusal {
 /** What handles the requests of a path, with these methods. */
 export type Route<Handle> = readonly [path: RegExp, methods: readonly string[], handle: Handle];
 
-/** What handles a request, and the parts of its path; throws a 404 or a 405 if nothing does. */
+/** The handler of a request, and the parts of its path; throws a 404 or a 405. */
 export function routeFor<Handle>(
   routes: readonly Route<Handle>[],
   {path, method}: {path: string; method: string},
 ): {handle: Handle; id: string; name: string} {
   for (const [pattern, methods, handle] of routes) {
-    const [found, id = '', name = ''] = pattern.exec(path) ?? [];
-    if (found === undefined) continue;
+    const [match, id = '', name = ''] = pattern.exec(path) ?? [];
+    if (match === undefined) continue;
     if (!methods.includes(method)) throw wrongMethod(methods);
     return {handle, id, name};
   }
@@ -59,16 +59,16 @@ const parserRefusals: Readonly<Record<string, [status: number, message: string]>
 
 /** The refusal of a request that Node's HTTP parser could not read completely. */
 export function refusalOfMalformed(error: Error): Refusal {
-  const known = own(parserRefusals, systemCode(error) ?? '');
-  return new Refusal(...(known ?? [400, 'The request is not well-formed HTTP/1.1.']));
+  const parserRefusal = own(parserRefusals, systemCode(error) ?? '');
+  return new Refusal(...(parserRefusal ?? [400, 'The request is not well-formed HTTP/1.1.']));
 }
 
 /** The longest name of a user or a key, in UTF-16 units. */
 export const longestName = 100;
 
 /** A name that a person entered, as a single line; throws a 422 if nothing is left of it or if it is too long. */
-export function enteredName(given: string | null): string {
-  const name = (given ?? '').replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+export function enteredName(value: string | null): string {
+  const name = (value ?? '').replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   if (name === '') throw new Refusal(422, 'The name is missing.');
   if (name.length > longestName)
     throw new Refusal(422, `The name may have at most ${longestName} characters.`);

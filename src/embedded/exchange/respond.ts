@@ -52,8 +52,8 @@ export function respond(exchange: Exchange, plain: PlainResponse): void {
     response.end(body);
     return;
   }
-  // Closing a socket with unread bytes resets the connection, and the client may see the reset before the response. So only
-  // our side is closed, and what the client still sends is read and dropped for a while.
+  // Closing a socket with unread bytes resets the connection, and the client may see the reset before the response. So
+  // only our side is closed, and what the client still sends is read and dropped for a while.
   if (!connection.closing && !socket.destroyed) {
     const cancel = clock.after(longestLingerMs, () => socket.destroy());
     socket.once('close', cancel);

@@ -18,11 +18,11 @@ const longestBody = 64 * 1024;
 export interface FaultOptions {
   /** Those of the start, such as `upload:status=503,nth=1`. */
   list?: readonly string[];
-  /** Starts a server on loopback that changes them, on this port (0 is any) and with this key (by default a random one). */
+  /** Starts the server that changes the faults on loopback; port 0 is any port, and the default key is random. */
   control?: {port: number; key?: string};
 }
 
-/** The faults of a service as it starts, and what starts the server that changes them and resets the state, if there is to be one. */
+/** The faults of a service, and what starts the server that changes them and resets the state, if it has a port. */
 export function prepareFaults({list = [], control}: FaultOptions) {
   const faults = new Faults();
   faults.replace(list);
@@ -57,10 +57,10 @@ async function change(exchange: Exchange, faults: Faults): Promise<void> {
   if (method === 'GET') return;
   if (method === 'DELETE') return faults.replace([]);
   if (method !== 'PUT') throw wrongMethod(['GET', 'PUT', 'DELETE']);
-  const wanted = parseObject(await readBody(exchange, longestBody));
-  if (wanted === undefined || !hasShape(wanted, wantedShape)) {
-    const field = wanted === undefined ? '' : `: "${wrongField(wanted, wantedShape)}" is wrong`;
+  const body = parseObject(await readBody(exchange, longestBody));
+  if (body === undefined || !hasShape(body, wantedShape)) {
+    const field = body === undefined ? '' : `: "${wrongField(body, wantedShape)}" is wrong`;
     throw new Refusal(400, `The body must be JSON like {"faults": ["upload:status=503"]}${field}.`);
   }
-  faults.replace(wanted.faults);
+  faults.replace(body.faults);
 }

@@ -14,7 +14,7 @@ export type Fault = ReturnType<typeof parseFault>;
 /** What a fault may consist of, by the names of its parts. */
 type Parts = {[Name in keyof typeof parts]: Exclude<ReturnType<(typeof parts)[Name]['read']>, undefined>};
 
-/** A part, which must be what is `expected`; `read` returns what its value stands for, or undefined if it cannot be read. */
+/** A part of a fault; `read` returns its value, or undefined if the text is not what `expected` describes. */
 function part<Value>(expected: string, read: (value: string) => Value | undefined) {
   return {expected, read};
 }
@@ -82,25 +82,25 @@ export function parseFault(text: string) {
     throw invalid(text, `it must begin with ${operations.map(one => `"${one}:"`).join(', ')}`);
   }
   const fields: Partial<Parts> = Object.assign({}, ...rest.split(',').map(part => fieldOf(text, part)));
-  const given = Object.keys(fields);
-  const lonely = ofStatus.find(key => given.includes(key) && !given.includes('status'));
+  const names = Object.keys(fields);
+  const lonely = ofStatus.find(key => names.includes(key) && !names.includes('status'));
   if (lonely !== undefined) throw invalid(text, `${lonely} needs status`);
   for (const [key, others] of exclusive) {
-    const other = given.includes(key) ? others.find(one => given.includes(one)) : undefined;
+    const other = names.includes(key) ? others.find(one => names.includes(one)) : undefined;
     if (other !== undefined) throw invalid(text, `${key} and ${other} exclude each other`);
   }
-  if (!effects.some(key => given.includes(key))) {
+  if (!effects.some(key => names.includes(key))) {
     throw invalid(text, `it needs one of ${effects.join(', ')}`);
   }
   return {...usual, ...fields, text, operation};
 }
 
-function fieldOf(text: string, given: string): object {
-  const [, key = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(given) ?? [];
-  const known = own<ReturnType<typeof part<unknown>>>(parts, key);
-  if (known === undefined) throw invalid(text, `"${given}" is not one of ${Object.keys(parts).join(', ')}`);
-  const read = known.read(value);
-  if (read === undefined) throw invalid(text, `${key} must be ${known.expected}`);
+function fieldOf(text: string, name: string): object {
+  const [, key = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(name) ?? [];
+  const field = own<ReturnType<typeof part<unknown>>>(parts, key);
+  if (field === undefined) throw invalid(text, `"${name}" is not one of ${Object.keys(parts).join(', ')}`);
+  const read = field.read(value);
+  if (read === undefined) throw invalid(text, `${key} must be ${field.expected}`);
   return {[key]: read};
 }
 

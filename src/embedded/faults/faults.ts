@@ -1,7 +1,7 @@
 import type {StopSignal} from '../../host.ts';
 import {parseObject} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
-import {seeded} from '../../lib/seeded.ts';
+import {seededRandom} from '../../lib/seeded.ts';
 import {Stop} from '../../lib/stop.ts';
 import {
   type Disturbance,
@@ -17,11 +17,11 @@ import {type Fault, parseFault} from './fault.ts';
 export class Faults {
   #active: readonly ActiveFault[] = [];
 
-  /** Replaces all faults, and counts from 1 again; throws an InvalidOption if one cannot be read, and changes nothing then. */
+  /** Replaces all faults, and counts from 1 again; throws an InvalidOption, and changes nothing, for an invalid one. */
   replace(texts: readonly string[]): void {
     this.#active = texts.map((text, index) => {
       const fault = parseFault(text);
-      return {...fault, random: seeded(fault.seed + 1_000_003 * index), matched: 0, applied: 0};
+      return {...fault, random: seededRandom(fault.seed + 1_000_003 * index), matched: 0, applied: 0};
     });
   }
 
@@ -49,7 +49,7 @@ function isFor({operation: own, name}: Fault, {request, path}: Exchange, operati
   return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
 }
 
-/** Counts a request that a fault is for; returns the fault with its latency, or undefined if it is not to be applied. */
+/** Counts a request that matches a fault; returns it with its latency, or undefined if it is not applied. */
 function draw(fault: ActiveFault) {
   const {nth, rate, latency} = fault;
   fault.matched += 1;
@@ -74,25 +74,25 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
   const hasStages = operation === 'upload' || operation === 'graphql';
   const matching = active.filter(fault => isFor(fault, exchange, operation));
   const dependsOnResponse = (fault: Fault) => fault['instead-of'] !== undefined;
-  const drawn = matching.filter(one => !dependsOnResponse(one)).flatMap(one => draw(one) ?? []);
-  const applied = new Set<ActiveFault>();
+  const early = matching.filter(one => !dependsOnResponse(one)).flatMap(one => draw(one) ?? []);
+  const appliedFaults = new Set<ActiveFault>();
   const note = (fault: ActiveFault) => {
-    if (!applied.has(fault)) fault.applied += 1;
-    applied.add(fault);
+    if (!appliedFaults.has(fault)) fault.applied += 1;
+    appliedFaults.add(fault);
   };
   /** The value of a part in the first fault that has it, and thereby is applied. */
   const use = <Name extends keyof Fault>(name: Name): Fault[Name] | undefined => {
-    const found = drawn.find(({fault}) => fault[name] !== undefined);
-    if (found !== undefined) note(found.fault);
-    return found?.fault[name];
+    const match = early.find(({fault}) => fault[name] !== undefined);
+    if (match !== undefined) note(match.fault);
+    return match?.fault[name];
   };
   return {
-    get applied() {
-      return [...applied].map(({text}) => text);
+    get appliedFaults() {
+      return [...appliedFaults].map(({text}) => text);
     },
     cuts: () => use('cut') === true,
     async at(stage) {
-      for (const {fault, latencyMs} of drawn) {
+      for (const {fault, latencyMs} of early) {
         if ((hasStages ? fault.after : 'head') !== stage) continue;
         const ends = (fault.status ?? fault.reset ?? fault.silence) !== undefined;
         if (ends || fault.latency !== undefined) note(fault);
@@ -168,8 +168,9 @@ async function wait(exchange: Exchange, ms: number, stop: StopSignal): Promise<v
 const firstPauseMs = 10;
 
 /**
- * A client that has closed its side may still read, or be gone: only sending shows which. From then on, sends it interim responses
- * (102; RFC 9110, 15.2), which break the connection if it is gone, at growing intervals. Returns a function that stops.
+ * A client that has closed its side may still read, or be gone: only sending shows which. From then on, sends it
+ * interim responses (102; RFC 9110, 15.2), which break the connection if it is gone, at growing intervals. Returns a
+ * function that stops.
  */
 function askWhetherGone({request, response, clock}: Exchange): () => void {
   const {socket, httpVersion} = request;

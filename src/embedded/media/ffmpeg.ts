@@ -1,20 +1,17 @@
 import {execFile} from 'node:child_process';
 import {promisify} from 'node:util';
 import {isCount, isObject, parseObject} from '../../lib/json.ts';
-import {defined, own} from '../../lib/object.ts';
+import {omitUndefined, own} from '../../lib/object.ts';
 import type {Findings, MediaFacts, MediaFile} from './media-facts.ts';
 import {limitedCommand} from './process-limits.ts';
 
-/** A busy machine may need minutes for a second of work, so that only what a file costs, or a read that never ends, counts against it. */
+/** Limits for one file. Processor time counts first: a busy machine may need minutes for a second of work. */
 const limits = {processorSeconds: 8, milliseconds: 50_000, allocation: 256 * 1024 * 1024};
 
 /** Containers of videos that ffmpeg and ffprobe may read. Playlists are left out: they open other files. */
 export const ffmpegContainers = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg';
 
-/**
- * Runs ffmpeg or ffprobe on one file, the only one that it may open, given which formats it may take it for, and how it is to read
- * it; resolves with what it printed, and rejects if it failed or took 8 s of processor time.
- */
+/** Runs ffmpeg or ffprobe on one file, the only one it may open. Resolves to its output; rejects if it failed. */
 export async function runFfmpeg(
   program: 'ffmpeg' | 'ffprobe',
   {path, formats, options = []}: {path: string; formats: string; options?: readonly string[]},
@@ -67,22 +64,22 @@ export function canCompare(imageType: string | undefined): boolean {
   return imageType === undefined || comparedTypes.has(imageType);
 }
 
-/** The facts that ffprobe finds, if it is on PATH: with image/* only of images, with video/* only of videos. Never rejects. */
+/** The facts from ffprobe, if it is on PATH: images for image/*, videos for video/*. Never rejects. */
 export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<MediaFacts> {
   const isImage = contentType.startsWith('image/');
   const input = {path, formats: isImage ? imageFormats : ffmpegContainers};
-  const printed = await runFfmpeg('ffprobe', input, report, longestOutput).catch(() => '');
-  const found = parseObject(printed.toString()) ?? {};
-  const streams = Array.isArray(found['streams']) ? found['streams'].filter(isObject) : [];
+  const output = await runFfmpeg('ffprobe', input, report, longestOutput).catch(() => '');
+  const facts = parseObject(output.toString()) ?? {};
+  const streams = Array.isArray(facts['streams']) ? facts['streams'].filter(isObject) : [];
   const [video] = streams.filter(
     ({codec_type: type, disposition: is}) => type === 'video' && !(isObject(is) && is['attached_pic'] === 1),
   );
   if (video === undefined) return {};
   const {width, height, codec_name: codec} = video;
-  const format = isObject(found['format']) ? found['format'] : {};
+  const format = isObject(facts['format']) ? facts['format'] : {};
   const milliseconds = Math.round(Number(format['duration']) * 1_000);
   const hasSize = isCount(width) && isCount(height);
-  return defined({
+  return omitUndefined({
     ...(hasSize ? {width, height} : {}),
     imageType: isImage ? own(imageTypes, String(codec)) : undefined,
     duration: !isImage && isCount(milliseconds) ? milliseconds / 1_000 : undefined,
@@ -94,7 +91,7 @@ export function agreeing(one: Findings, other: MediaFacts): MediaFacts {
   const {width, height, duration, imageType} = {...other, ...one};
   const isSameSize = (other.width ?? width) === width && (other.height ?? height) === height;
   const isSameDuration = Math.abs((duration ?? 0) - (other.duration ?? duration ?? 0)) <= 0.1;
-  return defined({
+  return omitUndefined({
     ...(isSameSize && width !== undefined && height !== undefined ? {width, height} : {}),
     imageType,
     duration: isSameDuration && !one.isDurationDoubtful ? duration : undefined,

@@ -27,21 +27,23 @@ export function heifFormat(head: Buffer): string | undefined {
   const [major = '', , ...compatible] =
     head.toString('latin1', 8, head.readUInt32BE(0)).match(/.{4}/gs) ?? [];
   const own = formats.get(major);
-  const found = compatible.map(brand => formats.get(brand));
+  const formatsOfBrands = compatible.map(brand => formats.get(brand));
   // The general brands leave the format to the others.
-  if (own !== undefined) return own === 'heif' && found.includes('avif') ? 'avif' : own;
+  if (own !== undefined) return own === 'heif' && formatsOfBrands.includes('avif') ? 'avif' : own;
   if ([major, ...compatible].some(brand => sequences.test(brand))) return undefined;
-  return [...formats.values()].find(format => found.includes(format));
+  return [...formats.values()].find(format => formatsOfBrands.includes(format));
 }
 
-/** Format and size of the primary item (ISO/IEC 23008-12), or its clean aperture, before rotation; throws if damaged. */
+/** Format and size of the primary item (ISO/IEC 23008-12) or its clean aperture, unrotated; throws if damaged. */
 export async function probeHeif(bytes: RandomAccess, imageType: string): Promise<MediaFacts> {
   const meta = boxesIn((await metaBox(bytes)).subarray(4));
   const primary = bodyOf(meta, 'pitm');
   const item = primary[0] === 0 ? primary.readUInt16BE(4) : primary.readUInt32BE(4);
-  const described = boxesIn(bodyOf(meta, 'iprp'));
-  const properties = boxesIn(bodyOf(described, 'ipco'));
-  const indices = described.filter(({type}) => type === 'ipma').flatMap(({body}) => propertiesOf(body, item));
+  const propertyBoxes = boxesIn(bodyOf(meta, 'iprp'));
+  const properties = boxesIn(bodyOf(propertyBoxes, 'ipco'));
+  const indices = propertyBoxes
+    .filter(({type}) => type === 'ipma')
+    .flatMap(({body}) => propertiesOf(body, item));
   const own = indices.map(index => properties[index - 1]).filter(box => box !== undefined);
   const [extent, ...others] = own.filter(({type}) => type === 'ispe');
   if (extent === undefined || others.length > 0) return {imageType};
@@ -81,13 +83,13 @@ function boxesIn(bytes: Buffer): Box[] {
 }
 
 function bodyOf(boxes: readonly Box[], type: string): Buffer {
-  const [found, ...others] = boxes.filter(box => box.type === type);
-  if (found === undefined || others.length > 0) throw new Error(`not one ${type} box`);
-  return found.body;
+  const [box, ...others] = boxes.filter(box => box.type === type);
+  if (box === undefined || others.length > 0) throw new Error(`not one ${type} box`);
+  return box.body;
 }
 
 /** The indices of the properties of an item, from 1. */
-function propertiesOf(ipma: Buffer, wanted: number): number[] {
+function propertiesOf(ipma: Buffer, itemId: number): number[] {
   const idLength = ipma[0] === 0 ? 2 : 4;
   const indexLength = (ipma.readUInt8(3) & 1) === 1 ? 2 : 1;
   const entries = ipma.readUInt32BE(4);
@@ -96,7 +98,7 @@ function propertiesOf(ipma: Buffer, wanted: number): number[] {
     const id = ipma.readUIntBE(at, idLength);
     const count = ipma.readUInt8(at + idLength);
     at += idLength + 1;
-    if (id === wanted)
+    if (id === itemId)
       // The first bit says whether a reader must understand the property.
       return Array.from({length: count}, (_, index) =>
         indexLength === 2 ? ipma.readUInt16BE(at + 2 * index) & 0x7fff : ipma.readUInt8(at + index) & 0x7f,

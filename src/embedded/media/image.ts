@@ -11,7 +11,7 @@ disableTypes(['heif']);
 
 /** PNG, GIF, BMP, WebP and JPEG. */
 const plainFormat = /^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s;
-/** The beginning of an SVG whose width or height is neither a whole number of pixels nor relative: programs differ in how they convert it. */
+/** An SVG whose width or height is fractional or has another unit than pixels: programs convert it differently. */
 const hasOtherUnits = /<svg\s[^<>]*\s(?:width|height)=(["'])(?!\d+(?:px)?\1)[^"'%]+\1/;
 /** How many bytes to read of these formats, except JPEG. */
 const plainLength = 64;
@@ -54,7 +54,7 @@ function withSize(width: number | undefined, height: number | undefined, imageTy
   return isCount(width) && isCount(height) ? {width, height, imageType} : {imageType};
 }
 
-/** A bitmap may have the header of OS/2, with sizes of two bytes, and may be stored from top to bottom, with a negative height. */
+/** A bitmap may have the OS/2 header, with sizes of two bytes, or a negative height (rows from top to bottom). */
 function bitmapFacts(head: Buffer): MediaFacts {
   const isShort = head.readUInt32LE(14) === 12;
   const width = isShort ? head.readUInt16LE(18) : head.readInt32LE(18);
@@ -134,7 +134,7 @@ function isIcon(head: Buffer): boolean {
   return [iconType, cursorType].includes(head.readUInt16LE(2));
 }
 
-/** Format and size of an icon or a cursor: those of its largest picture; no size if the picture has another than the directory says. */
+/** Format and size of an icon or cursor: those of its largest picture; no size if the directory says another. */
 async function probeIcon(bytes: RandomAccess, head: Buffer): Promise<MediaFacts> {
   const imageType = head.readUInt16LE(2) === iconType ? 'ico' : 'cur';
   const length = 16 * head.readUInt16LE(4);

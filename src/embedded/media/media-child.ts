@@ -3,9 +3,9 @@ import {once} from 'node:events';
 import {dirname} from 'node:path';
 import {systemHost} from '../../host.ts';
 import {isObject} from '../../lib/json.ts';
-import {limited} from '../../lib/limited.ts';
-import {defined} from '../../lib/object.ts';
-import {orNothing} from '../../lib/system-code.ts';
+import {limitConcurrency} from '../../lib/limited.ts';
+import {omitUndefined} from '../../lib/object.ts';
+import {undefinedIfThrows} from '../../lib/system-code.ts';
 import {childParameters} from '../../package-file.ts';
 import type {MediaRequest} from './media-facts.ts';
 import {limitedCommand} from './process-limits.ts';
@@ -17,17 +17,17 @@ const limitMs = 60_000;
 interface Running {
   readonly child: ChildProcess;
   /** Aborted when it has ended, or could not be started. */
-  readonly ended: AbortSignal;
+  readonly end: AbortSignal;
 }
 
 /**
- * A child process that reads media files, some of which crash a parser or keep it busy forever. It is started on first use and kept;
- * it is killed if a response takes too long, and a new one serves the other requests. It does not keep this process alive, and ends
- * with it. Requests and responses are messages of Node's IPC channel.
+ * A child process that reads media files, some of which crash a parser or keep it busy forever. It is started on first
+ * use and kept; it is killed if a response takes too long, and a new one serves the other requests. It does not keep
+ * this process alive, and ends with it. Requests and responses are messages of Node's IPC channel.
  */
 export class MediaChild {
   readonly #path: string | undefined;
-  readonly #inTurn = limited(1);
+  readonly #inTurn = limitConcurrency(1);
   #running: Running | undefined;
 
   /** `path`: where ffmpeg and ffprobe are looked for; by default PATH. */
@@ -37,7 +37,7 @@ export class MediaChild {
 
   /** Starts the process, unless it runs; undefined if that is impossible, for lack of memory for example. */
   start(): Running | undefined {
-    if (this.#running?.ended.aborted === false) return this.#running;
+    if (this.#running?.end.aborted === false) return this.#running;
     const node = systemHost().nodePath();
     const command = [node, ...childParameters('media')];
     // The thread that reads, and the one that waits for it.
@@ -46,29 +46,29 @@ export class MediaChild {
       // The working directory may have been removed.
       cwd: dirname(node),
       // The service's own environment may contain keys.
-      env: defined({PATH: this.#path ?? systemHost().env['PATH']}),
+      env: omitUndefined({PATH: this.#path ?? systemHost().env['PATH']}),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       windowsHide: true,
     } satisfies SpawnOptions;
-    const child = orNothing(() => spawn(program, parameters, options));
+    const child = undefinedIfThrows(() => spawn(program, parameters, options));
     if (child === undefined) return undefined;
     child.unref();
     child.channel?.unref();
     const ending = new AbortController();
     child.on('error', () => ending.abort()).on('exit', () => ending.abort());
-    this.#running = {child, ended: ending.signal};
+    this.#running = {child, end: ending.signal};
     return this.#running;
   }
 
-  /** The response to a request; undefined if no process could be started, or if it ended or was killed because of it. Never rejects. */
+  /** The response to a request; undefined if the process did not start, ended or was killed. Never rejects. */
   ask(request: MediaRequest): Promise<Record<string, unknown> | undefined> {
     return this.#inTurn(async () => {
       const running = this.start();
       if (running === undefined) return undefined;
-      const {child, ended} = running;
+      const {child, end} = running;
       child.channel?.ref();
       const cancelLimit = systemHost().clock.after(limitMs, () => child.kill('SIGKILL'));
-      const response = once(child, 'message', {signal: ended});
+      const response = once(child, 'message', {signal: end});
       // It waits in the channel while the process starts. If it has ended, there is no response.
       child.send(request, () => {});
       const [message] = await response.catch(() => []);

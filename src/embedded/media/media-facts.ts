@@ -1,6 +1,6 @@
 import {type FileHandle, open} from 'node:fs/promises';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
-import {isCount, isPositive, isString, optional, type Shaped} from '../../lib/json.ts';
+import {isCount, isPositive, isString, optional, type ShapeOf} from '../../lib/json.ts';
 
 export const factsShape = {
   /** Coded size in pixels: as stored in the file, before any EXIF orientation, HEIF or video rotation is applied. */
@@ -13,7 +13,7 @@ export const factsShape = {
 };
 
 /** Facts read from the bytes of a medium; unknown fields are absent. */
-export type MediaFacts = Readonly<Shaped<typeof factsShape>>;
+export type MediaFacts = Readonly<ShapeOf<typeof factsShape>>;
 
 /** What a reader found. */
 export interface Findings extends MediaFacts {

@@ -6,7 +6,7 @@ import {agreeing, canCompare, probeWithFfprobe} from './ffmpeg.ts';
 import type {Findings, MediaRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
 
-/** Limits of the thread that reads files: of processor time for one file, and for its heap. What it reads is held outside, at most 64 MiB. */
+/** Limits of the thread that reads files: processor time per file, and heap. Buffers outside take up to 64 MiB. */
 const limits = {
   processorMs: {probe: 12_000, video: 2_000, size: 2_000, thumbnail: 12_000, stream: 20_000},
   heapMiB: 192,
@@ -52,8 +52,8 @@ async function facts(request: MediaRequest): Promise<object> {
   const reading = inThread<Findings>(request, limits.processorMs[kind]);
   // Starting ffprobe takes far longer than reading a header.
   const isDecided = request.contentType.startsWith('image/') && !canCompare((await reading)?.imageType);
-  const [found, others] = await Promise.all([reading, isDecided ? {} : probeWithFfprobe(request)]);
-  return found === undefined ? {} : agreeing(found, others);
+  const [facts, others] = await Promise.all([reading, isDecided ? {} : probeWithFfprobe(request)]);
+  return facts === undefined ? {} : agreeing(facts, others);
 }
 
 /** Resolves to undefined if the thread has ended instead, also because it used too much time. */
@@ -65,7 +65,7 @@ async function inThread<Response extends object>(
     eval: true,
     resourceLimits: {maxOldGenerationSizeMb: limits.heapMiB},
   });
-  const found = await boundedAnswer<Response>(thread, request, processorMs).catch(() => undefined);
-  if (found === undefined) thread = undefined;
-  return found;
+  const response = await boundedAnswer<Response>(thread, request, processorMs).catch(() => undefined);
+  if (response === undefined) thread = undefined;
+  return response;
 }

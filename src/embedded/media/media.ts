@@ -4,9 +4,9 @@ import {isAbsolute} from 'node:path';
 import {type StopSignal, systemHost} from '../../host.ts';
 import {renameDurably} from '../../lib/files/durable.ts';
 import {hasShape} from '../../lib/json.ts';
-import {limited} from '../../lib/limited.ts';
-import {defined} from '../../lib/object.ts';
-import {orNothing} from '../../lib/system-code.ts';
+import {limitConcurrency} from '../../lib/limited.ts';
+import {omitUndefined} from '../../lib/object.ts';
+import {undefinedIfThrows} from '../../lib/system-code.ts';
 import {besidePackage} from '../../package-file.ts';
 import {MediaChild} from './media-child.ts';
 import {factsIn, factsShape, type MediaFacts, type MediaFile} from './media-facts.ts';
@@ -19,7 +19,7 @@ export function prepareToProbe(contentType: string): void {
   if (contentType.startsWith('video/')) children.probe.start();
 }
 
-/** Reads the facts of a file, or only the certain size of a video: in this process where a header is enough, else in a child. Never rejects: what fails is absent. */
+/** Reads the facts of a file, here if a header is enough, else in a child process. Never rejects. */
 export async function probeMedia(
   {path, contentType}: MediaFile,
   task: 'probe' | 'size' = 'probe',
@@ -37,23 +37,20 @@ export async function probeMedia(
 /** What was made of an upload: the paths of a thumbnail, and of a directory with an HLS stream. */
 export type Previews = Awaited<ReturnType<typeof makePreviews>>;
 
-/**
- * Makes what can be made of a medium whose facts are being read: a thumbnail, a WebP of at most 320 pixels, if sharp is installed, and
- * the HLS stream of a video if there is space for it. Never rejects; `newPath` gives a free path.
- */
+/** Makes the previews of a file: a WebP thumbnail of 320 pixels, with sharp, and an HLS stream. Never rejects. */
 export async function makePreviews(
-  medium: MediaFile,
+  file: MediaFile,
   probing: Promise<MediaFacts>,
   {newPath, hasSpace}: {newPath: () => string; hasSpace: () => Promise<boolean>},
 ) {
   const [thumbnail, stream] = await Promise.all([
-    made(newPath(), target => makeThumbnail(medium, target)),
+    makeFile(newPath(), target => makeThumbnail(file, target)),
     // What the reader of videos gives up on would keep this process busy too.
-    made(newPath(), async target =>
-      (await probing).duration !== undefined && (await hasSpace()) ? makeStream(medium, target) : false,
+    makeFile(newPath(), async target =>
+      (await probing).duration !== undefined && (await hasSpace()) ? makeStream(file, target) : false,
     ),
   ]);
-  return defined({thumbnail, stream});
+  return omitUndefined({thumbnail, stream});
 }
 
 /** Whether a picture will have a thumbnail, as far as its header tells. */
@@ -63,21 +60,21 @@ export function canHaveThumbnail({contentType}: MediaFile, {width}: MediaFacts):
 }
 
 /** By their paths: thumbnails that are being made, and those that could not be made, which are not tried again. */
-const added = new Map<string, Promise<boolean>>();
-const inTurn = limited(1);
+const thumbnails = new Map<string, Promise<boolean>>();
+const inTurn = limitConcurrency(1);
 
-/** Makes the thumbnail of a stored medium at `path`, by way of `draft`: whether there is one now. Rejects once `stop` is aborted before its turn. */
-export function addThumbnail(medium: MediaFile, path: string, draft: string, stop: StopSignal) {
+/** Makes the thumbnail of a stored file at `path`; resolves to whether it exists. Rejects once `stop` is aborted. */
+export function addThumbnail(file: MediaFile, path: string, draft: string, stop: StopSignal) {
   const add = async () => {
     stop.throwIfAborted();
-    if ((await made(draft, target => makeThumbnail(medium, target))) === undefined) return false;
+    if ((await makeFile(draft, target => makeThumbnail(file, target))) === undefined) return false;
     await renameDurably(draft, path);
     return true;
   };
-  const adding = added.get(path) ?? inTurn(add);
-  added.set(path, adding);
+  const adding = thumbnails.get(path) ?? inTurn(add);
+  thumbnails.set(path, adding);
   // Once it was made, the file itself says so; a disk that is full may have space later.
-  void adding.catch(() => true).then(isOver => isOver && added.delete(path));
+  void adding.catch(() => true).then(isOver => isOver && thumbnails.delete(path));
   return adding;
 }
 
@@ -99,12 +96,14 @@ function isMade(response: Record<string, unknown> | undefined): boolean {
 
 /** Where sharp starts: the package at MEDIA_SHARP, or the one that is installed beside this package. */
 function sharpStart(): string | undefined {
-  const given = systemHost().env['MEDIA_SHARP'];
-  const isGiven = given !== undefined && isAbsolute(given);
-  return orNothing(() => (isGiven ? createRequire(given).resolve(given) : besidePackage('sharp')));
+  const variable = systemHost().env['MEDIA_SHARP'];
+  const isGiven = variable !== undefined && isAbsolute(variable);
+  return undefinedIfThrows(() =>
+    isGiven ? createRequire(variable).resolve(variable) : besidePackage('sharp'),
+  );
 }
 
-async function made(path: string, make: (path: string) => Promise<boolean>): Promise<string | undefined> {
+async function makeFile(path: string, make: (path: string) => Promise<boolean>): Promise<string | undefined> {
   if (await make(path).catch(() => false)) return path;
   // What a process wrote before it was killed.
   await rm(path, {recursive: true, force: true});

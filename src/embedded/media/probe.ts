@@ -3,7 +3,7 @@ import type {RandomAccess} from '../../lib/files/random-access.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
 import {type Findings, factsIn, type MediaFacts, type MediaFile, type MediaRequest} from './media-facts.ts';
 
-/** Reads the facts from at most 64 MiB of the bytes; never rejects. Some files keep it busy forever: see media-program.ts. */
+/** Reads the facts from at most 64 MiB of a file; never rejects. Some files never end: see media-program.ts. */
 export async function probe({path, contentType, task}: Partial<MediaRequest> & MediaFile): Promise<Findings> {
   return factsIn(path, async bytes => {
     // Loaded on first use, since these modules would slow down the start of every run.
@@ -16,10 +16,7 @@ export async function probe({path, contentType, task}: Partial<MediaRequest> & M
 /** Formats of one picture, of which all programs say the same size. */
 const plainTypes = new Set('apng avif bmp gif heic heif j2c jp2 jpg jxl png psd svg tiff webp'.split(' '));
 
-/**
- * The coded size if the header has only one that programs can take for it, rotated or not; that of a video only if it is a file, since
- * another process has to read it. Never rejects.
- */
+/** The coded size, if the header has only one; for videos only of files, which another process reads. Never rejects. */
 export async function certainSize(
   bytes: RandomAccess & {path?: FilePath | undefined},
   contentType: string,

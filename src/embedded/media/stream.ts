@@ -21,15 +21,15 @@ const overheadBytes = 4 * 1024 * 1024;
 const knownCodecs = new Set(['avc', 'hevc', 'vp9', 'av1', 'aac', 'mp3', 'opus', 'flac', 'ac3', 'eac3']);
 
 /**
- * Writes a video as an HLS stream into its target, a directory, without encoding it again: `index.m3u8`, the playlist that it names,
- * and one file of fragmented MP4 with all segments. Resolves with whether players can read that; rejects if the video is damaged, or
- * the stream would be far larger than it is.
+ * Writes a video as an HLS stream into its target, a directory, without encoding it again: `index.m3u8`, the playlist
+ * that it names, and one file of fragmented MP4 with all segments. Resolves with whether players can read that; rejects
+ * if the video is damaged, or the stream would be far larger than it is.
  */
 export async function writeStream({path, target = ''}: MediaRequest): Promise<boolean> {
   const handle = await open(path, 'r');
   const bytes = await accessTo(handle);
   const longest = 2 * bytes.size + overheadBytes;
-  let written = 0;
+  let length = 0;
   const files: FileHandle[] = [];
   const input = videoInput(bytes, longest);
   try {
@@ -45,9 +45,9 @@ export async function writeStream({path, target = ''}: MediaRequest): Promise<bo
         const file = await open(join(target, path), 'wx', 0o600);
         files.push(file);
         const write = async ({data, position}: StreamTargetChunk) => {
-          written += data.length;
+          length += data.length;
           // Samples that a damaged index names many times would fill the disk.
-          if (written > longest) throw new Error('the stream would be far larger than the video');
+          if (length > longest) throw new Error('the stream would be far larger than the video');
           for (let done = 0; done < data.length; )
             done += (await file.write(data, done, data.length - done, position + done)).bytesWritten;
         };

@@ -10,7 +10,7 @@ const tolerance = 0.1;
 
 const longestReading = 64 * 1024 * 1024;
 
-/** Coded size and duration of a video; no facts if there is no video track. Rejects if too many bytes would have to be read. */
+/** Coded size and duration of a video; none without a video track. Rejects if it had to read too many bytes. */
 export function probeVideo(bytes: RandomAccess): Promise<Findings> {
   return reading(bytes, async input => {
     const size = await codedSize(input);
@@ -48,13 +48,13 @@ async function codedSize(input: Input): Promise<MediaFacts | undefined> {
   return isKnown ? {width, height} : {};
 }
 
-/** From the first frame or sound, which a transport stream has later than at zero; doubtful if the header says otherwise. */
+/** Counts from the first frame or sound, not from zero; doubtful if the header says another duration. */
 async function durationOf(input: Input): Promise<Pick<Findings, 'duration' | 'isDurationDoubtful'>> {
   const end = await input.computeDuration();
   const start = Math.max(0, await input.getFirstTimestamp());
-  const stated = (await input.getDurationFromMetadata()) || end;
+  const headerDuration = (await input.getDurationFromMetadata()) || end;
   // Matroska states the length, MP4 the end.
-  if (Math.min(Math.abs(stated - end), Math.abs(stated - end + start)) > tolerance)
+  if (Math.min(Math.abs(headerDuration - end), Math.abs(headerDuration - end + start)) > tolerance)
     return {isDurationDoubtful: true};
   const milliseconds = Math.round((end - start) * 1000);
   return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? {duration: milliseconds / 1000} : {};

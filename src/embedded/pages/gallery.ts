@@ -82,8 +82,11 @@ function deleteForm(id: string, pageToken: string): Html {
 }
 
 /** GET of /media/ID: a medium and its record. */
-export async function medium({exchange, service, session}: PageRequest, id: string): Promise<PlainResponse> {
-  const record = await found(service.store.find(id));
+export async function mediaPage(
+  {exchange, service, session}: PageRequest,
+  id: string,
+): Promise<PlainResponse> {
+  const record = await requireRecord(service.store.find(id));
   const {urls: _, ...fields} = mediaRecord(record, service.publicUrl());
   const rows = Object.entries({...fields, contentType: record.contentType, sha256: record.sha256});
   const content = html`
@@ -101,24 +104,24 @@ export async function medium({exchange, service, session}: PageRequest, id: stri
 }
 
 export async function deleteMedium({service}: PageRequest, id: string): Promise<void> {
-  await service.store.remove([(await found(service.store.find(id))).id]);
+  await service.store.remove([(await requireRecord(service.store.find(id))).id]);
 }
 
-async function found(finding: Promise<StoredRecord | undefined>): Promise<StoredRecord> {
+async function requireRecord(finding: Promise<StoredRecord | undefined>): Promise<StoredRecord> {
   const record = await finding;
   if (record === undefined) throw new Refusal(404, 'This file does not exist. It may have been deleted.');
   return record;
 }
 
 /** Formats that all current browsers show. */
-const shown = /^image\/(?:png|apng|jpe?g|gif|webp|avif|svg\+xml|bmp|x-icon|vnd\.microsoft\.icon)\b/;
+const browserImage = /^image\/(?:png|apng|jpe?g|gif|webp|avif|svg\+xml|bmp|x-icon|vnd\.microsoft\.icon)\b/;
 
 /** Larger images are not used as their own preview, in bytes. */
 const largestOriginal = 2_000_000;
 
 /** A preview of a medium: its thumbnail, the image itself if it is small, or the name of its format. */
 function preview(record: StoredRecord): Html {
-  const isSmall = shown.test(record.contentType) && record.size <= largestOriginal;
+  const isSmall = browserImage.test(record.contentType) && record.size <= largestOriginal;
   if (!record.thumbnail && !isSmall) return html`<span class="no-picture">${formatText(record)}</span>`;
   const source = record.thumbnail ? `/thumbnails/${record.id}.webp` : `/files/${record.id}`;
   return html`<img src="${source}" alt="${factsText(record)}" loading="lazy" decoding="async">`;
@@ -128,7 +131,7 @@ function preview(record: StoredRecord): Html {
 function wholeMedium(record: StoredRecord): Html {
   const source = `/files/${record.id}`;
   if (record.type === 'VIDEO') return player(record, source);
-  if (shown.test(record.contentType)) return html`<img src="${source}" alt="${factsText(record)}">`;
+  if (browserImage.test(record.contentType)) return html`<img src="${source}" alt="${factsText(record)}">`;
   return html`<p><span class="no-picture">${formatText(record)}</span> Browsers cannot show this format.</p>`;
 }
 

@@ -127,7 +127,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A tag for HTML templates: escapes each value for text and quoted attributes, unless the value is such a template itself. */
+/** A tag for HTML templates: escapes all values for text and quoted attributes, except values of this tag. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const text = literals.map((literal, index) => `${literal}${textOf(parts[index])}`);
   return new Html(text.join(''));

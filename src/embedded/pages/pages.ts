@@ -4,7 +4,7 @@ import type {Service} from '../api/context.ts';
 import type {Exchange, PlainResponse} from '../exchange/exchange.ts';
 import {Refusal, type Route, reads, refusalOf, routeFor, wrongMethod} from '../exchange/refusal.ts';
 import {respond} from '../exchange/respond.ts';
-import {deleteMedium, gallery, medium} from './gallery.ts';
+import {deleteMedium, gallery, mediaPage} from './gallery.ts';
 import {type Html, html, type PageRequest, pageWith, queryOf, readForm, redirectTo} from './page.ts';
 import {createKey, profile, renameKey, revokeKey, saveName} from './profile.ts';
 
@@ -12,7 +12,7 @@ type Handler = (page: PageRequest, id: string) => Promise<PlainResponse>;
 
 const handlers: readonly Route<Handler>[] = [
   [/^\/$/, reads, gallery],
-  [/^\/media\/(\w+)$/, reads, medium],
+  [/^\/media\/(\w+)$/, reads, mediaPage],
   [/^\/media\/(\w+)\/delete$/, ['POST'], form(deleteMedium, '/')],
   [/^\/profile$/, reads, profile],
   [/^\/profile\/name$/, ['POST'], form(saveName, '/profile')],
@@ -48,15 +48,15 @@ function errorPage(exchange: Exchange, error: unknown): PlainResponse {
 /** A link from an error page to the page with the form that failed, if there is one. */
 function wayBack(path: string, {status}: Refusal): Html {
   if (path.startsWith('/profile/')) return html`<a href="/profile">Go back to the profile page</a>`;
-  const medium = /^(\/media\/\w+)\/delete$/.exec(path)?.[1];
-  if (medium !== undefined && status !== 404) return html`<a href="${medium}">Go back to the file</a>`;
+  const mediaPath = /^(\/media\/\w+)\/delete$/.exec(path)?.[1];
+  if (mediaPath !== undefined && status !== 404) return html`<a href="${mediaPath}">Go back to the file</a>`;
   return html`<a href="/">Go to the gallery</a>`;
 }
 
 async function responseTo(exchange: Exchange, service: Service): Promise<PlainResponse> {
   const {path, method, request} = exchange;
   const asset = /^\/assets\/(.*)$/.exec(path)?.[1];
-  if (asset !== undefined) return assetNamed(asset, method);
+  if (asset !== undefined) return assetResponse(asset, method);
   const token = path === '/' ? queryOf(exchange).get('token') : null;
   // A HEAD request, as link checkers send it, does not use up the token.
   if (token !== null && method === 'GET') return signIn(exchange, service, token);
@@ -72,7 +72,7 @@ const assets: Readonly<Record<string, string>> = {
   'page.js': 'text/javascript; charset=utf-8',
 };
 
-function assetNamed(name: string, method: string): PlainResponse {
+function assetResponse(name: string, method: string): PlainResponse {
   const contentType = own(assets, name);
   if (contentType === undefined) throw new Refusal(404, 'There is nothing at this URL.');
   if (!reads.includes(method)) throw wrongMethod(reads);
@@ -88,7 +88,7 @@ function assetNamed(name: string, method: string): PlainResponse {
 function signIn(exchange: Exchange, service: Service, token: string): PlainResponse {
   const cookie = service.sessions.signIn(token, service.port());
   if (cookie === undefined) return askToSignIn(exchange);
-  // A page that continues automatically, not a redirect: after a click on another site, browsers would not send the cookie with a redirect.
+  // A page that continues by itself: after a click on another site, browsers send no cookie with a redirect.
   const content = html`<p><a href="/">Go to the gallery</a></p>`;
   return pageWith(content, exchange, {title: 'Signed in', next: '/', headers: {'Set-Cookie': cookie}});
 }

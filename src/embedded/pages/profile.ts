@@ -29,7 +29,7 @@ export async function profile(page: PageRequest): Promise<PlainResponse> {
   const {newKey, pageToken} = session;
   if (exchange.method === 'GET') delete session.newKey;
   const content = html`
-    ${newKey === undefined ? undefined : shownOnce(newKey, service.publicUrl())}
+    ${newKey === undefined ? undefined : newKeyText(newKey, service.publicUrl())}
     <form class="box" method="post" action="/profile/name">
       ${tokenField(pageToken)}
       <label>Your name <input name="name" value="${name}" required maxlength="${longestName}" autocomplete="name"></label>
@@ -41,7 +41,7 @@ export async function profile(page: PageRequest): Promise<PlainResponse> {
   return pageWith(content, exchange, {title: 'Profile', pageToken});
 }
 
-function shownOnce(key: string, url: string): Html {
+function newKeyText(key: string, url: string): Html {
   return html`
     <section class="box new" role="status" aria-label="The new API key">
       <p>The new key. Copy it now: it is not shown again.</p>

@@ -22,20 +22,20 @@ export async function removeTemporary(
   names: ReturnType<typeof temporaryNames>,
   clock: Clock,
 ): Promise<number> {
-  let removed = 0;
+  let count = 0;
   for (const name of await readdir(directory)) {
     const path = join(directory, name);
     if (names.isAlive(name) ?? (await isRecent(path, clock))) continue;
     await rm(path, {recursive: true, force: true});
-    removed += 1;
+    count += 1;
   }
-  return removed;
+  return count;
 }
 
 /**
- * Moves files whose names begin with an ID that has no record to directories of the same names in `lost/`: their records may be what
- * is missing. What another process is about to commit stays: the draft of its record, which is named after it, exists by then. Returns
- * the IDs of what was moved.
+ * Moves files whose names begin with an ID that has no record to directories of the same names in `lost/`: their
+ * records may be what is missing. What another process is about to commit stays: the draft of its record, which is
+ * named after it, exists by then. Returns the IDs of what was moved.
  */
 export async function moveOrphans(dataDirectory: string): Promise<string[]> {
   // Listed before the records: what is committed meanwhile has its record then.
@@ -63,8 +63,8 @@ export async function moveOrphans(dataDirectory: string): Promise<string[]> {
 }
 
 async function isRecent(path: string, clock: Clock): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found === undefined || clock.now() - found.mtimeMs <= staleAfterMs;
+  const stats = await stat(path).catch(() => undefined);
+  return stats === undefined || clock.now() - stats.mtimeMs <= staleAfterMs;
 }
 
 /** The ID in the path of a file, a thumbnail or a record. */
@@ -72,7 +72,7 @@ function idOf(path: string): string {
   return basename(path).replace(/\..*$/s, '');
 }
 
-/** The parts of the name of a temporary file: which machine, which start of it, which process; a draft ends with the ID of its record. */
+/** The parts of a temporary file's name: machine, its start, process; a draft ends with the ID of its record. */
 const pattern = /^([0-9a-f]{8})-([0-9a-f]{8})-(\d+)-(\w*)-[0-9a-f]{32}(?:\.\w+)?$/;
 
 /** Names for temporary files, which say which process they belong to. */

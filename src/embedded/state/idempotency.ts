@@ -1,24 +1,24 @@
 import type {Clock} from '../../host.ts';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
-import {isString, type Shaped} from '../../lib/json.ts';
+import {isString, type ShapeOf} from '../../lib/json.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {readKept} from './kept-file.ts';
 import {hashOf} from './keys.ts';
 import type {Store} from './store.ts';
 import {isRecordId, type StoredRecord} from './stored-record.ts';
 
-/** The stored entry of an idempotency key, written before the record is committed; `fingerprint`: the SHA-256 and content type of its upload. */
+/** The entry of an idempotency key, stored before its record. `fingerprint`: the upload's SHA-256 and content type. */
 const entryShape = {id: isRecordId, fingerprint: isString};
 
-type Entry = Shaped<typeof entryShape>;
+type Entry = ShapeOf<typeof entryShape>;
 
 const damageHint =
   'Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored again.';
 
-/** How long a second request waits for the first one before it gets a 409: a broken connection takes a moment to show. */
+/** How long a second request waits for the first one before its 409: a broken connection takes a moment to show. */
 const inFlightPatienceMs = 1_000;
 
-/** Parses an Idempotency-Key (draft-ietf-httpapi-idempotency-key-header: a quoted string); throws a 400 for other forms. */
+/** Parses an Idempotency-Key (a quoted string, by the IETF draft); throws a 400 for other forms. */
 export function parseIdempotencyKey(field: string | string[] | undefined): string | undefined {
   if (field === undefined) return undefined;
   const match = /^ *"((?:[ !#-[\]-~]|\\["\\])+)" *$/.exec(String(field));
@@ -70,15 +70,16 @@ export function idempotencyEntries(store: Store, clock: Clock) {
       return running;
     },
 
-    /** The record that the entry already has, with a whole file, or undefined; throws a 422 if it is for other content, once that is known. */
+    /** The record of an earlier upload with this key, if its file is complete; throws a 422 for other content. */
     async recordOf(name: string, fingerprint?: string): Promise<StoredRecord | undefined> {
       const entry = await entryFor(name, fingerprint);
       return entry && store.findWhole(entry.id);
     },
 
     /**
-     * Stores the entry and returns the ID for the record: the given one, or that of an existing entry for the same content
-     * without a record or its file, left by a crash or being uploaded by another process. With the same ID there is only one record.
+     * Stores the entry and returns the ID for the record: the given one, or that of an existing entry for the same
+     * content without a record or its file, left by a crash or being uploaded by another process. With the same ID
+     * there is only one record.
      */
     async claim(name: string, id: string, fingerprint: string): Promise<string> {
       const entry: Entry = {id, fingerprint};

@@ -16,10 +16,10 @@ export async function identityIn(dataDirectory: string): Promise<string | undefi
   return (await readKept(file, identityShape))?.identity;
 }
 
-/** The identity of a data directory, created at random by the first process that asks; `draft` is a free path beside it. */
+/** The identity of a data directory: random, created by the first process that asks. `draft`: a free path beside it. */
 export async function identityOf(dataDirectory: string, draft: string): Promise<string> {
-  const known = await identityIn(dataDirectory);
-  if (known !== undefined) return known;
+  const existing = await identityIn(dataDirectory);
+  if (existing !== undefined) return existing;
   await writeDurably(draft, `${JSON.stringify({version: 1, identity: randomBytes(16).toString('hex')})}\n`);
   await claimName(draft, join(dataDirectory, 'identity.json'));
   return (await identityIn(dataDirectory)) ?? '';

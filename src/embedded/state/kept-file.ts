@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises';
-import {hasShape, isObject, parseObject, type Shape, type Shaped, wrongField} from '../../lib/json.ts';
-import {limited} from '../../lib/limited.ts';
+import {hasShape, isObject, parseObject, type Shape, type ShapeOf, wrongField} from '../../lib/json.ts';
+import {limitConcurrency} from '../../lib/limited.ts';
 import {isOutOfDescriptors, systemCode, systemReason} from '../../lib/system-code.ts';
 
 /** A file in the data directory with a JSON object, and what to do if it is damaged. */
@@ -11,10 +11,10 @@ interface KeptFile {
 }
 
 /** Each read takes a descriptor, and a page or a query may ask for thousands of files. */
-export const readsAtOnce = limited(32);
+export const readsAtOnce = limitConcurrency(32);
 
-/** Reads a file; undefined if there is none. Rejects with a DamagedFile if it cannot be read, or if its content does not match the shape. */
-export async function readKept<S extends Shape>(file: KeptFile, shape: S): Promise<Shaped<S> | undefined> {
+/** Reads a file; undefined if there is none. Rejects with a DamagedFile if it is unreadable, or not of the shape. */
+export async function readKept<S extends Shape>(file: KeptFile, shape: S): Promise<ShapeOf<S> | undefined> {
   let text: string;
   try {
     text = await readsAtOnce(() => readFile(file.path, 'utf8'));
@@ -22,15 +22,15 @@ export async function readKept<S extends Shape>(file: KeptFile, shape: S): Promi
     if (systemCode(error) === 'ENOENT') return undefined;
     // Then no file can be read, and soon all of them can again.
     if (isOutOfDescriptors(error)) throw error;
-    throw damaged(file, `it cannot be read (${systemReason(error)})`);
+    throw damagedFileError(file, `it cannot be read (${systemReason(error)})`);
   }
   const value = parseObject(text);
-  if (value === undefined) throw damaged(file, 'it is not a JSON object');
+  if (value === undefined) throw damagedFileError(file, 'it is not a JSON object');
   return checked(file, value, shape);
 }
 
 /** A DamagedFile: it was changed from outside, or cannot be read, and is left unchanged. */
-function damaged({path, hint}: KeptFile, how: string): Error {
+function damagedFileError({path, hint}: KeptFile, how: string): Error {
   return Object.assign(new Error(`${path} is damaged: ${how}.`), {name: 'DamagedFile', hint});
 }
 
@@ -40,9 +40,9 @@ export function ignoreDamage(error: unknown): undefined {
 }
 
 /** Checks a value from a file; throws a DamagedFile if it does not match the shape. `at`: its place in the file. */
-export function checked<S extends Shape>(file: KeptFile, value: unknown, shape: S, at?: string): Shaped<S> {
+export function checked<S extends Shape>(file: KeptFile, value: unknown, shape: S, at?: string): ShapeOf<S> {
   if (isObject(value) && hasShape(value, shape)) return value;
   const field = isObject(value) ? wrongField(value, shape) : undefined;
   const place = [at, field].filter(part => part !== undefined).join('.');
-  throw damaged(file, `its field "${place}" is wrong`);
+  throw damagedFileError(file, `its field "${place}" is wrong`);
 }

@@ -2,22 +2,22 @@ import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {makeDirectory, replaceDurably} from '../../lib/files/durable.ts';
-import {isString, type Shaped} from '../../lib/json.ts';
+import {isString, type ShapeOf} from '../../lib/json.ts';
 import {readKept} from './kept-file.ts';
 
 /** When a key was last used (ISO 8601, UTC; to the minute), and by which program. */
 const useShape = {lastUsedAt: isString, userAgent: isString};
 
-export type KeyUse = Shaped<typeof useShape>;
+export type KeyUse = ShapeOf<typeof useShape>;
 
 /** A use is written if the last written one is older than this, or by another program. */
 const writtenEveryMs = 60_000;
 const longestUserAgent = 200;
 
-/** The last use of each stored key: `key-uses/<key id>.json`. This is for information only, so no request waits for it. */
+/** The last use of each stored key, in `key-uses/<key id>.json`. For information only, so no request waits for it. */
 export function keyUses(dataDirectory: string, clock: Clock) {
   const directory = join(dataDirectory, 'key-uses');
-  const written = new Map<string, {at: number; userAgent: string}>();
+  const recentUses = new Map<string, {at: number; userAgent: string}>();
   let writing: Promise<void> = Promise.resolve();
   const pathOf = (id: string) => join(directory, `${id}.json`);
   const write = async (id: string, use: KeyUse) => {
@@ -28,9 +28,9 @@ export function keyUses(dataDirectory: string, clock: Clock) {
     note(id: string, agent: string): void {
       const userAgent = agent.slice(0, longestUserAgent);
       const at = clock.now();
-      const last = written.get(id);
+      const last = recentUses.get(id);
       if (last?.userAgent === userAgent && at - last.at < writtenEveryMs) return;
-      written.set(id, {at, userAgent});
+      recentUses.set(id, {at, userAgent});
       const use: KeyUse = {lastUsedAt: new Date(at).toISOString(), userAgent};
       // A use that cannot be written, for lack of space for example, is no reason to refuse a request.
       writing = writing.then(() => write(id, use)).catch(() => {});
@@ -45,11 +45,11 @@ export function keyUses(dataDirectory: string, clock: Clock) {
     /** Deletes the recorded use of a revoked key. */
     async forget(id: string): Promise<void> {
       await writing;
-      written.delete(id);
+      recentUses.delete(id);
       await rm(pathOf(id), {force: true}).catch(() => {});
     },
 
     /** Resolves when all recorded uses are written. */
-    settled: () => writing,
+    waitForWrites: () => writing,
   };
 }

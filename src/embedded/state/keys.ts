@@ -3,8 +3,8 @@ import {join} from 'node:path';
 import {type Clock, systemHost} from '../../host.ts';
 import {replaceDurably} from '../../lib/files/durable.ts';
 import {withLock} from '../../lib/files/lock.ts';
-import {isList, isSha256, isString, listOf, oneOf, optional, type Shaped} from '../../lib/json.ts';
-import {defined} from '../../lib/object.ts';
+import {isList, isSha256, isString, listOf, oneOf, optional, type ShapeOf} from '../../lib/json.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import {Secret} from '../../lib/secrets/secret.ts';
 import {checked, ignoreDamage, readKept} from './kept-file.ts';
 import {keyUses} from './key-uses.ts';
@@ -31,7 +31,7 @@ const keyShape = {
 };
 
 /** A stored key, without the key itself. */
-export type StoredKey = Readonly<Shaped<typeof keyShape>>;
+export type StoredKey = Readonly<ShapeOf<typeof keyShape>>;
 
 export interface KeyOptions extends Pick<StoredKey, 'label' | 'name'> {
   /** The key itself; by default a random one. */
@@ -53,7 +53,7 @@ const damageHint = 'Restore it from a backup, or move it away and use a new key.
 /** Longer than it takes to find that a holder in another container is gone. */
 const lockPatienceMs = 100_000;
 
-/** The API keys of a data directory, in `keys.json` (0600), and those of this process only. `newDraft` makes a free path in it. */
+/** The API keys of a data directory, in `keys.json` (0600), and of this process. `newDraft`: makes a free path. */
 export async function keyRing(dataDirectory: string, newDraft: () => string, clock: Clock) {
   const path = join(dataDirectory, 'keys.json');
   const uses = keyUses(dataDirectory, clock);
@@ -66,7 +66,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
   };
 
   /** The stored keys of the start, and those with a label that this process has created. */
-  let kept = await list();
+  let storedKeys = await list();
 
   /** Changes the stored keys, and resolves to those before; two processes do not overwrite each other's. */
   const update = (change: (keys: StoredKey[]) => StoredKey[]): Promise<StoredKey[]> => {
@@ -100,7 +100,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
         now + validForMs,
         expiresBy === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresBy),
       );
-      const stored: StoredKey = defined({
+      const newKey: StoredKey = omitUndefined({
         hash: hashOf(key),
         label,
         name,
@@ -109,28 +109,28 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
         createdAt: new Date(now).toISOString(),
         expiresAt: Number.isFinite(end) ? new Date(end).toISOString() : undefined,
       });
-      if (options.persist === false) processKeys.push(stored);
-      else await update(keys => [...keys, stored]);
-      if (label !== undefined && options.persist !== false) kept.push(stored);
+      if (options.persist === false) processKeys.push(newKey);
+      else await update(keys => [...keys, newKey]);
+      if (label !== undefined && options.persist !== false) storedKeys.push(newKey);
       return key;
     },
 
     /** Revokes the keys with a label, or those of them that were never used: a use that cannot be read is one. */
     async revoke(label: string, which: 'all' | 'unused' = 'all'): Promise<void> {
-      const used = new Set<string>();
+      const labels = new Set<string>();
       for (const key of which === 'all' ? [] : await list())
-        if ((await uses.find(keyId(key)).catch(() => 'unreadable')) !== undefined) used.add(key.hash);
-      const stays = (key: StoredKey) => key.label !== label || used.has(key.hash);
+        if ((await uses.find(keyId(key)).catch(() => 'unreadable')) !== undefined) labels.add(key.hash);
+      const stays = (key: StoredKey) => key.label !== label || labels.has(key.hash);
       processKeys = processKeys.filter(stays);
-      kept = kept.filter(stays);
+      storedKeys = storedKeys.filter(stays);
       await update(keys => keys.filter(stays));
     },
 
-    /** Puts the stored keys back to those of the start. Others with a label, which belong to whoever started a service, stay. */
+    /** Restores the stored keys of the start. Keys with a label stay: they belong to whoever started a service. */
     async restore(): Promise<void> {
-      const known = new Set(kept.map(keyId));
-      const isOther = (key: StoredKey) => key.label !== undefined && !known.has(keyId(key));
-      await update(keys => [...kept, ...keys.filter(isOther)]);
+      const startIds = new Set(storedKeys.map(keyId));
+      const isOther = (key: StoredKey) => key.label !== undefined && !startIds.has(keyId(key));
+      await update(keys => [...storedKeys, ...keys.filter(isOther)]);
     },
 
     /** Ends the validity of a key that only this process knows. */
@@ -144,11 +144,11 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
       if (!processKeys.includes(key)) uses.note(keyId(key), agent);
     },
 
-    /** The last use of a key; undefined if it was never used, or its use cannot be read. Rejects if no file can be opened. */
+    /** The last use of a key; undefined if none is recorded. Rejects if the process has no descriptor left. */
     lastUse: (key: StoredKey) => uses.find(keyId(key)).catch(ignoreDamage),
 
     /** Resolves when all uses are written. */
-    settled: uses.settled,
+    waitForWrites: uses.waitForWrites,
 
     /** Renames a stored key; resolves to whether it exists. */
     rename: (id: string, name: string) => updateOne(id, key => [{...key, name}]),
@@ -158,9 +158,9 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
 
     /** The stored key for a plain key; undefined if it is unknown. */
     async find(key: string): Promise<StoredKey | undefined> {
-      const presented = hashOf(key);
+      const keyHash = hashOf(key);
       // Hashes are compared, so that timing reveals nothing about the keys.
-      return [...(await list()), ...processKeys].find(({hash}) => hash === presented);
+      return [...(await list()), ...processKeys].find(({hash}) => hash === keyHash);
     },
   };
 }

@@ -10,9 +10,10 @@ import {systemCode} from '../../lib/system-code.ts';
 const renewedEveryMs = 30_000;
 
 /**
- * Makes this process the only service of a data directory; resolves to the function that ends this, or rejects with a DirectoryInUse
- * if another one is. A service that died is replaced: at once on this machine, in another container too if it could listen on a
- * socket, and where it cannot be seen from here after 90 s without a sign of life; `onWait` is told then.
+ * Makes this process the only service of a data directory; resolves to the function that ends this, or rejects with a
+ * DirectoryInUse if another one is. A service that died is replaced: at once on this machine, in another container too
+ * if it could listen on a socket, and where it cannot be seen from here after 90 s without a sign of life; `onWait` is
+ * told then.
  */
 export async function occupy(
   dataDirectory: string,
@@ -59,9 +60,9 @@ async function openPlace(directory: string) {
 }
 
 /**
- * Listens on a Unix socket in a data directory while this process lives, since its id means nothing in another container. Resolves
- * to undefined where no socket can be made: on network file systems, FAT, systems other than Linux, some of
- * which open no directories.
+ * Listens on a Unix socket in a data directory while this process lives, since its id means nothing in another
+ * container. Resolves to undefined where no socket can be made: on network file systems, FAT, systems other than Linux,
+ * some of which open no directories.
  */
 async function listenIn(directory: string): Promise<{device: string; close(): Promise<void>} | undefined> {
   const place = await openPlace(directory).catch(() => undefined);

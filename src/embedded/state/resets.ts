@@ -9,10 +9,10 @@ export class Resets {
   /** Resolves, when no reset is in progress, to a function that throws if there was one since. */
   async begin(): Promise<() => void> {
     await this.#last;
-    const begun = this.#count;
+    const count = this.#count;
     return () => {
       // Not a 503, after which clients would try again, in the middle of the next test.
-      if (this.#count !== begun)
+      if (this.#count !== count)
         throw new Refusal(409, 'The service was reset during this upload, and nothing was stored.');
     };
   }

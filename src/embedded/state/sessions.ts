@@ -12,7 +12,7 @@ export interface BrowserSession {
   newKey?: string;
 }
 
-/** One-time tokens for signing in to the pages, and browsers' sessions; found by hashes, so that timing reveals nothing. */
+/** One-time tokens to sign in to the pages, and sessions of browsers; by hashes, so that timing reveals nothing. */
 export function browserSessions() {
   const tokens = new Set<string>();
   const sessions = new Map<string, BrowserSession>();
@@ -24,7 +24,7 @@ export function browserSessions() {
       return token;
     },
 
-    /** Uses up a token: returns the Set-Cookie field for a new session at a port, or undefined if the token is not valid. */
+    /** Uses up a token: returns the Set-Cookie field of a new session for a port; undefined for an invalid token. */
     signIn(token: string, port: number): string | undefined {
       if (!tokens.delete(hashOf(token))) return undefined;
       const cookie = secret();

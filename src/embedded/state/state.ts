@@ -18,7 +18,7 @@ export interface StateOptions {
   /** Where everything is stored; created if missing (0700). Two processes may share it unless both are `exclusive`. */
   dataDirectory: string;
   clock?: Clock;
-  /** Whether this is the only such service of its directory; it then removes what earlier ones left unfinished. Default false. */
+  /** Whether no other service uses the directory, so that this one may remove unfinished files. Default false. */
   exclusive?: boolean;
   /** How many bytes all uploads together may have; more get a 507. Default: what the disk holds. */
   quota?: number;
@@ -28,7 +28,7 @@ export interface StateOptions {
   onWait?: (why: string) => void;
 }
 
-/** Opens the data directory; rejects if it cannot be used, if its keys cannot be read, or if another service is the only one there. */
+/** Opens the data directory; rejects if it is unusable, its keys are unreadable, or another service owns it. */
 export async function openState(options: StateOptions) {
   const {clock = systemClock, exclusive = false, quota, signal, onWait = () => {}} = options;
   const dataDirectory = resolve(options.dataDirectory);
@@ -50,7 +50,7 @@ export async function openState(options: StateOptions) {
       resets: new Resets(),
       /** Resolves when everything is written; another service may then have the directory. */
       close: async () => {
-        await keys.settled();
+        await keys.waitForWrites();
         await leave?.();
       },
     };

@@ -26,8 +26,9 @@ const finestTimeMs = 2_000;
 const suffixes = {files: '', thumbnails: '.webp', streams: '', records: '.json', idempotency: '.json'};
 
 /**
- * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, records in `records/<id>.json`, uncommitted
- * files in `temporary/`. What is kept in memory is checked against the directory, since two processes may share one.
+ * The data directory: bytes are in `files/<id>`, thumbnails in `thumbnails/<id>.webp`, records in `records/<id>.json`,
+ * uncommitted files in `temporary/`. What is kept in memory is checked against the directory, since two processes may
+ * share one.
  */
 export class Store {
   readonly dataDirectory: string;
@@ -39,7 +40,7 @@ export class Store {
   identity = '';
   /** The file that was last read for it. */
   #seenIdentity: string | undefined;
-  #listed: {ids: readonly string[]; changedAt: bigint} | undefined;
+  #idCache: {ids: readonly string[]; changedAt: bigint} | undefined;
 
   /** `quota`: how many bytes all uploads together may have. */
   constructor(dataDirectory: string, clock: Clock, quota = Number.POSITIVE_INFINITY) {
@@ -49,7 +50,7 @@ export class Store {
     this.quota = quotaOf(quota);
   }
 
-  /** Creates the directories (0700); removes temporary files without an upload, and with `only` moves what has no record to `lost/`. */
+  /** Creates the directories (0700), removes stale temporary files, and with `only` moves orphans to `lost/`. */
   async prepare(only: boolean): Promise<LeftBehind> {
     for (const name of [...Object.keys(suffixes), 'temporary'])
       await makeDirectory(join(this.dataDirectory, name), 0o700);
@@ -69,11 +70,11 @@ export class Store {
     const file = await stat(join(this.dataDirectory, 'identity.json'), {bigint: true}).catch(() => undefined);
     if (file === undefined) return false;
     // The same directory, mounted again, may be another device.
-    const seen = `${file.dev} ${file.ino} ${file.ctimeNs}`;
-    if (seen === this.#seenIdentity) return true;
+    const version = `${file.dev} ${file.ino} ${file.ctimeNs}`;
+    if (version === this.#seenIdentity) return true;
     const identity = await identityIn(this.dataDirectory).catch(ignoreDamage);
     if (identity !== this.identity) return false;
-    this.#seenIdentity = seen;
+    this.#seenIdentity = version;
     return true;
   }
 
@@ -116,18 +117,18 @@ export class Store {
   /** The IDs of all records, oldest first. */
   async ids(): Promise<string[]> {
     const {mtimeNs} = await stat(this.#directory('records'), {bigint: true});
-    if (this.#listed?.changedAt === mtimeNs) return [...this.#listed.ids];
+    if (this.#idCache?.changedAt === mtimeNs) return [...this.#idCache.ids];
     const isSettled = this.#clock.now() - Number(mtimeNs / 1_000_000n) > finestTimeMs;
     const names = await readsAtOnce(() => readdir(this.#directory('records')));
     const ids = names
       .map(name => /^(.*)\.json$/.exec(name)?.[1])
       .filter(isRecordId)
       .sort();
-    this.#listed = isSettled ? {ids, changedAt: mtimeNs} : undefined;
+    this.#idCache = isSettled ? {ids, changedAt: mtimeNs} : undefined;
     return [...ids];
   }
 
-  /** Commits an upload by renaming its record, after its bytes, previews and `lastCheck`; a rejection before that leaves nothing. */
+  /** Commits an upload: its bytes, its previews and `lastCheck`, last its record. A rejection leaves nothing. */
   async commit(
     record: StoredRecord,
     paths: {file: string; thumbnail?: string; stream?: string},
@@ -162,13 +163,13 @@ export class Store {
 
   /** Deletes uploads: their records first, since without a record a file is not an upload. */
   async remove(ids: readonly string[]): Promise<void> {
-    const removed: string[] = [];
+    const removedIds: string[] = [];
     for (const id of ids) {
       // The files of what another caller deletes at the same time are left to that one.
-      if (await unlink(this.path('records', id)).then(() => true, ignoreMissing)) removed.push(id);
+      if (await unlink(this.path('records', id)).then(() => true, ignoreMissing)) removedIds.push(id);
     }
     await syncDirectory(this.#directory('records'));
-    for (const id of removed) {
+    for (const id of removedIds) {
       await this.#removeFiles(id);
       this.quota.set(id, 0);
     }
@@ -185,11 +186,11 @@ function quotaOf(most: number) {
   const isLimited = Number.isFinite(most);
   /** By the names of the files. */
   const sizes = new Map<string, number>();
-  let stored = 0;
+  let storedBytes = 0;
   /** Counts a file that was stored, in place of an earlier one of its name; 0 bytes if it was deleted. */
   const set = (name: string, bytes: number) => {
     if (!isLimited) return;
-    stored += bytes - (sizes.get(name) ?? 0);
+    storedBytes += bytes - (sizes.get(name) ?? 0);
     if (bytes === 0) sizes.delete(name);
     else sizes.set(name, bytes);
   };
@@ -211,8 +212,8 @@ function quotaOf(most: number) {
 
     /** Counts an upload that is about to be received into a file; throws a 507 if there are too few bytes left. */
     reserve(name: string, bytes: number): void {
-      if (stored + bytes > most)
-        throw new Refusal(507, `This service stores at most ${most} bytes, and ${stored} are used.`);
+      if (storedBytes + bytes > most)
+        throw new Refusal(507, `This service stores at most ${most} bytes, and ${storedBytes} are used.`);
       set(name, bytes);
     },
   };

@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import type {Clock} from '../../host.ts';
-import {isCount, isSha256, isString, matching, oneOf, optional, type Shaped} from '../../lib/json.ts';
-import {defined} from '../../lib/object.ts';
+import {isCount, isSha256, isString, matching, oneOf, optional, type ShapeOf} from '../../lib/json.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import {factsShape} from '../media/media-facts.ts';
 
 export const recordShape = {
@@ -20,12 +20,12 @@ export const recordShape = {
 };
 
 /** The content of a record file. It has no URLs, since they depend on where the service listens. */
-export type StoredRecord = Readonly<Shaped<typeof recordShape>>;
+export type StoredRecord = Readonly<ShapeOf<typeof recordShape>>;
 
 /** The media record of the interface (docs/design/interface.md); unknown fields are absent. */
 export function mediaRecord(stored: StoredRecord, baseUrl: string) {
   const url = `${baseUrl}/files/${stored.id}`;
-  return defined({
+  return omitUndefined({
     id: stored.id,
     type: stored.type,
     urls: [{variant: 'PUBLIC', url}],
@@ -46,7 +46,7 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 /** Whether a value is a media ID of this service, which is safe as a file name. */
 export const isRecordId = matching(/^m_[0-9a-hjkmnp-tv-z]{29}$/);
 
-/** Makes media IDs that sort by creation (milliseconds, counter) and cannot be guessed: who knows one may read the file. */
+/** Makes media IDs that sort by creation and cannot be guessed: whoever has an ID may read the file. */
 export function recordIds(clock: Clock): () => string {
   let last = 0;
   let counter = 0;

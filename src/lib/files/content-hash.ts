@@ -14,7 +14,7 @@ export async function contentHash(source: Hashable, signal?: StopSignal): Promis
   return (await smallHash(source)) ?? largeHash(source, signal);
 }
 
-/** The SHA-256 of content that is small enough to be sent from memory; undefined for larger content, which is not read. */
+/** The SHA-256 of content that is small enough to be sent from memory; undefined for larger content. */
 export async function smallHash(source: Hashable): Promise<string | undefined> {
   const small = await source.small?.();
   return small === undefined ? undefined : hashAtOnce('sha256', small.bytes, 'hex');

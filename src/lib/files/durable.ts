@@ -37,7 +37,7 @@ export async function renameDurably(path: string, target: string, files = system
   await syncDirectory(dirname(target), files);
 }
 
-/** Replaces a file at once; the new one survives a crash once the promise resolves. `draft` is a free path beside it. */
+/** Replaces a file atomically; durable when the promise resolves. `draft`: a free path in the same directory. */
 export async function replaceDurably(
   path: string,
   content: Content,
@@ -77,7 +77,7 @@ export async function claimName(path: string, target: string, files = systemFile
 
 const directoriesCannotSync = new Set(['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP']);
 
-/** Opens a directory, whose entries can then be synced without another descriptor, if the system supports it; rejects with the system's error. */
+/** Opens a directory so that its entries can be synced, if the system supports it; rejects with the system's error. */
 export async function openDirectory(path: string, files = systemFiles) {
   const handle = await files.open(path, 'r').catch(ignoreWhereImpossible);
   return {
@@ -101,9 +101,9 @@ function ignoreWhereImpossible(error: unknown): undefined {
 }
 
 /**
- * Creates a directory and its missing parents with this mode, which survive a crash once the promise resolves; rejects with the
- * system's error. `mkdir` with `recursive` of Node 20 never returns where the system refuses a directory with ENOENT although its
- * parent exists (/proc, autofs).
+ * Creates a directory and its missing parents with this mode, which survive a crash once the promise resolves; rejects
+ * with the system's error. `mkdir` with `recursive` of Node 20 never returns where the system refuses a directory with
+ * ENOENT although its parent exists (/proc, autofs).
  */
 export async function makeDirectory(path: string, mode = 0o777, files = systemFiles): Promise<void> {
   const create = async () => {

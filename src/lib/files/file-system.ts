@@ -42,13 +42,13 @@ export type FileSystem = typeof systemFiles;
 
 /** What is known of the disk that a file is on. */
 export interface DiskKind {
-  /** Whether it is certain to be of this machine, and to make each write durable that O_DSYNC asks to be. Some others ignore that flag. */
+  /** Whether the file system is on this machine for certain, and honours O_DSYNC, which some ignore. */
   isLocal: boolean;
   /** Whether it may be on another machine, where simultaneous appends may overwrite each other. */
   isRemote: boolean;
 }
 
-/** File systems by their numbers in Linux's statfs(2): ext2 to ext4, XFS, Btrfs, F2FS, ZFS, tmpfs, and overlays, which hand calls on. */
+/** Local file systems by their numbers in statfs(2): ext2-4, XFS, Btrfs, F2FS, ZFS, tmpfs, and overlays. */
 const localTypes = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x01021994, 0x794c7630]);
 
 /** NFS, SMB, CIFS, 9P, FUSE... */
@@ -72,7 +72,7 @@ export async function inodeOf(
   kind: 'file' | 'directory',
   files = systemFiles,
 ): Promise<string | undefined> {
-  const found = await files.stat(path, {bigint: true}).catch(() => undefined);
-  const isThere = kind === 'file' ? found?.isFile() : found?.isDirectory();
-  return found !== undefined && isThere ? `${found.dev}:${found.ino}` : undefined;
+  const stats = await files.stat(path, {bigint: true}).catch(() => undefined);
+  const isThere = kind === 'file' ? stats?.isFile() : stats?.isDirectory();
+  return stats !== undefined && isThere ? `${stats.dev}:${stats.ino}` : undefined;
 }

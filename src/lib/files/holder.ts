@@ -1,5 +1,5 @@
 import type {Host} from '../../host.ts';
-import {isString, optional, type Shaped} from '../json.ts';
+import {isString, optional, type ShapeOf} from '../json.ts';
 import type {Loose} from '../object.ts';
 
 export const holderShape = {
@@ -17,7 +17,7 @@ export const holderShape = {
 };
 
 /** The process that holds something; its id alone means nothing in another container. */
-export type Holder = Loose<Shaped<typeof holderShape>>;
+export type Holder = Loose<ShapeOf<typeof holderShape>>;
 
 export function holderHere(host: Host): Holder {
   const pid = host.processId();
@@ -33,12 +33,12 @@ export function holderHere(host: Host): Holder {
 }
 
 /** The latest tokens that this process has released. If the disk was full, the files may not show it. */
-const ended: string[] = [];
+const releasedTokens: string[] = [];
 
 /** Records that this process has released what it held, even if its file could not be removed. */
 export function markEnded({token}: Holder): void {
-  ended.push(token);
-  if (ended.length > 1000) ended.shift();
+  releasedTokens.push(token);
+  if (releasedTokens.length > 1000) releasedTokens.shift();
 }
 
 /** Whether a holder is still running; `unknown` for a process of another machine, container or boot. */
@@ -48,7 +48,7 @@ export function stateOf(holder: Holder, host: Host): 'alive' | 'dead' | 'unknown
     holder.bootId === host.bootId() &&
     holder.pidNamespace === host.pidNamespace();
   if (!isNear) return 'unknown';
-  if (!host.isProcessAlive(holder.pid) || ended.includes(holder.token)) return 'dead';
+  if (!host.isProcessAlive(holder.pid) || releasedTokens.includes(holder.token)) return 'dead';
   const startTime = host.processStart(holder.pid);
   // Containers use few ids: a restarted process may find its own id in what its predecessor left.
   return startTime === undefined || startTime === holder.startTime ? 'alive' : 'dead';

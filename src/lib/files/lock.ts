@@ -17,7 +17,7 @@ export class LockHeld extends Error {
   }
 }
 
-/** A holder on another machine or in another container counts as gone after this many milliseconds without a renewal. */
+/** A holder on another machine, or in another container, is gone after this many milliseconds without a renewal. */
 export const staleMs = 90_000;
 
 const breakerPatienceMs = 2_000;
@@ -31,21 +31,18 @@ export interface LockOptions {
   /** Waits for a holder that cannot be judged from here, until it renews its lock or the lock is stale. Called once. */
   onUnknownHolder?: (holder: Holder | undefined) => void;
   /** Judges by other means a holder that cannot be judged from here by its process id. */
-  stateOfUnknown?: (holder: Holder) => Promise<Found['state']>;
+  stateOfUnknown?: (holder: Holder) => Promise<LockFile['state']>;
   stop?: StopSignal | undefined;
 }
 
-/**
- * Takes a lock. Replaces a holder that died on this machine at once, and one that cannot be judged from here after 90 s
- * of silence; rejects with LockHeld when another process keeps the lock longer than `patienceMs`.
- */
+/** Takes a lock: from a dead holder at once, from a silent one elsewhere after 90 s; else rejects with LockHeld. */
 export async function acquireLock(path: string, host: Host, options: LockOptions = {}): Promise<Lock> {
   const lock = new Lock(path, host, options);
   await lock.take();
   return lock;
 }
 
-/** Runs `action` while no other process runs one under the same lock; waits for each living holder up to `patienceMs`. */
+/** Runs `action` while no other process runs one under this lock; waits for each holder up to `patienceMs`. */
 export async function withLock<T>(
   path: string,
   host: Host,
@@ -60,7 +57,7 @@ export async function withLock<T>(
   }
 }
 
-interface Found {
+interface LockFile {
   holder: Holder | undefined;
   state: 'alive' | 'dead' | 'unknown';
   renewedAt: bigint;
@@ -78,7 +75,7 @@ export class Lock {
   readonly #host: Host;
   readonly #options: LockOptions;
   /** The first state that was found of a holder that cannot be judged from here, and when. */
-  #first: {found: Found; at: number} | undefined;
+  #first: {lockFile: LockFile; at: number} | undefined;
 
   constructor(path: string, host: Host, options: LockOptions) {
     this.holder = holderHere(host);
@@ -111,15 +108,15 @@ export class Lock {
     try {
       // The check and the write use one descriptor, so that a file that replaced it is never written to.
       if (handle === undefined) return;
-      const held = parseObject(await handle.readFile('utf8'));
-      if (held?.['token'] === this.holder.token) await handle.write(JSON.stringify(this.holder), 0);
+      const content = parseObject(await handle.readFile('utf8'));
+      if (content?.['token'] === this.holder.token) await handle.write(JSON.stringify(this.holder), 0);
     } finally {
       await handle?.close();
     }
   }
 
   /** Renews the lock; resolves to the time, in milliseconds, that its file system gives to the write. */
-  async touched(): Promise<number> {
+  async touchedAt(): Promise<number> {
     await this.renew();
     return (await this.#host.files.stat(this.path)).mtimeMs;
   }
@@ -133,46 +130,46 @@ export class Lock {
     const {clock, random} = this.#host;
     let since = clock.monotonic();
     let state: string | undefined;
-    while (!(await this.#linked(this.path))) {
-      const found = await this.#look(this.path);
-      if (found === undefined) continue;
-      const isGone = this.#isGone(found);
+    while (!(await this.#tryLink(this.path))) {
+      const lockFile = await this.#look(this.path);
+      if (lockFile === undefined) continue;
+      const isGone = this.#isGone(lockFile);
       // Counted anew for each holder, and from when it is known to be gone.
-      if (state !== `${isGone} ${found.holder?.token}`) since = clock.monotonic();
-      state = `${isGone} ${found.holder?.token}`;
-      if (isGone && (await this.#remove(found))) {
-        this.replaced = found.holder;
+      if (state !== `${isGone} ${lockFile.holder?.token}`) since = clock.monotonic();
+      state = `${isGone} ${lockFile.holder?.token}`;
+      if (isGone && (await this.#remove(lockFile))) {
+        this.replaced = lockFile.holder;
         continue;
       }
       // Other processes may be removing a dead lock, which takes them very little time.
       const patience = Math.max(this.#options.patienceMs ?? 0, isGone ? breakerPatienceMs : 0);
-      const isWaiting = !isGone && found.state === 'unknown' && this.#waitsFor(found);
-      if (!isWaiting && clock.monotonic() - since >= patience) throw new LockHeld(this.path, found.holder);
+      const isWaiting = !isGone && lockFile.state === 'unknown' && this.#waitsFor(lockFile);
+      if (!isWaiting && clock.monotonic() - since >= patience) throw new LockHeld(this.path, lockFile.holder);
       await clock.sleep(isWaiting ? pollMs : 5 + 20 * random(), this.#options.stop);
     }
   }
 
-  #isGone(found: Found): boolean {
-    const {state, ageMs} = found;
-    return state === 'unknown' ? Math.max(ageMs, this.#waitedMs(found)) >= staleMs : state === 'dead';
+  #isGone(lockFile: LockFile): boolean {
+    const {state, ageMs} = lockFile;
+    return state === 'unknown' ? Math.max(ageMs, this.#waitedMs(lockFile)) >= staleMs : state === 'dead';
   }
 
   /** Whether to keep waiting for this holder: until it renews its lock, which shows that it is alive. */
-  #waitsFor(found: Found): boolean {
+  #waitsFor(lockFile: LockFile): boolean {
     const {onUnknownHolder} = this.#options;
     if (onUnknownHolder === undefined) return false;
-    if (this.#first === undefined) onUnknownHolder(found.holder);
-    this.#first ??= {found, at: this.#host.clock.monotonic()};
-    return this.#first.found.renewedAt === found.renewedAt;
+    if (this.#first === undefined) onUnknownHolder(lockFile.holder);
+    this.#first ??= {lockFile, at: this.#host.clock.monotonic()};
+    return this.#first.lockFile.renewedAt === lockFile.renewedAt;
   }
 
-  /** How long it was waited for without a renewal: where the clock was set back since, the age of the file says nothing. */
-  #waitedMs({renewedAt}: Found): number {
+  /** How long this process has waited without a renewal: if the clock was set back, the file's age means nothing. */
+  #waitedMs({renewedAt}: LockFile): number {
     const first = this.#first;
-    return first?.found.renewedAt === renewedAt ? this.#host.clock.monotonic() - first.at : 0;
+    return first?.lockFile.renewedAt === renewedAt ? this.#host.clock.monotonic() - first.at : 0;
   }
 
-  async #look(path: string): Promise<Found | undefined> {
+  async #look(path: string): Promise<LockFile | undefined> {
     // Not stat: a link that leads nowhere has to be waited for, too.
     const there = await this.#host.files.lstat(path, {bigint: true}).catch(() => undefined);
     if (there === undefined) return undefined;
@@ -188,17 +185,17 @@ export class Lock {
     return {holder, state, renewedAt: there.mtimeNs, ageMs: Number(now.mtimeNs - there.mtimeNs) / 1e6};
   }
 
-  /** Removes a dead lock while holding the breaker lock, so that it is the one found dead. A dead breaker is replaced too. */
-  async #remove(found: Found): Promise<boolean> {
+  /** Removes a dead lock under the breaker lock, so that no new lock is removed. A dead breaker is replaced too. */
+  async #remove(lockFile: LockFile): Promise<boolean> {
     const breaker = `${this.path}.breaker`;
-    if (!(await this.#linked(breaker))) {
+    if (!(await this.#tryLink(breaker))) {
       const other = await this.#look(breaker);
       if (other !== undefined && this.#isGone(other)) await this.#host.files.rm(breaker, {force: true});
       return false;
     }
     try {
       const now = await this.#look(this.path);
-      const isSame = now?.holder?.token === found.holder?.token && now?.renewedAt === found.renewedAt;
+      const isSame = now?.holder?.token === lockFile.holder?.token && now?.renewedAt === lockFile.renewedAt;
       if (isSame) await this.#host.files.rm(this.path, {force: true});
       return isSame;
     } finally {
@@ -206,11 +203,11 @@ export class Lock {
     }
   }
 
-  async #linked(path: string): Promise<boolean> {
+  async #tryLink(path: string): Promise<boolean> {
     try {
       await this.#host.files.link(this.#candidate, path).catch(error => {
         if (!isWithoutHardLinks(error)) throw error;
-        // A copy is just as exclusive, but another process may read the lock before it is complete; it is not dead then.
+        // A copy is as exclusive. A process that reads it half-written does not take it for dead.
         return this.#host.files.copyFile(this.#candidate, path, constants.COPYFILE_EXCL);
       });
       return true;

@@ -5,10 +5,7 @@ import {shellQuoted} from '../shell.ts';
 /** Whose files are to be trusted. */
 export type User = Pick<Host, 'platform' | 'userId' | 'groupId'>;
 
-/**
- * Why another user may have written a file, or what is in a directory; undefined if only this user can do that, or this user's `group`.
- * `remedy` is a hint, if there is more to do than to use another one.
- */
+/** Why another user may have written a file or a directory's entries; undefined if only this user and `group` can. */
 export function ownershipProblem(
   path: string,
   {uid, gid, mode}: Pick<Stats, 'uid' | 'gid' | 'mode'>,

@@ -10,7 +10,7 @@ export async function readText(path: string): Promise<string> {
   return textOf(await openStream(path));
 }
 
-/** Opens a file for reading. A thread that waited for the writer of a FIFO would keep the process from ending, so none does. */
+/** Opens a file for reading without waiting for the writer of a FIFO, which would keep the process from ending. */
 export async function openStream(path: string): Promise<Readable> {
   if (!(await stat(path)).isFIFO()) return (await open(path)).createReadStream();
   const {Socket} = await import('node:net');

@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 export type FilePath = string | Buffer;
 
 /** The absolute form of a path, not normalised: if `link` is a link, `link/../photo.png` is not `photo.png`. */
-export function typedPath(directory: string, path: string): string {
+export function resolveUserPath(directory: string, path: string): string {
   if (path === '' || path.startsWith('/')) return path;
   // Windows normalises paths before it follows links, and has several roots.
   if (sep !== '/') return resolve(directory, path);
@@ -24,10 +24,7 @@ export function isBelow(path: string, directory: string): boolean {
   return rest !== '' && rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest);
 }
 
-/**
- * A name or path as a string with one character (U+0000 to U+00FF) per byte: every name can be represented, `<` compares bytes,
- * and long lists of names take little memory. The separator is always `/`.
- */
+/** A name with one character (U+0000 to U+00FF) per byte: exact, small, and in byte order by `<`. Separator: `/`. */
 export type ByteName = string;
 
 const printableAscii = /^[ -~]*$/;

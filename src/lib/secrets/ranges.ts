@@ -6,8 +6,8 @@ export function quotedIn(text: string): Uint8Array {
   return isQuoted;
 }
 
-/** The text with each of these ranges, from a start to an end, replaced by a placeholder; those that overlap or touch are one. */
-export function replaced(text: string, ranges: [number, number][], placeholder: string): string {
+/** Replaces each range of a text, from a start to an end, by a placeholder; ranges that touch get one. */
+export function replaceRanges(text: string, ranges: [number, number][], placeholder: string): string {
   let result = '';
   let at = 0;
   for (const [start, end] of ranges.sort(([one], [other]) => one - other)) {

@@ -1,6 +1,6 @@
 import {inspect} from 'node:util';
 import {isJson} from '../json.ts';
-import {quotedIn, replaced} from './ranges.ts';
+import {quotedIn, replaceRanges} from './ranges.ts';
 
 /** An API key. toString, JSON and inspect print a placeholder; only reveal() returns the key. */
 export class Secret {
@@ -68,7 +68,7 @@ interface Spelling {
 }
 
 /** A text with its escapes decoded, in lower case. */
-interface Read {
+interface DecodedText {
   readonly lower: string;
   /** Where each of its UTF-16 units was in the original, and where the text ended. */
   readonly starts: Uint32Array;
@@ -86,8 +86,8 @@ export class Redaction {
     this.#key = key.toLowerCase();
     // A key of digits could also be an unrelated number, such as a size.
     this.#isNumber = !Number.isNaN(Number(key));
-    const decoded = [anyEscape, percentEscape].map(pattern => read(key, pattern).lower);
-    const texts = key.length < shortestPart ? [] : [key, ...decoded];
+    const spellings = [anyEscape, percentEscape].map(pattern => read(key, pattern).lower);
+    const texts = key.length < shortestPart ? [] : [key, ...spellings];
     texts.push(...base64Of(key).filter(text => text.length >= shortestPart));
     this.#spellings = [...new Set(texts.map(text => text.toLowerCase()))].map(text =>
       runsOf(text, Math.min(text.length, least)),
@@ -100,15 +100,15 @@ export class Redaction {
     if (!this.#mayHold(text)) return text;
     // In text that is not JSON, quotes may end nothing and backslashes may escape nothing.
     const plain = isJson(text) ? [] : [percentEscape, noEscape];
-    const found = [
+    const ranges = [
       ...[anyEscape, jsonEscape].flatMap(pattern => this.#rangesIn(read(text, pattern, noQuote))),
       ...plain.flatMap(pattern => this.#rangesIn(read(text, pattern))),
     ];
-    if (!this.#isNumber) return replaced(text, found, placeholder);
+    if (!this.#isNumber) return replaceRanges(text, ranges, placeholder);
     const isQuoted = quotedIn(text);
-    return replaced(
+    return replaceRanges(
       text,
-      found.filter(([start]) => isQuoted[start]),
+      ranges.filter(([start]) => isQuoted[start]),
       placeholder,
     );
   }
@@ -128,7 +128,7 @@ export class Redaction {
     return this.#samples.some(part => lower.includes(part));
   }
 
-  #rangesIn({lower, starts}: Read): [number, number][] {
+  #rangesIn({lower, starts}: DecodedText): [number, number][] {
     const ranges: [number, number][] = [];
     const add = (from: number, to: number) => ranges.push([starts[from] ?? 0, starts[to] ?? 0]);
     if (this.#key.length < shortestPart) {
@@ -161,7 +161,7 @@ const noEscape = /(?!)/gs;
 const noQuote = '\uffff';
 
 /** Decodes the escapes that a pattern finds in a text; a megabyte of text takes at most five. */
-function read(text: string, pattern: RegExp, quote = '"'): Read {
+function read(text: string, pattern: RegExp, quote = '"'): DecodedText {
   const starts = new Uint32Array(text.length + 1);
   let lower = '';
   let units = 0;
@@ -203,9 +203,9 @@ function samplesOf({text, length}: Spelling): string[] {
   return parts.length === 0 ? [text] : parts;
 }
 
-function plainOf(written: string): string {
-  const hex = /^(?:\\u|%)(?=[\da-f]+$)(.+)$/i.exec(written)?.[1];
-  return hex === undefined ? written.slice(-1) : String.fromCharCode(Number.parseInt(hex, 16));
+function plainOf(spelling: string): string {
+  const hex = /^(?:\\u|%)(?=[\da-f]+$)(.+)$/i.exec(spelling)?.[1];
+  return hex === undefined ? spelling.slice(-1) : String.fromCharCode(Number.parseInt(hex, 16));
 }
 
 function runsOf(text: string, length: number): Spelling {

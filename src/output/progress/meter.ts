@@ -1,7 +1,7 @@
 import type {Clock} from '../../host.ts';
-import {defined} from '../../lib/object.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import type {ProgressFields} from '../json-output.ts';
-import {counted, formatBytes, formatDuration} from '../units.ts';
+import {countText, formatBytes, formatDuration} from '../units.ts';
 
 /** A file that is being uploaded. */
 export interface FileInFlight {
@@ -35,7 +35,7 @@ export class Meter {
   /** Bytes of finished files: sent, and their sizes. */
   #sent = 0;
   #done = 0;
-  readonly #counted = {files: 0, bytes: 0};
+  readonly #survey = {files: 0, bytes: 0};
   #isCounted = false;
   /** On the monotonic clock. */
   #unavailableSince: number | undefined;
@@ -78,13 +78,13 @@ export class Meter {
   }
 
   /** Adds a file of this size to the total, which is known once all are counted. */
-  counted(bytes: number): void {
-    this.#counted.files += 1;
-    this.#counted.bytes += bytes;
+  addToSurvey(bytes: number): void {
+    this.#survey.files += 1;
+    this.#survey.bytes += bytes;
   }
 
-  allCounted(): void {
-    this.#isCounted = this.#counted.files > 0;
+  endSurvey(): void {
+    this.#isCounted = this.#survey.files > 0;
   }
 
   /** Whether files were sent completely that have no response yet. */
@@ -107,11 +107,11 @@ export class Meter {
     const at = this.#clock.monotonic();
     const rates = this.#sample({at, sent, done: bytes});
     // Files that only their bytes call media are not counted.
-    const totalFiles = this.#isCounted ? Math.max(this.#counted.files, this.#files) : undefined;
-    const totalBytes = this.#isCounted ? Math.max(this.#counted.bytes, bytes) : undefined;
+    const totalFiles = this.#isCounted ? Math.max(this.#survey.files, this.#files) : undefined;
+    const totalBytes = this.#isCounted ? Math.max(this.#survey.bytes, bytes) : undefined;
     const isKnown = totalBytes !== undefined && rates.done > 0 && rates.overMs >= sampleMs;
     const since = this.#unavailableSince;
-    return defined({
+    return omitUndefined({
       files: this.#files,
       totalFiles,
       bytes,
@@ -140,13 +140,13 @@ export class Meter {
 /** The bytes, rate and time left of a run: `1.1 GiB of 2.6 GiB, 34.5 MiB/s, 44s left`. */
 export function standingText({bytes, totalBytes, bytesPerSecond, secondsLeft}: ProgressFields): string {
   const all = totalBytes === undefined ? '' : ` of ${formatBytes(totalBytes)}`;
-  const left = secondsLeft === undefined ? '' : `, ${formatDuration(secondsLeft)} left`;
-  return `${formatBytes(bytes)}${all}, ${formatBytes(bytesPerSecond)}/s${left}`;
+  const timeLeft = secondsLeft === undefined ? '' : `, ${formatDuration(secondsLeft)} left`;
+  return `${formatBytes(bytes)}${all}, ${formatBytes(bytesPerSecond)}/s${timeLeft}`;
 }
 
 /** The number of finished files: `4200 of 10000 files`. */
 export function filesText({files, totalFiles}: ProgressFields): string {
-  return totalFiles === undefined ? counted(files, 'file') : `${files} of ${counted(totalFiles, 'file')}`;
+  return totalFiles === undefined ? countText(files, 'file') : `${files} of ${countText(totalFiles, 'file')}`;
 }
 
 /** Says that the service is away, and for how long; empty while it is there. */

@@ -24,7 +24,7 @@ const composeMs = 100;
 /** Moves the cursor to the line above, and clears that. */
 const lineAbove = '\u001b[1A\u001b[2K';
 
-interface Shown {
+interface ProgressState {
   meter: Meter;
   /** Whether to draw lines for the whole batch above those of its files. */
   several: boolean;
@@ -37,14 +37,14 @@ type DrawingHost = Pick<Host, 'stderr' | 'env' | 'clock' | 'isInBackground'>;
 /** Draws on a terminal what is being sent, how far it is and how fast. */
 export class Progress implements Drawing {
   readonly #host: DrawingHost;
-  readonly #shown: Shown;
+  readonly #state: ProgressState;
   readonly #spinner: Ora;
   readonly #stopComposing: () => void;
   #isStarted = false;
 
-  constructor(host: DrawingHost, shown: Shown) {
+  constructor(host: DrawingHost, state: ProgressState) {
     this.#host = host;
-    this.#shown = shown;
+    this.#state = state;
     const {stderr: stream, env, clock} = host;
     this.#spinner = ora({
       stream,
@@ -56,7 +56,7 @@ export class Progress implements Drawing {
       // If the run is killed, or ended by a second Ctrl-C, the terminal would be left without a cursor.
       hideCursor: false,
     });
-    // Asked at each frame, since a shell may move the program to the background, where drawing would overwrite its prompt.
+    // At each frame: the shell may move the program to the background, where drawing would overwrite its prompt.
     Object.defineProperty(this.#spinner, 'isEnabled', {get: () => !host.isInBackground()});
     stream.on('resize', this.#onResize);
     this.#stopComposing = clock.every(composeMs, () => this.#compose());
@@ -71,7 +71,7 @@ export class Progress implements Drawing {
   #compose(): void {
     // Two cells are for the spinner, and one is left so that no line wraps.
     const room = Math.max(0, (this.#host.stderr.columns ?? 80) - 3);
-    const lines = this.#shown.several ? this.#batchLines(room) : this.#fileLines(room, 1);
+    const lines = this.#state.several ? this.#batchLines(room) : this.#fileLines(room, 1);
     // Without a file in flight, the last lines stay.
     if (lines.length === 0) return;
     const text = lines.join('\n');
@@ -82,15 +82,15 @@ export class Progress implements Drawing {
 
   /** The lines for a batch and its files, each of at most this many cells. */
   #batchLines(room: number): string[] {
-    const standing = this.#shown.meter.standing();
+    const standing = this.#state.meter.standing();
     const percent = standingPercent(standing);
     const unavailable = unavailableText(standing);
     // A drawing as high as the terminal could not be cleared.
     const rows = (this.#host.stderr as {rows?: number}).rows ?? 24;
     const files = this.#fileLines(room - 2, Math.max(0, Math.min(mostFiles, rows - otherLines)));
-    const more = this.#shown.meter.inFlight.length - files.length;
+    const more = this.#state.meter.inFlight.length - files.length;
     const below = [
-      `${filesText(standing)}: ${this.#shown.summary()}`,
+      `${filesText(standing)}: ${this.#state.summary()}`,
       ...(unavailable === '' ? [] : [unavailable]),
       ...files,
       ...(more > 0 ? [`and ${more} more`] : []),
@@ -103,7 +103,7 @@ export class Progress implements Drawing {
 
   #fileLines(room: number, most: number): string[] {
     const now = this.#host.clock.monotonic();
-    const files = this.#shown.meter.inFlight.slice(0, most);
+    const files = this.#state.meter.inFlight.slice(0, most);
     return files.map(file => fileLine(file, now, room));
   }
 
@@ -128,14 +128,14 @@ export class Progress implements Drawing {
       this.#spinner.stop();
       return;
     }
-    if (this.#spinner.isSpinning && wrapsAgain(this.#host.env)) this.#clearWrapped(columns);
+    if (this.#spinner.isSpinning && wrapsAgain(this.#host.env)) this.#clearFrame(columns);
     this.#compose();
   };
 
   /** A terminal that becomes narrower wraps what it shows into more lines than ora has drawn. */
-  #clearWrapped(columns: number): void {
-    const drawn = `- ${this.#spinner.text}`.split('\n');
-    const more = drawn.reduce((sum, line) => sum + Math.max(0, Math.ceil(cellsOf(line) / columns) - 1), 0);
+  #clearFrame(columns: number): void {
+    const frame = `- ${this.#spinner.text}`.split('\n');
+    const more = frame.reduce((sum, line) => sum + Math.max(0, Math.ceil(cellsOf(line) / columns) - 1), 0);
     this.#spinner.clear();
     this.#host.stderr.write(`${lineAbove.repeat(more)}\r`);
   }

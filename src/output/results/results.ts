@@ -134,7 +134,7 @@ export class Results {
   }
 }
 
-/** A record may have a million fields or characters; a table that shows all of them helps nobody, and may take hours to draw. */
+/** A record may have a million fields or characters: a table of all of them helps nobody, and takes hours to draw. */
 const mostFields = 200;
 const longestCell = 10_000;
 
@@ -148,16 +148,16 @@ type Row = ReturnType<typeof rowOf>;
 
 function cellsFor(outcome: UploadResult, several: boolean, dryRun: boolean): string[][] {
   if (dryRun) return [checkRow(outcome)];
-  if (several) return [outcomeRow(outcome).map(clipped)];
+  if (several) return [outcomeRow(outcome).map(clipText)];
   if (!('record' in outcome)) return [];
   const rows = recordRows(outcome.record);
-  const shown = rows.slice(0, mostFields).map(row => row.map(clipped));
+  const firstRows = rows.slice(0, mostFields).map(row => row.map(clipText));
   if (rows.length > mostFields)
-    shown.push(['...', `${rows.length - mostFields} more fields; --json shows all`]);
-  return shown;
+    firstRows.push(['...', `${rows.length - mostFields} more fields; --json shows all`]);
+  return firstRows;
 }
 
-function clipped(text: string): string {
+function clipText(text: string): string {
   return text.length <= longestCell
     ? text
     : `${text.slice(0, longestCell)}... (${text.length} characters; --json shows all)`;

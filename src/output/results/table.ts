@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import {defined} from '../../lib/object.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import {cellsOf, wrap} from '../cells.ts';
 import {paint, type Style} from '../terminal.ts';
 
@@ -24,7 +24,7 @@ export function renderTable(rows: string[][], options: TableOptions): string {
   const {headings, width} = options;
   const widths = naturalWidths(headings === undefined ? rows : [headings, ...rows]);
   const total = widths.reduce((sum, cells) => sum + cells + padding + 1, 1);
-  if (total <= width) return `${boxed(rows, widths, options)}\n`;
+  if (total <= width) return `${boxLines(rows, widths, options)}\n`;
   const title = headings === undefined ? [] : plainRow(headings, widths, {...options, styleOf: () => 'bold'});
   return [...title, ...rows.flatMap(row => plainRow(row, widths, options))].map(line => `${line}\n`).join('');
 }
@@ -44,9 +44,13 @@ const asciiBox = {
   ...{'bottom-left': '+', 'bottom-mid': '+', 'bottom-right': '+'},
 };
 
-function boxed(rows: string[][], widths: number[], {headings, color, ascii, styleOf}: TableOptions): string {
+function boxLines(
+  rows: string[][],
+  widths: number[],
+  {headings, color, ascii, styleOf}: TableOptions,
+): string {
   const table = new Table({
-    ...defined({head: headings, chars: ascii ? asciiBox : undefined}),
+    ...omitUndefined({head: headings, chars: ascii ? asciiBox : undefined}),
     colWidths: widths.map(width => width + padding),
     // A line below the headings, and none between rows.
     style: {compact: true, head: color ? ['bold'] : [], border: color ? ['gray'] : []},
@@ -63,7 +67,7 @@ function linesOf(row: string[]): string[][] {
   return Array.from({length: height}, (_, line) => cells.map(lines => lines[line] ?? ''));
 }
 
-/** The lines of a row on a narrow terminal: what does not fit beside the first cells is below, indented; URLs stay whole. */
+/** The lines of a row on a narrow terminal: cells that do not fit go below, indented; URLs stay whole. */
 function plainRow(row: string[], widths: number[], options: TableOptions): string[] {
   const {headings, styleOf, width, color} = options;
   const styles = row.map((cell, column) => styleOf?.(headings?.[column], cell));

@@ -11,17 +11,17 @@ import {fieldText} from './formats.ts';
 
 /** The names in `--template`, besides paths into the record, and their values. */
 const fields = {
-  file: ({name}: Rendered) => name,
-  path: ({path}: Rendered) => path,
-  name: ({name}: Rendered) => basename(name),
-  id: ({record}: Rendered) => record?.id,
-  url: ({record}: Rendered) => record && publicUrl(record),
-  type: ({record}: Rendered) => record?.type,
-  contentType: ({contentType}: Rendered) => contentType,
-  size: ({size}: Rendered) => size,
-  width: ({record}: Rendered) => record?.width,
-  height: ({record}: Rendered) => record?.height,
-  status: ({status}: Rendered) => status,
+  file: ({name}: TemplateInput) => name,
+  path: ({path}: TemplateInput) => path,
+  name: ({name}: TemplateInput) => basename(name),
+  id: ({record}: TemplateInput) => record?.id,
+  url: ({record}: TemplateInput) => record && publicUrl(record),
+  type: ({record}: TemplateInput) => record?.type,
+  contentType: ({contentType}: TemplateInput) => contentType,
+  size: ({size}: TemplateInput) => size,
+  width: ({record}: TemplateInput) => record?.width,
+  height: ({record}: TemplateInput) => record?.height,
+  status: ({status}: TemplateInput) => status,
 };
 
 /** A parsed `--template`. */
@@ -34,7 +34,7 @@ export interface Template {
   /** Whether its own text has commands to CI runners, which are meant; values in it form no others. */
   readonly hasCommands: boolean;
   /** The end of the line that was printed last, which the next input may continue. */
-  printed: string;
+  lineSoFar: string;
 }
 
 interface Placeholder {
@@ -45,7 +45,7 @@ interface Placeholder {
 }
 
 /** What a template is filled in from. */
-export interface Rendered extends Pick<OutcomeFacts, 'name' | 'nameBytes' | 'contentType' | 'size'> {
+export interface TemplateInput extends Pick<OutcomeFacts, 'name' | 'nameBytes' | 'contentType' | 'size'> {
   /** The absolute path, if there is one; it ends with the name. */
   path: string;
   status: string;
@@ -82,7 +82,13 @@ export function parseTemplate(text: string): Template {
   parts.push(text.slice(end));
   const shape = parts.map(part => (typeof part === 'string' ? part : 'x')).join('');
   const hasUrl = parts.some(part => typeof part === 'object' && part.field === 'url');
-  return {parts, isExact: parts.includes('\0'), hasUrl, hasCommands: harmless(shape) !== shape, printed: ''};
+  return {
+    parts,
+    isExact: parts.includes('\0'),
+    hasUrl,
+    hasCommands: harmless(shape) !== shape,
+    lineSoFar: '',
+  };
 }
 
 /** Escapes what CI runners would interpret as a command in any line. */
@@ -118,24 +124,21 @@ export function renderOutcome(
   return renderTemplate(template, {...outcome, path: isOnce ? name : pathOf(name)});
 }
 
-/**
- * The template with the values of one input; controls are escaped unless zero bytes separate, as for `find -print0`. Only then, a name
- * that is not UTF-8 makes it bytes.
- */
-export function renderTemplate(template: Template, of: Rendered): string | Buffer {
+/** The template with the values of an input, escaped unless zero bytes separate; bytes if a name is not UTF-8. */
+export function renderTemplate(template: Template, of: TemplateInput): string | Buffer {
   const {parts, isExact, hasCommands} = template;
   const rendered = parts.map(part => (typeof part === 'string' ? part : render(part, of, isExact)));
   if (rendered.some(Buffer.isBuffer)) return Buffer.concat(rendered.map(part => Buffer.from(part)));
   const text = rendered.join('');
   if (isExact || hasCommands) return text;
   let safe = harmless(text);
-  const joined = template.printed + safe;
-  if (harmless(joined) !== joined) safe = escapeUnit(safe.charAt(0)) + safe.slice(1);
-  template.printed = (template.printed + safe).replace(/^.*[\r\n]/s, '').slice(-20);
+  const line = template.lineSoFar + safe;
+  if (harmless(line) !== line) safe = escapeUnit(safe.charAt(0)) + safe.slice(1);
+  template.lineSoFar = (template.lineSoFar + safe).replace(/^.*[\r\n]/s, '').slice(-20);
   return safe;
 }
 
-function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boolean): string | Buffer {
+function render({field, keys, filter}: Placeholder, of: TemplateInput, isExact: boolean): string | Buffer {
   // The whole record is printed with every digit of its numbers.
   const whole = field === 'record' && keys.length === 0 ? of.json : undefined;
   const value = field === 'record' ? valueAt(of.record, keys) : fields[field](of);
@@ -147,7 +150,7 @@ function render({field, keys, filter}: Placeholder, of: Rendered, isExact: boole
 }
 
 /** The bytes of a field with a name that is not UTF-8. */
-function bytesOf(field: Placeholder['field'], {name, nameBytes, path}: Rendered): Buffer | undefined {
+function bytesOf(field: Placeholder['field'], {name, nameBytes, path}: TemplateInput): Buffer | undefined {
   if (field === 'name') return nameBytes?.subarray(nameBytes.lastIndexOf('/') + 1);
   if (field !== 'path' || nameBytes === undefined) return field === 'file' ? nameBytes : undefined;
   return Buffer.concat([Buffer.from(path.slice(0, path.length - name.length)), nameBytes]);

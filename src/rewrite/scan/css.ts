@@ -10,13 +10,13 @@ const otherRule = /^@(?:import|namespace|charset|font-face|document|-moz-documen
 
 /** Finds the URLs of url() and image-set(), except in @import, @font-face and the like. */
 export function cssUrls(css: string): FoundUrl[] {
-  const found: FoundUrl[] = [];
+  const urls: FoundUrl[] = [];
   const functions: string[] = [];
   /** Whether this is one of the other rules, and how many braces are open in it. */
   let isOther = false;
   let depth = 0;
   const add = (start: number, end: number) => {
-    if (!isOther) found.push({start, end, target: ident.decode(css.slice(start, end))});
+    if (!isOther) urls.push({start, end, target: ident.decode(css.slice(start, end))});
   };
   tokenize(css, (token, start, end) => {
     switch (token) {
@@ -53,7 +53,7 @@ export function cssUrls(css: string): FoundUrl[] {
       }
     }
   });
-  return found;
+  return urls;
 }
 
 /** The references of a style sheet, which begins at `base` in its document. */

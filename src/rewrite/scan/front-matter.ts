@@ -7,11 +7,12 @@ const deepestNesting = 100;
 const mostBrackets = 2_000;
 
 /** Text in front matter, with the keys that lead to it, the innermost first. */
-type Found = Pick<Reference, 'start' | 'end' | 'target' | 'context'> & {path: string[]};
+type TextValue = Pick<Reference, 'start' | 'end' | 'target' | 'context'> & {path: string[]};
 
 /**
- * The values of these keys in the front matter of a document: text, lists of text and, in maps and lists of maps, what is named like an image or a video. Text that
- * cannot be written back exactly, such as several lines without quotes, is left out. All is if the front matter is not valid.
+ * The values of these keys in the front matter of a document: text, lists of text and, in maps and lists of maps, what
+ * is named like an image or a video. Text that cannot be written back exactly, such as several lines without quotes, is
+ * left out. All is if the front matter is not valid.
  */
 export function readFrontMatter(
   head: string,
@@ -26,9 +27,9 @@ export function readFrontMatter(
     .replace(/(?:\r\n|[\r\n])$/, '')
     .replace(/\r(?!\n)/g, '\n');
   try {
-    const found = format === 'YAML' ? yamlTexts(text) : tomlTexts(text);
-    const named = found.filter(({path}) => path.some(key => keys.includes(key)));
-    const references = named.map(({path, ...value}) => {
+    const values = format === 'YAML' ? yamlTexts(text) : tomlTexts(text);
+    const matching = values.filter(({path}) => path.some(key => keys.includes(key)));
+    const references = matching.map(({path, ...value}) => {
       const place = {start: start + value.start, end: start + value.end};
       const source = head.slice(place.start, place.end);
       return {...value, ...place, source, onlyMedia: !keys.includes(path[0] ?? '')};
@@ -42,25 +43,25 @@ export function readFrontMatter(
   }
 }
 
-function yamlTexts(text: string): Found[] {
+function yamlTexts(text: string): TextValue[] {
   const options = {uniqueKeys: false, prettyErrors: false};
   const [document, another] = new Composer(options).compose(yamlTokens(text));
   for (const {message, pos} of document?.errors ?? []) throw invalid(message, pos[0]);
   if (another !== undefined) throw invalid('Another document begins', another.range[0]);
-  const found: Found[] = [];
+  const found: TextValue[] = [];
   visit(document ?? null, {
     Scalar(position, {type = '', value, tag = 'tag:yaml.org,2002:str', range}, ancestors) {
       if (position === 'key' || typeof value !== 'string' || tag !== 'tag:yaml.org,2002:str') return;
       const keys = ancestors.filter(isPair).map(({key}) => (isScalar(key) ? String(key.value) : ''));
-      const written = text.slice(...(range ?? []).slice(0, 2));
+      const sourceText = text.slice(...(range ?? []).slice(0, 2));
       const isBlock = type.startsWith('BLOCK');
       const isQuoted = type.startsWith('QUOTE');
       const content = isQuoted
-        ? written.slice(1, -1)
-        : written.slice(isBlock ? written.indexOf('\n') : 0).trim();
+        ? sourceText.slice(1, -1)
+        : sourceText.slice(isBlock ? sourceText.indexOf('\n') : 0).trim();
       const target = isQuoted ? value : value.trim();
       if (!isQuoted && content !== target) return;
-      const start = (range?.[0] ?? 0) + (isQuoted ? 1 : written.lastIndexOf(content));
+      const start = (range?.[0] ?? 0) + (isQuoted ? 1 : sourceText.lastIndexOf(content));
       const context = type === 'PLAIN' ? 'plain' : 'quoted';
       found.push({start, end: start + content.length, target, context, path: keys.reverse()});
     },
@@ -78,10 +79,10 @@ function* yamlTokens(text: string): ReturnType<Parser['parse']> {
   yield* parser.end();
 }
 
-function tomlTexts(text: string): Found[] {
+function tomlTexts(text: string): TextValue[] {
   const bracket = [...text.matchAll(/[[{]/g)][mostBrackets];
   if (bracket !== undefined) throw invalid(`It has more than ${mostBrackets} brackets`, bracket.index);
-  const found: Found[] = [];
+  const found: TextValue[] = [];
   traverseNodes(parseTOML(text), {
     enterNode(node) {
       if (node.type !== 'TOMLValue' || node.kind !== 'string') return;

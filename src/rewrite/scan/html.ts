@@ -116,21 +116,21 @@ export class HtmlScanner {
   }
 
   #value(use: Use, raw: string, base: number, isQuoted: boolean): void {
-    const {text, originalOf} = decoded(raw);
-    const quoted = use === 'srcset' ? use : 'attribute';
+    const {text, originalOf} = decodeAttribute(raw);
+    const quotedContext = use === 'srcset' ? use : 'attribute';
     const onlyMedia = use !== 'url' && use !== 'srcset';
     for (const {start, end, target} of urlsIn(text, use)) {
       const [from, to] = [originalOf(start), originalOf(end)];
       const source = raw.slice(from, to);
       const bare = source === raw ? 'bare attribute' : 'part of bare attribute';
-      const context = isQuoted ? quoted : bare;
-      const found: Reference = {start: base + from, end: base + to, source, target, context, onlyMedia};
-      this.#add(use === 'link' ? {...found, left: use} : found);
+      const context = isQuoted ? quotedContext : bare;
+      const reference: Reference = {start: base + from, end: base + to, source, target, context, onlyMedia};
+      this.#add(use === 'link' ? {...reference, left: use} : reference);
     }
   }
 }
 
-/** The directory that a base URL leads to. A path from the top of the site most often stands for the directory of the document. */
+/** The directory that a base URL leads to. A path from the top of the site is taken for the document's directory. */
 function baseOf(href: string): string {
   return /^\/(?!\/)/.test(href) || isFilledIn(href) ? '' : withoutQuery(href).replace(/[^/]*$/, '');
 }
@@ -153,7 +153,7 @@ function isPicture(values: ReadonlyMap<string, string>): boolean {
 }
 
 /** The value of an attribute with its character references resolved, and where each place of it is in the original. */
-function decoded(raw: string): {text: string; originalOf: (at: number) => number} {
+function decodeAttribute(raw: string): {text: string; originalOf: (at: number) => number} {
   if (!raw.includes('&')) return {text: raw, originalOf: at => at};
   let text = '';
   let end = 0;
@@ -161,21 +161,21 @@ function decoded(raw: string): {text: string; originalOf: (at: number) => number
   // A named reference without a semicolon is none before an equals sign (HTML, 13.2.5.73).
   const pieces = /&(?:#x?[0-9a-f]+;?|[a-z][a-z0-9]*(?:;|(?![=a-z0-9])))|[^&]+|&/gi;
   for (const [piece] of raw.matchAll(pieces)) {
-    const resolved = decodeHTMLAttribute(piece);
-    for (let at = 0; at < resolved.length; at += 1) offsets.push(resolved === piece ? end + at : end);
-    text += resolved;
+    const plain = decodeHTMLAttribute(piece);
+    for (let at = 0; at < plain.length; at += 1) offsets.push(plain === piece ? end + at : end);
+    text += plain;
     end += piece.length;
   }
   return {text, originalOf: at => offsets[at] ?? end};
 }
 
-/** A candidate of a srcset, as the HTML standard parses it: a URL that ends with a comma, or one with descriptors up to a comma outside parentheses. */
+/** A candidate of a srcset (HTML standard): a URL that ends with a comma, or a URL with descriptors. */
 const srcsetCandidate = /([^\s,]\S*?)(?:,+(?!\S)|(?!\S)(?:\([^)]*\)?|[^,(])*)/g;
 const trimmedText = /(\S(?:.*\S)?)/gs;
 
 /** The URLs in the value of an attribute. */
 function urlsIn(value: string, use: Use): FoundUrl[] {
   if (use === 'style') return cssUrls(value);
-  const found = value.matchAll(use === 'srcset' ? srcsetCandidate : trimmedText);
-  return [...found].map(({1: target = '', index: start}) => ({start, end: start + target.length, target}));
+  const matches = value.matchAll(use === 'srcset' ? srcsetCandidate : trimmedText);
+  return [...matches].map(({1: target = '', index: start}) => ({start, end: start + target.length, target}));
 }

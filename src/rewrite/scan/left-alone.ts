@@ -11,7 +11,7 @@ const javascript =
 const templates = /\{\{([<%])(?!\/\*)[^{}]*[>%]\}\}|\{%[^{}]*%\}|\{\{(?![<%])[^{}]*\}\}[^\s"'()<>]*/g;
 const words = /"([^"\n]*)"|'([^'\n]*)'|`([^`\n]*)`|([^\s"'`=,()[\]{}<>|]+)/g;
 
-/** How many names of local media are in front matter that ends here, and in Markdown with these tokens, besides the references. */
+/** How many names of local media, besides references, are in the front matter and in Markdown with these tokens. */
 export function leftAlone(
   text: string,
   frontMatterEnd: number,
@@ -50,6 +50,6 @@ function addScript(script: string, add: (kind: LeftKind, count: number) => void)
 
 /** How many words of a text name local media. */
 function namesIn(text: string): number {
-  const found = [...text.matchAll(words)].map(([, ...groups]) => groups.find(word => word !== undefined));
-  return found.filter((word = '') => namesLocalMedia(word)).length;
+  const matches = [...text.matchAll(words)].map(([, ...groups]) => groups.find(word => word !== undefined));
+  return matches.filter((word = '') => namesLocalMedia(word)).length;
 }

@@ -15,10 +15,7 @@ const anyList: Construct = {
   },
 };
 
-/**
- * A syntax extension for micromark: lists that interrupt no paragraph may begin with any number, and with an empty item. Without it, what
- * follows in such a list is taken for code.
- */
+/** A micromark extension: lists that interrupt no paragraph may begin with any number, and with an empty item. */
 export const lists: Extension = {
   document: Object.fromEntries([...'*+-0123456789'].map(sign => [sign.charCodeAt(0), anyList])),
   flowInitial: {[-2]: code, [-1]: code, 32: code},

@@ -10,7 +10,7 @@ import {mkdocs} from './mkdocs.ts';
 import type {DocumentKind, Reference, ScanOptions} from './reference.ts';
 import {wikiImages} from './wiki-image.ts';
 
-/** No image is in an address of mail, which each word might begin: after a bracket that stays open, all of them are looked at again. */
+/** No links to mail addresses: after an open bracket, each word might begin one, and all would be searched again. */
 const noMail = {disable: {null: ['emailAutolink']}};
 const markdown = [gfm(), noMail, wikiImages];
 const extensions = {
@@ -29,10 +29,7 @@ const deepestNesting = 1_000;
 const nesting =
   /^(?:blockQuote|listOrdered|listUnordered|gfmFootnoteDefinition|emphasis|strong|strikethrough|image|link)$/;
 
-/**
- * Finds the references of a document in Markdown or one of its dialects, its HTML or JSX included. Throws a RangeError if it is nested
- * too deeply, and a VFileMessage if it is not MDX.
- */
+/** Finds the references in Markdown and its dialects; throws a RangeError if nested too deeply, or a VFileMessage. */
 export function markdownReferences(
   kind: Exclude<DocumentKind, 'html' | 'xhtml' | 'css'>,
   text: string,
@@ -41,9 +38,9 @@ export function markdownReferences(
   const scanner = new MarkdownScanner(text, options, kind === 'mdx');
   const tokens: Token[] = [];
   const document = parse({extensions: extensions[kind]}).document();
-  const parsed = kind === 'mdx' ? withoutHeadingIds(text) : withoutSlashes(text);
+  const body = kind === 'mdx' ? withoutHeadingIds(text) : withoutSlashes(text);
   let levels = 0;
-  for (const [event, token] of postprocess(document.write(preprocess()(parsed, undefined, true)))) {
+  for (const [event, token] of postprocess(document.write(preprocess()(body, undefined, true)))) {
     if (nesting.test(token.type)) levels += event === 'enter' ? 1 : -1;
     if (levels > deepestNesting) throw new RangeError('The document is nested too deeply.');
     if (event === 'exit') scanner.exit(token);
@@ -62,7 +59,7 @@ const attribute = String.raw`(?=\s)${gap}[a-z_:][\w.:-]*(?:${gap}=${gap}(?:[^\s"
 const tagWithAttributes = new RegExp(`<[a-z][a-z0-9-]*(?:${attribute})+${gap}/?>`, 'gi');
 const quotedOrSlash = new RegExp(`(${quotedValue})|/(?!>)`, 'g');
 
-/** A text of the same length without slashes in bare values: CommonMark 6.6 allows them, but for micromark, they end the value. */
+/** The text without slashes in bare values, of equal length: for micromark they end the value (CommonMark 6.6). */
 function withoutSlashes(text: string): string {
   const inTag = (tag: string) => tag.replace(quotedOrSlash, (_, quoted: string | undefined) => quoted ?? '.');
   return text.replace(tagWithAttributes, inTag);
@@ -71,7 +68,7 @@ function withoutSlashes(text: string): string {
 class MarkdownScanner {
   readonly #text: string;
   readonly #options: ScanOptions;
-  readonly #found: Reference[] = [];
+  readonly #references: Reference[] = [];
   readonly #definitions: {label: string; destination: Token}[] = [];
   readonly #usedByImages = new Set<string>();
   readonly #html: HtmlScanner;
@@ -84,7 +81,7 @@ class MarkdownScanner {
   constructor(text: string, options: ScanOptions, isJsx: boolean) {
     this.#text = text;
     this.#options = options;
-    this.#html = new HtmlScanner(options, reference => this.#found.push(reference), isJsx);
+    this.#html = new HtmlScanner(options, reference => this.#references.push(reference), isJsx);
   }
 
   enter(token: Token): void {
@@ -108,7 +105,7 @@ class MarkdownScanner {
       case 'image':
       case 'link': {
         const {isImage = false, label} = this.#open.pop() ?? {};
-        if (isImage && label !== undefined) this.#usedByImages.add(normalized(label));
+        if (isImage && label !== undefined) this.#usedByImages.add(normalizeLabel(label));
         break;
       }
       case 'labelText':
@@ -119,10 +116,10 @@ class MarkdownScanner {
         for (const open of this.#open.slice(-1)) open.label = undefined;
         break;
       case 'resourceDestinationString':
-        this.#found.push(this.#reference(token, this.#open.at(-1)?.isImage === true));
+        this.#references.push(this.#reference(token, this.#open.at(-1)?.isImage === true));
         break;
       case 'definitionLabelString':
-        this.#definition = normalized(this.#slice(token));
+        this.#definition = normalizeLabel(this.#slice(token));
         break;
       case 'definitionDestinationString':
         this.#definitions.push({label: this.#definition, destination: token});
@@ -138,8 +135,8 @@ class MarkdownScanner {
   /** All references. Definitions count if an image uses them, or a link with `links`. */
   end(): Reference[] {
     for (const {label, destination} of this.#definitions)
-      this.#found.push(this.#reference(destination, this.#usedByImages.has(label)));
-    return this.#found;
+      this.#references.push(this.#reference(destination, this.#usedByImages.has(label)));
+    return this.#references;
   }
 
   /** The same but for those in comments of Obsidian, `%% ... %%`; in code, these signs are none. */
@@ -158,14 +155,20 @@ class MarkdownScanner {
   #reference(token: Token, isImage: boolean): Reference {
     const source = this.#slice(token);
     const target = unescapeMarkdown(source);
-    const found = {...this.#place(token), source, target, context: 'markdown', onlyMedia: !isImage} as const;
-    return isImage || this.#options.links ? found : {...found, left: 'link'};
+    const reference = {
+      ...this.#place(token),
+      source,
+      target,
+      context: 'markdown',
+      onlyMedia: !isImage,
+    } as const;
+    return isImage || this.#options.links ? reference : {...reference, left: 'link'};
   }
 
   #wiki(token: Token): void {
     const source = this.#slice(token).slice('![['.length, -']]'.length);
     const target = source.split(/\\?\||#/, 1)[0] ?? '';
-    this.#found.push({...this.#place(token), source, target, context: 'wiki', onlyMedia: true});
+    this.#references.push({...this.#place(token), source, target, context: 'wiki', onlyMedia: true});
   }
 
   #addHtml(token: Token, write = (text: string) => text): void {
@@ -193,7 +196,7 @@ class MarkdownScanner {
 }
 
 /** Labels match regardless of case and white space (CommonMark, "matches"). */
-function normalized(label: string): string {
+function normalizeLabel(label: string): string {
   return label
     .replace(/[\t\n\r ]+/g, ' ')
     .trim()

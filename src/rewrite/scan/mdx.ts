@@ -6,7 +6,7 @@ import {mdxjsEsm} from 'micromark-extension-mdxjs-esm';
 import type {Construct, Extension, State} from 'micromark-util-types';
 import {literal} from './expect-codes.ts';
 
-/** Comments and text of JavaScript, what begins one of them that has no end, and brackets. An apostrophe in a word is none. */
+/** Comments and text of JavaScript, also without their end, and brackets. An apostrophe in a word is neither. */
 export const javascriptTokens =
   /\/\*.*?\*\/|(?<!:)\/\/[^\n]*|`(?:[^\\`]|\\.)*`|(?<!\w)(["'])(?:(?!\1)[^\\\n]|\\.)*\1|(\/\*|`|(?<!\w)["'](?=[^\n]*$))|[([{]|[)\]}]/gs;
 

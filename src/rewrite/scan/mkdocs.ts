@@ -55,7 +55,7 @@ function block(name: string, begin: Tokenizer): Construct {
   };
 }
 
-const titled = block('titledBlock', lineLike(firstLine));
+const titledBlock = block('titledBlock', lineLike(firstLine));
 const definition = block('definition', function (effects, ok, nok) {
   const begin = literal(': ').call(this, effects, ok, nok);
   return code => {
@@ -106,7 +106,7 @@ const html: Construct = {
 /** A syntax extension for micromark: Markdown as MkDocs has it, with Material's extensions. */
 export const mkdocs: Extension = {
   disable: {null: ['htmlFlow']},
-  document: {33: titled, 58: definition, 61: titled, 63: titled},
+  document: {33: titledBlock, 58: definition, 61: titledBlock, 63: titledBlock},
   // Python-Markdown takes a definition also in a paragraph.
   flow: {60: html, 91: linkDefinition},
 };

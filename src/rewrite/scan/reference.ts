@@ -21,9 +21,7 @@ export interface Reference {
   /** What that text refers to: escapes and character references are resolved, percent-encoding is not. */
   target: string;
   context: Context;
-  /**
-   * Whether it counts only if its name says image or video: a link may lead to another page, a style sheet may load a font.
-   */
+  /** Whether it counts only if its name says image or video: links lead to pages, style sheets load fonts. */
   onlyMedia: boolean;
   /** Why it stays as it is, though it names local media. */
   left?: LeftKind;

@@ -22,7 +22,7 @@ export interface ScanRequest {
 }
 
 /** The references of a document. */
-export interface Scanned {
+export interface ScanResult {
   references: Reference[];
   /** How many names of local media are left alone. */
   left?: Readonly<LeftCounts>;
@@ -33,7 +33,7 @@ export interface Scanned {
 }
 
 /** The references, or why they were not found. */
-export type ScanAnswer = Scanned | {failure: string};
+export type ScanAnswer = ScanResult | {failure: string};
 
 /** What tells the thread of a Scanner from any other. */
 export const scanThread = 'scan documents';
@@ -55,28 +55,28 @@ export async function answerTo({kind, text, options}: ScanRequest): Promise<Scan
   }
 }
 
-/** Finds the references to local files in a document, in their order. Rejects with a RangeError if it is nested too deeply. */
+/** Finds the references to local files in a document, in order. Rejects with a RangeError if nested too deeply. */
 export async function scanDocument(kind: DocumentKind, text: string, options: ScanOptions) {
   // micromark does not count a byte order mark.
   const shift = text.startsWith('\ufeff') ? 1 : 0;
-  const {references, left: counts, ...notes} = await parsed(kind, text.slice(shift), options);
-  const found: Reference[] = [];
+  const {references, left: counts, ...notes} = await scanByKind(kind, text.slice(shift), options);
+  const local: Reference[] = [];
   const left: LeftCounts = {...counts};
   for (const reference of references) {
     reference.start += shift;
     reference.end += shift;
     const why = reference.left ?? (isFilledIn(reference.target) ? 'template' : undefined);
-    if (why === undefined && isPath(reference.target)) found.push(reference);
+    if (why === undefined && isPath(reference.target)) local.push(reference);
     else if (why !== undefined && namesLocalMedia(reference.source)) left[why] = (left[why] ?? 0) + 1;
   }
-  return {...notes, references: found.sort((a, b) => a.start - b.start), left};
+  return {...notes, references: local.sort((a, b) => a.start - b.start), left};
 }
 
-async function parsed(kind: DocumentKind, text: string, options: ScanOptions): Promise<Scanned> {
+async function scanByKind(kind: DocumentKind, text: string, options: ScanOptions): Promise<ScanResult> {
   if (kind === 'css') return {references: cssReferences(text)};
   const [head = ''] = wholeFrontMatter.exec(text) ?? [];
   const isRead = head !== '' && options.frontMatter.length > 0;
-  const {references, ...notes}: Scanned = isRead
+  const {references, ...notes}: ScanResult = isRead
     ? (await import('./front-matter.ts')).readFrontMatter(head, options.frontMatter)
     : {references: []};
   if (kind === 'html' || kind === 'xhtml') {

@@ -5,25 +5,22 @@ import type {Host, StopSignal} from '../../host.ts';
 import {runChild} from '../../lib/child.ts';
 import {pathOfFileUrl} from '../../lib/files/typed-path.ts';
 import {isString} from '../../lib/json.ts';
-import {defined} from '../../lib/object.ts';
-import {orNothing, systemCode} from '../../lib/system-code.ts';
+import {omitUndefined} from '../../lib/object.ts';
+import {systemCode, undefinedIfThrows} from '../../lib/system-code.ts';
 import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
 import {type ClipboardCommand, type ClipboardProgram, clipboardPrograms} from './programs.ts';
 
 /** What was copied: files, by their absolute paths, with a sentence that names what else was copied, or a picture. */
-export type ClipboardContent = {files: string[]; dropped?: string} | {picture: Buffer; name: string};
+export type ClipboardContent = {files: string[]; warning?: string} | {picture: Buffer; name: string};
 
-/** How long a program may take: it waits for the one that the picture was copied from, and on macOS for the user's permission. */
+/** How long a program may take: it waits for the program of the picture, and on macOS for the user's permission. */
 const timeLimitMs = 30_000;
 
 /** The most bytes of a picture. */
 const largestPicture = 512 * 1024 * 1024;
 
-/**
- * Reads the files or the picture in the clipboard of the desktop. Rejects with `clipboard_empty` if it has neither, with
- * `clipboard_unusable` if it cannot be read, and with the signal's reason once that is aborted.
- */
+/** Reads the files or the picture in the clipboard; `clipboard_empty` without either, else `clipboard_unusable`. */
 export async function readClipboard(host: Host, stop?: StopSignal): Promise<ClipboardContent> {
   for (const program of clipboardPrograms(host)) {
     const output = (command: ClipboardCommand) => outputOf(command, host, program.nothing, stop);
@@ -49,20 +46,20 @@ export function pictureSource(
 async function contentIn(
   formats: readonly string[],
   {files, readFiles, pictures, readPicture}: ClipboardProgram,
-  printed: (command: ClipboardCommand) => Promise<Buffer>,
+  outputOf: (command: ClipboardCommand) => Promise<Buffer>,
 ): Promise<ClipboardContent> {
   const ofFiles = best(formats, files);
-  let dropped: string | undefined;
+  let warning: string | undefined;
   if (ofFiles !== undefined) {
-    const {paths, others} = pathsIn(await printed(readFiles(ofFiles)));
+    const {paths, others} = pathsIn(await outputOf(readFiles(ofFiles)));
     if (others.length > 0)
-      dropped = `Not uploaded: ${others.join(', ')}. They are not files on this machine, or their names are not UTF-8.`;
-    if (paths.length > 0) return {files: paths, ...defined({dropped})};
+      warning = `Not uploaded: ${others.join(', ')}. They are not files on this machine, or their names are not UTF-8.`;
+    if (paths.length > 0) return {files: paths, ...omitUndefined({warning})};
   }
   const ofPicture = best(formats, pictures);
-  if (ofPicture === undefined) throw nothingCopied(dropped);
-  const picture = decoded(await printed(readPicture(ofPicture)));
-  if (picture.length === 0) throw nothingCopied();
+  if (ofPicture === undefined) throw emptyClipboardError(warning);
+  const picture = decodeOutput(await outputOf(readPicture(ofPicture)));
+  if (picture.length === 0) throw emptyClipboardError();
   return {picture, name: pictureName(ofPicture)};
 }
 
@@ -89,13 +86,13 @@ async function outputOf(
     throw unusable(`${command.program}: ${end.reason}`, end.cause);
   }
   if (end.status === 0) return end.stdout;
-  if (nothing?.test(end.stderr)) throw nothingCopied();
+  if (nothing?.test(end.stderr)) throw emptyClipboardError();
   const [reason = ''] = end.stderr.trim().split(/\r?\n/);
   throw unusable(`${command.program}: ${reason || `it ended with status ${end.status}`}`);
 }
 
-function best(formats: readonly string[], wanted: readonly RegExp[]): string | undefined {
-  return wanted.map(pattern => formats.find(offered => pattern.test(offered))).find(isString);
+function best(formats: readonly string[], patterns: readonly RegExp[]): string | undefined {
+  return patterns.map(pattern => formats.find(offered => pattern.test(offered))).find(isString);
 }
 
 /** The files that lines name as paths or file:// URLs; others, such as files of a server, apart. */
@@ -103,7 +100,7 @@ function pathsIn(text: Buffer): {paths: string[]; others: string[]} {
   const paths: string[] = [];
   const others: string[] = [];
   for (const line of text.toString().split(/\r?\n/)) {
-    const path = orNothing(() => pathOfFileUrl(line.trim()));
+    const path = undefinedIfThrows(() => pathOfFileUrl(line.trim()));
     if (path !== undefined && isAbsolute(path)) paths.push(path);
     // File managers begin a list with a verb; a list of URLs may have comments.
     else if (!/^(copy|cut|#.*)?$/.test(line.trim())) others.push(line.trim());
@@ -121,12 +118,14 @@ function pictureName(format: string): string {
 /** How AppleScript begins to print data; the name of its format and the data in hex follow. */
 const scriptData = Buffer.from('«data ');
 
-function decoded(output: Buffer): Buffer {
+function decodeOutput(output: Buffer): Buffer {
   if (!output.subarray(0, scriptData.length).equals(scriptData)) return output;
   return Buffer.from(output.subarray(scriptData.length + 'PNGf'.length).toString('latin1'), 'hex');
 }
 
-function nothingCopied(hint = 'Copy a picture, or a file in a file manager, and try again.'): MediaError {
+function emptyClipboardError(
+  hint = 'Copy a picture, or a file in a file manager, and try again.',
+): MediaError {
   return new MediaError('clipboard_empty', 'The clipboard contains no picture.', {hint});
 }
 

@@ -61,7 +61,7 @@ const appleScript = (script: string): ClipboardCommand => ({
   parameters: ['-e', script],
 });
 
-/** Files come first: the Finder also offers the icon of a file that was copied. AppleScript turns every picture into PNG. */
+/** Files come first: the Finder also offers the icon of a copied file. AppleScript turns every picture into PNG. */
 const macOS = (): ClipboardProgram => ({
   formats: appleScript('clipboard info'),
   files: [/^\xabclass furl\xbb$/],

@@ -29,16 +29,17 @@ export interface InputRequest {
 export interface InputContext extends ListContext {
   temporaryDirectory: string;
   /** Called for each link to a directory that is not followed. */
-  unfollowed?(name: string): unknown;
+  onUnfollowedLink?(name: string): unknown;
   /** Called for each file that a walk finds; returns what stands for it. */
-  walked?(source: Source): Source;
+  mapFile?(source: Source): Source;
 }
 
 /**
  * Yields everything to upload: the inputs in the order given, then the lists; directories depth first in byte order. A
- * file that is named or found twice is yielded once. Rejects with `usage` or `nothing_matched` before the first source if an
- * input is invalid, or if a directory or a pattern yields nothing, but not for an empty list or a single bad file: its source rejects when it is opened. Files that may be
- * left out are yielded too, with `found`, since their bytes may decide, and since they are counted.
+ * file that is named or found twice is yielded once. Rejects with `usage` or `nothing_matched` before the first source
+ * if an input is invalid, or if a directory or a pattern yields nothing, but not for an empty list or a single bad
+ * file: its source rejects when it is opened. Files that may be left out are yielded too, with `found`, since their
+ * bytes may decide, and since they are counted.
  */
 export async function* expandInputs(request: InputRequest, context: InputContext): AsyncGenerator<Source> {
   checkRequest(request);
@@ -46,16 +47,16 @@ export async function* expandInputs(request: InputRequest, context: InputContext
   try {
     const inputs = await planInputs(request, context, lists);
     // All are checked before anything is sent, so that a typo in the last one does not end the upload half-way.
-    for (const input of inputs.slice(1)) await look(input);
+    for (const input of inputs.slice(1)) await checkInput(input);
     const isOne = inputs.length < 2 && lists === undefined;
     let isRepeat: ReturnType<typeof seenIn> | undefined;
     for (const input of inputs) {
       let isEmpty = true;
       let hasLinks = false;
-      for await (const candidate of input.begun ?? (await input.open())) {
+      for await (const candidate of input.bufferedItems ?? (await input.open())) {
         if ('unfollowed' in candidate) {
           hasLinks = true;
-          context.unfollowed?.(toText(candidate.unfollowed));
+          context.onUnfollowedLink?.(toText(candidate.unfollowed));
           continue;
         }
         const {source, file} = candidate;
@@ -66,7 +67,7 @@ export async function* expandInputs(request: InputRequest, context: InputContext
           isRepeat ??= seenIn(context.cwd);
           if (await isRepeat(file, source)) continue;
         }
-        yield file === undefined || file.isNamed ? source : (context.walked?.(source) ?? source);
+        yield file === undefined || file.isNamed ? source : (context.mapFile?.(source) ?? source);
       }
       if (isEmpty && input.nothing !== undefined) throw input.nothing(hasLinks);
     }
@@ -100,9 +101,9 @@ async function planInputs(
   const filters = compileFilters(exclude);
   const finder = new Finder({...context, recursive, all, filters, stdinName: name});
   const condition = exclude.length > 0 ? ' that is not excluded' : '';
-  const named = request.inputs.map(
+  const inputs = request.inputs.map(
     (argument): Input => ({
-      open: () => finder.named(argument),
+      open: () => finder.candidatesOf(argument),
       isLookedInto: argument !== '-' && (recursive || isPattern(argument)),
       isOnce: false,
       nothing: hasLinks => {
@@ -114,47 +115,48 @@ async function planInputs(
       },
     }),
   );
-  if (lists === undefined) return named;
+  if (lists === undefined) return inputs;
   for (const file of request.filesFrom ?? []) {
     const names = await lists.open(file);
-    named.push({open: async () => finder.listed(names), isLookedInto: true, isOnce: true});
+    inputs.push({open: async () => finder.candidatesOfList(names), isLookedInto: true, isOnce: true});
   }
-  return named;
+  return inputs;
 }
 
 const directoriesHint = hint`A pattern matches directories only with ${option('recursive')}.`;
 
 const linksHint = 'Links to directories are not followed: name one to upload what is in it.';
 
-type Yielded = Candidate | UnfollowedLink;
+type InputItem = Candidate | UnfollowedLink;
 
 /** One input. */
 interface Input {
-  open: () => Promise<AsyncIterableIterator<Yielded>>;
+  open: () => Promise<AsyncIterableIterator<InputItem>>;
   /** Whether it is read before its turn, to find out whether it is empty or invalid. */
   isLookedInto: boolean;
   /** Whether it can be read only once, like a pipe: then what was read before its turn is kept in `begun`. */
   isOnce: boolean;
-  begun?: AsyncIterable<Yielded>;
-  /** The error if it yields nothing, or only links to directories, which are not followed; without it, it may be empty. */
+  bufferedItems?: AsyncIterable<InputItem>;
+  /** The error if the input yields nothing, or only unfollowed links; without it, the input may be empty. */
   nothing?: (hasLinks: boolean) => MediaError;
 }
 
 /** Reads an input up to its first candidate; keeps what was read only if it cannot be read again. */
-async function look(input: Input): Promise<void> {
+async function checkInput(input: Input): Promise<void> {
   if (!input.isLookedInto) return;
   const rest = await input.open();
-  const taken = [await rest.next()];
-  for (let last = taken[0]; last && !last.done && 'unfollowed' in last.value; last = taken.at(-1))
-    taken.push(await rest.next());
-  if (input.isOnce) input.begun = resumed(taken, rest);
+  const first = [await rest.next()];
+  for (let last = first[0]; last && !last.done && 'unfollowed' in last.value; last = first.at(-1))
+    first.push(await rest.next());
+  if (input.isOnce) input.bufferedItems = resumeIterator(first, rest);
   else await rest.return?.();
-  if (taken.at(-1)?.done && input.nothing !== undefined) throw input.nothing(taken.length > 1);
+  if (first.at(-1)?.done && input.nothing !== undefined) throw input.nothing(first.length > 1);
 }
 
 /**
- * The items of an iterator, until a signal interrupts the run: then its next item is not waited for, since a disk may hang, and the
- * iteration rejects with the signal's reason. A deadline does not end it, since the items that are left are reported.
+ * The items of an iterator, until a signal interrupts the run: then its next item is not waited for, since a disk may
+ * hang, and the iteration rejects with the signal's reason. A deadline does not end it, since the items that are left
+ * are reported.
  */
 export function interruptible<Item>(
   items: AsyncIterable<Item>,
@@ -171,12 +173,12 @@ export function interruptible<Item>(
 }
 
 /** The items that were already taken from an iterator, then the rest. */
-export async function* resumed<Item>(
-  taken: readonly IteratorResult<Item>[],
+export async function* resumeIterator<Item>(
+  first: readonly IteratorResult<Item>[],
   rest: AsyncIterableIterator<Item>,
 ): AsyncGenerator<Item> {
   try {
-    for (const {done, value} of taken) {
+    for (const {done, value} of first) {
       if (done) return;
       yield value;
     }

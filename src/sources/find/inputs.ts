@@ -10,9 +10,9 @@ import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
 import type {ListContext} from './lists.ts';
 import type {NamedFile} from './seen.ts';
-import {fromTyped, isHiddenName, joinNames, normalizeName, resolveName, withSlashes} from './walk/names.ts';
+import {fromPath, isHiddenName, joinNames, normalizeName, resolveName, withSlashes} from './walk/names.ts';
 import {compileGlob, type Filters, isPattern} from './walk/patterns.ts';
-import {type Found, type WalkRules, walk} from './walk/walk.ts';
+import {type WalkResult, type WalkRules, walk} from './walk/walk.ts';
 
 /** A source from an input, before it is known whether another input has yielded it too. */
 export interface Candidate {
@@ -49,9 +49,9 @@ export class Finder {
   }
 
   /** What an argument stands for: standard input, a file, the files in a directory, or the matches of a pattern. */
-  async named(argument: string): Promise<AsyncIterableIterator<Candidate | UnfollowedLink>> {
+  async candidatesOf(argument: string): Promise<AsyncIterableIterator<Candidate | UnfollowedLink>> {
     if (argument === '-') return only({source: this.#stdin()});
-    const name = fromTyped(argument);
+    const name = fromPath(argument);
     const kind = await this.#kindOf(name);
     if (kind === 'missing' && isPattern(argument)) return this.#matching(argument);
     if (kind === 'directory' && this.#options.recursive) return this.#below(name);
@@ -59,7 +59,7 @@ export class Finder {
   }
 
   /** What the names in a list stand for: like arguments, except that they are never patterns or `-`. */
-  async *listed(names: AsyncIterable<ByteName>): AsyncGenerator<Candidate | UnfollowedLink> {
+  async *candidatesOfList(names: AsyncIterable<ByteName>): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, recursive} = this.#options;
     for await (const bytes of names) {
       const name = withSlashes(bytes);
@@ -115,37 +115,42 @@ export class Finder {
     const rules: WalkRules = {...filters, hides: relative => !all && isHiddenName(relative)};
     const root = resolveName(cwd, directory);
     for await (const found of walk(directory, cwd, rules))
-      yield this.#found(root, found, joinNames(directory, found.relative), found.relative || '.');
+      yield this.#toCandidate(root, found, joinNames(directory, found.relative), found.relative || '.');
   }
 
   async *#matching(pattern: string): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, cwd, recursive, all} = this.#options;
     const glob = compileGlob(pattern, recursive);
-    const typed = (relative: ByteName) => joinNames(glob.base, relative);
+    const userName = (relative: ByteName) => joinNames(glob.base, relative);
     const rules: WalkRules = {
-      takes: relative => glob.takes(relative) && filters.takes(normalizeName(typed(relative))),
-      enters: relative => glob.enters(relative) && filters.enters(normalizeName(typed(relative))),
+      takes: relative => glob.takes(relative) && filters.takes(normalizeName(userName(relative))),
+      enters: relative => glob.enters(relative) && filters.enters(normalizeName(userName(relative))),
       hides: relative => !all && glob.hides(relative),
     };
     const root = resolveName(cwd, glob.base);
     for await (const found of walk(glob.base, cwd, rules)) {
       if (found.kind === 'unreadable' && found.relative === '' && isMissing(found.error)) continue;
-      const name = typed(found.relative);
-      yield this.#found(root, found, name, normalizeName(name));
+      const name = userName(found.relative);
+      yield this.#toCandidate(root, found, name, normalizeName(name));
     }
   }
 
   /** Something that a walk found below its absolute root, under the name that is shown. */
-  #found(root: ByteName, found: Found, name: ByteName, relative: ByteName): Candidate | UnfollowedLink {
-    if (found.kind === 'unfollowed') return {unfollowed: name};
+  #toCandidate(
+    root: ByteName,
+    result: WalkResult,
+    name: ByteName,
+    relative: ByteName,
+  ): Candidate | UnfollowedLink {
+    if (result.kind === 'unfollowed') return {unfollowed: name};
     const names = namesOf(name, relative);
-    if (found.kind === 'unreadable') {
-      const error = unreadableDirectory(names.name, found.error);
+    if (result.kind === 'unreadable') {
+      const error = unreadableDirectory(names.name, result.error);
       return {file: {name, isPlain: false}, source: failingSource(error, names)};
     }
-    const {kind, isLink, isRegular, target} = found;
+    const {kind, isLink, isRegular, target} = result;
     const file: NamedFile = {name, isPlain: !isLink, ...(target && {target: toText(target)})};
-    const path = toPath(joinNames(root, found.relative));
+    const path = toPath(joinNames(root, result.relative));
     const source = {...sourceAt(this.#disk, names.name, path, isRegular), ...names};
     const foundInput = {isHidden: kind === 'hidden', isNamedMedia: () => isNamedMedia(names.name)};
     return {file, source: this.#options.all ? source : {...source, found: foundInput}};

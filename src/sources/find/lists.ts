@@ -4,7 +4,7 @@ import {MediaError, systemError} from '../../errors.ts';
 import {command, hint} from '../../hint.ts';
 import type {StopSignal} from '../../host.ts';
 import {openStream} from '../../lib/files/read-text.ts';
-import {type ByteName, typedPath} from '../../lib/files/typed-path.ts';
+import {type ByteName, resolveUserPath} from '../../lib/files/typed-path.ts';
 import {isMissing, systemReason} from '../../lib/system-code.ts';
 
 /** No system accepts longer paths, so a longer name is not from a list. */
@@ -13,7 +13,7 @@ const longestName = 64 * 1024;
 /** Opens a list of names; a usage error if it cannot be read. */
 async function openList(file: string, cwd: string): Promise<Readable> {
   try {
-    const path = typedPath(cwd, file);
+    const path = resolveUserPath(cwd, file);
     if (!(await stat(path)).isDirectory()) return await openStream(path);
   } catch (error) {
     const reason = isMissing(error) ? 'it does not exist' : systemReason(error);
@@ -25,9 +25,9 @@ async function openList(file: string, cwd: string): Promise<Readable> {
 }
 
 /**
- * Yields the names in a list, byte for byte, as they are read: one a line, or each ended by a zero byte, which no name can
- * contain. Lines may end in CR LF; empty names are skipped. Something that is not a list of names is a usage error, in which
- * `label` names the list.
+ * Yields the names in a list, byte for byte, as they are read: one a line, or each ended by a zero byte, which no name
+ * can contain. Lines may end in CR LF; empty names are skipped. Something that is not a list of names is a usage error,
+ * in which `label` names the list.
  */
 export async function* readNames(
   list: AsyncIterable<Buffer | string>,
@@ -40,7 +40,7 @@ export async function* readNames(
     const text = rest + Buffer.from(chunk as Buffer).toString('latin1');
     if (separator === undefined && isUtf16(text))
       throw notAList(label, 'it is in UTF-16', 'Save it in UTF-8.');
-    // A name that is ended by a zero byte may contain line feeds, but what writes such a list writes at least the first one whole.
+    // A name that ends with a zero byte may contain line feeds, but its writer writes at least the first name whole.
     separator ??= text.includes('\0') ? '\0' : text.includes('\n') ? '\n' : undefined;
     if (text.length >= longestName && !/[^\0]/.test(text))
       throw notAList(label, 'it has long runs of zero bytes');
@@ -55,10 +55,7 @@ export async function* readNames(
   yield* oneName(rest, separator ?? '\n', label, isFirst);
 }
 
-/**
- * Whether the start of a list is UTF-16: it has a mark of that, as from tools of Windows, a name is a line feed, or all are single
- * characters with a dot among them.
- */
+/** Whether a list begins in UTF-16: with a byte order mark, or with single characters as names, and a dot. */
 function isUtf16(start: string): boolean {
   return (
     /^(?:\xff\xfe|\xfe\xff)|\0\n\0/.test(start) ||
@@ -73,8 +70,8 @@ function* oneName(
   isFirst: boolean,
 ): Generator<ByteName> {
   // Windows tools start text files with a byte order mark.
-  const unmarked = isFirst ? bytes.replace(/^\xef\xbb\xbf/, '') : bytes;
-  const name = separator === '\n' ? unmarked.replace(/\r$/, '') : bytes;
+  const line = isFirst ? bytes.replace(/^\xef\xbb\xbf/, '') : bytes;
+  const name = separator === '\n' ? line.replace(/\r$/, '') : bytes;
   if (name.includes('\0')) throw notAList(label, 'some names end in zero bytes, others in line feeds');
   if (name.length > longestName) throw notAList(label, 'a name in it is far too long');
   if (name !== '') yield name;

@@ -16,14 +16,11 @@ export interface NamedFile {
   target?: string;
 }
 
-/**
- * Returns a function that tells whether a file was seen before, or will be found under its own name: each is sent once. It remembers
- * files by their real path; a hard link is another file.
- */
+/** Tells whether a file was seen before, by its real path, or will be found under its own name. Hard links differ. */
 export function seenIn(cwd: string): (file: NamedFile, source: Source) => Promise<boolean> {
   /** For each file, by its path, whether it is certainly sent (1); otherwise its bytes decide (0). */
   const files = new CompactMap();
-  const hidden = new CompactMap();
+  const hiddenFiles = new CompactMap();
   /** The last directory, since a walk asks about the files of a directory in sequence. */
   let directory: {name: ByteName; real: ByteName} | undefined;
   const realPathOf = async ({name, isPlain}: NamedFile): Promise<ByteName> => {
@@ -36,7 +33,7 @@ export function seenIn(cwd: string): (file: NamedFile, source: Source) => Promis
     return `${directory.real === '/' ? '' : directory.real}${absolute.slice(slash)}`;
   };
   return async (file, source) => {
-    if (source.found?.isHidden) return hidden.set(await realPathOf(file), 1) !== undefined;
+    if (source.found?.isHidden) return hiddenFiles.set(await realPathOf(file), 1) !== undefined;
     const isSent = source.found === undefined || (await source.found.isNamedMedia());
     if (file.target !== undefined) {
       const isTargetSent = source.found === undefined || (await isNamedMedia(file.target));
@@ -54,11 +51,11 @@ export function seenIn(cwd: string): (file: NamedFile, source: Source) => Promis
 async function isMedia(source: Source): Promise<boolean> {
   const {sniff} = await import('../media-type/sniff/sniff.ts');
   try {
-    const opened = await source.open(new AbortController().signal);
+    const file = await source.open(new AbortController().signal);
     try {
-      return (await sniff(opened))?.isMedia === true;
+      return (await sniff(file))?.isMedia === true;
     } finally {
-      await opened.close();
+      await file.close();
     }
   } catch {
     return false;

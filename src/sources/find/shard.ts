@@ -22,9 +22,9 @@ export function parseShard(value: string): Shard {
 }
 
 /**
- * The shard, from 1 to `count`, of a relative path: the first eight bytes of the SHA-256 of its bytes as a big-endian number,
- * modulo `count`, plus one. It must never change: machines with different versions, and runs that continue another's
- * journal, depend on it.
+ * The shard, from 1 to `count`, of a relative path: the first eight bytes of the SHA-256 of its bytes as a big-endian
+ * number, modulo `count`, plus one. It must never change: machines with different versions, and runs that continue
+ * another's journal, depend on it.
  */
 export function shardOf(relativePath: Uint8Array, count: number): number {
   const digest = hash('sha256', relativePath, 'buffer');
@@ -74,8 +74,8 @@ interface Finding {
 
 /**
  * The shard that the surrounding job engine assigned to this job: Slurm arrays, GitLab, CircleCI, Buildkite, AWS Batch
- * arrays, and Kubernetes indexed Jobs, whose number must be in MEDIA_SHARD_COUNT. For other engines that variable must agree,
- * if set. A usage error if there is no engine or a contradiction: a wrong guess would lose files.
+ * arrays, and Kubernetes indexed Jobs, whose number must be in MEDIA_SHARD_COUNT. For other engines that variable must
+ * agree, if set. A usage error if there is no engine or a contradiction: a wrong guess would lose files.
  */
 export function autoShard(env: Environment): Shard {
   const findings = [slurmShard(env), ...jobEngines.map(engine => engineShard(engine, env))].filter(
@@ -83,19 +83,19 @@ export function autoShard(env: Environment): Shard {
   );
   // An engine with a single job may run within another engine that splits the work.
   const splitting = findings.filter(({shard}) => shard.count > 1);
-  const [chosen, ...others] = splitting.length > 0 ? splitting : findings;
-  if (chosen === undefined) throw noEngine();
-  const other = others.find(({shard}) => describe(shard) !== describe(chosen.shard));
+  const [first, ...others] = splitting.length > 0 ? splitting : findings;
+  if (first === undefined) throw noEngine();
+  const other = others.find(({shard}) => describe(shard) !== describe(first.shard));
   if (other !== undefined) {
     throw unclear(
-      `${chosen.engine} says ${describe(chosen.shard)}, but ${other.engine} ${describe(other.shard)}`,
+      `${first.engine} says ${describe(first.shard)}, but ${other.engine} ${describe(other.shard)}`,
     );
   }
-  const stated = readNumber(env, countVariable);
-  if (stated !== undefined && stated !== chosen.shard.count) {
-    throw unclear(`${chosen.engine} says ${describe(chosen.shard)}, but ${countVariable} is ${stated}`);
+  const count = readNumber(env, countVariable);
+  if (count !== undefined && count !== first.shard.count) {
+    throw unclear(`${first.engine} says ${describe(first.shard)}, but ${countVariable} is ${count}`);
   }
-  return chosen.shard;
+  return first.shard;
 }
 
 function engineShard(engine: JobEngine, env: Environment): Finding | undefined {

@@ -18,39 +18,33 @@ export interface TypeDecision {
   warning?: Hint;
 }
 
-/**
- * Decides the content type of a file by its name and bytes; rejects with a MediaError if it is not media. `isFound`: whether a
- * walk found it; then a text that begins like a picture is none if the name says that it is a text.
- */
+/** Decides the content type by name and bytes. `isFound`: by a walk, which takes a text for one if its name says so. */
 export async function decideContentType(
   name: string,
   bytes: RandomAccess,
   rule: TypeRule,
   isFound = false,
 ): Promise<TypeDecision> {
-  const named = await readExtension(name);
-  const finding = within(named, await sniff(bytes));
-  const claim = resolved(named, finding);
-  const trusted = claim.isAmbiguous ? undefined : claim.type;
-  if (finding?.isMedia === false) throw notMedia(claim, finding, trusted !== undefined);
+  const nameClaim = await readExtension(name);
+  const finding = asOwnText(nameClaim, await sniff(bytes));
+  const claim = resolveClaim(nameClaim, finding);
+  const certainType = claim.isAmbiguous ? undefined : claim.type;
+  if (finding?.isMedia === false) throw notMedia(claim, finding, certainType !== undefined);
   if (isFound && finding?.isText && isNamedText(claim))
     throw notMedia(claim, {isMedia: false, what: plainText}, false);
   const decision = finding && choose(claim, finding, rule);
-  const contentType = decision?.contentType ?? trusted;
+  const contentType = decision?.contentType ?? certainType;
   if (contentType === undefined) throw notMedia(claim, finding, false);
   if (bytes.size < leastSize(contentType))
     throw notMedia(
       claim,
       {isMedia: false, what: `too few for a file of type ${contentType}`, isPart: true},
-      trusted !== undefined,
+      certainType !== undefined,
     );
   return decision ?? {contentType};
 }
 
-/**
- * Decides the content type of a source. A given type counts for all but files of a walk of which neither the name nor the bytes say
- * that they are media.
- */
+/** Decides the content type of a source. A given type does not count for what a walk finds and nothing calls media. */
 export async function decideSourceType(
   {name, found}: {name: string; found?: {isNamedMedia(): boolean | Promise<boolean>} | undefined},
   opened: RandomAccess,
@@ -81,7 +75,7 @@ function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecisi
 const svg = 'image/svg+xml';
 
 /** The finding for a file with this name, whose format may be text. */
-function within({type}: Claim, finding: Finding): Finding {
+function asOwnText({type}: Claim, finding: Finding): Finding {
   if (finding?.isMedia !== false || type === undefined) return finding;
   // The root element of an SVG may come after the bytes that were read.
   const isOwnText =
@@ -96,15 +90,15 @@ function isNamedText({extension, otherType}: Claim): boolean {
 }
 
 /** The claim with the type that the bytes decide, if the extension has several types. */
-function resolved(claim: Claim, finding: Finding): Claim {
+function resolveClaim(claim: Claim, finding: Finding): Claim {
   const isFurther = finding?.isMedia === true && furtherTypes.get(claim.extension)?.includes(finding.type);
   return isFurther ? {...claim, type: finding.type} : claim;
 }
 
 async function readExtension(name: string): Promise<Claim> {
   const extension = extname(name).slice(1).toLowerCase();
-  const known = extensionTypes.get(extension) ?? commonTypes.get(extension);
-  const type = known ?? (extension === '' ? undefined : await lookUp(extension));
+  const tableType = extensionTypes.get(extension) ?? commonTypes.get(extension);
+  const type = tableType ?? (extension === '' ? undefined : await lookUp(extension));
   const claim = {name, extension, isAmbiguous: ambiguousExtensions.has(extension)};
   if (type === undefined) return claim;
   return isMediaType(type) ? {...claim, type} : {...claim, otherType: type};
@@ -121,14 +115,14 @@ async function lookUp(extension: string): Promise<string | undefined> {
   return mimeTypes.lookup(extension) || undefined;
 }
 
-/** Parses and normalises a value of `--content-type` (RFC 9110, 8.3.1); a usage error if it is not image/* or video/*. */
+/** Parses and normalises `--content-type` (RFC 9110, 8.3.1); a usage error if it is not image/* or video/*. */
 export function parseContentType(value: string): string {
-  const parsed = parseMediaType(value.trim());
-  if (parsed === undefined || !isMediaType(parsed.type) || parsed.type.includes('*')) {
-    const shown = showable(value).slice(0, 60);
-    throw new MediaError('usage', `"${shown}" is not the type of an image or a video.`, {
+  const mediaType = parseMediaType(value.trim());
+  if (mediaType === undefined || !isMediaType(mediaType.type) || mediaType.type.includes('*')) {
+    const text = showable(value).slice(0, 60);
+    throw new MediaError('usage', `"${text}" is not the type of an image or a video.`, {
       hint: hint`For example ${option('contentType', 'image/png')}, or ${option('contentType', 'video/mp4')}.`,
     });
   }
-  return mediaTypeText(parsed);
+  return mediaTypeText(mediaType);
 }

@@ -3,7 +3,7 @@ import type {Clock, StopSignal} from '../../host.ts';
 import {type FileSystem, inodeOf} from '../../lib/files/file-system.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
 import {unlessStopped} from '../../lib/stop.ts';
-import {orNothing} from '../../lib/system-code.ts';
+import {undefinedIfThrows} from '../../lib/system-code.ts';
 
 /** Larger reads are always made on another thread. */
 export const smallBytes = 64 * 1024;
@@ -30,7 +30,8 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
   const isInline = isLocal && isPathReal;
   const statHere = () => files.fstatSync(fd, {bigint: true});
   /** What is at its path, which was not a symbolic link; undefined if that cannot be read. */
-  const statPathHere = () => orNothing(() => files.lstatSync(path, {bigint: true, throwIfNoEntry: false}));
+  const statPathHere = () =>
+    undefinedIfThrows(() => files.lstatSync(path, {bigint: true, throwIfNoEntry: false}));
   /** The beginning of the file; shorter if the file is. */
   const readHere = (length: number): Uint8Array => {
     const bytes = Buffer.allocUnsafeSlow(length);
@@ -39,16 +40,13 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
   return {
     /** The file's stats when it was opened. */
     opened,
-    /**
-     * For the synchronous calls: a local file whose path leads over no symbolic link. The stats of an open local file are in memory, so
-     * that even a slow disk does not block these calls.
-     */
+    /** A local file under a path without symbolic links: its stats are in memory, so a slow disk blocks nothing. */
     inline: isInline ? {statHere, statPathHere, readHere} : undefined,
 
     /** Reads into the memory; returns the number of bytes, 0 at the end of the file. */
     read: (into: Uint8Array, position: number): number | Promise<number> =>
       into.length <= smallBytes && isLocal && calls.areFast
-        ? calls.timed(() => files.readSync(fd, into, 0, into.length, position))
+        ? calls.timeCall(() => files.readSync(fd, into, 0, into.length, position))
         : waitFor(files.asyncFs.read(fd, into, 0, into.length, position)).then(({bytesRead}) => bytesRead),
 
     stat: (): BigIntStats | Promise<BigIntStats> =>
@@ -58,7 +56,7 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
     statPath: (): BigIntStats | undefined | Promise<BigIntStats | undefined> =>
       isInline ? statPathHere() : waitFor(files.stat(path, {bigint: true}).catch(() => undefined)),
 
-    /** Where the open file really is: on Linux whatever its path leads to by now; elsewhere undefined if that is another file. */
+    /** The real path of the open file: on Linux as its path leads now; elsewhere undefined if that is another file. */
     realPath: (): Promise<string | undefined> =>
       waitFor(
         files.readlink(`/proc/self/fd/${fd}`).catch(async () => {
@@ -70,7 +68,7 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
 
     /** Never fails. */
     close(): void | Promise<void> {
-      if (isLocal) return orNothing(() => files.closeSync(fd));
+      if (isLocal) return undefinedIfThrows(() => files.closeSync(fd));
       const closing = files.asyncFs.close(fd);
       return signal.aborted ? undefined : waitFor(closing).catch(() => {});
     },
@@ -80,7 +78,7 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
 /** A call that took longer than this has waited for a disk. */
 const slowCallMs = 2;
 
-/** How many files are opened on other threads after a slow call: twice as many each time, since a slow disk stays slow, one fewer after a fast one. */
+/** How many files are opened on other threads after a slow call: doubles each time; one less after a fast call. */
 const carefulOpens = {least: 8, most: 512};
 
 /** Decides by the time that calls take whether the next may be made on this thread. */
@@ -101,7 +99,7 @@ export class SlowCalls {
   }
 
   /** Makes a call on this thread, and measures it. */
-  timed<Result>(call: () => Result): Result {
+  timeCall<Result>(call: () => Result): Result {
     const start = this.#clock.monotonic();
     const result = call();
     if (this.#clock.monotonic() - start > slowCallMs) {

@@ -4,7 +4,7 @@ import {type Clock, type StopSignal, systemClock} from '../../host.ts';
 import {diskKind, type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
 import type {FilePath} from '../../lib/files/typed-path.ts';
 import {unlessStopped} from '../../lib/stop.ts';
-import {orNothing, systemCode} from '../../lib/system-code.ts';
+import {systemCode, undefinedIfThrows} from '../../lib/system-code.ts';
 import {type DiskFile, diskFile, SlowCalls} from './disk-file.ts';
 
 /** Without O_NONBLOCK, opening would wait for a writer if a FIFO took the file's place. */
@@ -12,9 +12,9 @@ const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const readNoLink = readOnly | (constants.O_NOFOLLOW ?? 0);
 
 /**
- * Opens and measures files: on this thread while they are on a local disk that responds at once, otherwise on another thread, since
- * a network disk may hang. Going through another thread takes longer than opening and reading a small cached file.
- * What counts is where a file really is, so this thread follows no symbolic link.
+ * Opens and measures files: on this thread while they are on a local disk that responds at once, otherwise on another
+ * thread, since a network disk may hang. Going through another thread takes longer than opening and reading a small
+ * cached file. What counts is where a file really is, so this thread follows no symbolic link.
  */
 export class Disk {
   readonly #calls: SlowCalls;
@@ -31,13 +31,13 @@ export class Disk {
     this.files = files;
   }
 
-  /** Opens a file for reading; rejects with the system's error. Once the signal is aborted, calls on other threads are not waited for. */
+  /** Opens a file for reading; rejects with the system's error, or once the signal is aborted, without waiting. */
   open(path: FilePath, signal: StopSignal<Error>): DiskFile | Promise<DiskFile> {
     if (!this.isQuick(path)) return this.#openUnlessStopped(path, signal);
     let fd: number | undefined;
     try {
-      fd = this.#calls.timed(() => this.files.openSync(path, readNoLink));
-      return this.opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
+      fd = this.#calls.timeCall(() => this.files.openSync(path, readNoLink));
+      return this.fileOf(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
     } catch (error) {
       if (isLinkRefusal(error)) return this.#openUnlessStopped(path, signal);
       if (fd !== undefined) this.files.closeSync(fd);
@@ -59,7 +59,7 @@ export class Disk {
   /** The size of a file in bytes, without opening it; 0 if that cannot be read. */
   size(path: FilePath): number | Promise<number> {
     const here = this.isQuick(path)
-      ? orNothing(() => this.#calls.timed(() => this.files.lstatSync(path)))
+      ? undefinedIfThrows(() => this.#calls.timeCall(() => this.files.lstatSync(path)))
       : undefined;
     return here === undefined || here.isSymbolicLink() ? this.#sizeElsewhere(path).catch(() => 0) : here.size;
   }
@@ -89,13 +89,13 @@ export class Disk {
     this.#calls.openedElsewhere();
     try {
       if (!isLink && this.#isInLocalDirectory(path))
-        return this.opened(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
+        return this.fileOf(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
       const [stats, isPathReal] = await Promise.all([
         this.files.asyncFs.fstat(fd, {bigint: true}),
         !isLink && this.#isReal(path),
       ]);
       await this.#learn(path, stats.dev, isPathReal);
-      return this.opened(fd, path, stats, isPathReal, signal);
+      return this.fileOf(fd, path, stats, isPathReal, signal);
     } catch (error) {
       await this.files.asyncFs.close(fd);
       throw error;
@@ -118,16 +118,16 @@ export class Disk {
   }
 
   /** The file of a descriptor. Without `isPathReal`, its path may lead over a symbolic link. */
-  opened(
+  fileOf(
     fd: number,
     path: FilePath,
-    opened: BigIntStats,
+    openStats: BigIntStats,
     isPathReal: boolean,
     signal: StopSignal<Error>,
   ): DiskFile {
-    const isLocal = this.#isLocal.get(opened.dev) === true;
+    const isLocal = this.#isLocal.get(openStats.dev) === true;
     const {files} = this;
-    return diskFile({files, calls: this.#calls, fd, path, opened, isLocal, isPathReal, signal});
+    return diskFile({files, calls: this.#calls, fd, path, opened: openStats, isLocal, isPathReal, signal});
   }
 
   /** Whether no part of the path of its directory is a symbolic link; what is not UTF-8 is taken for one. */

@@ -3,10 +3,10 @@ import {MediaError, systemError, tooManyOpen} from '../../errors.ts';
 import {command, fact, type Hint, hint, option, phrase} from '../../hint.ts';
 import type {StopSignal} from '../../host.ts';
 import {type FileSystem, systemFiles} from '../../lib/files/file-system.ts';
-import {type FilePath, pathOfFileUrl, typedPath} from '../../lib/files/typed-path.ts';
+import {type FilePath, pathOfFileUrl, resolveUserPath} from '../../lib/files/typed-path.ts';
 import {shellQuoted, shellWord} from '../../lib/shell.ts';
 import {unlessStopped} from '../../lib/stop.ts';
-import {isMissing, isOutOfDescriptors, orNothing, systemCode} from '../../lib/system-code.ts';
+import {isMissing, isOutOfDescriptors, systemCode, undefinedIfThrows} from '../../lib/system-code.ts';
 import {Disk} from './disk.ts';
 import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
@@ -14,7 +14,7 @@ import type {OpenSource, Source} from './source.ts';
 
 /** Makes sources of files by their names as typed in a directory. They share what is learnt about the disk. */
 export function filesIn(cwd: string, disk = new Disk()): (name: string) => Source {
-  return name => sourceAt(disk, name, typedPath(cwd, name));
+  return name => sourceAt(disk, name, resolveUserPath(cwd, name));
 }
 
 /** The file at a path, not touched before it is opened. `isRegular`: whether it was just seen to be a regular file. */
@@ -29,7 +29,7 @@ export function sourceAt(
   return {name, measure, open: signal => openFile(disk, {name, path, isRegular, admit}, signal)};
 }
 
-/** The file at a real path that was checked: one that a link leads to, or that is not the one which was opened first, is refused. */
+/** The file at a checked real path; refuses a symbolic link, and another file than the one that was checked. */
 export function checkedSourceAt(disk: Disk, name: string, path: string): Source {
   let first: string | undefined;
   return sourceAt(disk, name, path, false, async file => {
@@ -149,6 +149,6 @@ function missingHint(name: string, path: FilePath, remedy: Hint): Hint | undefin
   // In an argument, Node replaces what is not UTF-8 by U+FFFD.
   if (typeof path === 'string' && name.includes('\ufffd')) return hint`If its name is not UTF-8, ${remedy}.`;
   // Dragging a file onto a terminal may type a URL.
-  const target = orNothing(() => pathOfFileUrl(name)) ?? name;
+  const target = undefinedIfThrows(() => pathOfFileUrl(name)) ?? name;
   return target === name ? undefined : `Use the path of the file instead of its URL: ${shellQuoted(target)}`;
 }

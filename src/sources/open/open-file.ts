@@ -18,7 +18,7 @@ export class OpenFile implements OpenSource {
   readonly path: FilePath | undefined;
   readonly #name: string;
   readonly #file: DiskFile;
-  readonly #onClosed: (() => Promise<void>) | undefined;
+  readonly #afterClose: (() => Promise<void>) | undefined;
   /** All of the content, unless that is much. */
   #content: Uint8Array | undefined;
   /** Samples of what was read, for all other files. */
@@ -31,10 +31,10 @@ export class OpenFile implements OpenSource {
   constructor(
     name: string,
     file: DiskFile,
-    {path, onClosed}: {path?: FilePath; onClosed?: () => Promise<void>},
+    {path, afterClose}: {path?: FilePath; afterClose?: () => Promise<void>},
   ) {
     this.path = path;
-    this.#onClosed = onClosed;
+    this.#afterClose = afterClose;
     this.size = Number(file.opened.size);
     this.#name = name;
     this.#file = file;
@@ -46,11 +46,11 @@ export class OpenFile implements OpenSource {
   }
 
   async read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
-    const wanted = Math.max(0, Math.min(length, this.size - position));
+    const count = Math.max(0, Math.min(length, this.size - position));
     if (into === undefined && this.size <= wholeBytes)
-      return (await this.#whole()).subarray(position, position + wanted);
+      return (await this.#whole()).subarray(position, position + count);
     const buffer =
-      into !== undefined && into.length >= wanted ? into.subarray(0, wanted) : Buffer.allocUnsafeSlow(wanted);
+      into !== undefined && into.length >= count ? into.subarray(0, count) : Buffer.allocUnsafeSlow(count);
     const bytes = await this.#readAt(position, buffer);
     this.#samples.add(position, bytes);
     return bytes;
@@ -120,9 +120,10 @@ export class OpenFile implements OpenSource {
   }
 
   /**
-   * Whether the file has not been touched since `ctimeNs`, when its content was as it was read. Writing changes ctime, which cannot be set
-   * back as mtime can; so do chmod, link and unlink, which do not change the content. Throws if the file has changed, judging by its path
-   * (`there`) and the open file (`now`). A removed path does not change the content; another file in its place does.
+   * Whether the file has not been touched since `ctimeNs`, when its content was as it was read. Writing changes ctime,
+   * which cannot be set back as mtime can; so do chmod, link and unlink, which do not change the content. Throws if the
+   * file has changed, judging by its path (`there`) and the open file (`now`). A removed path does not change the
+   * content; another file in its place does.
    */
   #isUntouched(there: BigIntStats | undefined, now: BigIntStats, ctimeNs: bigint): boolean {
     const then = this.#file.opened;
@@ -169,7 +170,7 @@ export class OpenFile implements OpenSource {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#file.close();
-    await this.#onClosed?.();
+    await this.#afterClose?.();
   }
 }
 
@@ -186,9 +187,9 @@ interface Run {
 }
 
 /** Reads this many bytes at a position; fewer only at the end of the file. */
-type Read = (position: number, length: number) => Promise<Uint8Array>;
+type ReadBytes = (position: number, length: number) => Promise<Uint8Array>;
 
-/** The length of a sample in bytes: the beginning of each read, since a checksum of everything would slow down uploads. */
+/** The bytes of a sample, at the start of each read: a checksum of everything would slow down uploads. */
 const wholeRead = 16 * 1024;
 const sampleBytes = 1024;
 
@@ -208,7 +209,7 @@ export class ReadSamples {
   }
 
   /** Whether reading the samples again gives the same bytes. */
-  async areIn(read: Read): Promise<boolean> {
+  async areIn(read: ReadBytes): Promise<boolean> {
     for (const {start, length, count, checksum} of [...this.#runs]) {
       let found = 0;
       for (let index = 0; index < count; index += 1)
@@ -224,8 +225,8 @@ function sampleLength(length: number): number {
 }
 
 /** FNV-1a: a different content of the same length rarely has the same checksum. */
-function checksumOf(bytes: Uint8Array, begun: number): number {
-  let sum = begun;
+function checksumOf(bytes: Uint8Array, start: number): number {
+  let sum = start;
   for (const byte of bytes) sum = Math.imul(sum ^ byte, 0x0100_0193);
   return sum;
 }

@@ -3,7 +3,7 @@ import type {FilePath} from '../../lib/files/typed-path.ts';
 
 /** Something to upload that is not open yet. */
 export interface Source {
-  /** The user's name for it, as shown in messages, whose extension counts for its type: bytes that are not UTF-8 are replaced; `-` for standard input. */
+  /** The user's name for the source, in messages and for the type; U+FFFD where not UTF-8; `-` for standard input. */
   readonly name: string;
   /** The name's bytes, if they are not UTF-8. */
   readonly nameBytes?: Buffer;
@@ -38,8 +38,8 @@ export interface OpenSource {
   /** Of the opened file; absent where the bytes are no file of this machine that anybody can open again. */
   readonly stat?: FileStat | undefined;
   /**
-   * Reads up to `length` bytes at `position`; fewer only at the end. Uses the memory of `into` if that is given and large
-   * enough. Rejects with `file_unreadable`.
+   * Reads up to `length` bytes at `position`; fewer only at the end. Uses the memory of `into` if that is given and
+   * large enough. Rejects with `file_unreadable`.
    */
   read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
   /**

@@ -20,9 +20,9 @@ export interface SpoolOptions {
 }
 
 /**
- * A stream as a source. It is written to a temporary file first, since Content-Length must be known before the
- * first byte is sent. The file's name is removed as soon as it is open, so that nothing is left behind even if the process
- * is killed. If the system does not allow that, as on Windows, the name is removed when the source is closed.
+ * A stream as a source. It is written to a temporary file first, since Content-Length must be known before the first
+ * byte is sent. The file's name is removed as soon as it is open, so that nothing is left behind even if the process is
+ * killed. If the system does not allow that, as on Windows, the name is removed when the source is closed.
  */
 export function spooledSource(options: SpoolOptions): Source {
   const {name} = options;
@@ -44,7 +44,7 @@ async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<
         'empty_file',
         phrase`${fact('subject', what, 'was')} empty: there is nothing to upload.`,
       );
-    return new OpenFile(what, new Disk().opened(fd, path, stats, false, signal), {onClosed: remove});
+    return new OpenFile(what, new Disk().fileOf(fd, path, stats, false, signal), {afterClose: remove});
   } catch (error) {
     await asyncFs.close(fd).finally(remove);
     if (error instanceof MediaError) throw error;

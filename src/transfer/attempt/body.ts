@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import type {Clock, StopSignal} from '../../host.ts';
 import type {Body, Wire} from '../../http/http.ts';
-import type {JournalEntry} from '../../journal/journal.ts';
+import type {UploadLog} from '../../journal/journal.ts';
 import {unlessStopped} from '../../lib/stop.ts';
 import type {OpenSource, SmallContent} from '../../sources/open/source.ts';
 import {chunksOf, cutShort, Pace, smallestChunk} from './chunks.ts';
@@ -15,7 +15,7 @@ export interface BodyOptions {
   /** Shared by all uploads, if there is a limit. */
   rateLimit?: RateLimit | undefined;
   /** Where the journal records that the last chunk is about to be sent, which needs the hash of the source. */
-  entry?: JournalEntry | undefined;
+  entry?: UploadLog | undefined;
   /** Whether the source is hashed while it is sent even without an entry, since only that can show whether it has changed. */
   isHashed?: boolean;
 }

@@ -39,8 +39,8 @@ async function media(one: Bench, ...parameters: string[]) {
     host,
     stdout: new Stdout(streams.stdout),
     argv: ['journal', ...parameters],
-    typed: [],
-    written: '',
+    optionsRead: [],
+    commanderOutput: '',
     status: 0,
     abandon: () => {},
   };
@@ -114,7 +114,7 @@ describe('media journal list', () => {
       async journal => {
         const entry = await begin(journal, inputOf(Buffer.from([0xff]), 'seven b'));
         await entry.commit(sha256('seven b'));
-        await entry.done('{"id":9007199254740993,"size":1.0}');
+        await entry.recordStored('{"id":9007199254740993,"size":1.0}');
       },
       join(one.directory, 'j'),
     );
@@ -272,7 +272,7 @@ describe('media journal check', () => {
     const one = await bench();
     await files(one, {'in/a.png': contentOf('a.png')});
     await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
-    const other = {...inputOf('a.png'), contentType: 'image/gif', types: 'image/gif'};
+    const other = {...inputOf('a.png'), contentType: 'image/gif', typeRule: 'image/gif'};
     await one.run(journal => upload(journal, other, 'commit'), join(one.directory, 'j'));
     expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
       exitCode: 1,
@@ -546,7 +546,7 @@ describe('media journal merge', () => {
       async journal => {
         const entry = await begin(journal, inputOf('a', 'first'));
         await entry.commit(sha256('first'));
-        await entry.failed({code: 'rejected', message: 'the service refused it'});
+        await entry.recordFailure({code: 'rejected', message: 'the service refused it'});
         entry.end();
       },
       join(one.directory, 'j1'),
@@ -896,7 +896,7 @@ describe('media journal forget', () => {
   it.each(['a.png', sha256(contentOf('a.png'))])('%s, sent as two types: both are forgotten', async what => {
     const one = await bench();
     await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
-    const other = {...inputOf('a.png'), contentType: 'image/gif', types: 'image/gif'};
+    const other = {...inputOf('a.png'), contentType: 'image/gif', typeRule: 'image/gif'};
     await one.run(journal => upload(journal, other, 'done', 'med_2'), join(one.directory, 'j'));
     expect(await media(one, 'forget', 'j', what)).toMatchObject({exitCode: 0});
     expect((await media(one, 'list', 'j')).stdout).not.toContain('uploaded');

@@ -23,7 +23,15 @@ function collecting() {
 function tree(): Command {
   const host = {...systemHost(), ...collecting().streams};
   const stdout = new Stdout(host.stdout);
-  return buildProgram({host, stdout, argv: [], typed: [], written: '', status: 0, abandon: () => {}});
+  return buildProgram({
+    host,
+    stdout,
+    argv: [],
+    optionsRead: [],
+    commanderOutput: '',
+    status: 0,
+    abandon: () => {},
+  });
 }
 
 /** Every command that does something, with the words that lead to it and the arguments it cannot do without. */

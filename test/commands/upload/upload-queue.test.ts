@@ -47,7 +47,7 @@ function queueOn(
     told += text;
   });
   const invocation: Invocation = {
-    ...{host, stdout: new Stdout(stream), globals: {}, argv: [], given: () => [], abandon: () => {}},
+    ...{host, stdout: new Stdout(stream), globals: {}, argv: [], optionWords: () => [], abandon: () => {}},
     report: new Report({stream, json: false, color: false, level: 'default', inWords}),
   };
   const queue = new UploadQueue(invocation, {

@@ -19,7 +19,11 @@ import {
 import {basename, dirname, join} from 'node:path';
 import {execa} from 'execa';
 import {expect, onTestFinished, test} from 'vitest';
-import {type Disposal, Disposals, type Disposed} from '../../../src/commands/watch/disposal/disposal.ts';
+import {
+  type Disposal,
+  type DisposalResult,
+  Disposals,
+} from '../../../src/commands/watch/disposal/disposal.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
 import {Stop} from '../../../src/lib/stop.ts';
@@ -54,7 +58,7 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
     return {ended: dispose(), dispose};
   };
   /** Disposes of the file as it is now; `meanwhile` runs before it is due. */
-  const disposed = async (disposal?: Disposal, meanwhile = async () => {}): Promise<Disposed> => {
+  const disposed = async (disposal?: Disposal, meanwhile = async () => {}): Promise<DisposalResult> => {
     const {ended} = await begin(disposal);
     await clock.advance(9_900);
     await meanwhile();
@@ -381,7 +385,7 @@ test('a file that a program opens for writing while it is copied: stays as long 
   await eventually(() => calls.includes('unlink a.png'));
   expect((await stat(path)).isFile()).toBe(true);
   await writer?.close();
-  let result: Disposed | undefined;
+  let result: DisposalResult | undefined;
   void ended.then(disposed => {
     result = disposed;
   });

@@ -171,7 +171,7 @@ test('a file that waits to be tried again, and is removed meanwhile: no longer c
   it.touch('a.png');
   await clock.advance(500);
   expect(it.waiting).toBe(1);
-  it.gone('a.png');
+  it.forget('a.png');
   expect(it.waiting).toBe(0);
   await clock.advance(600_000);
   expect(tries.get('a.png')).toBe(1);
@@ -181,7 +181,7 @@ test('a file that was uploaded, removed, and put back as it was: uploaded again'
   const {clock, tries, feed: it} = feed(uploaded);
   it.touch('a.png');
   await clock.advance(10_000);
-  it.gone('a.png');
+  it.forget('a.png');
   it.touch('a.png');
   await clock.advance(10_000);
   expect(tries.get('a.png')).toBe(2);
@@ -197,7 +197,7 @@ test('a file that is kept for a reason that may pass: taken again after an hour,
   await clock.advance(36_000_000);
   expect(tries.get('a.png')).toBe(3);
   it.close();
-  await it.ended();
+  await it.waitForEnd();
 });
 
 test.each([

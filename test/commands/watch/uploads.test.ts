@@ -27,13 +27,16 @@ test('a file that has changed since it settled: uploaded, but deleted only when 
   const lines: string[] = [];
   const stream = new PassThrough().on('data', text => void lines.push(...String(text).trimEnd().split('\n')));
   const invocation: Invocation = {
-    ...{host, stdout: new Stdout(stream), globals: {}, argv: [], given: () => [], abandon: () => {}},
+    ...{host, stdout: new Stdout(stream), globals: {}, argv: [], optionWords: () => [], abandon: () => {}},
     report: new Report({stream: new PassThrough(), json: false, color: false, level: 'default', inWords}),
   };
   const {stdout} = invocation;
   const disposals = new Disposals('delete', {host, stdout, settleMs: 0, stop: new Stop()});
   const printer = watchPrinter(invocation, undefined);
-  const uploads = new Uploads(invocation, [{path: directory, shown: 'in'}], printer, {disposals, flags: {}});
+  const uploads = new Uploads(invocation, [{path: directory, displayPath: 'in'}], printer, {
+    disposals,
+    flags: {},
+  });
   onTestFinished(() => uploads.stop(new MediaError('interrupted', 'The test is over.')));
   const state = (await watchedState(path)) ?? {key: '', size: 0};
 

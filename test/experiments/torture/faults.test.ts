@@ -9,7 +9,7 @@ import {
   uniqueBytes,
   uploadBatch,
 } from '../../support/experiment/verdicts.ts';
-import {seeded} from '../../support/seeded.ts';
+import {seededRandom} from '../../support/seeded.ts';
 import {after, closeAfterAnswer, deceptive, type FaultParameters, faults, inRequest} from './faults.ts';
 
 /** One chunk, several, and enough to be paused before its release. */
@@ -41,7 +41,7 @@ function cells(scale: Scale, random: () => number): Cell[] {
 }
 
 async function tryCell({fault, size, files, origin, seed}: Cell): Promise<Comparison> {
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   const service = await (origins[origin] as () => Promise<Origin & {key?: string}>)();
   const proxy = await FaultProxy.start(service.url, random);
   const make = faults[fault] as (parameters: FaultParameters) => object;
@@ -133,7 +133,7 @@ experiment('random cuts: no wrong verdict', async ({scale, random}) => {
   const tally = new Tally();
   const trials = scale === 'long' ? 10_000 : 500;
   const seeds = Array.from({length: trials / perServer}, () => random() * 2 ** 31);
-  await concurrently(seeds, 4, async seed => cutRandomly(seeded(seed), tally));
+  await concurrently(seeds, 4, async seed => cutRandomly(seededRandom(seed), tally));
   return tally.findings('one file each');
 });
 

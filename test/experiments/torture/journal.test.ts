@@ -1,6 +1,6 @@
 import {experiment} from '../../support/experiment/experiment.ts';
 import {temporaryDirectory} from '../../support/media.ts';
-import {seeded} from '../../support/seeded.ts';
+import {seededRandom} from '../../support/seeded.ts';
 import {JournalStory} from './journal-stories.ts';
 
 const stories = {short: 60, long: 600};
@@ -12,7 +12,7 @@ experiment(
     let held = 0;
     for (let story = 0; story < stories[scale]; story += 1) {
       const seed = Math.floor(random() * 2 ** 31);
-      const told = new JournalStory(await temporaryDirectory(), seeded(seed));
+      const told = new JournalStory(await temporaryDirectory(), seededRandom(seed));
       await told.tell();
       if (told.broken.length === 0) held += 1;
       broken.push(...told.broken.map(line => `story ${seed}: ${line}`));

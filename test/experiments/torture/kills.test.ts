@@ -15,7 +15,7 @@ import {concurrently} from '../../support/experiment/tally.ts';
 import {sha256Of, uniqueBytes} from '../../support/experiment/verdicts.ts';
 import {hostIn} from '../../support/journal.ts';
 import {program, Sandbox, temporaryDirectory} from '../../support/media.ts';
-import {seeded} from '../../support/seeded.ts';
+import {seededRandom} from '../../support/seeded.ts';
 
 const concurrency = 4;
 
@@ -164,7 +164,7 @@ for (const honoursKeys of [false, true]) {
     let held = 0;
     await concurrently([1, 2], 2, async () => {
       while (kills < wanted) {
-        const batch = await killClient(seeded(random() * 2 ** 31), honoursKeys, wanted - kills);
+        const batch = await killClient(seededRandom(random() * 2 ** 31), honoursKeys, wanted - kills);
         kills += batch.kills;
         unknown += batch.unknown;
         files += batch.files;
@@ -197,7 +197,7 @@ experiment(
     const broken: string[] = [];
     await concurrently([1, 2], 2, async () => {
       while (kills < wanted) {
-        const batch = await killService(seeded(random() * 2 ** 31), wanted - kills);
+        const batch = await killService(seededRandom(random() * 2 ** 31), wanted - kills);
         kills += batch.kills;
         broken.push(...batch.broken);
         if (batch.broken.length === 0) held += batch.kills;

@@ -5,7 +5,7 @@ import {KeepingServer} from '../../support/experiment/keeping-server.ts';
 import {missingPeer, type Peer, startPeer} from '../../support/experiment/peers.ts';
 import {concurrently, Tally} from '../../support/experiment/tally.ts';
 import {compare, uniqueBytes, uploadBatch} from '../../support/experiment/verdicts.ts';
-import {seeded} from '../../support/seeded.ts';
+import {seededRandom} from '../../support/seeded.ts';
 import {type FaultParameters, faults} from './faults.ts';
 
 /** What a proxy may meet on either side of it: TLS carries bytes only, so that nothing here knows of requests. */
@@ -77,7 +77,7 @@ for (const name of ['nginx', 'haproxy', 'mitmproxy'] as const) {
 
       async function tryCell(cell: Cell, {plainUrl, tlsUrl, certificateAuthorities}: Peer): Promise<void> {
         const {fault, size, files, side, scheme} = cell;
-        const own = seeded(random() * 2 ** 31);
+        const own = seededRandom(random() * 2 ** 31);
         const make = (): Fault =>
           own() < 0.7
             ? ((faults[fault] as (parameters: FaultParameters) => Fault) ?? (() => ({})))({

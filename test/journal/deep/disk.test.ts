@@ -78,7 +78,7 @@ describe('what others rely on is on disk when it is told', () => {
     const {journal, disk} = await watched(one);
     const entry = await begin(journal, input);
     expect(await doneBy(disk, () => entry.commit(hash))).toEqual(['write', 'sync']);
-    expect(await doneBy(disk, () => entry.done('{"id":"a"}'))).toEqual(['write', 'sync']);
+    expect(await doneBy(disk, () => entry.recordStored('{"id":"a"}'))).toEqual(['write', 'sync']);
     entry.end();
     const next = await begin(journal, inputOf('b.png'));
     const noted = inputOf('c.png', 'a large file of a new size');
@@ -114,8 +114,8 @@ describe('what others rely on is on disk when it is told', () => {
     const one = await bench();
     const {journal, disk} = await watched(one);
     const entry = await begin(journal, input);
-    expect(await doneBy(disk, () => entry.doubt())).toEqual(['write', 'sync']);
-    await entry.failed({code: 'rejected', message: 'no'});
+    expect(await doneBy(disk, () => entry.recordUnknown())).toEqual(['write', 'sync']);
+    await entry.recordFailure({code: 'rejected', message: 'no'});
     entry.end();
     expect((await doneBy(disk, () => journal.close())).at(-1)).toBe('sync');
   });
@@ -128,7 +128,7 @@ describe('what others rely on is on disk when it is told', () => {
     disk.onCall = call => {
       if (call === 'write') throw systemError('ENOSPC');
     };
-    await expect(entry.done('{"id":"a"}')).rejects.toMatchObject({code: 'journal_failed'});
+    await expect(entry.recordStored('{"id":"a"}')).rejects.toMatchObject({code: 'journal_failed'});
     disk.onCall = () => {};
     expect(await doneBy(disk, () => journal.close())).toEqual(['write', 'sync']);
   });
@@ -189,7 +189,7 @@ describe('a disk that fails at the n-th call', () => {
         const entry = await begin(journal, input);
         await entry
           .commit(hash)
-          .then(() => entry.done('{"id":"a"}'))
+          .then(() => entry.recordStored('{"id":"a"}'))
           .finally(() => entry.end());
         await lookup(journal, inputOf('b.png', 'content'));
       } finally {
@@ -228,7 +228,7 @@ describe('hundreds of journals', () => {
     const host = hostIn(one.directory, {files: disk.files});
     const readers = await readJournals(paths, host, {paths: true});
     for (const reader of readers) {
-      const [entry] = reader.index.entriesOf(pathKey('a.png'));
+      const [entry] = reader.index.entriesOfPath(pathKey('a.png'));
       expect(entry && (await reader.recordOf(entry)).json).toBe('{"id":"med_1"}');
     }
     await writeMerged(join(one.directory, 'merged'), readers, host);
@@ -241,7 +241,7 @@ describe('hundreds of journals', () => {
     await one.run(journal => upload(journal, input, 'done'));
     const text = await one.text();
     const [reader] = await readJournals([one.path], hostIn(one.directory), {paths: true});
-    const [entry] = reader?.index.entriesOf(pathKey('a.png')) ?? [];
+    const [entry] = reader?.index.entriesOfPath(pathKey('a.png')) ?? [];
     await one.write(text.replace('{"id":"med_1"}', '{"id":       }'));
     await expect(entry && reader?.recordOf(entry)).rejects.toThrow('was changed while it was being read');
   });
@@ -365,7 +365,7 @@ describe('content', () => {
       const entry = await begin(journal, stream, largeSourceOf(stream));
       await expect(entry.commit(sha256('CONTENT'))).rejects.toMatchObject({code: 'source_changed'});
       await entry.commit(hash);
-      await entry.done('{"id":"a"}');
+      await entry.recordStored('{"id":"a"}');
       entry.end();
       expect(await lookup(journal, stream)).toMatchObject({status: 'done'});
     });
@@ -381,14 +381,14 @@ describe('content', () => {
       const statuses = await Promise.all(
         Array.from({length: 10}, async (_, number) => {
           const copy = inputOf(`${number}.png`, 'content');
-          const admission = await journal.admit(copy, source(copy));
+          const admission = await journal.beginUpload(copy, source(copy));
           if (admission.status !== 'new') return admission.status;
           sent += 1;
           await settled();
-          await admission.entry.commit(hash);
+          await admission.log.commit(hash);
           await settled();
-          await admission.entry.done('{"id":"a"}');
-          admission.entry.end();
+          await admission.log.recordStored('{"id":"a"}');
+          admission.log.end();
           return 'sent';
         }),
       );

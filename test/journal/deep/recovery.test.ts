@@ -93,7 +93,7 @@ describe('a journal cut off', () => {
       const readers = await readJournals([one.path], one.host, {paths: true});
       const states = expected(bytes.subarray(0, length).toString());
       for (const name of names.map(name => Buffer.from(name).toString('latin1'))) {
-        const entry = readers[0]?.index.entriesOf(name)[0];
+        const entry = readers[0]?.index.entriesOfPath(name)[0];
         const isDone = states.get(Buffer.from(name, 'latin1').toString()) === 'done';
         expect(entry?.state === 'done').toBe(isDone);
       }
@@ -110,7 +110,7 @@ describe('a journal cut off', () => {
     await one.write(Buffer.concat([bytes, tail]));
     for (let run = 0; run < 2; run += 1)
       await one.run(async journal =>
-        expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
+        expect(await journal.lookUpUnchanged(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
       );
     const text = await readFile(one.path);
     expect(text.subarray(0, bytes.length + tail.length + 1)).toEqual(
@@ -170,7 +170,7 @@ describe('a power cut that keeps a later write and loses an earlier one', () => 
     await one.write(Buffer.concat([bytes, Buffer.alloc(300), Buffer.from(`\n${kept.join('\n')}\n`)]));
     for (let run = 0; run < 2; run += 1)
       await one.run(async journal =>
-        expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
+        expect(await journal.lookUpUnchanged(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
       );
   });
 
@@ -179,7 +179,7 @@ describe('a power cut that keeps a later write and loses an earlier one', () => 
     await one.write(Buffer.alloc(246));
     await one.run(journal => upload(journal, inputOf('a.png'), 'done'));
     await one.run(async journal =>
-      expect(await journal.recall(inputOf('a.png'))).toMatchObject({status: 'done'}),
+      expect(await journal.lookUpUnchanged(inputOf('a.png'))).toMatchObject({status: 'done'}),
     );
   });
 
@@ -217,7 +217,7 @@ describe('journals joined end to end', () => {
     const untilCommit = bytes.toString().split('\n').slice(0, 3).join('\n');
     await one.write(`${bytes}${untilCommit}\n`);
     await one.run(async journal => {
-      expect(await journal.recall(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'});
+      expect(await journal.lookUpUnchanged(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'});
     });
   });
 });
@@ -229,7 +229,7 @@ describe('journals joined end to end, of which some name an account or tell whic
     const begun = async (journal: Journal) => {
       const entry = await begin(journal, inputOf(`${one.directory}.png`));
       await entry.commit(sha256(`content of ${one.directory}.png`));
-      await entry.done('{"id":"med_1"}', serviceId);
+      await entry.recordStored('{"id":"med_1"}', serviceId);
       entry.end();
     };
     await one.run(begun, one.path, {scope: {service: url, ...own}});
@@ -339,6 +339,6 @@ describe('what two writers wrote into one journal', () => {
     const one = await bench();
     await one.write(parts.join(''));
     const [reader] = await readJournals([one.path], one.host, {paths: true});
-    expect(reader?.index.entriesOf('a.png')[0]?.state).toBe(state);
+    expect(reader?.index.entriesOfPath('a.png')[0]?.state).toBe(state);
   });
 });

@@ -9,7 +9,7 @@ import {Disk} from '../../../src/sources/open/disk.ts';
 import {sourceAt} from '../../../src/sources/open/file.ts';
 import {type TransferObserver, uploadBatch} from '../../../src/transfer/batch.ts';
 import type {Outcome} from '../../../src/transfer/outcome.ts';
-import {seeded} from '../../support/seeded.ts';
+import {seededRandom} from '../../support/seeded.ts';
 import {Disks, type DiskTraits, ext4} from '../disk.ts';
 import {Disposing} from '../disposing.ts';
 import {Process} from '../process.ts';
@@ -47,7 +47,7 @@ export class Machine {
   readonly #boot: number;
 
   constructor(image: Image, disk: DiskTraits, boot: number) {
-    this.world = new World(seeded(boot));
+    this.world = new World(seededRandom(boot));
     // Each start comes an hour after the one before.
     this.world.now += boot * 3_600_000;
     this.#boot = boot;

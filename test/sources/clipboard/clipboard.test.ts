@@ -72,7 +72,7 @@ test.for<[string, Partial<Host>, Record<string, string>, object, (string | RegEx
     },
     {
       files: ['/a.png'],
-      dropped:
+      warning:
         'Not uploaded: sftp://host/b.png, smb://host/c.png. They are not files on this machine, or their names are not UTF-8.',
     },
     [/TARGETS/, /gnome-copied-files/],

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
 import {Stop} from '../../../src/lib/stop.ts';
-import {interruptible, resumed} from '../../../src/sources/find/expand.ts';
+import {interruptible, resumeIterator} from '../../../src/sources/find/expand.ts';
 import {collect} from '../../support/trees.ts';
 
 /** 0, 1, 2, ... up to `end`, and whether whoever read them has closed them. */
@@ -21,19 +21,19 @@ describe('an iterator that some has been taken of', () => {
   test('yields what was taken, then the rest', async () => {
     const {items} = numbers(4);
     const taken = [await items.next(), await items.next()];
-    expect(await collect(resumed(taken, items))).toEqual([0, 1, 2, 3]);
+    expect(await collect(resumeIterator(taken, items))).toEqual([0, 1, 2, 3]);
   });
 
   test('ends where the end was taken', async () => {
     const {items} = numbers(1);
     const taken = [await items.next(), await items.next()];
-    expect(await collect(resumed(taken, items))).toEqual([0]);
+    expect(await collect(resumeIterator(taken, items))).toEqual([0]);
   });
 
   test('closes the rest when its reader stops early', async () => {
     const {items, state} = numbers(4);
     const taken = [await items.next()];
-    for await (const item of resumed(taken, items)) {
+    for await (const item of resumeIterator(taken, items)) {
       expect(item).toBe(0);
       break;
     }
@@ -47,7 +47,7 @@ describe('an iterator of a run that is stopped', () => {
     const items = interruptible(numbers(4).items, stop);
     const first = items.next();
     stop.abort(new MediaError('deadline_exceeded', 'The deadline of this run has passed.'));
-    expect(await collect(resumed([await first], items))).toEqual([0, 1, 2, 3]);
+    expect(await collect(resumeIterator([await first], items))).toEqual([0, 1, 2, 3]);
   });
 
   test('by a signal that came before its first item is asked for: rejects with that', async () => {

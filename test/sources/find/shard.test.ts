@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {inShard, ownShare, parseShard, shardOf} from '../../../src/sources/find/shard.ts';
 import type {Source} from '../../../src/sources/open/source.ts';
-import {seeded} from '../../support/seeded.ts';
+import {seededRandom} from '../../support/seeded.ts';
 import {collect} from '../../support/trees.ts';
 
 function source(relativePath: string, more: Partial<Source> = {}): Source {
@@ -59,7 +59,7 @@ describe('the shard of a path', () => {
   });
 
   it('is one of its shards, for random paths and counts', () => {
-    const random = seeded(1);
+    const random = seededRandom(1);
     for (let round = 0; round < 30; round += 1) {
       const count = 1 + Math.floor(random() * 50);
       const paths = new Set(

@@ -3,7 +3,7 @@ import {describe, expect, test} from 'vitest';
 import {MediaError} from '../../../src/errors.ts';
 import {decideContentType, type TypeRule} from '../../../src/sources/media-type/decide.ts';
 import {leastSize} from '../../../src/sources/media-type/types/tables.ts';
-import {seeded} from '../../support/seeded.ts';
+import {seededRandom} from '../../support/seeded.ts';
 
 function fixture(name: string): Uint8Array {
   return readFileSync(new URL(`../../fixtures/${name}`, import.meta.url));
@@ -52,7 +52,7 @@ describe('bytes that nobody recognises', () => {
   });
 
   test('random bytes, of any beginning, never stop an upload if they are enough for a file', async () => {
-    const random = seeded(20261121);
+    const random = seededRandom(20261121);
     const beginnings = [
       '',
       'BM',
@@ -108,7 +108,7 @@ describe('a real file that is cut or damaged', () => {
 
   test.each(files)('%s, cut anywhere, never stops an upload if enough is left for a file', async name => {
     const whole = fixture(name);
-    const random = seeded(7);
+    const random = seededRandom(7);
     const lengths = [
       1,
       2,
@@ -131,7 +131,7 @@ describe('a real file that is cut or damaged', () => {
   });
 
   test.each(files)('%s, damaged anywhere, is decided without an error of ours', async name => {
-    const random = seeded(11);
+    const random = seededRandom(11);
     for (let round = 0; round < 60; round += 1) {
       const bytes = Uint8Array.from(fixture(name));
       for (let hit = 0; hit < 20; hit += 1)

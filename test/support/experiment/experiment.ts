@@ -3,7 +3,7 @@ import {expect, inject, type TestContext, test} from 'vitest';
 import {waitingTest} from '../after-test.ts';
 import {notRun} from '../installed.ts';
 import {slowTest} from '../patience.ts';
-import {seeded} from '../seeded.ts';
+import {seededRandom} from '../seeded.ts';
 
 /** How much is tried: `short` in `npm run test:all` and under `SCALE=short npm run torture`, `long` under `npm run torture`. */
 export type Scale = 'short' | 'long';
@@ -56,7 +56,7 @@ function asTest(run: Experiment, missing: string | undefined): (context: TestCon
   return async context => {
     if (missing !== undefined) notRun(context, missing);
     const seed = inject('seed') || randomInt(1, 2 ** 31);
-    const findings = await run({scale: inject('scale'), random: seeded(seed)});
+    const findings = await run({scale: inject('scale'), random: seededRandom(seed)});
     context.task.meta.findings = {...findings, seed};
     expect(findings.broken?.slice(0, 20) ?? [], `seed ${seed}`).toEqual([]);
     expect(findings.held, `seed ${seed}`).toBe(findings.tried);

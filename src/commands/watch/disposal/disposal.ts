@@ -3,11 +3,11 @@ import type {FileHandle} from 'node:fs/promises';
 import type {Session} from '../../../cli/session.ts';
 import type {Host, StopSignal} from '../../../host.ts';
 import type {FileSystem} from '../../../lib/files/file-system.ts';
-import {limited} from '../../../lib/limited.ts';
+import {limitConcurrency} from '../../../lib/limited.ts';
 import {systemCode} from '../../../lib/system-code.ts';
 import type {FileStat} from '../../../sources/open/source.ts';
 import {comparisonOf, type LeftOut, type UploadResult, unrecordedOf} from '../../../transfer/outcome.ts';
-import {type Placed, place} from './place.ts';
+import {type Placement, place} from './place.ts';
 import {hasWriter} from './writers.ts';
 
 /** What is done with a file once its record is confirmed. */
@@ -23,12 +23,12 @@ export interface UploadedFile {
 }
 
 /** What became of a file; `kept`: why it stays although it was to go, as a sentence. */
-export type Disposed = 'stays' | 'deleted' | {movedTo: string} | {kept: string} | Untouched;
+export type DisposalResult = 'stays' | 'deleted' | {movedTo: string} | {kept: string} | LeftReason;
 
-/** Why a file was left alone: it is not, or no longer, the one that was uploaded, or a process has it open for writing. */
-type Untouched = 'changed' | 'gone' | 'open';
+/** Why a file was not disposed of: it is no longer the file that was uploaded, or a program has it open for writing. */
+type LeftReason = 'changed' | 'gone' | 'open';
 
-/** The shortest time between the record of a file and its disposal, in milliseconds: programs pause while they write. */
+/** The shortest time between the record of a file and its disposal, in ms: programs pause while they write. */
 const shortestWaitMs = 10_000;
 /** Files that are due in the same second share one look at the processes. */
 const tickMs = 1_000;
@@ -45,7 +45,7 @@ interface DisposalOptions {
 export class Disposals {
   readonly #disposal: Disposal;
   readonly #options: DisposalOptions;
-  readonly #inTurn = limited(mostAtATime);
+  readonly #inTurn = limitConcurrency(mostAtATime);
   /** The outcomes from memory whose files the service still has. */
   readonly #confirmed = new WeakSet<UploadResult>();
 
@@ -58,7 +58,7 @@ export class Disposals {
     return this.#disposal !== 'keep';
   }
 
-  /** Asks the service, while the session is open, whether it still has a file whose record comes from memory; rejects if it does not say. */
+  /** Asks the service whether it still has a file that the journal knows as stored; rejects if it does not say. */
   confirm(outcome: UploadResult | LeftOut, session: Session | undefined): Promise<void> | undefined {
     if (!this.areWanted || session === undefined || outcome.status !== 'skipped') return undefined;
     const {record, size = 0} = outcome;
@@ -68,16 +68,13 @@ export class Disposals {
     });
   }
 
-  /**
-   * Disposes of a file when nobody has written to it for a while after its record came. Calls `onWriter` while a process has it
-   * open for writing. Rejects with a system error, with why it is not recorded, or with the reason of `stop`.
-   */
-  async dispose(file: UploadedFile, onWriter: () => void): Promise<Disposed> {
+  /** Disposes of a file when nobody has written to it for a while. Calls `onWriter` while a program writes to it. */
+  async dispose(file: UploadedFile, onWriter: () => void): Promise<DisposalResult> {
     const {host, settleMs, stop} = this.#options;
     const {clock} = host;
-    const unrecorded = unrecordedOf(file.outcome);
+    const journalError = unrecordedOf(file.outcome);
     // Without a line in the journal, another run would not know that the file is stored: it stays.
-    if (unrecorded !== undefined) throw unrecorded;
+    if (journalError !== undefined) throw journalError;
     if (!this.areWanted) return 'stays';
     const mismatch = comparisonOf(file.outcome)?.error;
     if (mismatch !== undefined) return {kept: mismatch.message};
@@ -93,7 +90,7 @@ export class Disposals {
     }
   }
 
-  async #attempt(file: UploadedFile): Promise<Disposed> {
+  async #attempt(file: UploadedFile): Promise<DisposalResult> {
     if (this.#options.stdout.hasEnded) return {kept: 'Its outcome could not be printed.'};
     // Not through a link, and without waiting for the writer of a FIFO.
     const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -111,23 +108,23 @@ export class Disposals {
     }
   }
 
-  async #dispose(file: UploadedFile, handle: FileHandle): Promise<Disposed> {
+  async #dispose(file: UploadedFile, handle: FileHandle): Promise<DisposalResult> {
     const disposal = this.#disposal;
     const {files} = this.#options.host;
-    const placed =
+    const placement =
       typeof disposal === 'object'
         ? await place(file.path, handle, {...disposal, relative: file.relative}, files)
         : undefined;
-    if (typeof disposal === 'object' && placed === undefined)
+    if (typeof disposal === 'object' && placement === undefined)
       return {kept: `It is below ${disposal.moveTo} already.`};
-    let removed: 'deleted' | Untouched = 'changed';
+    let removal: 'deleted' | LeftReason = 'changed';
     try {
-      removed = await remove(file, handle, placed, files);
+      removal = await remove(file, handle, placement, files);
     } finally {
       // Another name may be the last one: another process may count on it, which found it there.
-      if (removed !== 'deleted' && placed?.isCopy) await files.unlink(placed.path);
+      if (removal !== 'deleted' && placement?.isCopy) await files.unlink(placement.path);
     }
-    return removed === 'deleted' && placed !== undefined ? {movedTo: placed.path} : removed;
+    return removal === 'deleted' && placement !== undefined ? {movedTo: placement.path} : removal;
   }
 }
 
@@ -135,17 +132,17 @@ export class Disposals {
 async function remove(
   file: UploadedFile,
   handle: FileHandle,
-  placed: Placed | undefined,
+  placement: Placement | undefined,
   files: FileSystem,
-): Promise<'deleted' | Untouched> {
+): Promise<'deleted' | LeftReason> {
   // To copy it has taken time.
-  if (placed?.isCopy && (await hasWriter(handle.fd))) return 'open';
+  if (placement?.isCopy && (await hasWriter(handle.fd))) return 'open';
   const here = await handle.stat({bigint: true});
   // Another name of ours has changed the ctime.
-  const then = placed?.isCopy === false && file.stat ? {...file.stat, ctimeNs: here.ctimeNs} : file.stat;
+  const then = placement?.isCopy === false && file.stat ? {...file.stat, ctimeNs: here.ctimeNs} : file.stat;
   if (!isUploaded(here, {...file, stat: then})) return 'changed';
   const there = await files.lstat(file.path, {bigint: true}).catch(error => {
-    if (systemCode(error) !== 'ENOENT' || placed?.isCopy !== false) throw error;
+    if (systemCode(error) !== 'ENOENT' || placement?.isCopy !== false) throw error;
   });
   // Another process has moved it by the same second name, which must stay.
   if (there === undefined) return 'deleted';

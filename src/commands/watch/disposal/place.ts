@@ -10,27 +10,24 @@ import {systemCode} from '../../../lib/system-code.ts';
 const longestName = 255;
 
 /** The second place of a file: another name of it, or a durable copy on another file system. */
-export interface Placed {
+export interface Placement {
   path: string;
   isCopy: boolean;
 }
 
-/**
- * Gives an open file a second place below a directory, with a number if its name is taken; overwrites nothing. Undefined if the file
- * is below that directory already, by another path.
- */
+/** Gives an open file a second place below a directory, under a free name; undefined if it is there already. */
 export async function place(
   path: string,
   handle: FileHandle,
   {moveTo, relative}: {moveTo: string; relative: string},
   files: FileSystem,
-): Promise<Placed | undefined> {
+): Promise<Placement | undefined> {
   const to = join(moveTo, relative);
   await makeDirectory(dirname(to), undefined, files);
   if (await isBelowAlready(path, {moveTo, relative}, files)) return undefined;
   let temporary: string | undefined;
   for (let number = 0; ; ) {
-    const target = number === 0 ? to : numbered(to, number);
+    const target = number === 0 ? to : withNumber(to, number);
     try {
       await (temporary === undefined ? files.link(path, target) : giveName(temporary, target, files));
     } catch (error) {
@@ -45,7 +42,7 @@ export async function place(
       else {
         // A file that cannot be removed would be copied again at each try.
         await files.access(dirname(path), constants.W_OK);
-        temporary = await copied(path, handle, dirname(to), files);
+        temporary = await copyDurably(path, handle, dirname(to), files);
         continue;
       }
     }
@@ -85,8 +82,8 @@ async function isFileOf(handle: FileHandle, there: BigIntStats): Promise<boolean
   return here.dev === there.dev && here.ino === there.ino;
 }
 
-/** Copies a file durably, with its times and mode; returns the temporary name of the copy, which has no other one if this is killed. */
-async function copied(
+/** Copies a file durably, with its times and mode; returns the copy's temporary name. */
+async function copyDurably(
   path: string,
   handle: FileHandle,
   directory: string,
@@ -112,7 +109,7 @@ async function copied(
   }
 }
 
-/** Renames a copy; rejects with EEXIST, and keeps it, if the name is taken. Without hard links, the name is reserved first. */
+/** Renames a copy; rejects with EEXIST if the name is taken. Without hard links, it reserves the name first. */
 async function giveName(temporary: string, target: string, files: FileSystem): Promise<void> {
   let isOurs = false;
   try {
@@ -141,7 +138,7 @@ async function hashOf(handle: FileHandle): Promise<string> {
 }
 
 /** The path with a number at the end of its name, which is cut if it would be longer than names can be. */
-function numbered(path: string, number: number): string {
+function withNumber(path: string, number: number): string {
   const extension = extname(path);
   const ending = `-${number}${extension}`;
   let stem = basename(path, extension);

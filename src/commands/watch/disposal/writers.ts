@@ -1,23 +1,23 @@
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import {nextTurn} from '../../../host.ts';
-import {orNothing} from '../../../lib/system-code.ts';
+import {undefinedIfThrows} from '../../../lib/system-code.ts';
 
 let looking: Promise<ReadonlySet<string>> | undefined;
 
 /**
- * Whether a process has the file of our descriptor open for writing. Linux alone says so, and only of the processes that we may
- * look at (proc(5)). All who ask at the same time share one look at the processes.
+ * Whether a process has the file of our descriptor open for writing. Linux alone says so, and only of the processes
+ * that we may look at (proc(5)). All who ask at the same time share one look at the processes.
  */
 export async function hasWriter(descriptor: number): Promise<boolean> {
-  const path = orNothing(() => readlinkSync(`/proc/self/fd/${descriptor}`));
+  const path = undefinedIfThrows(() => readlinkSync(`/proc/self/fd/${descriptor}`));
   if (path === undefined) return false;
   const own = inodeOf(textOf(`/proc/self/fdinfo/${descriptor}`), textOf('/proc/self/mountinfo'));
   looking ??= openForWriting().finally(() => {
     looking = undefined;
   });
-  const found = await looking;
+  const hasWriterNow = await looking;
   // It may have been opened under another name, which may be gone.
-  return found.has(path) || (own !== undefined && found.has(own));
+  return hasWriterNow.has(path) || (own !== undefined && hasWriterNow.has(own));
 }
 
 async function openForWriting(): Promise<ReadonlySet<string>> {
@@ -25,8 +25,8 @@ async function openForWriting(): Promise<ReadonlySet<string>> {
   for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     let mounts: string | undefined;
     // Processes end while they are looked at, and those of other users are closed to us.
-    for (const descriptor of orNothing(() => readdirSync(`/proc/${pid}/fd`)) ?? []) {
-      const path = orNothing(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`));
+    for (const descriptor of undefinedIfThrows(() => readdirSync(`/proc/${pid}/fd`)) ?? []) {
+      const path = undefinedIfThrows(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`));
       if (!path?.startsWith('/')) continue;
       const info = textOf(`/proc/${pid}/fdinfo/${descriptor}`);
       // The last two bits are the access mode: 1 and 2 allow writing.
@@ -40,7 +40,7 @@ async function openForWriting(): Promise<ReadonlySet<string>> {
 }
 
 function textOf(path: string): string {
-  return orNothing(() => readFileSync(path, 'latin1')) ?? '';
+  return undefinedIfThrows(() => readFileSync(path, 'latin1')) ?? '';
 }
 
 /** The device and the inode of an open file, since Linux 5.14; undefined before, or if its mount is gone. */

@@ -1,8 +1,8 @@
 import {sep} from 'node:path';
-import {type ByteName, fromText, isText, toText, typedPath} from '../../../lib/files/typed-path.ts';
+import {type ByteName, fromText, isText, resolveUserPath, toText} from '../../../lib/files/typed-path.ts';
 
 /** Converts a typed path to its bytes; on Windows `\` is a separator too. */
-export function fromTyped(path: string): ByteName {
+export function fromPath(path: string): ByteName {
   return withSlashes(fromText(path));
 }
 
@@ -13,8 +13,8 @@ export function withSlashes(name: ByteName): ByteName {
 
 /** An absolute path for the system, with `..` kept: with links, it may not lead where it seems to. */
 export function resolveName(cwd: string, name: ByteName): ByteName {
-  if (sep !== '/' && isText(name)) return fromTyped(typedPath(cwd, toText(name)));
-  return typedPath(fromText(cwd), name);
+  if (sep !== '/' && isText(name)) return fromPath(resolveUserPath(cwd, toText(name)));
+  return resolveUserPath(fromText(cwd), name);
 }
 
 const isPlain = /^\/?(?!\.?(?:\/|$))[^/]+(?:\/(?!\.?(?:\/|$))[^/]+)*$/;
@@ -30,9 +30,9 @@ export function normalizeName(name: ByteName): ByteName {
 /** Joins a directory as named and a path below it, without `.` and trailing slashes. */
 export function joinNames(directory: ByteName, relative: ByteName): ByteName {
   if (relative === '') return directory;
-  const trimmed = directory.endsWith('/') ? directory.replace(/\/+$/, '') : directory;
-  if (trimmed === '') return directory === '' ? relative : `/${relative}`;
-  return trimmed === '.' ? relative : `${trimmed}/${relative}`;
+  const base = directory.endsWith('/') ? directory.replace(/\/+$/, '') : directory;
+  if (base === '') return directory === '' ? relative : `/${relative}`;
+  return base === '.' ? relative : `${base}/${relative}`;
 }
 
 /** The last part of a path. */

@@ -1,19 +1,19 @@
 import {MediaError} from '../../../errors.ts';
 import {type ByteName, fromText, toText} from '../../../lib/files/typed-path.ts';
 import {own} from '../../../lib/object.ts';
-import {baseName, fromTyped, isHiddenName, parentsOf} from './names.ts';
+import {baseName, fromPath, isHiddenName, parentsOf} from './names.ts';
 import type {WalkRules} from './walk.ts';
 
 /** Whether a path with `/` as separator matches. */
 export type Matcher = (path: string) => boolean;
 
-/** The most characters of a pattern, and of all patterns without choices that it means: far more than anybody writes. */
+/** The most characters of a pattern, and of all patterns that its choices mean: far more than anybody writes. */
 const longestPattern = 4096;
 const mostSpelled = 200_000;
 
 /**
- * Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}` and `{1..3}`; a backslash escapes the character after it. `dot`: whether stars,
- * `?` and classes match a leading dot. A pattern that is empty or means nothing is a usage error.
+ * Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}` and `{1..3}`; a backslash escapes the character after it. `dot`:
+ * whether stars, `?` and classes match a leading dot. A pattern that is empty or means nothing is a usage error.
  */
 export function compilePattern(pattern: string, {dot}: {dot: boolean}): Matcher {
   const regExp = compile(pattern, segments => pathSource(segments, dot));
@@ -66,7 +66,7 @@ function choiceIn(pattern: string): {start: number; words: string[]; end: number
   return undefined;
 }
 
-/** The numbers of a range such as `9..11`, or the letters of `a..c`; as in a shell, a leading zero means that all have as many digits. */
+/** The numbers of `9..11`, or the letters of `a..c`; as in a shell, a leading zero makes all equally long. */
 function rangeOf(range: string): string[] {
   const ends = range.split('..');
   const isNumeric = /^\d+\.\.\d+$/.test(range);
@@ -80,7 +80,7 @@ function rangeOf(range: string): string[] {
   return Array.from({length}, (_, index) => item(first + index));
 }
 
-/** What a name that stars match must not be: `.` and `..`, and one that begins with a dot unless that is spelled or allowed. */
+/** What stars never match: `.`, `..`, and names that begin with a dot, unless the pattern spells or allows it. */
 const notNamed = (mayBeHidden: boolean) => (mayBeHidden ? '(?!\\.\\.?(?:/|$))' : '(?!\\.)');
 
 /** The source of a regular expression for paths of these segments. */
@@ -130,9 +130,9 @@ const namedClasses: Readonly<Record<string, string>> = {
 function classSource(members: string): string {
   return members.replace(/\[:(\w+):\]|\\(.)|[[\]^]/gsu, (text, name, escaped = text) => {
     if (name === undefined) return escaped === '-' ? '\\-' : literal(escaped);
-    const named = own(namedClasses, name);
-    if (named === undefined) throw new RangeError(text);
-    return named;
+    const characters = own(namedClasses, name);
+    if (characters === undefined) throw new RangeError(text);
+    return characters;
   });
 }
 
@@ -141,8 +141,9 @@ function literal(character: string): string {
 }
 
 /**
- * Runs with any number of steps between them. Each matches a fixed number of steps, so that it may end where it first fits: what is
- * left for the next star is most. Without that, the time would grow with the power of the number of stars.
+ * Runs with any number of steps between them. Each matches a fixed number of steps, so that it may end where it first
+ * fits: what is left for the next star is most. Without that, the time would grow with the power of the number of
+ * stars.
  */
 function withStars([first = '', ...others]: readonly string[], step: string): string {
   const last = others.pop();
@@ -155,8 +156,8 @@ function withStars([first = '', ...others]: readonly string[], step: string): st
 export type Filters = Omit<WalkRules, 'hides'>;
 
 /**
- * Compiles the patterns of --exclude. A pattern without a slash matches the last part of a path, one with a slash the whole
- * path, and one that ends in a slash a directory; with a directory, everything in it is excluded.
+ * Compiles the patterns of --exclude. A pattern without a slash matches the last part of a path, one with a slash the
+ * whole path, and one that ends in a slash a directory; with a directory, everything in it is excluded.
  */
 export function compileFilters(exclude: readonly string[]): Filters {
   const rules = exclude.map(compileRule);
@@ -176,10 +177,10 @@ export function compileFilters(exclude: readonly string[]): Filters {
 }
 
 function compileRule(text: string) {
-  const typed = toText(fromTyped(text));
-  const pattern = typed.replace(/^(?:\.{0,2}\/)+|^\.$/, '');
+  const userText = toText(fromPath(text));
+  const pattern = userText.replace(/^(?:\.{0,2}\/)+|^\.$/, '');
   const isMatch = compilePattern(pattern.replace(/(?:\/+\*\*)?\/*$/, ''), {dot: true});
-  const isPath = /\/[^/]/.test(pattern) || pattern !== typed;
+  const isPath = /\/[^/]/.test(pattern) || pattern !== userText;
   return {
     matches: (path: ByteName) => isMatch(toText(isPath ? path : baseName(path))),
     /** It matches directories and everything in them. */
@@ -208,23 +209,23 @@ function isOpen(segment: string): boolean {
   return segment.split('{').length !== segment.split('}').length;
 }
 
-/** Compiles a file pattern, whose stars skip hidden names as in a shell; `recursive` takes what is in directories, too. */
+/** Compiles a file pattern, whose stars skip hidden names as in a shell; `recursive`: also what is in directories. */
 export function compileGlob(pattern: string, recursive: boolean): Glob {
-  const slashed = toText(fromTyped(pattern));
-  const segments = slashed.split('/').filter((segment, index) => index === 0 || isSegment(segment));
+  const text = toText(fromPath(pattern));
+  const segments = text.split('/').filter((segment, index) => index === 0 || isSegment(segment));
   const first = segments.findIndex(
     segment => isPattern(segment) || segment.includes('\\') || isOpen(segment),
   );
   const base = segments.slice(0, first).join('/');
-  const spelled = segments.slice(first).join('/');
-  const matches = compilePattern(spelled, {dot: false});
-  const leading = compile(spelled, leadingSource);
+  const rest = segments.slice(first).join('/');
+  const matches = compilePattern(rest, {dot: false});
+  const leading = compile(rest, leadingSource);
   const mayLead = (directory: ByteName) => leading.test(`${toText(directory)}/`);
   const isWhole = (directory: ByteName) => recursive && matches(toText(directory));
   const isSpelled = (path: ByteName) => matches(toText(path)) || mayLead(path);
   const inWhole = (relative: ByteName) => recursive && [...parentsOf(relative)].some(isWhole);
   // As in a shell, x/**/ means x and the directories in it.
-  const ofDirectories = slashed.endsWith('/') && !(recursive && /\/\*\*\/+$/.test(slashed));
+  const ofDirectories = text.endsWith('/') && !(recursive && /\/\*\*\/+$/.test(text));
   return {
     base: fromText(first === 1 && base === '' ? '/' : base || '.'),
     takes: file => (!ofDirectories && matches(toText(file))) || inWhole(file),
@@ -234,11 +235,11 @@ export function compileGlob(pattern: string, recursive: boolean): Glob {
   };
 }
 
-/** The source of a regular expression for the directories, each with a slash at its end, that may lead to files of these segments. */
+/** A regular expression for directories, each with a final slash, that may lead to files of these segments. */
 function leadingSource(segments: readonly string[]): string {
   const open = segments.indexOf('**');
-  const dotted = segments.slice(open, -1).filter(segment => /^\\?\./.test(segment));
-  const names = [`${notNamed(false)}[^/]+`, ...dotted.map(segment => segmentSource(segment, false))];
+  const hiddenSegments = segments.slice(open, -1).filter(segment => /^\\?\./.test(segment));
+  const names = [`${notNamed(false)}[^/]+`, ...hiddenSegments.map(segment => segmentSource(segment, false))];
   const below = open === -1 ? '' : `(?:(?=(?:${names.join('|')})/)[^/]+/)*`;
   return segments
     .slice(0, open)

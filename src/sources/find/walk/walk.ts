@@ -4,8 +4,8 @@ import {type ByteName, type FilePath, toPath} from '../../../lib/files/typed-pat
 import {joinNames, parentsOf, resolveName, withSlashes} from './names.ts';
 
 /** What a walk finds; paths are relative to its root, '' for the root itself. */
-export type Found =
-  /** Anything but a directory, or what is hidden, which is not read. `target`: where the same walk finds the target of a link. */
+export type WalkResult =
+  /** A file, or a hidden entry, which is not read. `target`: where the same walk finds the target of a link. */
   | {kind: 'file' | 'hidden'; relative: ByteName; isLink: boolean; isRegular: boolean; target?: ByteName}
   /** A link to a directory that is not followed. */
   | {kind: 'unfollowed'; relative: ByteName}
@@ -17,21 +17,21 @@ interface Entry {
 }
 
 /**
- * Walks a directory depth first, with the names of each directory in byte order. A directory is read when its turn comes, and
- * only the names of the current directory and its parents are kept. Only directories are opened. Links to directories
- * are found, but not followed.
+ * Walks a directory depth first, with the names of each directory in byte order. A directory is read when its turn
+ * comes, and only the names of the current directory and its parents are kept. Only directories are opened. Links to
+ * directories are found, but not followed.
  */
-export async function* walk(named: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<Found> {
-  const root = resolveName(cwd, named);
+export async function* walk(name: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<WalkResult> {
+  const root = resolveName(cwd, name);
   const targetOf = targetsBelow(root, rules);
-  /** The directory that is being walked and those above it; entries are in reverse order, so that finished names can be freed. */
+  /** The current directory and its parents. Entries are in reverse order, so that finished names can be freed. */
   const levels: {relative: ByteName; entries: Entry[]}[] = [];
   const {takes, enters, hides} = rules;
   // Avoids reading the target of a link that is not wanted as a file or directory.
   const isWanted = ({kind}: Entry, relative: ByteName) =>
     (kind !== 'directory' && takes(relative)) || (/^directory|^link/.test(kind) && enters(relative));
   /** Enters a directory; returns a finding if it cannot be read. */
-  const enter = async (relative: ByteName): Promise<readonly Found[]> => {
+  const enter = async (relative: ByteName): Promise<readonly WalkResult[]> => {
     try {
       levels.push({relative, entries: await readEntries(toPath(joinNames(root, relative)))});
       return [];
@@ -39,7 +39,7 @@ export async function* walk(named: ByteName, cwd: string, rules: WalkRules): Asy
       return [{kind: 'unreadable', relative, error}];
     }
   };
-  const link = async (relative: ByteName): Promise<readonly Found[]> => {
+  const link = async (relative: ByteName): Promise<readonly WalkResult[]> => {
     const path = joinNames(root, relative);
     if (await isDirectory(path)) return enters(relative) ? [{kind: 'unfollowed', relative}] : [];
     if (!takes(relative)) return [];
@@ -64,13 +64,13 @@ export async function* walk(named: ByteName, cwd: string, rules: WalkRules): Asy
 
 /** False for a broken link, which fails when it is opened. */
 async function isDirectory(link: ByteName): Promise<boolean> {
-  const found = await stat(toPath(link)).catch(() => undefined);
-  return found?.isDirectory() === true;
+  const stats = await stat(toPath(link)).catch(() => undefined);
+  return stats?.isDirectory() === true;
 }
 
 async function readEntries(path: FilePath): Promise<Entry[]> {
-  // Read in batches, as buffers that become strings of one byte per character: a directory of 200,000 names takes 20 MB,
-  // but 150 MB with readdir(). 'buffer' is documented for opendir(), though missing in its types.
+  // Read in batches, as buffers that become strings of one byte per character: a directory of 200,000 names takes 20
+  // MB, but 150 MB with readdir(). 'buffer' is documented for opendir(), though missing in its types.
   const directory = await opendir(path, {encoding: 'buffer' as BufferEncoding, bufferSize: 1024});
   const entries: Entry[] = [];
   for await (const entry of directory as AsyncIterable<unknown> as AsyncIterable<Dirent<Buffer>>) {
@@ -94,7 +94,7 @@ export interface WalkRules {
   hides(relative: ByteName): boolean;
 }
 
-/** Returns a function for the path, from the root, where the walk itself finds the target of a link, so that it is not taken twice. */
+/** Finds where this walk reaches the target of a link, as a path from the root, so that no file is taken twice. */
 export function targetsBelow(root: ByteName, rules: WalkRules) {
   const {takes, enters, hides} = rules;
   let realRoot: Promise<ByteName> | undefined;

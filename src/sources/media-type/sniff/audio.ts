@@ -3,17 +3,17 @@ import type {RandomAccess} from '../../../lib/files/random-access.ts';
 /** mediabunny skips tags and cover pictures of any length; after this many bytes it is stopped. */
 const mostBytes = 2 ** 20;
 
-/** Whether a file has consecutive frames of MP3 or AAC; file-type checks eleven bits. Loading mediabunny takes 100 ms: only for what looks like audio. */
+/** Whether a file has consecutive frames of MP3 or AAC. Loads mediabunny (100 ms) only for likely audio. */
 export async function isAudioStream(bytes: RandomAccess): Promise<boolean> {
   const {ADTS, CustomSource, Input, Logging, LogLevel, MP3} = await import('mediabunny');
   // By default mediabunny writes to the console.
   Logging.level = LogLevel.Silent;
-  let left = mostBytes;
+  let remaining = mostBytes;
   const source = new CustomSource({
     getSize: () => bytes.size,
     read: async (start, end) => {
-      left -= end - start;
-      if (left < 0) throw new RangeError('no frames within reach');
+      remaining -= end - start;
+      if (remaining < 0) throw new RangeError('no frames within reach');
       return new Uint8Array(await bytes.read(start, end - start));
     },
     handleUnhandledError: () => undefined,

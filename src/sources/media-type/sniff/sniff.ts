@@ -35,13 +35,14 @@ function finding(type: string, isText = false): Finding {
 async function askFileType(head: Buffer, bytes: RandomAccess): Promise<Finding> {
   const {fileTypeFromBuffer} = await import('file-type');
   // It throws for some malformed files, which count as not recognised.
-  const reported = (await fileTypeFromBuffer(head).catch(() => undefined))?.mime;
-  if (reported === undefined) return isTiff(head) ? {isMedia: true, type: 'image/tiff'} : undefined;
-  if (untrusted.has(reported) || confirmations.get(reported)?.(head, bytes.size) === false) return undefined;
-  if (bareAudio.has(reported) && !(await isAudioStream(bytes))) return undefined;
+  const libraryType = (await fileTypeFromBuffer(head).catch(() => undefined))?.mime;
+  if (libraryType === undefined) return isTiff(head) ? {isMedia: true, type: 'image/tiff'} : undefined;
+  if (weakTypes.has(libraryType) || confirmations.get(libraryType)?.(head, bytes.size) === false)
+    return undefined;
+  if (bareAudio.has(libraryType) && !(await isAudioStream(bytes))) return undefined;
   // A cursor has the layout of an icon with another number in its header.
-  const isCursor = reported === 'image/x-icon' && matches(head, 0, '\0\0\x02\0');
-  return finding(isCursor ? 'image/x-cursor' : canonicalType(reported));
+  const isCursor = libraryType === 'image/x-icon' && matches(head, 0, '\0\0\x02\0');
+  return finding(isCursor ? 'image/x-cursor' : canonicalType(libraryType));
 }
 
 // file-type also needs the directory, which may be at the end of a large file.
@@ -131,8 +132,8 @@ const signatures: readonly (readonly [bytes: string, type: string])[] = [
 function sniffSignature(head: Buffer): string | undefined {
   if (matches(head, 0, '\x89PNG\r\n\x1a\n')) return pngType(head);
   if (matches(head, 0, 'RIFF') && matches(head, 8, 'WEBP')) return 'image/webp';
-  const known = signatures.find(([bytes]) => matches(head, 0, bytes));
-  return known === undefined ? sniffWithin(head) : known[1];
+  const signature = signatures.find(([bytes]) => matches(head, 0, bytes));
+  return signature === undefined ? sniffWithin(head) : signature[1];
 }
 
 /** Types that are identified by bytes at an offset. */
@@ -162,8 +163,8 @@ function pngType(head: Buffer): string {
   return 'image/png';
 }
 
-/** Types that file-type reports after so few bytes that we never trust it; where we can tell, our own checks have come before. */
-const untrusted = new Set(
+/** Types that file-type decides by too few bytes: ignored, since our own checks come first where bytes can tell. */
+const weakTypes = new Set(
   `image/gif video/mp2t video/quicktime audio/vnd.dolby.dd-raw application/xml application/ogg application/x-arj
   application/x-compress application/vnd.ms-asf application/vnd.rn-realmedia
   application/x-apple-diskimage`.split(/\s+/),

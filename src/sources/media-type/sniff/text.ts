@@ -1,5 +1,5 @@
 import {isJson} from '../../../lib/json.ts';
-import {orNothing} from '../../../lib/system-code.ts';
+import {undefinedIfThrows} from '../../../lib/system-code.ts';
 
 /** The description of a Git LFS pointer, whose file was not fetched. */
 export const lfsPointer = 'a Git LFS pointer';
@@ -68,7 +68,7 @@ function rootType(text: string, isDeclared: boolean): string | undefined {
   return isDeclared || text.includes(`</${name}`) ? 'application/xml' : undefined;
 }
 
-/** What counts in a document type declaration: quotes, comments and instructions, whose ends may be missing, a subset, and the end. */
+/** The tokens of a document type declaration: quotes, comments and instructions, perhaps unended, subset and end. */
 const declarationPart = /"[^"]*"?|'[^']*'?|<!--(?:.*?-->|.*)|<\?(?:.*?\?>|.*)|[[\]>]/gs;
 
 /** The text after a document type declaration; nothing if that has no end. */
@@ -125,7 +125,7 @@ function isControl(byte: number): boolean {
 
 function isUtf8(head: Uint8Array, isWhole: boolean): boolean {
   const strict = new TextDecoder('utf-8', {fatal: true});
-  return orNothing(() => strict.decode(head, {stream: !isWhole})) !== undefined;
+  return undefinedIfThrows(() => strict.decode(head, {stream: !isWhole})) !== undefined;
 }
 
 // After the byte order mark any two bytes are a character, so most characters must be Latin.

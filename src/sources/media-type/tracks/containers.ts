@@ -7,9 +7,10 @@ import {matroskaTracks, matroskaType} from './matroska.ts';
 export type Tracks = 'video' | 'audio' | 'subtitles' | undefined;
 
 /**
- * Reads the content of a container, or of a stream of video without one, from its first bytes and, where sound alone is common, from
- * its list of tracks; undefined for other files. `type`: its type if there is video in it, or a type of picture. mediabunny would do the latter for three of the four, but takes 50 to 100 ms to load, and some damaged
- * files keep it busy forever.
+ * Reads the content of a container, or of a stream of video without one, from its first bytes and, where sound alone is
+ * common, from its list of tracks; undefined for other files. `type`: its type if there is video in it, or a type of
+ * picture. mediabunny would do the latter for three of the four, but takes 50 to 100 ms to load, and some damaged files
+ * keep it busy forever.
  */
 export async function readContainer(
   head: Buffer,
@@ -37,8 +38,8 @@ export async function readContainer(
 }
 
 /** The most significant of the kinds that were found; undefined if there is none. */
-function dominantTrack(found: ReadonlySet<unknown> | undefined): Tracks {
-  return (['video', 'audio', 'subtitles'] as const).find(kind => found?.has(kind));
+function dominantTrack(kinds: ReadonlySet<unknown> | undefined): Tracks {
+  return (['video', 'audio', 'subtitles'] as const).find(kind => kinds?.has(kind));
 }
 
 /** The first bytes of each stream in an Ogg file, by codec. */
@@ -57,7 +58,7 @@ const oggCodecs: readonly (readonly [magic: string, tracks: Tracks])[] = [
 
 /** The content of an Ogg file. The first pages of all streams come before any other page (RFC 3533, section 6). */
 function oggTracks(head: Buffer): Tracks {
-  const found = new Set<Tracks>();
+  const kinds = new Set<Tracks>();
   let position = 0;
   while (
     matches(head, position, 'OggS') &&
@@ -66,10 +67,10 @@ function oggTracks(head: Buffer): Tracks {
   ) {
     const segments = head.subarray(position + 27, position + 27 + (head[position + 26] ?? 0));
     const packet = position + 27 + segments.length;
-    found.add(oggCodecs.find(([magic]) => matches(head, packet, magic))?.[1]);
+    kinds.add(oggCodecs.find(([magic]) => matches(head, packet, magic))?.[1]);
     position = packet + segments.reduce((sum, length) => sum + length, 0);
   }
-  return dominantTrack(found);
+  return dominantTrack(kinds);
 }
 
 /** The header of Microsoft's ASF, the container of WMV and WMA, and the types of its streams (ASF 01.20.03, 3.3). */
@@ -92,7 +93,7 @@ function isProgramStream(head: Buffer): boolean {
   return matches(head, 0, '\0\0\x01\xba') && ((version & 0xf0) === 0x20 || (version & 0xc0) === 0x40);
 }
 
-/** The content of an MPEG program stream, by the bounds in its system header, and its packets, since some headers are wrong. */
+/** The content of an MPEG program stream: by its system header and, since some are wrong, by its packets. */
 function programTracks(head: Buffer): Tracks {
   let tracks: Tracks;
   for (let at = 0; at + 14 <= head.length; ) {
@@ -109,10 +110,7 @@ function programTracks(head: Buffer): Tracks {
   return tracks;
 }
 
-/**
- * Whether the bytes are packets of an MPEG transport stream: of 188 bytes, 192 with a time stamp, or 204 with error correction.
- * A capture may begin within a packet; then more packets are required.
- */
+/** Whether the bytes are MPEG transport packets of 188, 192 or 204 bytes; a capture may begin within a packet. */
 function isTransportStream(head: Buffer): boolean {
   for (const distance of [188, 192, 204]) {
     for (let start = 0; start < distance; start += 1) {
@@ -130,7 +128,7 @@ function packetsFollow(head: Buffer, start: number, distance: number, least: num
   let isText = true;
   for (let packet = 0; packet < Math.min(whole, 8); packet += 1) {
     const position = start + packet * distance;
-    // The sync byte is the letter G, so the next bytes must not have the error bit or the reserved "no content" (H.222.0, 2.4.3).
+    // The sync byte is the letter G: the next bytes must have no error bit and no reserved value (H.222.0, 2.4.3).
     const isPacket = head[position] === 0x47 && ((head[position + 1] ?? 0x80) & 0x80) === 0;
     if (!isPacket || ((head[position + 3] ?? 0) & 0x30) === 0) return false;
     // A damaged log may have other bytes than text, but not in each line after the same letter.

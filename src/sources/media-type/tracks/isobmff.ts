@@ -7,8 +7,8 @@ const heif = 'image/heif';
 const heifSequence = 'image/heif-sequence';
 
 /**
- * The types by their brands (mp4ra.org, ISO/IEC 23008-12), without spaces at their ends. Of several compatible brands, the one that
- * comes first here counts. Other brands name a camera, a profile or a part of a stream.
+ * The types by their brands (mp4ra.org, ISO/IEC 23008-12), without spaces at their ends. Of several compatible brands,
+ * the one that comes first here counts. Other brands name a camera, a profile or a part of a stream.
  */
 const brandTypes = byWord([
   ['image/avif', 'avif avis avio MA1A MA1B'],
@@ -46,7 +46,7 @@ const handlers = byWord([
   ['none', 'tmcd meta hint'],
 ]);
 
-/** The types by the first bytes of an MP4, QuickTime or HEIF file, regardless of its tracks, the first of which counts; none for others. */
+/** The types of an MP4, QuickTime or HEIF file by its first bytes, the first one counts; none for others. */
 export function isobmffTypes(head: Buffer, size: number): string[] {
   const kind = head.toString('latin1', 4, 8);
   // QuickTime files older than the file type box begin with one of these.
@@ -58,12 +58,12 @@ export function isobmffTypes(head: Buffer, size: number): string[] {
   if (kind !== 'ftyp' || head.length < 16 || !/^[\x20-\x7e]{4}$/.test(head.toString('latin1', 8, 12)))
     return [];
   const major = brandType(head, 8);
-  const found = new Set([major]);
+  const typesOfBrands = new Set([major]);
   const end = Math.min(head.readUInt32BE(0), head.length);
-  for (let offset = 16; offset + 4 <= end; offset += 4) found.add(brandType(head, offset));
+  for (let offset = 16; offset + 4 <= end; offset += 4) typesOfBrands.add(brandType(head, offset));
   // Some encoders, such as libavif, write a general major brand, and their own among the compatible brands.
-  const isGeneral = (major === heif || major === heifSequence) && found.has('image/avif');
-  const types = [...new Set(brandTypes.values())].filter(type => found.has(type));
+  const isGeneral = (major === heif || major === heifSequence) && typesOfBrands.has('image/avif');
+  const types = [...new Set(brandTypes.values())].filter(type => typesOfBrands.has(type));
   return [...(major === undefined || isGeneral ? [] : [major]), ...types, mp4];
 }
 
@@ -73,13 +73,13 @@ function brandType(head: Buffer, offset: number): string | undefined {
   return brandTypes.get(/^3g2?/.exec(brand)?.[0] ?? brand);
 }
 
-/** The kinds of tracks in an MP4 or QuickTime file; undefined unless there is video, or the list of tracks is complete. */
+/** The kinds of tracks in an MP4 or QuickTime file; undefined if there is no video and the list is incomplete. */
 export async function isobmffTracks(bytes: RandomAccess): Promise<ReadonlySet<string> | undefined> {
   const boxes = new Sections(bytes, {shortest: 8, most: 1000, read: readBox});
   const movie = await boxes.find({start: 0, end: bytes.size}, 'moov', 'moof');
   // A segment of a stream has its list of tracks in another file.
   if (movie?.kind !== 'moov') return undefined;
-  const found = new Set<string>();
+  const kinds = new Set<string>();
   const pictures: (number | undefined)[] = [];
   const chapters = new Set<number | undefined>();
   for await (const track of boxes.in(movie)) {
@@ -89,13 +89,13 @@ export async function isobmffTracks(bytes: RandomAccess): Promise<ReadonlySet<st
     if (handler === undefined) return undefined;
     const kind = handlers.get((await readAt(bytes, handler.start + 8, 4)).toString('latin1'));
     if (kind === 'video') pictures.push(await idIn(bytes, await boxes.find(track, 'tkhd')));
-    else found.add(kind ?? 'unknown');
+    else kinds.add(kind ?? 'unknown');
     const references = await boxes.find(track, 'tref');
     const list = references && (await boxes.find(references, 'chap'));
     for (const id of await chaptersIn(bytes, list)) chapters.add(id);
   }
   if (pictures.some(id => id === undefined || !chapters.has(id))) return new Set(['video']);
-  return boxes.isSound && !found.has('unknown') ? found : undefined;
+  return boxes.isSound && !kinds.has('unknown') ? kinds : undefined;
 }
 
 /** The number of a track, if its header has one (ISO/IEC 14496-12, 8.3.2). */
@@ -105,7 +105,7 @@ async function idIn(bytes: RandomAccess, header: Span | undefined): Promise<numb
   return fields.length < 24 ? undefined : fields.readUInt32BE(fields[0] === 1 ? 20 : 12);
 }
 
-/** The tracks with the chapters of a track: their titles, or their pictures (QuickTime File Format, "Chapter Lists"). */
+/** The chapter tracks of a track, with titles or pictures (QuickTime File Format, "Chapter Lists"). */
 async function chaptersIn(bytes: RandomAccess, list: Span | undefined): Promise<number[]> {
   if (list === undefined) return [];
   const ids = await readAt(bytes, list.start, Math.min(list.end - list.start, 64) & ~3);

@@ -34,24 +34,24 @@ export function matroskaType(head: Buffer): string | undefined {
   return undefined;
 }
 
-/** The kinds of tracks in a Matroska or WebM file; undefined unless there is video, or the list of tracks is complete. */
+/** The kinds of tracks in a Matroska or WebM file; undefined if there is no video and the list is incomplete. */
 export async function matroskaTracks(bytes: RandomAccess): Promise<ReadonlySet<string> | undefined> {
   const elements = new Sections(bytes, {shortest: 1, most: mostElements, read: readElement});
   const whole = await elements.find({start: 0, end: bytes.size}, segment);
   const list = whole && (await elements.find(whole, trackList));
   if (list === undefined) return undefined;
-  const found = new Set<string>();
+  const kinds = new Set<string>();
   let end = list.start;
   for await (const entry of elements.in(list)) {
     if (entry.kind !== trackEntry) continue;
     end = entry.end;
     const type = await elements.find(entry, trackType);
     if (type === undefined || type.end - type.start !== 1) return undefined;
-    found.add(trackTypes.get((await bytes.read(type.start, 1))[0] ?? 0) ?? 'unknown');
+    kinds.add(trackTypes.get((await bytes.read(type.start, 1))[0] ?? 0) ?? 'unknown');
   }
-  if (found.has('video')) return found;
+  if (kinds.has('video')) return kinds;
   const isWhole = elements.isSound && end <= list.end && list.end <= bytes.size;
-  return isWhole && !found.has('unknown') ? found : undefined;
+  return isWhole && !kinds.has('unknown') ? kinds : undefined;
 }
 
 /** An element by its first bytes; its length is infinite in live streams. */

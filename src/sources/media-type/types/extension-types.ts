@@ -1,6 +1,6 @@
 import {byWord} from '../../../lib/object.ts';
 
-/** Extensions that mime-types lacks, or assigns to another format: types, the extensions of each, and where the type comes from. */
+/** Types and extensions that mime-types lacks, or assigns to another format, and the source of each type. */
 const extensionsOfTypes: readonly (readonly [type: string, extensions: string])[] = [
   // IANA's registry of media types.
   ['image/vnd.radiance', 'hdr rgbe xyze'],
@@ -13,7 +13,7 @@ const extensionsOfTypes: readonly (readonly [type: string, extensions: string])[
   ['video/vnd.radgamettools.smacker', 'smk'],
   // The registry has the container under application/, but the service accepts only image/* and video/*.
   ['video/mxf', 'mxf'],
-  // The shared MIME database of freedesktop.org; image/x-dcraw is any raw picture of a camera without a type of its own.
+  // The shared MIME database of freedesktop.org; image/x-dcraw is any camera's raw picture without its own type.
   ['image/astc', 'astc'],
   ['image/avif', 'avifs'],
   ['image/heif', 'hif'],
@@ -74,7 +74,7 @@ export const extensionTypes: ReadonlyMap<string, string> = byWord([
   ...rawPictures.map(name => [`image/x-${name}`, name.replace(/^.*-/, '')] as const),
 ]);
 
-/** Extensions that other files have too, such as TypeScript (.ts) and network captures: the bytes must confirm the type. */
+/** Extensions that other files have too, as TypeScript (.ts) or network captures: the bytes must confirm the type. */
 export const ambiguousExtensions: ReadonlySet<string> = new Set(
   'cap dcr dcx fbs hdr m2ts mts mxf pfm psb ptx raw rle rm rmvb sid sub tap thm ts'.split(' '),
 );

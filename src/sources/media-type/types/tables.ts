@@ -126,8 +126,8 @@ export function typesAgree(one: string, other: string): boolean {
 }
 
 /** Whether the type of the name is a more specific form of the type of the bytes. */
-export function isMoreSpecific(named: string, found: string): boolean {
-  return refinements.get(found)?.includes(named) ?? false;
+export function isMoreSpecific(nameType: string, foundType: string): boolean {
+  return refinements.get(foundType)?.includes(nameType) ?? false;
 }
 
 /** Whether the first bytes of files of a media type may all be text: those of some are, others have long headers. */

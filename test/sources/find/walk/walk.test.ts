@@ -4,7 +4,7 @@ import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {toText} from '../../../../src/lib/files/typed-path.ts';
-import {type Found, type WalkRules, walk} from '../../../../src/sources/find/walk/walk.ts';
+import {type WalkResult, type WalkRules, walk} from '../../../../src/sources/find/walk/walk.ts';
 import {asOrdinaryUser, bytePath, collect, makeTree} from '../../../support/trees.ts';
 
 const everything: WalkRules = {
@@ -17,7 +17,7 @@ async function names(root: string, rules = everything): Promise<string[]> {
   return (await collect(walk(root, '/', rules))).map(describeFound);
 }
 
-function describeFound(found: Found): string {
+function describeFound(found: WalkResult): string {
   const name = toText(found.relative);
   if (found.kind === 'file') return name;
   return `${name}: ${found.kind === 'unreadable' ? (found.error as NodeJS.ErrnoException).code : found.kind}`;
