@@ -84,7 +84,10 @@ const codes = {
   internal: [7],
 } as const satisfies Record<string, readonly [exitStatus: number, ...Trait[]]>;
 
-/** The exit status where several apply (docs/design/contract.md, "Exit status"): the first of 7, 5, 4, 3, 6 and 1; 0 where none does. */
+/**
+ * The exit status where several apply (docs/design/contract.md, "Exit status"): the first of 7, 5, 4, 3, 6 and 1; 0
+ * where none does.
+ */
 export function firstStatus(statuses: ReadonlySet<number>): number {
   return [7, 5, 4, 3, 6].find(status => statuses.has(status)) ?? (statuses.size > 0 ? 1 : 0);
 }
@@ -144,7 +147,9 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
     return this.#sentence;
   }
 
-  /** The message without words of a page, which may hold the id of a request: those are neither stored nor published. */
+  /**
+   * The message without words of a page, which may hold the id of a request: those are neither stored nor published.
+   */
   get messageToKeep(): string {
     return messageText(this.#sentence, {page: undefined});
   }
@@ -202,14 +207,17 @@ export class OwnFileError extends MediaError {
   }
 }
 
-/** Whether a proxy answered with a page where a tunnel was asked for: nothing is reached behind it until someone has logged in. */
+/**
+ * Whether a proxy answered with a page where a tunnel was asked for: nothing is reached behind it until someone has
+ * logged in.
+ */
 export function isPage({code, status = 0}: MediaError): boolean {
   return code === 'proxy_failed' && status >= 200 && status < 400;
 }
 
 /**
- * Whether the service could not be reached, which may pass. A proxy whose service is away says it by 5xx, and a service that has too
- * many connections by a refusal before it was asked.
+ * Whether the service could not be reached, which may pass. A proxy whose service is away says it by 5xx, and a service
+ * that has too many connections by a refusal before it was asked.
  */
 export function isUnreachable(error: MediaError): boolean {
   const {code, status = 0} = error;
@@ -217,7 +225,10 @@ export function isUnreachable(error: MediaError): boolean {
   return hasTrait(code, 'unreachable') || isPage(error) || (code === 'proxy_failed' && status >= 500);
 }
 
-/** The error for a request that failed by its connection, or in this process: its name changes nothing about what may have been stored. */
+/**
+ * The error for a request that failed by its connection, or in this process: its name changes nothing about what may
+ * have been stored.
+ */
 export function describeBroken(cause: unknown, host: string): MediaError {
   if (cause instanceof MediaError) return cause;
   const code = systemCode(cause) ?? '';

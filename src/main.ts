@@ -33,7 +33,7 @@ async function runProgram(build: Build, argv: readonly string[], host: Host): Pr
       resolve(status);
     };
     const abandon = (status: ExitStatus) => void end(status, 0);
-    const cli: Cli = {host, stdout, argv, optionsRead: [], commanderOutput: '', status: 0, abandon};
+    const cli: Cli = {host, stdout, argv, optionsRead: [], output: '', status: 0, abandon};
     execute(build, cli)
       .catch(error => fail(error, argv, host))
       .then(status => end(status, 2_000));
@@ -63,7 +63,7 @@ async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
       const {usageError} = await import('./cli/usage-error.ts');
       throw usageError(error, cli.argv, program, cli.host);
     }
-    await cli.stdout.write(cli.commanderOutput);
+    await cli.stdout.write(cli.output);
   }
   if (cli.stdout.failure !== undefined && cli.status === 0) throw cli.stdout.failure;
   return cli.status;

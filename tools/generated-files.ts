@@ -53,7 +53,7 @@ async function completionData(): Promise<CompletionData> {
     stdout: new Stdout(host.stdout),
     argv: [],
     optionsRead: [],
-    commanderOutput: '',
+    output: '',
     status: 0,
     abandon: () => {},
   };

@@ -2,7 +2,10 @@ import {type Face, facts} from '../hint.ts';
 import {shellQuoted, shellWord} from '../lib/shell.ts';
 import {type HintedRun, hintOptions} from '../settings/hint-options.ts';
 
-/** How the command line writes hints. `options` are those with which a command sends nothing that this run would not, and to the same service. */
+/**
+ * How the command line writes hints. `options` are those with which a command sends nothing that this run would not,
+ * and to the same service.
+ */
 export function commandLine(options = ''): Face {
   const upload = `media upload${options}`;
   const valued = (flag: string) => (value?: string) => (value === undefined ? flag : `${flag} ${value}`);
@@ -57,7 +60,10 @@ export function ofSeveral(face: Face): Face {
   return {...face, command: {...face.command, settle: '.'}, fact: {...face.fact, mediaId: undefined}};
 }
 
-/** The options of commands in hints, which must not send what this run would not: of its profile and service, and `--geotags`. */
+/**
+ * The options of commands in hints, which must not send what this run would not: of its profile and service, and
+ * `--geotags`.
+ */
 export function runOptions(run: HintedRun, {geotags}: {geotags?: string}): string {
   return hintOptions(run) + (geotags === undefined ? '' : ` --geotags ${geotags}`);
 }

@@ -31,7 +31,7 @@ export interface Cli extends Run {
   /** The options in `argv`, in the order in which they were read. */
   optionsRead: TypedOption[];
   /** What commander printed: help or the version, or errors, which run() rewords. */
-  commanderOutput: string;
+  output: string;
   /** Set by the command that ran. */
   status: ExitStatus;
 }
@@ -56,10 +56,7 @@ export function noteOptions(command: Command, optionsRead: TypedOption[]): void 
 }
 
 /** Reads the global options from the command that was found. */
-export function invocationOf(
-  {optionsRead, commanderOutput, status, ...run}: Cli,
-  command: Command,
-): Invocation {
+export function invocationOf({optionsRead, output, status, ...run}: Cli, command: Command): Invocation {
   const options = command.optsWithGlobals<
     GlobalOptions & {json?: boolean; ndjson?: boolean; format?: string}
   >();

@@ -93,7 +93,7 @@ function helpCommand(program: Command, cli: Cli): Command {
 /** Makes a command the root of a program: with the global options, and all its output in `written`. */
 export function asRoot(program: CliCommand, cli: Cli): CliCommand {
   const write = (text: string) => {
-    cli.commanderOutput += text;
+    cli.output += text;
   };
   return program
     .addOption(

@@ -20,7 +20,10 @@ import {forwarderFor, type NamedProxy, notOfProxy, proxyAuthorization} from './p
  */
 const idleMs = 500;
 
-/** A keep-alive HTTP/1.1 connection to one origin, for one request at a time; repeats none, and lets the caller decide how long to wait. */
+/**
+ * A keep-alive HTTP/1.1 connection to one origin, for one request at a time; repeats none, and lets the caller decide
+ * how long to wait.
+ */
 export class Connection {
   readonly #origin: URL;
   readonly #proxy: NamedProxy | undefined;
@@ -124,8 +127,9 @@ export class Connection {
   }
 
   /**
-   * With TLS 1.3 the connection is already open on our side when the service checks our certificate. Until then it can read
-   * nothing that we send, and it cannot ask for a certificate later, so its alert means that no request was processed.
+   * With TLS 1.3 the connection is already open on our side when the service checks our certificate. Until then it can
+   * read nothing that we send, and it cannot ask for a certificate later, so its alert means that no request was
+   * processed.
    */
   #watchForRefusal(socket: Socket): void {
     this.#refusal = undefined;
@@ -146,8 +150,8 @@ export class Connection {
 type Done = (error?: Error | null) => void;
 
 /**
- * Lets what a socket has received be read before a failed write ends it. A service that refuses an upload early and closes
- * sends its response first, but Node destroys a socket as soon as a write fails.
+ * Lets what a socket has received be read before a failed write ends it. A service that refuses an upload early and
+ * closes sends its response first, but Node destroys a socket as soon as a write fails.
  */
 function readBeforeWritesFail(socket: Socket): void {
   const write = socket._write.bind(socket);

@@ -4,9 +4,9 @@ import type {Socket} from 'node:net';
 const longestHead = 16 * 1024;
 
 /**
- * Drops interim responses from what a socket receives. RFC 9110 (15.2) lets a server send them unasked, but undici closes the
- * connection at `100 Continue`, after which nobody knows whether the upload was stored, and Node takes any response to CONNECT for
- * the final one. Returns what must be called before each further request.
+ * Drops interim responses from what a socket receives. RFC 9110 (15.2) lets a server send them unasked, but undici
+ * closes the connection at `100 Continue`, after which nobody knows whether the upload was stored, and Node takes any
+ * response to CONNECT for the final one. Returns what must be called before each further request.
  */
 export function dropInterimResponses(socket: Socket): () => void {
   const push = socket.push.bind(socket);

@@ -16,8 +16,8 @@ export interface Body {
   /** Bytes. */
   readonly length: number;
   /**
-   * All bytes, or a function that yields chunks, called once a socket is connected. The next chunk is asked for when the one
-   * before has left the process, so that its memory may be reused. Throwing drops the request.
+   * All bytes, or a function that yields chunks, called once a socket is connected. The next chunk is asked for when
+   * the one before has left the process, so that its memory may be reused. Throwing drops the request.
    */
   readonly content: Uint8Array | ((wire: Wire) => AsyncIterable<Uint8Array>);
   /** The same, if it may be sent at once on a connection that is already open. */
@@ -87,7 +87,8 @@ export function joinHeaders(fields: HeaderFields): HttpAnswer['headers'] {
 
 /**
  * The response with its body decoded (gzip, deflate, br), although no coding was requested. If it is longer than
- * `maxBytes` when decoded, it counts as truncated; a body that cannot be decoded stays as it is, and keeps its Content-Encoding.
+ * `maxBytes` when decoded, it counts as truncated; a body that cannot be decoded stays as it is, and keeps its
+ * Content-Encoding.
  */
 export async function withoutContentCoding(answer: HttpAnswer, maxBytes: number): Promise<HttpAnswer> {
   const codings = (answer.headers['content-encoding'] ?? '')

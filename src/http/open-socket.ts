@@ -9,7 +9,10 @@ import {closed, describeConnectError, describeUnasked} from './errors.ts';
 import type {ConnectionOptions, HttpTrace} from './options.ts';
 import {describePage, openTunnel, proxyFor} from './proxy.ts';
 
-/** Opens a connection (TCP, CONNECT for https through a proxy, TLS) on which nothing has come, to the proxy for http; rejects with a MediaError or the signal's reason. */
+/**
+ * Opens a connection (TCP, CONNECT for https through a proxy, TLS) on which nothing has come, to the proxy for http;
+ * rejects with a MediaError or the signal's reason.
+ */
 export async function openSocket(
   origin: URL,
   options: ConnectionOptions,

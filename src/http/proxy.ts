@@ -113,7 +113,9 @@ export function notOfProxy(answer: HttpAnswer, proxy: NamedProxy | undefined): H
 /** How long a page is waited for that a proxy has announced, in milliseconds. */
 const pageWaitMs = 1_000;
 
-/** Asks an HTTP proxy for a tunnel (RFC 9110, section 9.3.6), which holds what the proxy has already sent through it. */
+/**
+ * Asks an HTTP proxy for a tunnel (RFC 9110, section 9.3.6), which holds what the proxy has already sent through it.
+ */
 export async function openTunnel(
   socket: Socket,
   proxy: NamedProxy,
@@ -147,7 +149,10 @@ export async function openTunnel(
   });
 }
 
-/** The error for a tunnel through which something came before anything was asked: networks that want to be logged in to do that. */
+/**
+ * The error for a tunnel through which something came before anything was asked: networks that want to be logged in to
+ * do that.
+ */
 export function describePage(bytes: Buffer, proxy: URL): MediaError {
   const password = new Secret(decodePercent(proxy.password));
   const words = wordsOf(bytes, text => password.redactIn(text));

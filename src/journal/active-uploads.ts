@@ -10,7 +10,6 @@ export type ActiveUpload = ReturnType<ActiveUploads['begin']>;
 
 /** The uploads in progress. They are as few as the concurrency, so each search reads all of them. */
 export class ActiveUploads {
-  /** In the order of begin(). */
   readonly #all = new Set<UploadInProgress>();
 
   /** Whether a file of this size is in progress. */

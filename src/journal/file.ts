@@ -17,7 +17,6 @@ export interface JournalHandle {
   close(): Promise<void>;
 }
 
-/** What is enough to read a journal. */
 export type ReadHandle = Pick<JournalHandle, 'read'>;
 
 /** A handle that opens the file for each read, so that it uses no descriptor in between. */

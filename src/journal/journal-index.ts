@@ -50,7 +50,6 @@ export class JournalIndex {
     this.history = options.paths ? new PathHistory() : undefined;
   }
 
-  /** How many uploads there are. */
   get size(): number {
     return this.#rows.size;
   }

@@ -117,9 +117,7 @@ export class JournalLog {
     });
   }
 
-  /**
-   * Writes the lost outcomes again: a full disk may have room now. The `open` line excuses an incomplete one before.
-   */
+  /** Writes the lost outcomes again: a full disk may have room now. The `open` line excuses an incomplete line. */
   async #writeLostOutcomes({cause}: MediaError): Promise<void> {
     const {check, handle, lock, isRemote} = this.#parts;
     if (this.#lostOutcomes.length === 0 || systemCode(cause) === undefined) return;

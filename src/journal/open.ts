@@ -65,14 +65,9 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
   }
 }
 
-function requireUsable(
-  {scope: journalScope}: Recovery,
-  displayPath: string,
-  runScope: Scope | undefined,
-): void {
-  if (journalScope !== undefined && runScope !== undefined)
-    requireSameScope(journalScope, runScope, displayPath);
-  if (journalScope === undefined && runScope === undefined)
+function requireUsable({scope}: Recovery, displayPath: string, runScope: Scope | undefined): void {
+  if (scope !== undefined && runScope !== undefined) requireSameScope(scope, runScope, displayPath);
+  if (scope === undefined && runScope === undefined)
     throw unusableJournalError(`The journal ${displayPath} is empty`, hint`${command('uploadWithJournal')}`);
 }
 

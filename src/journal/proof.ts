@@ -20,7 +20,7 @@ export interface Verdict {
 /** Computes the SHA-256 of an input's content, in hex; called only if no journal has it. */
 type ContentHash = () => Promise<string>;
 
-interface StoredRow {
+interface Row {
   reader: JournalReader;
   entry: IndexRow;
 }
@@ -88,18 +88,14 @@ export class JournalSet {
   }
 
   /** Checks that each variant of a content is stored once. Shards may each have stored it, since they run apart. */
-  async #judgeCopies(
-    path: PathKey,
-    done: readonly StoredRow[],
-    ofPath: readonly StoredRow[],
-  ): Promise<Verdict> {
+  async #judgeCopies(path: PathKey, done: readonly Row[], ofPath: readonly Row[]): Promise<Verdict> {
     if (done.length === 1) return verdict('once', path, '', await mediaIdsOf(done));
     let isElsewhere = false;
     for (const variant of new Set(done.map(({entry}) => variantKey(entry)))) {
       const sameVariant = done.filter(({entry}) => variantKey(entry) === variant);
       const ids = await mediaIdsOf(sameVariant);
       if (ids.length < 2) continue;
-      const isOfPath = ({reader, entry: {row}}: StoredRow) =>
+      const isOfPath = ({reader, entry: {row}}: Row) =>
         ofPath.some(other => other.reader === reader && other.entry.row === row);
       const groups = [sameVariant.filter(isOfPath)];
       for (const reader of this.#readers) groups.push(sameVariant.filter(one => one.reader === reader));
@@ -123,13 +119,13 @@ export class JournalSet {
     return undefined;
   }
 
-  #rowsWithContent(content: Content): StoredRow[] {
+  #rowsWithContent(content: Content): Row[] {
     return this.#readers.flatMap(reader =>
       reader.index.entriesWithContent(content).map(entry => ({reader, entry})),
     );
   }
 
-  #rowsOfPath(path: PathKey): StoredRow[] {
+  #rowsOfPath(path: PathKey): Row[] {
     return this.#readers.flatMap(reader => reader.index.entriesOfPath(path).map(entry => ({reader, entry})));
   }
 
@@ -146,14 +142,14 @@ function verdict(status: Verdict['status'], path: PathKey, reason: string, ids: 
 }
 
 /** Whether two uploads have the same content; without a hash of the second, whether another journal has its size. */
-function isSameContent(upload: StoredRow, {reader, entry}: StoredRow): boolean {
+function isSameContent(upload: Row, {reader, entry}: Row): boolean {
   const content = reader.index.contentOf(entry.row);
   if (content === undefined) return upload.reader !== reader && upload.entry.size === entry.size;
   return upload.reader.index.contentOf(upload.entry.row) === content;
 }
 
 /** The verdict on a path with an unknown upload, unless another journal has that upload as stored. */
-async function unknownVerdict(path: PathKey, rows: readonly StoredRow[]): Promise<Verdict | undefined> {
+async function unknownVerdict(path: PathKey, rows: readonly Row[]): Promise<Verdict | undefined> {
   for (const {reader, entry} of rows) {
     if (entry.state !== 'unknown') continue;
     const {key} = await reader.lineOf(entry);
@@ -182,7 +178,7 @@ export async function entryReason(reader: JournalReader, entry: IndexRow): Promi
 }
 
 /** The media IDs of stored uploads, each once: copies of a journal have the same records. */
-async function mediaIdsOf(rows: readonly StoredRow[]): Promise<string[]> {
+async function mediaIdsOf(rows: readonly Row[]): Promise<string[]> {
   const records = await Promise.all(rows.map(({reader, entry}) => reader.recordOf(entry)));
   return [...new Set(records.map(({record}) => record.id))];
 }

@@ -22,7 +22,6 @@ export class JournalReader {
   /** The scope in the header; undefined for an empty journal. */
   scope: Scope | undefined;
   readonly #handle: ReadHandle;
-  /** The latest blocks. */
   readonly #blocks: {start: number; bytes: Buffer}[] = [];
 
   constructor(displayPath: string, {index, scope}: Pick<Recovery, 'index' | 'scope'>, handle: ReadHandle) {

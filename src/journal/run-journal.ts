@@ -55,10 +55,7 @@ export class Journal extends JournalLookup {
     let isInProgress = false;
     try {
       const digest = await this.#hashIfNeeded(input, source, active, options.stop);
-      const prior =
-        digest === undefined
-          ? undefined
-          : await this.lookUpContent(input, digest.sha256, options.resendSince);
+      const prior = digest && (await this.lookUpContent(input, digest.sha256, options.resendSince));
       if (prior?.status === 'done') await this.#recordSighting(fileState, prior.entry);
       if (prior !== undefined) return prior;
       const log = await this.#startUpload(input, fileState, digest, active);

@@ -41,7 +41,8 @@ export function commonScope(
   for (const {displayPath, scope} of journals) {
     if (scope === undefined) continue;
     const other = journals.find(one => one.scope !== undefined && !scopesAgree(one.scope, scope));
-    if (other?.scope !== undefined) throw mixError(displayPath, scope, other.displayPath, other.scope);
+    if (other?.scope !== undefined)
+      throw mixedServicesError(displayPath, scope, other.displayPath, other.scope);
     // Members of the later journal win.
     const {shard, ...whole} = {...common, ...scope};
     const hasOneShard = common === undefined || common.shard === scope.shard;
@@ -86,10 +87,10 @@ export async function requireSameService(
   {identify, identifyAccount}: ServiceQuestions,
   displayPath: string,
 ): Promise<void> {
-  const account = journalScope?.account === undefined ? undefined : await identifyAccount?.();
-  if (journalScope !== undefined && account !== undefined)
-    requireSameScope(journalScope, {...journalScope, account}, displayPath);
-  const serviceId = journalScope?.serviceId;
+  if (journalScope === undefined) return;
+  const account = journalScope.account === undefined ? undefined : await identifyAccount?.();
+  if (account !== undefined) requireSameScope(journalScope, {...journalScope, account}, displayPath);
+  const {serviceId} = journalScope;
   if (serviceId === undefined || identify === undefined) return;
   const reported = await identify().catch(error => {
     if (error instanceof MediaError && isUnreachable(error)) return error;
@@ -100,7 +101,7 @@ export async function requireSameService(
   const why = reported === undefined ? '' : ` ${reported.message}`;
   throw new MediaError(
     'journal_unverified',
-    `${journalScope?.service} did not say whether it is the service of the journal ${displayPath}, with the ID ${serviceId}.${why}`,
+    `${journalScope.service} did not say whether it is the service of the journal ${displayPath}, with the ID ${serviceId}.${why}`,
     {hint: 'Nothing was skipped or sent. Try again when the service responds.', cause: reported},
   );
 }
@@ -124,7 +125,7 @@ function scopesAgree(one: Scope, other: Scope): boolean {
   return one.service === other.service && isOwnerOne;
 }
 
-function mixError(displayPath: string, one: Scope, otherPath: string, other: Scope): MediaError {
+function mixedServicesError(displayPath: string, one: Scope, otherPath: string, other: Scope): MediaError {
   const isOneName = ownerText(one) === ownerText(other);
   const nameIn = (scope: Scope) => `${ownerText(scope)}${isOneName ? ` (ID ${scope.serviceId})` : ''}`;
   const sentence = `${displayPath} is a journal of ${nameIn(one)}, and ${otherPath} of ${nameIn(other)}.`;

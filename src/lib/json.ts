@@ -1,4 +1,4 @@
-import {own, type WithoutUndefined} from './object.ts';
+import {type Compact, own} from './object.ts';
 import {undefinedIfThrows} from './system-code.ts';
 
 /** Whether a value is a JSON object: neither null nor an array. */
@@ -80,7 +80,7 @@ export function parseObject(
 export type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
 
 /** An object of a shape. */
-export type ShapeOf<S extends Shape> = WithoutUndefined<{
+export type ShapeOf<S extends Shape> = Compact<{
   [Field in keyof S]: S[Field] extends (value: unknown) => value is infer Value ? Value : never;
 }>;
 

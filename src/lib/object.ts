@@ -11,10 +11,8 @@ export function byWord<Value>(
 }
 
 /** A copy of an object without the fields that are undefined. */
-export function omitUndefined<T extends object>(fields: T): WithoutUndefined<T> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as WithoutUndefined<T>;
+export function omitUndefined<T extends object>(fields: T): Compact<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Compact<T>;
 }
 
 /** The same, with optional fields that may be undefined. */
@@ -22,7 +20,7 @@ export type Loose<T> = {
   [Field in keyof T]: T extends Record<Field, T[Field]> ? T[Field] : T[Field] | undefined;
 };
 
-export type WithoutUndefined<T> = {
+export type Compact<T> = {
   [Field in keyof T as undefined extends T[Field] ? never : Field]: T[Field];
 } & {
   [Field in keyof T as undefined extends T[Field] ? Field : never]?: Exclude<T[Field], undefined>;

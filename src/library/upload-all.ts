@@ -30,7 +30,10 @@ export interface UploadOptions {
   timeoutMs?: number;
   /** Bytes per second for all files together; unlimited by default. */
   limitRate?: number;
-  /** Whether an upload with an unknown outcome stays unknown, or is sent again; by default, if the service honours Idempotency-Key. */
+  /**
+   * Whether an upload with an unknown outcome stays unknown, or is sent again; by default, if the service honours
+   * Idempotency-Key.
+   */
   onUnknown?: 'hold' | 'retry';
   /** What decides the content type: `extension` (the default), `content`, or `strict` for both. */
   types?: TypeRule;
@@ -44,7 +47,10 @@ export interface UploadOptions {
   verify?: 'warn' | 'strict';
   /** Warns of files that tell where they were taken, or sends them without it; `keep` by default. */
   geotags?: 'keep' | 'warn' | 'strip';
-  /** Ends the call when aborted. Each input that was taken has its result; then the iteration rejects with the signal's reason. */
+  /**
+   * Ends the call when aborted. Each input that was taken has its result; then the iteration rejects with the signal's
+   * reason.
+   */
   signal?: AbortSignal;
   /** Receives what happens between results. When a method throws, the call ends as for `signal`. */
   observer?: Partial<TransferObserver>;
@@ -53,12 +59,13 @@ export interface UploadOptions {
 }
 
 /**
- * Uploads files, given as paths or sources, and yields each result when it is known; a file that fails is a result, not an
- * exception. Throws a MediaError `usage` for an invalid option, and for inputs that are not iterable. The iteration rejects if
- * the journal cannot be used (`journal_in_use`, `journal_of_other_service`, `journal_unusable`), if the inputs reject or yield
- * something else (`usage`), and with the reason of `signal`. Leaving the iteration early ends the batch: nothing more is sent, and
- * responses to files that were sent completely are awaited for up to 5 s. Files from `filesOf` that turn out not to be media have no result. Handles no signals, prints nothing and changes
- * nothing in the process.
+ * Uploads files, given as paths or sources, and yields each result when it is known; a file that fails is a result, not
+ * an exception. Throws a MediaError `usage` for an invalid option, and for inputs that are not iterable. The iteration
+ * rejects if the journal cannot be used (`journal_in_use`, `journal_of_other_service`, `journal_unusable`), if the
+ * inputs reject or yield something else (`usage`), and with the reason of `signal`. Leaving the iteration early ends
+ * the batch: nothing more is sent, and responses to files that were sent completely are awaited for up to 5 s. Files
+ * from `filesOf` that turn out not to be media have no result. Handles no signals, prints nothing and changes nothing
+ * in the process.
  */
 export function uploadAll(
   inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,

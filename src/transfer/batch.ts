@@ -10,9 +10,9 @@ import {Descriptors, mapConcurrently, type PendingResult} from './workers.ts';
 export type {TransferObserver, TransferOptions} from './options.ts';
 
 /**
- * Uploads the sources, up to `concurrency` at a time, and yields each result when it is known; the failure of one file does
- * not reject. After a signal no more sources are read; if the run ends otherwise, the remaining ones fail with `not_tried`.
- * Files that a walk leaves out are yielded as left out.
+ * Uploads the sources, up to `concurrency` at a time, and yields each result when it is known; the failure of one file
+ * does not reject. After a signal no more sources are read; if the run ends otherwise, the remaining ones fail with
+ * `not_tried`. Files that a walk leaves out are yielded as left out.
  */
 export function uploadBatch(
   sources: AsyncIterable<Source> | Iterable<Source>,

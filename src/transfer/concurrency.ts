@@ -6,7 +6,10 @@ export type AttemptResult = 'stored' | 'refused' | 'broken' | 'other';
 /** Call when nothing more is sent for a file. */
 export type ReleaseSlot = (how: AttemptResult) => void;
 
-/** How many files may be in progress at a time: a fixed number, which needs no `begin`, or as many as raise the throughput. */
+/**
+ * How many files may be in progress at a time: a fixed number, which needs no `begin`, or as many as raise the
+ * throughput.
+ */
 export type Concurrency = Pick<AdaptiveConcurrency, 'limit'> & Partial<Pick<AdaptiveConcurrency, 'begin'>>;
 
 /** A fixed number of files at a time, or as many as raise the throughput, up to `most`. */
@@ -25,12 +28,14 @@ const slowStartStep = 4;
 const probeStep = 1.25;
 
 /**
- * Rounds before a later step. The pause doubles with each step in vain, so that few files are refused in all. One failure per round
- * is tolerated, and this many at once after as many rounds without one.
+ * Rounds before a later step. The pause doubles with each step in vain, so that few files are refused in all. One
+ * failure per round is tolerated, and this many at once after as many rounds without one.
  */
 const firstPause = 4;
 
-/** The part of a round that this process has to be idle for: one that is busy is no faster with more files at a time. */
+/**
+ * The part of a round that this process has to be idle for: one that is busy is no faster with more files at a time.
+ */
 const leastIdle = 0.1;
 
 /** With this many bytes in progress, more than any line holds, more than `safeConcurrency` files gain nothing. */
@@ -52,13 +57,14 @@ interface Trial {
 
 /**
  * As many files at a time as raise the throughput, found as TCP finds its congestion window: slow start, then careful
- * increase, and multiplicative decrease when there were too many (RFC 5681). Since a response is slow for many reasons, the sign
- * that the line or the service is full is that of BBR (Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016): the
- * throughput of a round does not grow with the limit. A raise is kept if the throughput grows by half of it or more. Then the
- * limit rests, and a raise by a quarter is tried after a pause. While this process is the bottleneck, nothing is raised.
+ * increase, and multiplicative decrease when there were too many (RFC 5681). Since a response is slow for many reasons,
+ * the sign that the line or the service is full is that of BBR (Cardwell et al., "BBR: Congestion-Based Congestion
+ * Control", 2016): the throughput of a round does not grow with the limit. A raise is kept if the throughput grows by
+ * half of it or more. Then the limit rests, and a raise by a quarter is tried after a pause. While this process is the
+ * bottleneck, nothing is raised.
  *
- * A broken request halves the limit, or takes the last raise back, once a round (as in RFC 6582). A refusal lowers it to the
- * number of files in progress that were not refused, which is what the service takes.
+ * A broken request halves the limit, or takes the last raise back, once a round (as in RFC 6582). A refusal lowers it
+ * to the number of files in progress that were not refused, which is what the service takes.
  */
 export class AdaptiveConcurrency {
   readonly #most: number;
@@ -70,7 +76,10 @@ export class AdaptiveConcurrency {
   #trial: Trial | undefined;
   #pause = firstPause;
   #round = {files: 0, bytes: 0, began: 0, idle: 0};
-  /** The attempts that were begun so far, and those that were at the last decrease: the failures of these are part of it. */
+  /**
+   * The attempts that were begun so far, and those that were at the last decrease: the failures of these are part of
+   * it.
+   */
   #begun = 0;
   #begunAtDecrease = 0;
   #tolerated = firstPause;
@@ -82,13 +91,18 @@ export class AdaptiveConcurrency {
     this.#round.began = clock.monotonic();
   }
 
-  /** The limit at this moment, which changes when an attempt ends; a file that is in progress beyond it is not interrupted. */
+  /**
+   * The limit at this moment, which changes when an attempt ends; a file that is in progress beyond it is not
+   * interrupted.
+   */
   get limit(): number {
     const isFull = this.#inProgress.bytes >= enoughBytes;
     return isFull ? Math.min(this.#limit, safeConcurrency) : this.#limit;
   }
 
-  /** Resolves when a file of `size` bytes may be sent, which is at once unless the limit has fallen since it was opened. */
+  /**
+   * Resolves when a file of `size` bytes may be sent, which is at once unless the limit has fallen since it was opened.
+   */
   begin(size: number): Promise<ReleaseSlot> | ReleaseSlot {
     if (this.#inProgress.files < this.limit) return this.#began(size);
     return new Promise(begin => this.#waiting.push({size, begin}));

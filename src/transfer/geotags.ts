@@ -12,8 +12,8 @@ export type Stripped = Pick<InputVariant, 'transform' | 'onEarlierOriginals'> &
   Pick<AttemptOptions, 'transformed'>;
 
 /**
- * Searches a file for its location. `strip`: returns how it is sent without one, or rejects with `geotags_unstrippable` if that is
- * not certain to be possible. `warn`: warns of it.
+ * Searches a file for its location. `strip`: returns how it is sent without one, or rejects with `geotags_unstrippable`
+ * if that is not certain to be possible. `warn`: warns of it.
  */
 export async function applyGeotags(
   mode: FileOptions['geotags'],

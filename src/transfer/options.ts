@@ -19,7 +19,10 @@ export interface TransferObserver {
   unavailable(since: number | undefined): void;
   /** The result of a file is known. Not called for files that are left out. */
   finished(position: number): void;
-  /** The file is sent as another type than its content, or its record differs from it. `ofSeveral`: what several files do, after their number. */
+  /**
+   * The file is sent as another type than its content, or its record differs from it. `ofSeveral`: what several files
+   * do, after their number.
+   */
   warning(name: string, message: string, ofSeveral?: string): void;
 }
 
@@ -47,7 +50,10 @@ export interface FileOptions {
     mode: 'warn' | 'strict';
     dimensions: (opened: OpenSource, contentType: string) => Promise<Dimensions>;
   };
-  /** Whether the location in each file is only warned of, or blanked in what is sent; undefined: files are not searched for it. */
+  /**
+   * Whether the location in each file is only warned of, or blanked in what is sent; undefined: files are not searched
+   * for it.
+   */
   geotags?: 'warn' | 'strip' | undefined;
   /** Records what was sent, so that another run can continue; in a dry run, only tells what was. */
   journal?: JournalLookup | undefined;
@@ -65,8 +71,8 @@ interface DestinationOptions {
   /** Bytes per second for all files together; unlimited if undefined. */
   limitRate?: number | undefined;
   /**
-   * An attempt ends when nothing more can be sent for this many milliseconds (by default 1 minute), or when no response comes for
-   * as long after the last byte (by default 10 minutes).
+   * An attempt ends when nothing more can be sent for this many milliseconds (by default 1 minute), or when no response
+   * comes for as long after the last byte (by default 10 minutes).
    */
   timeoutMs?: number | undefined;
 }
@@ -82,8 +88,8 @@ export interface RetryOptions {
   /** The longest Retry-After or outage to wait for, in milliseconds. */
   retryMaxWaitMs: number;
   /**
-   * Whether to send an unknown upload again; `honoured`: for 12 hours, while the service knows its idempotency key; `declared`: the
-   * same, if the service declares that it honours those keys.
+   * Whether to send an unknown upload again; `honoured`: for 12 hours, while the service knows its idempotency key;
+   * `declared`: the same, if the service declares that it honours those keys.
    */
   onUnknown: 'hold' | 'retry' | 'honoured' | 'declared';
 }

@@ -10,7 +10,10 @@ import type {FileOptions, RunOptions} from './options.ts';
 import {type LeftOut, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './outcome.ts';
 import type {PendingResult} from './workers.ts';
 
-/** Ends a batch when the failure of one file applies to all remaining files: nothing more is sent, but what is being sent goes on. */
+/**
+ * Ends a batch when the failure of one file applies to all remaining files: nothing more is sent, but what is being
+ * sent goes on.
+ */
 export class BatchAbort extends Stop<MediaError> {
   /** Whether the service has sent any response yet. */
   #answered = false;
@@ -52,7 +55,9 @@ export class OutcomeBuilder {
     this.#start = options.clock.monotonic();
   }
 
-  /** The file was opened. If only its bytes can show that it is media, it may still be left out, and is not started yet. */
+  /**
+   * The file was opened. If only its bytes can show that it is media, it may still be left out, and is not started yet.
+   */
   async opened({size}: OpenSource): Promise<void> {
     const {found} = this.#source;
     this.facts.size = size;
@@ -139,8 +144,8 @@ export class OutcomeBuilder {
   }
 
   /**
-   * The error for a file that an earlier run sent completely under this key without recording a response, and which this
-   * run sends again or not.
+   * The error for a file that an earlier run sent completely under this key without recording a response, and which
+   * this run sends again or not.
    */
   unknownSince(key: string, isSentAgain = false): MediaError {
     const sentence = phrase`${fact('subject', this.#source.name)} was sent completely before and no response was recorded, so it may or may not be stored.`;

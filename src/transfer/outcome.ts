@@ -52,9 +52,15 @@ export interface OutcomeFacts {
   contentType?: string;
   /** What there is to say about the file, in sentences, such as that its content type and its bytes differ. */
   warning?: string;
-  /** Whether the file tells where it was taken, if that was looked for; `stripped` if what was or would be sent does not. */
+  /**
+   * Whether the file tells where it was taken, if that was looked for; `stripped` if what was or would be sent does
+   * not.
+   */
   geotags?: 'none' | 'stripped' | 'present';
-  /** If records are verified: what the record and the file both say, and was compared (`size`, `type`, `width`, `height`). */
+  /**
+   * If records are verified: what the record and the file both say, and was compared (`size`, `type`, `width`,
+   * `height`).
+   */
   verified?: readonly string[];
   /** The size in bytes. */
   size?: number;
@@ -71,7 +77,10 @@ export function unrecordedOf(outcome: Outcome): MediaError | undefined {
   return 'unrecorded' in outcome ? outcome.unrecorded : undefined;
 }
 
-/** A sentence about a size in the record that differs from the file's; undefined if they agree or the record has no size. */
+/**
+ * A sentence about a size in the record that differs from the file's; undefined if they agree or the record has no
+ * size.
+ */
 export function sizeWarning(outcome: Outcome): string | undefined {
   if (outcome.status !== 'uploaded') return undefined;
   const {size} = outcome.record;
@@ -80,8 +89,8 @@ export function sizeWarning(outcome: Outcome): string | undefined {
 }
 
 /**
- * Compares the record of a stored file with the file: the fields that both know, and the error if they differ; undefined if it is not
- * stored.
+ * Compares the record of a stored file with the file: the fields that both know, and the error if they differ;
+ * undefined if it is not stored.
  */
 export function comparisonOf(
   outcome: Outcome,

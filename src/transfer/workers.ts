@@ -7,9 +7,9 @@ export interface PendingResult<Result> {
 
 /**
  * Works on the items of a stream, up to `limit` at a time, and yields results as they come. An item is read only when
- * fewer are worked on and fewer results wait to be taken than the limit, so that memory stays bounded. Once `isOver`, no
- * more are read. After a failure of an item or of the stream, rejects with it once all work has ended. `onEnd` is called then,
- * or when the caller has left.
+ * fewer are worked on and fewer results wait to be taken than the limit, so that memory stays bounded. Once `isOver`,
+ * no more are read. After a failure of an item or of the stream, rejects with it once all work has ended. `onEnd` is
+ * called then, or when the caller has left.
  */
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
@@ -86,8 +86,9 @@ export async function* mapConcurrently<Item, Result>(
 }
 
 /**
- * Limits how many files are in progress once the process has run out of file descriptors. A file that gets none yields: it
- * closes what it has opened, and begins again when another one has ended. Each file that ends raises the limit a little.
+ * Limits how many files are in progress once the process has run out of file descriptors. A file that gets none yields:
+ * it closes what it has opened, and begins again when another one has ended. Each file that ends raises the limit a
+ * little.
  */
 export class Descriptors {
   #inProgress = 0;

@@ -19,7 +19,7 @@ const stdout = new Stdout(host.stdout);
 
 /** The command tree of a program with nothing to do in it, and what it writes. */
 function inertProgram(build: typeof buildProgram = buildProgram) {
-  const cli = {host, stdout, argv: [], optionsRead: [], commanderOutput: '', status: 0, abandon: () => {}};
+  const cli = {host, stdout, argv: [], optionsRead: [], output: '', status: 0, abandon: () => {}};
   const program = build(cli);
   for (const command of commandsBelow(program)) if (command.commands.length === 0) command.action(() => {});
   return {program, cli};
@@ -86,7 +86,7 @@ describe('--help', () => {
     commandsBelow(program)
       .find(command => fullName(command) === name)
       ?.outputHelp();
-    const [, text = ''] = cli.commanderOutput.split('\nExamples:\n');
+    const [, text = ''] = cli.output.split('\nExamples:\n');
     const lines = text.split('\n').filter(line => line !== '');
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.filter(line => !line.startsWith('  $ '))).toEqual([]);

@@ -17,7 +17,9 @@ interface Group {
 
 type Named = Pick<Outcome, 'name'> & {status?: string};
 
-/** Reports warnings and failures of files: grouped by reason at the end, or at once with --verbose, JSON or one input. */
+/**
+ * Reports warnings and failures of files: grouped by reason at the end, or at once with --verbose, JSON or one input.
+ */
 export function failureReport({report}: Pick<Invocation, 'report'>) {
   const atOnce = report.isJson || report.level === 'verbose';
   /** By what the files have in common, so that 400,000 of them take no more memory and screen space than 20. */

@@ -43,13 +43,8 @@ export async function openInputs(
   else if (options.inputs.includes('-')) announceTyping('the content of a file', {host, report});
   const [{expandInputs, interruptible, resumeIterator}, {autoShard, ownShare, parseShard}] =
     await Promise.all([import('../../sources/find/expand.ts'), import('../../sources/find/shard.ts')]);
-  const shardOption = options.shard;
-  const shard =
-    shardOption === undefined
-      ? undefined
-      : shardOption === 'auto'
-        ? autoShard(host.env)
-        : parseShard(shardOption);
+  const value = options.shard;
+  const shard = value === undefined ? undefined : value === 'auto' ? autoShard(host.env) : parseShard(value);
   const journals = options.journal === undefined ? [] : [options.journal];
   const writesFiles = journals.length > 0 || host.fileOf('stdout') !== undefined;
   const context = {

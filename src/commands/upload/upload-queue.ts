@@ -31,9 +31,9 @@ interface QueuedFile {
 const idleMs = 2_000;
 
 /**
- * Uploads the files of a command that runs for a long time, as they are added, and waits while the service is unavailable. The service and this machine's journal
- * are opened for the first file and closed after 2 s without one, so that other runs get the journal, and a new key or
- * other settings count from then on.
+ * Uploads the files of a command that runs for a long time, as they are added, and waits while the service is
+ * unavailable. The service and this machine's journal are opened for the first file and closed after 2 s without one,
+ * so that other runs get the journal, and a new key or other settings count from then on.
  */
 export class UploadQueue {
   readonly #invocation: Invocation;

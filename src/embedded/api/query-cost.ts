@@ -36,15 +36,11 @@ export function costLimit(variables: Variables | null | undefined): ValidationRu
   });
 }
 
-function costOf(
-  operation: OperationDefinitionNode,
-  variables: Variables,
-  context: ValidationContext,
-): number {
+function costOf(operation: OperationDefinitionNode, input: Variables, context: ValidationContext): number {
   const schema = context.getSchema();
   const mutations = schema.getMutationType()?.getFields() ?? {};
   const mediaList = schema.getQueryType()?.getFields()['mediaList'];
-  const {coerced} = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  const {coerced} = getVariableValues(schema, operation.variableDefinitions ?? [], input);
   const fragments = new Map<string, number>();
   const ofSelections = ({selections}: SelectionSetNode, pageLength: number): number => {
     const costs = selections.map(selection => {

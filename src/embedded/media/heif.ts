@@ -39,11 +39,9 @@ export async function probeHeif(bytes: RandomAccess, imageType: string): Promise
   const meta = boxesIn((await metaBox(bytes)).subarray(4));
   const primary = bodyOf(meta, 'pitm');
   const item = primary[0] === 0 ? primary.readUInt16BE(4) : primary.readUInt32BE(4);
-  const propertyBoxes = boxesIn(bodyOf(meta, 'iprp'));
-  const properties = boxesIn(bodyOf(propertyBoxes, 'ipco'));
-  const indices = propertyBoxes
-    .filter(({type}) => type === 'ipma')
-    .flatMap(({body}) => propertiesOf(body, item));
+  const boxes = boxesIn(bodyOf(meta, 'iprp'));
+  const properties = boxesIn(bodyOf(boxes, 'ipco'));
+  const indices = boxes.filter(({type}) => type === 'ipma').flatMap(({body}) => propertiesOf(body, item));
   const own = indices.map(index => properties[index - 1]).filter(box => box !== undefined);
   const [extent, ...others] = own.filter(({type}) => type === 'ispe');
   if (extent === undefined || others.length > 0) return {imageType};

@@ -24,7 +24,7 @@ const composeMs = 100;
 /** Moves the cursor to the line above, and clears that. */
 const lineAbove = '\u001b[1A\u001b[2K';
 
-interface ProgressState {
+interface ProgressView {
   meter: Meter;
   /** Whether to draw lines for the whole batch above those of its files. */
   several: boolean;
@@ -37,12 +37,12 @@ type DrawingHost = Pick<Host, 'stderr' | 'env' | 'clock' | 'isInBackground'>;
 /** Draws on a terminal what is being sent, how far it is and how fast. */
 export class Progress implements Drawing {
   readonly #host: DrawingHost;
-  readonly #state: ProgressState;
+  readonly #state: ProgressView;
   readonly #spinner: Ora;
   readonly #stopComposing: () => void;
   #isStarted = false;
 
-  constructor(host: DrawingHost, state: ProgressState) {
+  constructor(host: DrawingHost, state: ProgressView) {
     this.#host = host;
     this.#state = state;
     const {stderr: stream, env, clock} = host;

@@ -24,7 +24,7 @@ export function renderTable(rows: string[][], options: TableOptions): string {
   const {headings, width} = options;
   const widths = naturalWidths(headings === undefined ? rows : [headings, ...rows]);
   const total = widths.reduce((sum, cells) => sum + cells + padding + 1, 1);
-  if (total <= width) return `${boxLines(rows, widths, options)}\n`;
+  if (total <= width) return `${box(rows, widths, options)}\n`;
   const title = headings === undefined ? [] : plainRow(headings, widths, {...options, styleOf: () => 'bold'});
   return [...title, ...rows.flatMap(row => plainRow(row, widths, options))].map(line => `${line}\n`).join('');
 }
@@ -44,11 +44,7 @@ const asciiBox = {
   ...{'bottom-left': '+', 'bottom-mid': '+', 'bottom-right': '+'},
 };
 
-function boxLines(
-  rows: string[][],
-  widths: number[],
-  {headings, color, ascii, styleOf}: TableOptions,
-): string {
+function box(rows: string[][], widths: number[], {headings, color, ascii, styleOf}: TableOptions): string {
   const table = new Table({
     ...omitUndefined({head: headings, chars: ascii ? asciiBox : undefined}),
     colWidths: widths.map(width => width + padding),

@@ -34,7 +34,7 @@ export interface Template {
   /** Whether its own text has commands to CI runners, which are meant; values in it form no others. */
   readonly hasCommands: boolean;
   /** The end of the line that was printed last, which the next input may continue. */
-  lineSoFar: string;
+  lineEnd: string;
 }
 
 interface Placeholder {
@@ -82,13 +82,7 @@ export function parseTemplate(text: string): Template {
   parts.push(text.slice(end));
   const shape = parts.map(part => (typeof part === 'string' ? part : 'x')).join('');
   const hasUrl = parts.some(part => typeof part === 'object' && part.field === 'url');
-  return {
-    parts,
-    isExact: parts.includes('\0'),
-    hasUrl,
-    hasCommands: harmless(shape) !== shape,
-    lineSoFar: '',
-  };
+  return {parts, isExact: parts.includes('\0'), hasUrl, hasCommands: harmless(shape) !== shape, lineEnd: ''};
 }
 
 /** Escapes what CI runners would interpret as a command in any line. */
@@ -132,9 +126,9 @@ export function renderTemplate(template: Template, of: TemplateInput): string | 
   const text = rendered.join('');
   if (isExact || hasCommands) return text;
   let safe = harmless(text);
-  const line = template.lineSoFar + safe;
+  const line = template.lineEnd + safe;
   if (harmless(line) !== line) safe = escapeUnit(safe.charAt(0)) + safe.slice(1);
-  template.lineSoFar = (template.lineSoFar + safe).replace(/^.*[\r\n]/s, '').slice(-20);
+  template.lineEnd = (template.lineEnd + safe).replace(/^.*[\r\n]/s, '').slice(-20);
   return safe;
 }
 

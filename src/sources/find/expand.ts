@@ -129,7 +129,6 @@ const linksHint = 'Links to directories are not followed: name one to upload wha
 
 type InputItem = Candidate | UnfollowedLink;
 
-/** One input. */
 interface Input {
   open: () => Promise<AsyncIterableIterator<InputItem>>;
   /** Whether it is read before its turn, to find out whether it is empty or invalid. */

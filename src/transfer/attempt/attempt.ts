@@ -31,7 +31,10 @@ type UnsureAttempt = {kind: 'unsure'};
 
 /** How long to wait for progress while sending, by default, in milliseconds. */
 const defaultStallMs = 60_000;
-/** How long to wait for a response after the last byte, by default, in milliseconds: the service may process the file first. */
+/**
+ * How long to wait for a response after the last byte, by default, in milliseconds: the service may process the file
+ * first.
+ */
 const defaultResponseMs = 600_000;
 
 /** How long it takes to read a response that arrived before a timeout. */
@@ -153,7 +156,8 @@ class Attempt implements BodyWatcher {
   /** Restarted with each sign of progress. */
   #watchFor(kind: 'read-stall' | 'stall' | 'answer-timeout', defaultMs: number): void {
     const {timeoutMs: afterMs = defaultMs} = this.#options;
-    // When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has arrived.
+    // When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has
+    // arrived.
     this.#after(afterMs, () => this.#after(lateReadMs, () => this.#end({kind, afterMs})));
   }
 }

@@ -5,13 +5,18 @@ import type {OpenSource} from '../../sources/open/source.ts';
 /** The size of a read, in bytes, and the largest chunk until much has been sent. */
 const blockBytes = 256 * 1024;
 
-/** The largest chunk and read of all: on a fast connection, they take a quarter less CPU time than those of `blockBytes`. */
+/**
+ * The largest chunk and read of all: on a fast connection, they take a quarter less CPU time than those of
+ * `blockBytes`.
+ */
 const largestChunk = 1024 * 1024;
 
 /** The smallest chunk without a rate limit, in bytes. */
 export const smallestChunk = 64 * 1024;
 
-/** The size of chunks: large for throughput, small on a slow connection, where each chunk restarts the stall timeout. */
+/**
+ * The size of chunks: large for throughput, small on a slow connection, where each chunk restarts the stall timeout.
+ */
 export class Pace {
   readonly #isFixed: boolean;
   #sent = 0;
@@ -38,8 +43,8 @@ export class Pace {
 const blockCount = 2;
 
 /**
- * Memory into which files were read, for the next files: the system has to clear new memory, which takes a tenth of the CPU
- * time of photos of 3 MB.
+ * Memory into which files were read, for the next files: the system has to clear new memory, which takes a tenth of the
+ * CPU time of photos of 3 MB.
  */
 const spare: Uint8Array[] = [];
 
@@ -47,8 +52,8 @@ const spare: Uint8Array[] = [];
 const mostSpare = 32;
 
 /**
- * The bytes of a source in order, read one block ahead. A chunk may be overwritten when the next one is asked for, so that
- * two blocks of memory are enough for a file of any size: one is sent while the other is read. Rejects with
+ * The bytes of a source in order, read one block ahead. A chunk may be overwritten when the next one is asked for, so
+ * that two blocks of memory are enough for a file of any size: one is sent while the other is read. Rejects with
  * `source_changed` if the bytes end before the source's size.
  */
 export async function* chunksOf(source: OpenSource, pace: Pace, wire: Wire): AsyncGenerator<Uint8Array> {

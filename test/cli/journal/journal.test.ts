@@ -40,7 +40,7 @@ async function media(one: Bench, ...parameters: string[]) {
     stdout: new Stdout(streams.stdout),
     argv: ['journal', ...parameters],
     optionsRead: [],
-    commanderOutput: '',
+    output: '',
     status: 0,
     abandon: () => {},
   };

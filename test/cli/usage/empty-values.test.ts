@@ -28,7 +28,7 @@ function tree(): Command {
     stdout,
     argv: [],
     optionsRead: [],
-    commanderOutput: '',
+    output: '',
     status: 0,
     abandon: () => {},
   });
