@@ -145,10 +145,10 @@ await build({...shared, outdir: join(directory, 'assets'), entryPoints, loader: 
 
 // Output that never changes, which bin/media.js prints without loading the program.
 const {run, systemHost} = require(resolve(root, directory, 'main.cjs'));
-for (const answer of ['version', 'help']) {
+for (const name of ['version', 'help']) {
   const stdout = new PassThrough();
-  await run([`--${answer}`], {...systemHost(), stdout});
-  writeFileSync(join(root, directory, `${answer}.txt`), stdout.read());
+  await run([`--${name}`], {...systemHost(), stdout});
+  writeFileSync(join(root, directory, `${name}.txt`), stdout.read());
 }
 
 // `npm run typecheck` checks the types; a build that did as well would take two and a half times as long.

@@ -208,7 +208,7 @@ export class OwnFileError extends MediaError {
 }
 
 /**
- * Whether a proxy answered with a page where a tunnel was asked for: nothing is reached behind it until someone has
+ * Whether a proxy responded with a page where a tunnel was asked for: nothing is reached behind it until someone has
  * logged in.
  */
 export function isPage({code, status = 0}: MediaError): boolean {

@@ -7,7 +7,7 @@ export type {
 } from './embedded/service.ts';
 export {type ErrorCode, errorCodes} from './errors.ts';
 export type {Clock} from './host.ts';
-export type {Body, HttpAnswer, Wire} from './http/http.ts';
+export type {Body, HttpResponse, Wire} from './http/http.ts';
 export type {FilePath} from './lib/files/typed-path.ts';
 export {LibraryError as MediaError} from './library/hints.ts';
 export {MediaClient, type MediaClientOptions, startService} from './library/media-client.ts';
@@ -29,7 +29,14 @@ export {
   publicUrl,
   type ReceivedRecord,
 } from './service/record.ts';
-export type {Refused, Stored, Unreadable, UploadAnswer, Uploader, UploadRequest} from './service/uploader.ts';
+export type {
+  Refused,
+  Stored,
+  Unreadable,
+  Uploader,
+  UploadRequest,
+  UploadResponse,
+} from './service/uploader.ts';
 export type {TypeRule} from './sources/media-type/decide.ts';
 export type {OpenSource, Source} from './sources/open/source.ts';
 export type {TransferObserver} from './transfer/batch.ts';

@@ -45,8 +45,8 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
     identity: serviceIdentity(address.baseUrl),
     async identifyAccount(stop) {
       const {accountOfKey} = await import('../service/identity.ts');
-      const answer = within(invocation, 30_000, signal => accountOfKey(client, signal));
-      return unlessStopped(answer, stop);
+      const account = within(invocation, 30_000, signal => accountOfKey(client, signal));
+      return unlessStopped(account, stop);
     },
     settings,
     close: () => client.close(),
@@ -118,12 +118,12 @@ async function openEmbedded(invocation: Invocation, settings: Settings): Promise
   };
 }
 
-/** The answer to a question whose requests are aborted after some time. */
-export async function within<Answer>(
+/** The result of a question whose requests are aborted after some time. */
+export async function within<Result>(
   {host}: Invocation,
   ms: number,
-  ask: (signal: AbortSignal) => Promise<Answer>,
-): Promise<Answer> {
+  ask: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const controller = new AbortController();
   const cancel = host.clock.after(ms, () => controller.abort(new Error('timeout')));
   return ask(controller.signal).finally(cancel);

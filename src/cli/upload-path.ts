@@ -16,17 +16,17 @@ export async function checkUploadPath(
   {client, settings}: Pick<Session, 'client' | 'settings'>,
   signal: StopSignal,
 ): Promise<UploadPathResult> {
-  const answer = await client.askUploadPath('POST', waitMs, signal).catch(unlessBug);
-  if (answer instanceof MediaError) return unverifiedResult(answer.message);
-  if (answer === undefined)
+  const response = await client.askUploadPath('POST', waitMs, signal).catch(unlessBug);
+  if (response instanceof MediaError) return unverifiedResult(response.message);
+  if (response === undefined)
     return unverifiedResult(`no response within ${waitMs / 1000} s to a request without its body`);
-  const {status, message, words, location} = refusalIn(answer);
+  const {status, message, words, location} = refusalIn(response);
   const {href} = client.uploadUrl;
   const failed = (code: ErrorCode, text: string): UploadPathResult => {
     const hint = `Uploads go to /v1/media/upload below the base URL. ${correctBaseUrl(settings)}`;
     return {status: 'failed', error: new MediaError(code, text, {status, hint})};
   };
-  // The service would answer with an error record.
+  // The service would respond with an error record.
   if (status === 404 && message === undefined)
     return failed('not_found', `Nothing accepts uploads at ${href} (404).`);
   if (status >= 300 && status < 400) {

@@ -1,7 +1,7 @@
 import {announceTyping, type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/invocation.ts';
 import {collect, timeoutOption} from '../cli/values.ts';
 import {describeBroken, failed, MediaError, refuseStdinTwice} from '../errors.ts';
-import type {HttpAnswer} from '../http/http.ts';
+import type {HttpResponse} from '../http/http.ts';
 import {readText, textOf} from '../lib/files/read-text.ts';
 import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {isHeld, isObject, parseJson, parseObject} from '../lib/json.ts';
@@ -53,13 +53,13 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
   const {openSession, within} = await import('../cli/session.ts');
   const session = await openSession(invocation);
   try {
-    const answer = await within(invocation, options.timeout, signal =>
+    const response = await within(invocation, options.timeout, signal =>
       session.client.graphql(request, signal).catch(error => {
         if (signal.aborted) throw tooLate(session.hostName, options.timeout);
         throw describeBroken(error, session.hostName);
       }),
     );
-    return await printAnswer(answer, session.hostName, invocation);
+    return await printResponse(response, session.hostName, invocation);
   } catch (error) {
     const {requestError} = await import('../cli/key-hints.ts');
     throw error instanceof MediaError ? requestError(error, session.settings) : error;
@@ -184,31 +184,31 @@ function tooLate(hostName: string, timeoutMs: number): MediaError {
   });
 }
 
-async function printAnswer(
-  answer: HttpAnswer,
+async function printResponse(
+  response: HttpResponse,
   hostName: string,
   {host, stdout}: Invocation,
 ): Promise<ExitStatus> {
-  const text = answer.body.toString();
+  const text = response.body.toString();
   const body = parseObject(text);
   const isResponse = body !== undefined && ('data' in body || 'errors' in body);
-  if (!isResponse || answer.cut || answer.truncated) throw describeAnswer(answer, hostName);
+  if (!isResponse || response.cut || response.truncated) throw describeResponse(response, hostName);
   const json = printableJson(text.trimEnd());
   await stdout.write(`${host.stdout.isTTY ? prettyJson(json, mayColor(host.stdout, host.env)) : json}\n`);
   // An empty list of errors is accepted as no error, although GraphQL does not allow it.
   const {errors = null} = body;
   const hasErrors = Array.isArray(errors) ? errors.length > 0 : errors !== null;
-  const isSuccess = answer.status >= 200 && answer.status < 300;
+  const isSuccess = response.status >= 200 && response.status < 300;
   // GraphQL errors may come with any status and say more than the status, except if the key is refused.
-  if ([401, 403, 404].includes(answer.status) || (!isSuccess && !hasErrors))
-    throw describeAnswer(answer, hostName);
+  if ([401, 403, 404].includes(response.status) || (!isSuccess && !hasErrors))
+    throw describeResponse(response, hostName);
   return hasErrors ? 1 : 0;
 }
 
-function describeAnswer(answer: HttpAnswer, hostName: string): MediaError {
-  const {status} = answer;
-  if (status < 200 || status > 299) return describeFailure(refusalIn(answer), hostName);
-  const cut = answer.cut && (answer.fault ?? 'cut off');
-  const problem = cut || (answer.truncated ? 'longer than 1 MiB' : 'not a GraphQL response');
+function describeResponse(response: HttpResponse, hostName: string): MediaError {
+  const {status} = response;
+  if (status < 200 || status > 299) return describeFailure(refusalIn(response), hostName);
+  const cut = response.cut && (response.fault ?? 'cut off');
+  const problem = cut || (response.truncated ? 'longer than 1 MiB' : 'not a GraphQL response');
   return describeFailure({kind: 'unreadable', status, problem}, hostName);
 }

@@ -1,6 +1,6 @@
 import type {Service} from './api/context.ts';
 import {respondTo} from './api/routes.ts';
-import {answersPreflight, crossOriginHeaders} from './exchange/cross-origin.ts';
+import {crossOriginHeaders, respondsToPreflight} from './exchange/cross-origin.ts';
 import {checkHost, type Exchange} from './exchange/exchange.ts';
 import {createHttpServer} from './exchange/http-server.ts';
 import {Refusal} from './exchange/refusal.ts';
@@ -34,7 +34,7 @@ async function handle(exchange: Exchange, service: Service): Promise<void> {
   checkHost(exchange, service.port(), service.allowHosts);
   if (!(await service.store.isInPlace())) throw movedAway(service);
   // Faults are meant for requests of the page, not for the browser's question whether it may send them.
-  if (answersPreflight(exchange)) return;
+  if (respondsToPreflight(exchange)) return;
   exchange.disturbance = service.faults?.disturbanceOf(exchange, service.closing);
   await exchange.disturbance?.at('head');
   if (!isForPage(exchange)) return respondTo(exchange, service);
@@ -50,7 +50,7 @@ function isForPage({path, method, request}: Exchange): boolean {
   return /^\/(?:profile|media|assets|sign-out)(?:\/|$)/.test(path);
 }
 
-/** Without it no key would be known, and no file: clients must not take that for an answer. */
+/** Without it no key would be known, and no file: clients must not take that for a response about either. */
 function movedAway({store, observer}: Service): Refusal {
   const why = `${store.dataDirectory} is no longer there: it was moved, removed or unmounted.`;
   observer.onError(Object.assign(new Error(why), {hint: 'Put it back, or stop this media serve.'}));

@@ -8,7 +8,7 @@ import {Stop} from '../lib/stop.ts';
 import {closed, describeConnectError, isCertificateAlert} from './errors.ts';
 import {HttpExchange} from './exchange.ts';
 import {dropInterimResponses} from './interim-filter.ts';
-import {type HttpAnswer, type HttpRequest, type SocketWire, wireOf} from './message.ts';
+import {type HttpRequest, type HttpResponse, type SocketWire, wireOf} from './message.ts';
 import {openSocket} from './open-socket.ts';
 import {type ConnectionOptions, type HttpTrace, maxHeaderSize, traceOf} from './options.ts';
 import {forwarderFor, type NamedProxy, notOfProxy, proxyAuthorization} from './proxy.ts';
@@ -85,7 +85,7 @@ export class Connection {
    * Sends one request and reads the response. Rejects with a MediaError if no connection can be made (nothing was sent
    * then), with the signal's reason if aborted, and otherwise with the error that broke the connection.
    */
-  async request(request: HttpRequest): Promise<HttpAnswer> {
+  async request(request: HttpRequest): Promise<HttpResponse> {
     const {body} = request;
     const whole = this.#wire?.isOpen ? body?.whole : undefined;
     await whole?.ready();
@@ -118,9 +118,9 @@ export class Connection {
       exchange,
     );
     try {
-      const answer = await exchange.answer;
-      this.#trace?.phase('response', `${answer.body.length} bytes${answer.cut ? ', cut off' : ''}`);
-      return notOfProxy(answer, this.#proxy);
+      const response = await exchange.response;
+      this.#trace?.phase('response', `${response.body.length} bytes${response.cut ? ', cut off' : ''}`);
+      return notOfProxy(response, this.#proxy);
     } catch (error) {
       throw this.#refusal ?? error;
     }

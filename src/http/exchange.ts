@@ -6,8 +6,8 @@ import {closed} from './errors.ts';
 import {
   type Body,
   type HeaderFields,
-  type HttpAnswer,
   type HttpRequest,
+  type HttpResponse,
   joinHeaders,
   type SocketWire,
   withoutContentCoding,
@@ -15,7 +15,7 @@ import {
 import type {HttpTrace} from './options.ts';
 
 /** The longest response that is read; the rest is dropped, and `truncated` is set. */
-const maxAnswerBytes = 1024 * 1024;
+const maxResponseBytes = 1024 * 1024;
 
 /** The connection under a request. */
 interface Opener {
@@ -29,16 +29,16 @@ interface Opener {
 /** A pending request: sends its body and collects the response. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
   /** The response, once it has been read to its end, to the limit, or until the connection broke. */
-  readonly answer: Promise<HttpAnswer>;
+  readonly response: Promise<HttpResponse>;
   readonly #request: HttpRequest;
   readonly #content: Body['content'] | undefined;
   readonly #opener: Opener;
   readonly #chunks: Buffer[] = [];
   readonly #onAbort = () => this.#abort();
   #length = 0;
-  #head: Pick<HttpAnswer, 'status' | 'headers'> | undefined;
+  #head: Pick<HttpResponse, 'status' | 'headers'> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
-  #resolve: (answer: HttpAnswer | Promise<HttpAnswer>) => void = () => {};
+  #resolve: (response: HttpResponse | Promise<HttpResponse>) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
   /** `content`: how the body is sent, if there is one. */
@@ -46,7 +46,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#request = request;
     this.#content = content;
     this.#opener = opener;
-    this.answer = new Promise((resolve, reject) => {
+    this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
@@ -102,7 +102,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       await nextTurn();
       if (this.#head !== undefined) {
         // Nothing more is sent; the request ends when the response has been read.
-        await this.answer.catch(() => {});
+        await this.response.catch(() => {});
         throw new Error('The response came before the whole body was sent.');
       }
       length += chunk.length;
@@ -130,7 +130,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    if (this.#length > maxAnswerBytes) {
+    if (this.#length > maxResponseBytes) {
       this.#end({truncated: true, cut: false});
       controller.abort(new Error('The response is too long.'));
     }
@@ -144,7 +144,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#end({truncated: false, cut: true, ...omitUndefined({fault: syntaxError(error)})}, error);
   }
 
-  #end(how: Pick<HttpAnswer, 'truncated' | 'cut' | 'fault'>, error?: Error): void {
+  #end(how: Pick<HttpResponse, 'truncated' | 'cut' | 'fault'>, error?: Error): void {
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
     if (this.#head === undefined) {
       this.#reject(error);
@@ -152,9 +152,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       const [only, ...others] = this.#chunks;
       const body = others.length === 0 && only ? only : Buffer.concat(this.#chunks);
       const {status, headers} = this.#head;
-      const answer: HttpAnswer = {status, headers, body: body.subarray(0, maxAnswerBytes), ...how};
+      const response: HttpResponse = {status, headers, body: body.subarray(0, maxResponseBytes), ...how};
       const isCoded = headers['content-encoding'] !== undefined && !how.cut && !how.truncated;
-      this.#resolve(isCoded ? withoutContentCoding(answer, maxAnswerBytes) : answer);
+      this.#resolve(isCoded ? withoutContentCoding(response, maxResponseBytes) : response);
     }
   }
 }

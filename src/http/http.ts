@@ -1,6 +1,6 @@
 import type {ClientRequest, IncomingMessage} from 'node:http';
 import type {StopSignal} from '../host.ts';
-import {type HttpAnswer, joinHeaders} from './message.ts';
+import {type HttpResponse, joinHeaders} from './message.ts';
 import {openSocket} from './open-socket.ts';
 import {type ConnectionOptions, maxHeaderSize} from './options.ts';
 import {forwarderFor, notOfProxy, proxyAuthorization} from './proxy.ts';
@@ -8,7 +8,7 @@ import {forwarderFor, notOfProxy, proxyAuthorization} from './proxy.ts';
 /** The only entry to this folder for other folders: connections, and the types of what is sent over them. */
 export {Connection} from './connection.ts';
 export {clientCertificateHint, describeConnectError} from './errors.ts';
-export type {Body, HttpAnswer, HttpRequest, Wire} from './message.ts';
+export type {Body, HttpRequest, HttpResponse, Wire} from './message.ts';
 export type {ConnectionOptions} from './options.ts';
 export {type NamedProxy, proxyFor} from './proxy.ts';
 
@@ -23,7 +23,7 @@ interface HeadRequest {
 }
 
 /** Longer responses are cut off. */
-const longestAnswer = 64 * 1024;
+const longestResponse = 64 * 1024;
 
 /**
  * Sends the head of a request over a new connection and closes that. Resolves with the response, or with undefined if
@@ -33,7 +33,7 @@ const longestAnswer = 64 * 1024;
 export async function sendHead(
   {method, url, headers, waitMs, signal}: HeadRequest,
   options: ConnectionOptions,
-): Promise<HttpAnswer | undefined> {
+): Promise<HttpResponse | undefined> {
   const socket = await openSocket(url, options, signal).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
@@ -60,8 +60,8 @@ export async function sendHead(
   if (signal.aborted) end();
   try {
     request.flushHeaders();
-    const answer = await answerTo(request);
-    return answer && notOfProxy(answer, proxy);
+    const response = await responseTo(request);
+    return response && notOfProxy(response, proxy);
   } finally {
     cancel();
     signal.removeEventListener('abort', end);
@@ -70,7 +70,7 @@ export async function sendHead(
 }
 
 /** The response, as far as it arrives before the connection is closed. */
-async function answerTo(request: ClientRequest): Promise<HttpAnswer | undefined> {
+async function responseTo(request: ClientRequest): Promise<HttpResponse | undefined> {
   const response = await new Promise<IncomingMessage | undefined>(resolve => {
     request.on('response', resolve).on('error', () => resolve(undefined));
     request.on('close', () => resolve(undefined));
@@ -82,7 +82,7 @@ async function answerTo(request: ClientRequest): Promise<HttpAnswer | undefined>
     for await (const chunk of response) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length > longestAnswer) break;
+      if (length > longestResponse) break;
     }
   } catch {
     // It was cut off.
@@ -90,8 +90,8 @@ async function answerTo(request: ClientRequest): Promise<HttpAnswer | undefined>
   return {
     status: response.statusCode ?? 0,
     headers: joinHeaders(response.headers),
-    body: Buffer.concat(chunks).subarray(0, longestAnswer),
-    truncated: length > longestAnswer,
-    cut: length <= longestAnswer && !response.complete,
+    body: Buffer.concat(chunks).subarray(0, longestResponse),
+    truncated: length > longestResponse,
+    cut: length <= longestResponse && !response.complete,
   };
 }

@@ -62,7 +62,7 @@ export function wireOf(socket: Socket, connectMs: number) {
   };
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   status: number;
   /** Names in lower case; repeated fields are joined with commas. */
   headers: Record<string, string>;
@@ -77,9 +77,9 @@ export interface HttpAnswer {
 
 export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The header fields of a response as in an HttpAnswer. */
-export function joinHeaders(fields: HeaderFields): HttpAnswer['headers'] {
-  const joined: HttpAnswer['headers'] = Object.create(null);
+/** The header fields of a response as in an HttpResponse. */
+export function joinHeaders(fields: HeaderFields): HttpResponse['headers'] {
+  const joined: HttpResponse['headers'] = Object.create(null);
   for (const [name, value] of Object.entries(fields))
     if (value !== undefined) joined[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
   return joined;
@@ -90,19 +90,19 @@ export function joinHeaders(fields: HeaderFields): HttpAnswer['headers'] {
  * `maxBytes` when decoded, it counts as truncated; a body that cannot be decoded stays as it is, and keeps its
  * Content-Encoding.
  */
-export async function withoutContentCoding(answer: HttpAnswer, maxBytes: number): Promise<HttpAnswer> {
-  const codings = (answer.headers['content-encoding'] ?? '')
+export async function withoutContentCoding(response: HttpResponse, maxBytes: number): Promise<HttpResponse> {
+  const codings = (response.headers['content-encoding'] ?? '')
     .split(',')
     .map(name => name.trim().toLowerCase());
-  let {body} = answer;
+  let {body} = response;
   try {
     for (const coding of codings.reverse()) body = await decoded(coding, body, maxBytes);
   } catch (error) {
     const isTooLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    return isTooLong ? {...answer, body: Buffer.alloc(0), truncated: true} : answer;
+    return isTooLong ? {...response, body: Buffer.alloc(0), truncated: true} : response;
   }
-  const {'content-encoding': _, ...headers} = answer.headers;
-  return {...answer, headers, body};
+  const {'content-encoding': _, ...headers} = response.headers;
+  return {...response, headers, body};
 }
 
 async function decoded(coding: string, body: Buffer, maxOutputLength: number): Promise<Buffer> {

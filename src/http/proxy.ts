@@ -7,7 +7,7 @@ import {Secret} from '../lib/secrets/secret.ts';
 import {decodePercent, isLoopback} from '../lib/url.ts';
 import {wordsOf} from '../lib/words.ts';
 import {dropInterimResponses} from './interim-filter.ts';
-import type {HttpAnswer} from './message.ts';
+import type {HttpResponse} from './message.ts';
 import {maxHeaderSize} from './options.ts';
 
 export interface NamedProxy {
@@ -105,9 +105,9 @@ export function proxyAuthorization({url: {username, password}}: NamedProxy): Rec
 }
 
 /** The response to a request; throws if it is the proxy's, which asks for credentials. */
-export function notOfProxy(answer: HttpAnswer, proxy: NamedProxy | undefined): HttpAnswer {
-  if (proxy === undefined || answer.status !== 407) return answer;
-  throw proxyRefusal(407, answer.headers['proxy-authenticate'], proxy);
+export function notOfProxy(response: HttpResponse, proxy: NamedProxy | undefined): HttpResponse {
+  if (proxy === undefined || response.status !== 407) return response;
+  throw proxyRefusal(407, response.headers['proxy-authenticate'], proxy);
 }
 
 /** How long a page is waited for that a proxy has announced, in milliseconds. */
@@ -129,13 +129,13 @@ export async function openTunnel(
   return new Promise((resolve, reject) => {
     startRequest({method: 'CONNECT', path: authority, headers, maxHeaderSize, createConnection: () => socket})
       .on('error', reject)
-      .on('connect', ({statusCode = 0, headers: answer}, _socket, first) => {
+      .on('connect', ({statusCode = 0, headers: fields}, _socket, first) => {
         if (statusCode < 200 || statusCode > 299)
-          return reject(proxyRefusal(statusCode, answer['proxy-authenticate'], proxy, authority));
+          return reject(proxyRefusal(statusCode, fields['proxy-authenticate'], proxy, authority));
         if (first.length > 0) socket.unshift(first);
         // RFC 9110 has these fields ignored, so what they announce is only waited for.
         const isPage =
-          Number(answer['content-length']) > 0 || answer['transfer-encoding'] || answer['content-type'];
+          Number(fields['content-length']) > 0 || fields['transfer-encoding'] || fields['content-type'];
         if (first.length > 0 || !isPage) return resolve(socket);
         const end = () => {
           cancel();

@@ -1,10 +1,10 @@
 import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
 import {type StopSignal, systemHost} from '../host.ts';
-import type {HttpAnswer} from '../http/http.ts';
+import type {HttpResponse} from '../http/http.ts';
 import {isString} from '../lib/json.ts';
 import {packageVersion} from '../package-file.ts';
 import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
-import type {UploadAnswer, Uploader, UploadRequest} from '../service/uploader.ts';
+import type {Uploader, UploadRequest, UploadResponse} from '../service/uploader.ts';
 import {parseKey, parseServiceUrl} from '../settings/parse.ts';
 import {type Checks, check, checkOptions, isUrl, requiredCheck} from './checks.ts';
 import {calling, inLibraryWords} from './hints.ts';
@@ -71,7 +71,7 @@ export class MediaClient implements Uploader {
    * checks nothing: `uploadAll` does. Rejects with a MediaError if no connection can be made, and with the error that
    * broke the connection later.
    */
-  upload(request: UploadRequest): Promise<UploadAnswer> {
+  upload(request: UploadRequest): Promise<UploadResponse> {
     shareable(request.signal);
     return this.#client.upload(request).catch(error => {
       throw inLibraryWords(error);
@@ -93,7 +93,7 @@ export class MediaClient implements Uploader {
   }
 
   /** Sends one GraphQL request; resolves for any status, with at most 1 MiB of `body`. Rejects as `upload` does. */
-  async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
+  async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpResponse> {
     checkOptions(request, requestChecks);
     shareable(signal);
     try {

@@ -1,11 +1,11 @@
 import {Worker} from 'node:worker_threads';
 import {MediaError} from '../errors.ts';
 import {systemHost} from '../host.ts';
-import {boundedAnswer} from '../lib/bounded-answer.ts';
+import {boundedResponse} from '../lib/bounded-response.ts';
 import {systemCode} from '../lib/system-code.ts';
 import {threadSource} from '../package-file.ts';
 import {mayHoldReference} from './may-hold.ts';
-import type {ScanAnswer, ScanRequest, ScanResult} from './scan/scan.ts';
+import type {ScanRequest, ScanResponse, ScanResult} from './scan/scan.ts';
 
 const limits = {
   /** The longest document, and the longest MDX, for this thread: at most 3 s; another thread takes 0.1 s to start. */
@@ -37,24 +37,24 @@ export class Scanner {
   async scan(name: string, request: ScanRequest): Promise<ScanResult> {
     const {lengthHere, mdxLengthHere, processorMs, togetherMs, remainingMs} = this.#limits;
     if (!mayHoldReference(request)) return {references: []};
-    const {answerTo, scanThread} = await import('./scan/scan.ts');
+    const {responseTo, scanThread} = await import('./scan/scan.ts');
     const isLate = this.#lostMs >= togetherMs;
     const {processorTime} = systemHost();
     const start = processorTime();
-    const answer =
+    const response =
       request.text.length <= (request.kind === 'mdx' ? mdxLengthHere : lengthHere) &&
       !deepLine.test(request.text)
-        ? await answerTo(request)
+        ? await responseTo(request)
         : await this.#ask(request, scanThread, isLate ? remainingMs : processorMs);
-    if (answer !== undefined && 'references' in answer) return answer;
+    if (response !== undefined && 'references' in response) return response;
     this.#lostMs += processorTime() - start;
-    if (answer === undefined && isLate)
+    if (response === undefined && isLate)
       throw new MediaError(
         'document_too_complex',
         `${name} was not checked: complex documents before it took ${togetherMs / 1_000} seconds.`,
         {hint: 'Run the same command for this document only.'},
       );
-    const failure = answer?.failure ?? `its references were not found in ${processorMs / 1_000} seconds`;
+    const failure = response?.failure ?? `its references were not found in ${processorMs / 1_000} seconds`;
     throw tooComplex(`${name} is too complex: ${failure}.`);
   }
 
@@ -62,21 +62,21 @@ export class Scanner {
     await this.#thread?.terminate();
   }
 
-  /** The answer of the other thread; undefined if it was ended because it took too long. */
-  async #ask(request: ScanRequest, name: string, processorMs: number): Promise<ScanAnswer | undefined> {
+  /** The response of the other thread; undefined if it was ended because it took too long. */
+  async #ask(request: ScanRequest, name: string, processorMs: number): Promise<ScanResponse | undefined> {
     const {heapMiB} = this.#limits;
     this.#thread ??= new Worker(threadSource('rewrite-scan'), {
       eval: true,
       workerData: name,
       resourceLimits: {maxOldGenerationSizeMb: heapMiB},
     });
-    const answer = await boundedAnswer<ScanAnswer>(this.#thread, request, processorMs).catch(error => {
+    const response = await boundedResponse<ScanResponse>(this.#thread, request, processorMs).catch(error => {
       this.#thread = undefined;
       if (systemCode(error) !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
       return {failure: `its references could not be found in ${heapMiB} MiB of memory`};
     });
-    if (answer === undefined) this.#thread = undefined;
-    return answer;
+    if (response === undefined) this.#thread = undefined;
+    return response;
   }
 }
 

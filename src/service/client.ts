@@ -1,10 +1,10 @@
 import {isUnreachable, MediaError, unlessBug} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
-import {type Body, Connection, type ConnectionOptions, type HttpAnswer, sendHead} from '../http/http.ts';
+import {type Body, Connection, type ConnectionOptions, type HttpResponse, sendHead} from '../http/http.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {cleanText} from '../lib/words.ts';
 import {bodyText, honoursKeysIn, type MediaRecord, parseRecord, serviceIdIn} from './record.ts';
-import {refusalIn, type UploadAnswer, type Uploader, type UploadRequest, uploadPath} from './uploader.ts';
+import {refusalIn, type Uploader, type UploadRequest, type UploadResponse, uploadPath} from './uploader.ts';
 
 export interface ServiceAddress {
   /** The base URL; a path prefix is kept and trailing slashes are ignored. */
@@ -50,16 +50,16 @@ export class ServiceClient implements Uploader {
   }
 
   /** Sends POST {base_url}/v1/media/upload once (docs/design/interface.md); follows no redirects. */
-  async upload(request: UploadRequest): Promise<UploadAnswer> {
-    const answer = await this.#post(this.uploadUrl, request, {
+  async upload(request: UploadRequest): Promise<UploadResponse> {
+    const response = await this.#post(this.uploadUrl, request, {
       'content-type': request.contentType,
       'idempotency-key': `"${request.idempotencyKey}"`,
     });
-    return interpretUpload(answer);
+    return interpretUpload(response);
   }
 
   /** Sends one POST to the GraphQL URL (docs/design/interface.md) and returns the response, whatever its status. */
-  async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpAnswer> {
+  async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpResponse> {
     const content = Buffer.from(JSON.stringify(request));
     const sent = {body: {length: content.length, content}, signal};
     return this.#post(graphqlUrl(this.#address), sent, {
@@ -77,9 +77,9 @@ export class ServiceClient implements Uploader {
   /** Why the service accepts no requests, asked without a file; undefined if it does. */
   async probeAvailability(signal: StopSignal): Promise<string | undefined> {
     try {
-      const answer = await this.#answerToProbe(signal);
-      if (answer === undefined) return 'It did not respond.';
-      const {status} = answer;
+      const response = await this.#probeResponse(signal);
+      if (response === undefined) return 'It did not respond.';
+      const {status} = response;
       return status >= 502 && status <= 504 ? `It returned ${status}.` : undefined;
     } catch (cause) {
       const error = unlessBug(cause);
@@ -90,16 +90,16 @@ export class ServiceClient implements Uploader {
   /** Asks, without a file, which service is behind the URL; undefined if it does not say so. */
   async serviceId(signal: StopSignal): Promise<string | undefined> {
     signal.throwIfAborted();
-    const answer = await this.#answerToProbe(signal);
+    const response = await this.#probeResponse(signal);
     signal.throwIfAborted();
-    return answer && serviceIdIn(answer);
+    return response && serviceIdIn(response);
   }
 
   /** The response to the head of a POST or, since some services wait for its body, to a GET. */
-  async #answerToProbe(signal: StopSignal): Promise<HttpAnswer | undefined> {
-    const answer = await this.askUploadPath('POST', 1_000, signal);
+  async #probeResponse(signal: StopSignal): Promise<HttpResponse | undefined> {
+    const response = await this.askUploadPath('POST', 1_000, signal);
     // A gateway may try for several seconds to reach a service before it gives up.
-    return answer ?? this.askUploadPath('GET', 10_000, signal);
+    return response ?? this.askUploadPath('GET', 10_000, signal);
   }
 
   /** Sends the upload path what stores nothing: a GET, or the head of a POST; undefined without a response in time. */
@@ -107,14 +107,14 @@ export class ServiceClient implements Uploader {
     method: 'GET' | 'POST',
     waitMs: number,
     signal: StopSignal,
-  ): Promise<HttpAnswer | undefined> {
+  ): Promise<HttpResponse | undefined> {
     const headers = {
       authorization: `Bearer ${this.#key.reveal()}`,
       ...(method === 'POST' && {'content-type': 'text/plain', 'content-length': '1'}),
     };
     const request = {method, url: this.uploadUrl, headers, waitMs, signal};
-    const answer = await sendHead(request, this.#options);
-    return answer === undefined ? undefined : this.#received(answer, this.uploadUrl);
+    const response = await sendHead(request, this.#options);
+    return response === undefined ? undefined : this.#received(response, this.uploadUrl);
   }
 
   /** Closes every connection at once. */
@@ -128,7 +128,7 @@ export class ServiceClient implements Uploader {
     url: URL,
     {body, signal}: {body: Body; signal: StopSignal | undefined},
     fields: Record<string, string>,
-  ): Promise<HttpAnswer> {
+  ): Promise<HttpResponse> {
     const path = `${url.pathname}${url.search}`;
     const headers = {authorization: `Bearer ${this.#key.reveal()}`, ...fields};
     const idle = this.#idle.get(url.origin) ?? [];
@@ -139,10 +139,10 @@ export class ServiceClient implements Uploader {
     this.#connections.add(connection);
     try {
       const received = await connection.request({method: 'POST', path, headers, body, signal});
-      const answer = this.#received(received, url);
-      if (answer.status > 299 && answer.body.length > 0)
-        this.#options.trace?.(`response body: ${cleanText(bodyText(answer.body.subarray(0, 4096)))}`);
-      return answer;
+      const response = this.#received(received, url);
+      if (response.status > 299 && response.body.length > 0)
+        this.#options.trace?.(`response body: ${cleanText(bodyText(response.body.subarray(0, 4096)))}`);
+      return response;
     } catch (error) {
       if (reused !== undefined && !(error instanceof MediaError)) this.#closesIdle.add(url.origin);
       throw error;
@@ -158,18 +158,18 @@ export class ServiceClient implements Uploader {
   }
 
   /** Removes the key from every response: services and proxies may echo the request. A Location may be relative. */
-  #received(answer: HttpAnswer, url: URL): HttpAnswer {
-    const {location} = answer.headers;
-    if (url.origin === this.uploadUrl.origin) this.honoursKeys = honoursKeysIn(answer) ?? this.honoursKeys;
+  #received(response: HttpResponse, url: URL): HttpResponse {
+    const {location} = response.headers;
+    if (url.origin === this.uploadUrl.origin) this.honoursKeys = honoursKeysIn(response) ?? this.honoursKeys;
     if (location !== undefined && URL.canParse(location, url.href))
-      answer.headers['location'] = new URL(location, url).href;
-    const isSuccess = answer.status >= 200 && answer.status < 300;
+      response.headers['location'] = new URL(location, url).href;
+    const isSuccess = response.status >= 200 && response.status < 300;
     const redact = (text: string) => (isSuccess ? this.#key.redactWholeIn(text) : this.#key.redactIn(text));
-    const body = answer.body.toString('latin1');
+    const body = response.body.toString('latin1');
     const redacted = redact(body);
-    if (redacted !== body) answer.body = Buffer.from(redacted, 'latin1');
-    for (const [name, value] of Object.entries(answer.headers)) answer.headers[name] = redact(value);
-    return answer;
+    if (redacted !== body) response.body = Buffer.from(redacted, 'latin1');
+    for (const [name, value] of Object.entries(response.headers)) response.headers[name] = redact(value);
+    return response;
   }
 }
 
@@ -186,17 +186,17 @@ export function graphqlUrl(address: ServiceAddress): URL {
   return address.graphqlUrl ?? new URL('/graphql', address.baseUrl);
 }
 
-function interpretUpload(answer: HttpAnswer): UploadAnswer {
-  const {status} = answer;
-  if (status < 200 || status > 299) return refusalIn(answer);
-  if (answer.cut) return {kind: 'unreadable', status, problem: answer.fault ?? 'cut off'};
-  if (answer.truncated) return {kind: 'unreadable', status, problem: 'longer than 1 MiB'};
-  if (answer.body.length === 0) return {kind: 'unreadable', status, problem: 'empty'};
-  const coding = answer.headers['content-encoding'];
-  const received = parseRecord(bodyText(answer.body));
+function interpretUpload(response: HttpResponse): UploadResponse {
+  const {status} = response;
+  if (status < 200 || status > 299) return refusalIn(response);
+  if (response.cut) return {kind: 'unreadable', status, problem: response.fault ?? 'cut off'};
+  if (response.truncated) return {kind: 'unreadable', status, problem: 'longer than 1 MiB'};
+  if (response.body.length === 0) return {kind: 'unreadable', status, problem: 'empty'};
+  const coding = response.headers['content-encoding'];
+  const received = parseRecord(bodyText(response.body));
   if (coding !== undefined && 'problem' in received)
     return {kind: 'unreadable', status, problem: `encoded as ${coding}, which could not be decoded`};
   if ('problem' in received) return {kind: 'unreadable', status, problem: received.problem};
-  const serviceId = serviceIdIn(answer);
+  const serviceId = serviceIdIn(response);
   return {kind: 'stored', received: serviceId === undefined ? received : {...received, serviceId}};
 }

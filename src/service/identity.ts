@@ -1,5 +1,5 @@
 import {describeBroken, MediaError} from '../errors.ts';
-import type {HttpAnswer} from '../http/http.ts';
+import type {HttpResponse} from '../http/http.ts';
 import {parseObject, valueAt} from '../lib/json.ts';
 import {omitUndefined} from '../lib/object.ts';
 import type {ServiceClient} from './client.ts';
@@ -20,9 +20,9 @@ export type KeyVerdict =
 
 /** Checks with the smallest GraphQL query whether the service accepts the key, not what the key may do. */
 export async function verifyKey(client: ServiceClient, signal: AbortSignal): Promise<KeyVerdict> {
-  let answer: HttpAnswer;
+  let response: HttpResponse;
   try {
-    answer = await client.graphql({query: '{__typename}'}, signal);
+    response = await client.graphql({query: '{__typename}'}, signal);
   } catch (error) {
     if (signal.aborted && !(error instanceof MediaError))
       return {status: 'unclear', message: 'it did not respond in time'};
@@ -30,19 +30,19 @@ export async function verifyKey(client: ServiceClient, signal: AbortSignal): Pro
     if (broken === error || broken.code === 'local_failure') return {status: 'unreachable', error: broken};
     return {status: 'unclear', message: broken.code === 'not_http' ? broken.message : 'the connection broke'};
   }
-  return judge(answer);
+  return judge(response);
 }
 
-function judge(answer: HttpAnswer): KeyVerdict {
-  const {status} = answer;
-  const refusal = refusalIn(answer);
+function judge(response: HttpResponse): KeyVerdict {
+  const {status} = response;
+  const refusal = refusalIn(response);
   const message = omitUndefined({message: refusal.message});
   if (status === 401) return {status: 'rejected', httpStatus: 401, ...message, refusal};
   if (status === 403 || status === 404) return {status: 'denied', httpStatus: status, ...message};
-  const body = jsonObject(answer);
+  const body = jsonObject(response);
   const isResponse = body !== undefined && ('data' in body || Array.isArray(body['errors']));
   if (isResponse && (status === 200 || status === 400)) {
-    return {status: 'accepted', honoursIdempotencyKeys: honoursKeysIn(answer) === true};
+    return {status: 'accepted', honoursIdempotencyKeys: honoursKeysIn(response) === true};
   }
   return {
     status: 'unclear',
@@ -79,8 +79,8 @@ export async function whoOwnsKey(client: ServiceClient, signal: AbortSignal): Pr
     const fields = valueAt(schema, ['data', '__schema', 'queryType', 'fields']);
     const query = Array.isArray(fields) ? viewerQuery(fields as FieldDescription[]) : undefined;
     if (query === undefined) return undefined;
-    const answer = jsonObject(await client.graphql({query: query.text}, signal));
-    return pickIdentity(valueAt(answer, ['data', query.field]));
+    const response = jsonObject(await client.graphql({query: query.text}, signal));
+    return pickIdentity(valueAt(response, ['data', query.field]));
   } catch {
     return undefined;
   }
@@ -121,6 +121,6 @@ function pickIdentity(viewer: unknown): Identity | undefined {
   return Object.keys(identity).length === 0 ? undefined : identity;
 }
 
-function jsonObject(answer: HttpAnswer): Record<string, unknown> | undefined {
-  return answer.truncated || answer.cut ? undefined : parseObject(answer.body.toString());
+function jsonObject(response: HttpResponse): Record<string, unknown> | undefined {
+  return response.truncated || response.cut ? undefined : parseObject(response.body.toString());
 }

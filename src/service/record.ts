@@ -1,6 +1,6 @@
 import {MediaError} from '../errors.ts';
 import {fact, hint, phrase} from '../hint.ts';
-import type {HttpAnswer} from '../http/http.ts';
+import type {HttpResponse} from '../http/http.ts';
 import {isNestedTooDeeply, isObject, isString, parseJson, parseObject} from '../lib/json.ts';
 import {undefinedIfThrows} from '../lib/system-code.ts';
 import {safeUrl} from '../lib/url.ts';
@@ -116,12 +116,12 @@ export function noUrl(name: string, record: MediaRecord, urlOf = publicUrl): Med
 export const emptyUrl = 'The service returned no URL for it, so that its value is empty.';
 
 /** The service's ID in a response, 1 to 128 characters that URLs may have; undefined if absent or malformed. */
-export function serviceIdIn({headers}: Pick<HttpAnswer, 'headers'>): string | undefined {
+export function serviceIdIn({headers}: Pick<HttpResponse, 'headers'>): string | undefined {
   return /^[\w.~-]{1,128}$/.exec(headers['media-service-id'] ?? '')?.[0];
 }
 
 /** Whether a response declares that the service honours Idempotency-Key (a boolean of RFC 9651), if it does. */
-export function honoursKeysIn({headers}: Pick<HttpAnswer, 'headers'>): boolean | undefined {
+export function honoursKeysIn({headers}: Pick<HttpResponse, 'headers'>): boolean | undefined {
   const digit = /^\?([01]) *(;|$)/.exec(headers['accept-idempotency-key'] ?? '')?.[1];
   return digit === undefined ? undefined : digit === '1';
 }

@@ -49,12 +49,12 @@ export async function isStillStored(
   const bare = {...options, clientCertificate: undefined};
   try {
     const request = {method: 'HEAD', url, headers: {}, waitMs, signal} as const;
-    const answer = await sendHead(request, isOwn ? bare : {...bare, lookup: publicLookup});
-    const {status = 503, headers = {}} = answer ?? {};
+    const response = await sendHead(request, isOwn ? bare : {...bare, lookup: publicLookup});
+    const {status = 503, headers = {}} = response ?? {};
     if ((status < 500 && !isRetryableRefusal(status)) || signal.aborted)
       return status === 200 && headers['content-length'] === String(size);
     const message = `${url.host} did not say whether it still has an uploaded file.`;
-    throw new MediaError('service_unavailable', message, {status: answer?.status});
+    throw new MediaError('service_unavailable', message, {status: response?.status});
   } catch (error) {
     const ours = ['service_unavailable', 'local_failure', 'too_many_open_files'];
     if (!(error instanceof MediaError) || ours.includes(error.code) || isUnreachable(error)) throw error;

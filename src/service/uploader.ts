@@ -1,6 +1,6 @@
 import type {ErrorCode} from '../errors.ts';
 import type {StopSignal} from '../host.ts';
-import type {Body, HttpAnswer} from '../http/http.ts';
+import type {Body, HttpResponse} from '../http/http.ts';
 import {omitUndefined} from '../lib/object.ts';
 import {wordsOf} from '../lib/words.ts';
 import {bodyText, parseErrorRecord, type ReceivedRecord} from './record.ts';
@@ -28,7 +28,7 @@ export interface UploadRequest {
   signal: StopSignal;
 }
 
-export type UploadAnswer = Stored | Unreadable | Refused;
+export type UploadResponse = Stored | Unreadable | Refused;
 
 /** A 2xx with a media record. */
 export interface Stored {
@@ -62,7 +62,7 @@ export interface Refused {
 }
 
 /** A response that is not a success. */
-export function refusalIn({status, headers, body, cut}: HttpAnswer): Refused {
+export function refusalIn({status, headers, body, cut}: HttpResponse): Refused {
   const {'retry-after': retryAfter, location, 'www-authenticate': challenge} = headers;
   const {message, code} = parseErrorRecord(bodyText(body)) ?? {};
   // A gateway may have cut it off, and not mean that nothing was stored.
@@ -78,7 +78,7 @@ export function refusalIn({status, headers, body, cut}: HttpAnswer): Refused {
 
 /** Sends upload requests; rejects if a request cannot be sent or its response cannot be read. */
 export interface Uploader {
-  upload(request: UploadRequest): Promise<UploadAnswer>;
+  upload(request: UploadRequest): Promise<UploadResponse>;
   /** Whether the service honours Idempotency-Key, as its last response that said so declares; undefined if none did. */
   readonly honoursKeys?: boolean | undefined;
   /** Asks whether the service takes requests: undefined, or why not. Without it, a batch waits for no service. */

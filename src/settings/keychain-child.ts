@@ -12,15 +12,15 @@ export interface KeychainRequest {
 }
 
 /** The result of this process, as JSON on standard output: the key in the keychain, or why it failed. */
-export type KeychainAnswer = {key: string | null} | {failure: string};
+export type KeychainResponse = {key: string | null} | {failure: string};
 
 /** The process of runChild. A keychain's native code may never return, and only a process can be ended then. */
 export async function serveKeychain(): Promise<void> {
   const {stdin, stdout} = systemHost();
-  stdout.write(JSON.stringify(await answer(JSON.parse(await text(stdin)))));
+  stdout.write(JSON.stringify(await respond(JSON.parse(await text(stdin)))));
 }
 
-async function answer({action, account, key = ''}: KeychainRequest): Promise<KeychainAnswer> {
+async function respond({action, account, key = ''}: KeychainRequest): Promise<KeychainResponse> {
   try {
     const {Entry} = await import('@napi-rs/keyring');
     // The default store on Linux, the kernel's, forgets everything when the machine restarts.

@@ -4,7 +4,7 @@ import type {Host, StopSignal} from '../host.ts';
 import {runChild} from '../lib/child.ts';
 import {parseObject} from '../lib/json.ts';
 import {childParameters, isExecutable} from '../package-file.ts';
-import type {KeychainAnswer, KeychainRequest} from './keychain-child.ts';
+import type {KeychainRequest, KeychainResponse} from './keychain-child.ts';
 
 /** How long a keychain may take; on a desktop, it may ask the user to unlock it. */
 const timeLimitMs = 3000;
@@ -15,7 +15,7 @@ export async function askKeychain(
   host: Host,
   {profileName, origin, ...request}: Omit<KeychainRequest, 'account'> & {profileName: string; origin: string},
   stop?: StopSignal,
-): Promise<KeychainAnswer> {
+): Promise<KeychainResponse> {
   // Its child process would give any program a key that the keychain gives to this executable only.
   if (isExecutable) return {failure: 'a single executable does not use it'};
   if (host.platform === 'linux' && !hasSessionBus(host)) return {failure: 'there is no D-Bus session'};
@@ -33,8 +33,8 @@ export async function askKeychain(
   });
   stop?.throwIfAborted();
   if (end.kind === 'timeout') return {failure: `it did not respond within ${timeoutMs / 1000} s`};
-  const answer = end.kind === 'ended' ? parseObject(end.stdout.toString()) : undefined;
-  return (answer as KeychainAnswer | undefined) ?? {failure: 'the request to it failed'};
+  const response = end.kind === 'ended' ? parseObject(end.stdout.toString()) : undefined;
+  return (response as KeychainResponse | undefined) ?? {failure: 'the request to it failed'};
 }
 
 function hasSessionBus({env}: Host): boolean {

@@ -83,7 +83,7 @@ export interface RetryOptions {
   retries: number;
   /** Whether there may be more than one file. If so, the batch waits while the service is unavailable. */
   several: boolean;
-  /** Whether a network whose proxy answers with a page is waited for, as for a service; otherwise the batch ends. */
+  /** Whether a network whose proxy responds with a page is waited for, as for a service; otherwise the batch ends. */
   waitsForNetwork?: boolean;
   /** The longest Retry-After or outage to wait for, in milliseconds. */
   retryMaxWaitMs: number;

@@ -11,7 +11,7 @@ import type {TransferObserver, TransferOptions} from './options.ts';
 /** How many files in a row must fail as in an outage before it counts as one; fewer if fewer are in progress. */
 const mostSuspects = 3;
 
-/** How long a file waits after a probe that was answered, in milliseconds. */
+/** How long a file waits after a probe that got a response, in milliseconds. */
 const afterProbeMs = 1_000;
 
 export interface OutageOptions

@@ -16,20 +16,20 @@ import type {PendingResult} from './workers.ts';
  */
 export class BatchAbort extends Stop<MediaError> {
   /** Whether the service has sent any response yet. */
-  #answered = false;
+  #hasResponded = false;
 
   /** Takes the result of a file into account. */
   learn(outcome: Outcome): void {
-    if (outcome.status === 'uploaded') this.#answered = true;
+    if (outcome.status === 'uploaded') this.#hasResponded = true;
     if (!('error' in outcome)) return;
     const {error} = outcome;
     this.stopEarly(error);
-    if (error.status !== undefined) this.#answered = true;
+    if (error.status !== undefined) this.#hasResponded = true;
   }
 
   /** Ends the batch at once if this failure, whose outcome is yet to be recorded, ends it. */
   stopEarly(error: MediaError, scope: AbortScope = 'never'): void {
-    const holdsForAll = scope === 'always' || (scope === 'if-first' && !this.#answered);
+    const holdsForAll = scope === 'always' || (scope === 'if-first' && !this.#hasResponded);
     if (holdsForAll || hasTrait(error.code, 'unrecorded')) this.abort(error);
   }
 }

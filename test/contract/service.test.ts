@@ -53,7 +53,7 @@ function jsonOf(answer: Answer): unknown {
   return JSON.parse(answer.body);
 }
 
-describe('what the embedded service answers keeps to the contract', () => {
+describe('what the embedded service responds keeps to the contract', () => {
   it.each([
     ['photo.png', 'image/png', {type: 'IMAGE', width: 640, height: 400, imageType: 'png'}],
     ['photo.svg', 'image/svg+xml', {type: 'IMAGE'}],
@@ -130,7 +130,7 @@ describe('what the embedded service answers keeps to the contract', () => {
   );
 });
 
-describe('the validator tells a wrong answer', () => {
+describe('the validator tells a wrong response', () => {
   it.each([
     ['a record whose width is text', 200, {id: 'm_1', width: '640'}],
     ['a record whose size is a fraction', 200, {id: 'm_1', size: 1.5}],

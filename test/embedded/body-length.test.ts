@@ -86,7 +86,7 @@ test('twenty connections with bytes after the body: twenty times 400', async () 
   await expectNothingStored(service, dataDirectory);
 });
 
-test('a next request after the body: both are answered', async () => {
+test('a next request after the body: both get a response', async () => {
   const {service, key} = await serviceWithKey();
   const {socket, ended} = await rawConnection(service);
   const host = new URL(service.url).host;

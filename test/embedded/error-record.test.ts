@@ -71,7 +71,7 @@ test('OPTIONS *: 404', async () => {
   expectErrorRecord(await answerTo(service, `OPTIONS * HTTP/1.1\r\nHost: ${host}\r\n\r\n`), 404);
 });
 
-test('CONNECT, alone and behind a request that is still answered: the connection is closed', async () => {
+test('CONNECT, alone and behind a request whose response is not complete: the connection is closed', async () => {
   const {service} = await serviceWithKey();
   const {host} = new URL(service.url);
   for (const before of ['', `GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`]) {
@@ -168,7 +168,7 @@ test('a request head that breaks off: 400', async () => {
   expectErrorRecord(answer, 400);
 });
 
-test('a good request, then garbage on the same connection: an answer, then the end', async () => {
+test('a good request, then garbage on the same connection: a response, then the end', async () => {
   const {service} = await serviceWithKey();
   const host = new URL(service.url).host;
   const {socket, text, ended} = await rawConnection(service);

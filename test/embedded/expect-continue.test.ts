@@ -22,7 +22,7 @@ for (const [status, fields] of [
   [415, {'Content-Type': 'text/plain'}],
   [400, {'Idempotency-Key': 'unquoted'}],
 ] as const) {
-  test(`Expect: 100-continue with a head that leads to ${status}: the answer without a 100`, async () => {
+  test(`Expect: 100-continue with a head that leads to ${status}: the response without a 100`, async () => {
     const {service, key} = await serviceWithKey();
     const {socket, ended} = await rawConnection(service);
     socket.write(uploadHead(service, key, {...waiting, ...fields}));

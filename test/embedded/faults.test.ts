@@ -102,7 +102,7 @@ describe('one fault', () => {
     expect(parseAnswer(text())).toBeUndefined();
   });
 
-  test('bandwidth: nothing is answered before the time that the bytes take', async () => {
+  test('bandwidth: no response before the time that the bytes take', async () => {
     const {service, key} = await faultyService('upload:bandwidth=4K');
     const bytes = Buffer.concat([image, Buffer.alloc(2048)]);
     const start = performance.now();
@@ -163,7 +163,7 @@ describe('which requests', () => {
   });
 });
 
-test('a latency of an hour, and the service ends: the upload is stored and answered', async () => {
+test('a latency of an hour, and the service ends: the upload is stored, with a response', async () => {
   const {service, key, entries} = await faultyService('upload:latency=60m,after=body');
   const answered = upload(service, key, image);
   await eventually(() => service.faults?.counts()[0]?.applied === 1);

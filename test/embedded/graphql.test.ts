@@ -125,7 +125,7 @@ for (const args of ['(first: 0)', '(first: 1001)', '(after: "../keys")']) {
   });
 }
 
-test('an answer has one Content-Type', async () => {
+test('a response has one Content-Type', async () => {
   const {service, key} = await serviceWithKey();
   const {socket, text} = await rawConnection(service);
   const body = '{"query":"{__typename}"}';

@@ -237,7 +237,7 @@ test('two Idempotency-Key fields: 400', async () => {
   expect(parseAnswer(await ended())?.status).toBe(400);
 });
 
-test('every answer declares that the service knows the field, and which service it is', async () => {
+test('every response declares that the service knows the field, and which service it is', async () => {
   const {service, key} = await serviceWithKey();
   const {id} = (await (await upload(service, key, png(1, 1))).json()) as {id: string};
   const answers = [

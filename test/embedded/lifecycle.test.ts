@@ -38,7 +38,7 @@ for (const host of ['0.0.0.0', '::', '192.168.0.1', 'example.com', '']) {
   });
 }
 
-test('host localhost: answers under that name', async () => {
+test('host localhost: responds under that name', async () => {
   const service = await startedService({host: 'localhost'});
   expect(service.url).toMatch(/^http:\/\/localhost:\d+$/);
   expect((await fetch(service.url)).status).toBe(200);
@@ -47,7 +47,7 @@ test('host localhost: answers under that name', async () => {
 const fixedKey = 'a-key-of-the-owner-1';
 
 test.runIf(process.platform === 'linux')(
-  'another address of this machine: answers at the URL that it names, and at no other',
+  'another address of this machine: responds at the URL that it names, and at no other',
   async () => {
     const service = await startedService({host: '127.0.0.2', fixedKey});
     expect((await fetch(service.url)).status).toBe(200);
@@ -119,7 +119,7 @@ test('close in the middle of an upload: nothing stays of it', async () => {
   expect(await namesIn(dataDirectory, 'records')).toEqual([]);
 });
 
-test('close while uploads are being committed: whatever is stored was answered', async () => {
+test('close while uploads are being committed: all that is stored got a response', async () => {
   for (let round = 0; round < 10; round += 1) {
     const {service, key} = await serviceWithKey();
     const answers: number[] = [];

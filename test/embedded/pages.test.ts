@@ -351,7 +351,7 @@ describe('a form that changes something', () => {
   });
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   it('a foreign Host (DNS rebinding): 421, with the cookie too', async () => {
     const {port} = new URL(service.url);
     const headers = {Accept: 'text/html', Cookie: client.cookie};

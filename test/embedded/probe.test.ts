@@ -303,7 +303,7 @@ for (const [name, contentType] of [
   ['clip.webm', 'video/webm'],
   ['clip.m2ts', 'video/mp2t'],
 ] as const) {
-  test(`${name}, damaged in sixty ways: always an answer, every field of it plausible`, async () => {
+  test(`${name}, damaged in sixty ways: always a response, every field of it plausible`, async () => {
     const random = sequence(1);
     const whole = await fixture(name);
     for (let round = 0; round < 60; round += 1) {

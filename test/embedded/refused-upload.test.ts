@@ -124,7 +124,7 @@ for (const [name, status, fields] of [
   });
 }
 
-test('requests after an early answer on the same connection: not carried out', async () => {
+test('requests after an early response on the same connection: not carried out', async () => {
   const {service, key} = await serviceWithKey();
   const {socket, ended} = await rawConnection(service);
   const bytes = png(1, 1);

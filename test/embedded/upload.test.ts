@@ -14,7 +14,7 @@ import {
   uploadHead,
 } from './support.ts';
 
-test('a PNG: the answer is its media record, and the bytes are stored', async () => {
+test('a PNG: the response is its media record, and the bytes are stored', async () => {
   const {service, key, dataDirectory} = await serviceWithKey();
   const bytes = png(7, 5);
   const response = await upload(service, key, bytes);

@@ -5,7 +5,7 @@ import {openSocket} from '../../src/http/open-socket.ts';
 import {Stop} from '../../src/lib/stop.ts';
 import {silentServer} from '../support/silent-peers.ts';
 
-test.each(['before it begins', 'while it waits for TLS'])('a request aborted %s: no answer', async when => {
+test.each(['before it begins', 'while it waits for TLS'])('a request aborted %s: no response', async when => {
   const peer = await silentServer();
   const controller = new AbortController();
   if (when === 'before it begins') controller.abort();

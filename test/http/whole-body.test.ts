@@ -83,7 +83,7 @@ test('a body in memory: asked for only where a connection is open, and nothing i
   expect(received.join('').split('POST / HTTP/1.1')).toHaveLength(3);
 });
 
-test('one that will not be ready: nothing of it is sent, and the next request is answered', async () => {
+test('one that will not be ready: nothing of it is sent, and the next request gets a response', async () => {
   const {received, send} = await served();
   await send({});
   const before = received[0];

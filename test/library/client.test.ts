@@ -79,7 +79,7 @@ test('upload: one POST below the base URL, with key, type, Idempotency-Key and U
 });
 
 test.each([301, 307, 503])(
-  'upload answered %i: returned as it is, neither followed nor repeated',
+  'upload with a response of %i: returned as it is, neither followed nor repeated',
   async status => {
     const {client, requests} = await serving({}, (_request, response) => {
       response

@@ -489,7 +489,7 @@ describe('MediaClient', () => {
     expect(error).toMatchObject({name: 'MediaError', code: 'usage', message} satisfies Partial<MediaError>);
   });
 
-  it('graphql: posts the query with the key, and returns the answer', async () => {
+  it('graphql: posts the query with the key, and returns the response', async () => {
     const {client} = await connected();
     const {status, body} = await client.graphql({query: '{ __typename }'});
     expect({status, answer: JSON.parse(body.toString())}).toEqual({

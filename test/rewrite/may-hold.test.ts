@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {mayHoldReference} from '../../src/rewrite/may-hold.ts';
 import type {DocumentKind, ScanOptions} from '../../src/rewrite/scan/reference.ts';
-import {answerTo} from '../../src/rewrite/scan/scan.ts';
+import {responseTo} from '../../src/rewrite/scan/scan.ts';
 import {holdsFor} from '../support/property.ts';
 
 const allKinds: readonly DocumentKind[] = ['markdown', 'mdx', 'mkdocs', 'html', 'css'];
@@ -69,7 +69,7 @@ const nearly = fc
 
 /** Fails if a parser finds what the search says is not there; returns how many references there are, and names that are left alone. */
 async function found(kind: DocumentKind, text: string, scan: ScanOptions): Promise<number> {
-  const answer = await answerTo({kind, text, options: scan});
+  const answer = await responseTo({kind, text, options: scan});
   const {references, left = {}} = 'references' in answer ? answer : {references: []};
   const count = Object.values(left).reduce((sum, each) => sum + each, references.length);
   if (count > 0) expect([text, mayHoldReference({kind, text, options: scan})]).toEqual([text, true]);

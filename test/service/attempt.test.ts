@@ -50,7 +50,7 @@ function countingClock(): Clock & {pending: () => number} {
   };
 }
 
-describe('an answer before the whole body has come', () => {
+describe('a response before the whole body has come', () => {
   for (const [when, bytes] of [
     ['the head', 0],
     ['a quarter of it', unbufferable / 4],
@@ -113,7 +113,7 @@ describe('an answer before the whole body has come', () => {
     expect(summary(outcome)).toEqual({status: 'failed', code: 'premature_response', attempts: 1});
   });
 
-  test('103 is no answer', async () => {
+  test('103 is no response', async () => {
     const {url} = await scriptedServer(async connection => {
       await connection.request(mebibyte);
       connection.socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n');
@@ -125,7 +125,7 @@ describe('an answer before the whole body has come', () => {
     expect(summary(outcome)).toEqual({status: 'uploaded', attempts: 1});
   });
 
-  test('100 that nobody asked for, after the whole file: no answer yet, the file is stored', async () => {
+  test('100 that nobody asked for, after the whole file: no response yet, the file is stored', async () => {
     const {url} = await scriptedServer(async connection => {
       await connection.request();
       connection.socket.write('HTTP/1.1 100 Continue\r\n\r\n');
@@ -192,7 +192,7 @@ describe('a connection', () => {
     expect(stored.length).toBeLessThanOrEqual(10);
   });
 
-  test('with two answers to one request: the second is taken for nothing', async () => {
+  test('with two responses to one request: the second is taken for nothing', async () => {
     const {url} = await scriptedServer(
       async connection => {
         await connection.request();

@@ -58,7 +58,7 @@ describe('what becomes of the rest of the batch', () => {
     }
   });
 
-  test('404 after a file that could not be opened: it is the first answer, so the batch halts', async () => {
+  test('404 after a file that could not be opened: it is the first response, so the batch halts', async () => {
     const {url} = await scriptedServer(...statuses(404));
     const missing: Source = {
       name: 'missing',
@@ -68,7 +68,7 @@ describe('what becomes of the rest of the batch', () => {
     expect(codes(outcomes)).toEqual(['failed file_missing', 'failed not_found', 'failed not_tried']);
   });
 
-  test('404 after a file whose connection was lost: it is the first answer, so the batch halts', async () => {
+  test('404 after a file whose connection was lost: it is the first response, so the batch halts', async () => {
     const {url} = await scriptedServer(
       async connection => {
         await connection.request(1);
@@ -222,7 +222,7 @@ describe('a stop', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('after the last byte: the answer is waited for and counts', async () => {
+  test('after the last byte: the response is waited for and counts', async () => {
     const stop = new AbortController();
     let answering: ScriptedConnection | undefined;
     const {url} = await scriptedServer(async connection => {

@@ -49,7 +49,7 @@ describe('the client and the embedded service', () => {
     );
   });
 
-  test('the same idempotency key twice: one record, the same answer', async () => {
+  test('the same idempotency key twice: one record, the same response', async () => {
     const {client: uploader, service} = await client();
     const bytes = await readFile(fixture('photo.png'));
     const twice = request(bytes);
@@ -115,7 +115,7 @@ describe('the client and the embedded service', () => {
     await uploader.close();
   });
 
-  test('a GraphQL query: its answer', async () => {
+  test('a GraphQL query: its response', async () => {
     const {client: uploader} = await client();
     const answer = await uploader.graphql({query: '{__typename}'});
     expect({status: answer.status, body: JSON.parse(answer.body.toString())}).toEqual({

@@ -1,5 +1,5 @@
 import {parseErrorRecord, parseRecord} from '../../src/service/record.ts';
-import type {UploadAnswer, UploadRequest} from '../../src/service/uploader.ts';
+import type {UploadRequest, UploadResponse} from '../../src/service/uploader.ts';
 import type {Process} from './process.ts';
 import type {World} from './world.ts';
 
@@ -53,7 +53,7 @@ function isRecord(name: AnswerName): boolean {
 const answerNames = Object.keys(answers) as AnswerName[];
 
 /** What the bytes of a response say that have come so far: `nothing`, that one has `begun`, or what it is. */
-export function responseOf(text: string, hasEnded: boolean): UploadAnswer | 'nothing' | 'begun' | 'broken' {
+export function responseOf(text: string, hasEnded: boolean): UploadResponse | 'nothing' | 'begun' | 'broken' {
   const head = /^HTTP\/1\.1 (\d{3}) .*?\r\n\r\n/s.exec(text)?.[0];
   if (head === undefined) {
     const isHttp = 'HTTP/1.1 '.startsWith(text.slice(0, 9));
@@ -134,8 +134,8 @@ export class Exchange {
   readonly #request: UploadRequest;
   readonly #trouble: Trouble;
   readonly #receiver: Receiver;
-  readonly #answer: Promise<UploadAnswer>;
-  #resolve: (answer: UploadAnswer) => void = () => {};
+  readonly #answer: Promise<UploadResponse>;
+  #resolve: (answer: UploadResponse) => void = () => {};
   #reject: (error: Error) => void = () => {};
   readonly #sent: Buffer[] = [];
   #received = 0;
@@ -172,7 +172,7 @@ export class Exchange {
     });
   }
 
-  async run(): Promise<UploadAnswer> {
+  async run(): Promise<UploadResponse> {
     const {signal} = this.#request;
     const abort = () => this.#end(signal.reason as Error);
     if (signal.aborted) abort();

@@ -1,6 +1,6 @@
 import {hash} from 'node:crypto';
 import {MediaError} from '../../src/errors.ts';
-import type {UploadAnswer, Uploader, UploadRequest} from '../../src/service/uploader.ts';
+import type {Uploader, UploadRequest, UploadResponse} from '../../src/service/uploader.ts';
 import {drawTrouble, Exchange, noTrouble, type Receiver} from './network.ts';
 import type {Process} from './process.ts';
 import type {World} from './world.ts';
@@ -56,7 +56,7 @@ export class SimulatedService {
     };
   }
 
-  #upload(request: UploadRequest, process: Process): Promise<UploadAnswer> {
+  #upload(request: UploadRequest, process: Process): Promise<UploadResponse> {
     const world = this.#world;
     const isTroubled = !this.isFair && world.oneIn(this.traits.troubleOneIn);
     if (isTroubled && world.oneIn(12))

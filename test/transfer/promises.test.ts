@@ -4,7 +4,7 @@ import type {JournalHandle} from '../../src/journal/file.ts';
 import {pathKey} from '../../src/journal/line.ts';
 import {Stop, unlessStopped} from '../../src/lib/stop.ts';
 import {parseRecord} from '../../src/service/record.ts';
-import type {Refused, UploadAnswer, Uploader, UploadRequest} from '../../src/service/uploader.ts';
+import type {Refused, Uploader, UploadRequest, UploadResponse} from '../../src/service/uploader.ts';
 import type {OpenSource, Source} from '../../src/sources/open/source.ts';
 import type {Outcome} from '../../src/transfer/outcome.ts';
 import {mebibyte, memorySource, noObserver, uploadEach, zeroSource} from '../service/support.ts';
@@ -45,14 +45,14 @@ interface Sending {
   isOpen?: boolean;
 }
 
-function stored(id = 'med_1'): UploadAnswer {
+function stored(id = 'med_1'): UploadResponse {
   const received = parseRecord(JSON.stringify({id}));
   if ('problem' in received) throw new Error(received.problem);
   return {kind: 'stored', received};
 }
 
 /** An uploader that answers each request so, given its number from 1, and counts them. */
-function counting(answer: (request: UploadRequest, number: number) => Promise<UploadAnswer>) {
+function counting(answer: (request: UploadRequest, number: number) => Promise<UploadResponse>) {
   const uploader = {
     requests: 0,
     upload(request: UploadRequest) {
@@ -342,7 +342,7 @@ describe('time limits', () => {
 });
 
 describe('a response that comes after the run was stopped', () => {
-  test.each<[string, UploadAnswer, boolean, string]>([
+  test.each<[string, UploadResponse, boolean, string]>([
     ['413 to a part', {kind: 'refused', status: 413}, false, 'failed rejected'],
     ['401 to a part', {kind: 'refused', status: 401}, false, 'failed unauthorized'],
     ['413 to all of it', {kind: 'refused', status: 413}, true, 'failed rejected'],
@@ -548,7 +548,7 @@ describe('an attempt leaves no timer and no listener behind', () => {
   const reset = () => Promise.reject(Object.assign(new Error('reset'), {code: 'ECONNRESET'}));
   const broken = () => Promise.reject(new MediaError('source_changed', 'The file changed.'));
 
-  test.each<[string, Source, (request: UploadRequest) => Promise<UploadAnswer>, object]>([
+  test.each<[string, Source, (request: UploadRequest) => Promise<UploadResponse>, object]>([
     ['stored', large(), request => send(request).then(() => stored()), {}],
     ['stored, with a rate limit', large(), request => send(request).then(() => stored()), {limitRate: 1e5}],
     ['refused 20 times', small(), request => send(request).then(() => busy), {retries: 20}],
@@ -798,7 +798,7 @@ describe('one after another in one run', () => {
     expect(uploader.requests).toBe(1);
   });
 
-  test.each<[string, () => Promise<UploadAnswer>, object]>([
+  test.each<[string, () => Promise<UploadResponse>, object]>([
     ['while it waits to be tried again', async () => busy, {}],
     [
       'while it is sent',
@@ -824,28 +824,22 @@ describe('what was opened is closed, once', () => {
   const changed = () => Promise.reject(new MediaError('source_changed', 'The file changed.'));
   const cut = () => Promise.reject(Object.assign(new Error('reset'), {code: 'ECONNRESET'}));
 
-  test.each<[string, Partial<OpenSource>, (request: UploadRequest) => Promise<UploadAnswer>, object, string]>(
+  test.each<
+    [string, Partial<OpenSource>, (request: UploadRequest) => Promise<UploadResponse>, object, string]
+  >([
+    ['stored', {}, request => send(request).then(() => stored()), {}, 'uploaded'],
+    ['refused', {}, async () => ({kind: 'refused', status: 413}), {}, 'failed rejected'],
+    ['refused, and then stored', {}, request => send(request).then(() => stored()), {hiccups: 2}, 'uploaded'],
+    ['unknown', {}, request => send(request).then(cut), {}, 'unknown outcome_unknown'],
     [
-      ['stored', {}, request => send(request).then(() => stored()), {}, 'uploaded'],
-      ['refused', {}, async () => ({kind: 'refused', status: 413}), {}, 'failed rejected'],
-      [
-        'refused, and then stored',
-        {},
-        request => send(request).then(() => stored()),
-        {hiccups: 2},
-        'uploaded',
-      ],
-      ['unknown', {}, request => send(request).then(cut), {}, 'unknown outcome_unknown'],
-      [
-        'changed',
-        {verify: changed},
-        request => send(request).then(() => stored()),
-        {},
-        'failed source_changed',
-      ],
-      ['checked', {}, async () => stored(), {dryRun: true}, 'checked'],
+      'changed',
+      {verify: changed},
+      request => send(request).then(() => stored()),
+      {},
+      'failed source_changed',
     ],
-  )('%s', async (_name, changes, meet, {hiccups = 0, ...options}: {hiccups?: number}, expected) => {
+    ['checked', {}, async () => stored(), {dryRun: true}, 'checked'],
+  ])('%s', async (_name, changes, meet, {hiccups = 0, ...options}: {hiccups?: number}, expected) => {
     let isOpen = 0;
     let left = hiccups;
     const source = large(changes);

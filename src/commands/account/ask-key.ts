@@ -84,9 +84,9 @@ async function ask(
     for (const end of ['close', 'error']) lines.on(end, () => resolve(undefined));
   });
   show();
-  const answer = await line;
+  const reply = await line;
   lines.close();
-  if (answer !== undefined) return answer;
+  if (reply !== undefined) return reply;
   stderr.write('\n');
   throw new MediaError('interrupted', 'The login was cancelled.', {hint: 'Nothing was stored.'});
 }

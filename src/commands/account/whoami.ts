@@ -29,7 +29,7 @@ export async function runWhoami(
   const {profileName: profile, baseUrl, key} = settings;
   const isEmbedded = baseUrl?.kind === 'embedded';
   const canAsk = isEmbedded || (baseUrl !== undefined && key !== undefined);
-  const {exitStatus, ...answer} = canAsk
+  const {exitStatus, ...check} = canAsk
     ? await ask(settings, invocation, timeoutMs)
     : await missing(settings);
   const report: WhoamiReport = {
@@ -41,22 +41,24 @@ export async function runWhoami(
       : key === undefined
         ? null
         : {masked: key.secret.masked(), source: key.source},
-    ...answer,
+    ...check,
   };
   await invocation.stdout.write(json ? jsonLine(report) : reportText(report));
   return exitStatus;
 }
 
 /** What the service, or the lack of settings, says of the key. */
-type Answer = Omit<WhoamiReport, 'profile' | 'baseUrl' | 'baseUrlSource' | 'key'> & {exitStatus: ExitStatus};
+type KeyCheck = Omit<WhoamiReport, 'profile' | 'baseUrl' | 'baseUrlSource' | 'key'> & {
+  exitStatus: ExitStatus;
+};
 
-async function missing(settings: Settings): Promise<Answer> {
+async function missing(settings: Settings): Promise<KeyCheck> {
   const {missingSettings} = await import('../../cli/key-hints.ts');
   const {message, hint} = missingSettings(settings);
   return {status: 'missing', message, ...omitUndefined({hint}), exitStatus: 4};
 }
 
-async function ask(settings: Settings, invocation: Invocation, timeoutMs: number): Promise<Answer> {
+async function ask(settings: Settings, invocation: Invocation, timeoutMs: number): Promise<KeyCheck> {
   const [{openSessionFor, within, withSession}, {verifyKey, whoOwnsKey}] = await Promise.all([
     import('../../cli/session.ts'),
     import('../../service/identity.ts'),

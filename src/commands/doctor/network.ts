@@ -7,7 +7,7 @@ import {
   Connection,
   clientCertificateHint,
   describeConnectError,
-  type HttpAnswer,
+  type HttpResponse,
   type NamedProxy,
   proxyFor,
 } from '../../http/http.ts';
@@ -72,10 +72,10 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
   const connection = new Connection(url, connectionOptions(invocation, settings));
   return within(invocation, timeoutMs, async signal => {
     try {
-      const answer = await connection.request({method: 'GET', path: url.pathname, headers: {}, signal});
-      const error = refusalForTls(answer, url, settings);
+      const response = await connection.request({method: 'GET', path: url.pathname, headers: {}, signal});
+      const error = refusalForTls(response, url, settings);
       if (error !== undefined) throw error;
-      return `${url.host} responds (${answer.status} to GET ${url.pathname} without the key)`;
+      return `${url.host} responds (${response.status} to GET ${url.pathname} without the key)`;
     } catch (cause) {
       const broken = describeBroken(cause, url.host);
       if (signal.aborted)
@@ -97,9 +97,9 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
 }
 
 /** The error behind a page with status 400: the port wants TLS, or a client certificate. No service sends either. */
-function refusalForTls(answer: HttpAnswer, url: URL, settings: Settings): MediaError | undefined {
+function refusalForTls(response: HttpResponse, url: URL, settings: Settings): MediaError | undefined {
   const {host} = url;
-  const {status, message, words = ''} = refusalIn(answer);
+  const {status, message, words = ''} = refusalIn(response);
   if (status !== 400 || message !== undefined) return undefined;
   if (/certificate/i.test(words))
     return new MediaError('tls_failed', `${host} refused the request: "${words}".`, {

@@ -75,7 +75,7 @@ export async function readDryRunMemory(
   const identity = await identityOf(settings, host);
   const isEmbedded = settings.baseUrl?.kind === 'embedded';
   const {readLookup} = await import('../../journal/journal.ts');
-  const ask = async <Answer>(question: (session: Session) => Promise<Answer>) => {
+  const ask = async <Result>(question: (session: Session) => Promise<Result>) => {
     const {openSession, withSession} = await import('../../cli/session.ts');
     return withSession(await openSession(invocation, stop), question);
   };

@@ -18,7 +18,7 @@ export interface Service extends Omit<ServiceState, 'close'> {
   readonly faults: Faults | undefined;
   /** What is counted, if anything is: for Prometheus, in its text format. */
   readonly metrics: {show(): Promise<{text: string; contentType: string}>} | undefined;
-  /** Further names in the Host field that are answered, such as `media` or `media:4010`; without a port, with any. */
+  /** Further names in the Host field that are accepted, such as `media` or `media:4010`; without a port, with any. */
   readonly allowHosts: readonly string[];
   /** Origins whose pages may upload, query and read files, such as `http://localhost:5173`; `*` needs a `fixedKey`. */
   readonly allowOrigins: readonly string[];
@@ -47,7 +47,7 @@ export interface Observer {
   onError(error: unknown): void;
 }
 
-/** A request that was answered or abandoned. */
+/** A request that got a response or was abandoned. */
 export interface RequestEntry {
   method: string;
   /** Without the query. */

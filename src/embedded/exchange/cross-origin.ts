@@ -37,7 +37,7 @@ export function crossOriginHeaders(
 }
 
 /** Responds to the question of a browser whether a page may send a request; returns whether it was one that may. */
-export function answersPreflight({request, response, method, commonHeaders}: Exchange): boolean {
+export function respondsToPreflight({request, response, method, commonHeaders}: Exchange): boolean {
   const {'access-control-request-method': pageMethod, 'access-control-request-headers': fields} =
     request.headers;
   if (method !== 'OPTIONS' || pageMethod === undefined) return false;

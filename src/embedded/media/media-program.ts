@@ -1,6 +1,6 @@
 import {isMainThread, parentPort, Worker} from 'node:worker_threads';
 import {systemHost} from '../../host.ts';
-import {boundedAnswer} from '../../lib/bounded-answer.ts';
+import {boundedResponse} from '../../lib/bounded-response.ts';
 import {threadSource} from '../../package-file.ts';
 import {agreeing, canCompare, probeWithFfprobe} from './ffmpeg.ts';
 import type {Findings, MediaRequest} from './media-facts.ts';
@@ -65,7 +65,7 @@ async function inThread<Response extends object>(
     eval: true,
     resourceLimits: {maxOldGenerationSizeMb: limits.heapMiB},
   });
-  const response = await boundedAnswer<Response>(thread, request, processorMs).catch(() => undefined);
+  const response = await boundedResponse<Response>(thread, request, processorMs).catch(() => undefined);
   if (response === undefined) thread = undefined;
   return response;
 }

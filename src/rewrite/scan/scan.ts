@@ -33,21 +33,23 @@ export interface ScanResult {
 }
 
 /** The references, or why they were not found. */
-export type ScanAnswer = ScanResult | {failure: string};
+export type ScanResponse = ScanResult | {failure: string};
 
 /** What tells the thread of a Scanner from any other. */
 export const scanThread = 'scan documents';
 
 if (workerData === scanThread)
-  parentPort?.on('message', async (request: ScanRequest) => parentPort?.postMessage(await answerTo(request)));
+  parentPort?.on('message', async (request: ScanRequest) =>
+    parentPort?.postMessage(await responseTo(request)),
+  );
 
-export async function answerTo({kind, text, options}: ScanRequest): Promise<ScanAnswer> {
+export async function responseTo({kind, text, options}: ScanRequest): Promise<ScanResponse> {
   try {
     return await scanDocument(kind, text, options);
   } catch (error) {
     if (error instanceof VFileMessage) {
-      const answer = await answerTo({kind: 'markdown', text, options});
-      return {...answer, notMdx: `${error.line ?? 1}:${error.column ?? 1}: ${error.reason}`};
+      const response = await responseTo({kind: 'markdown', text, options});
+      return {...response, notMdx: `${error.line ?? 1}:${error.column ?? 1}: ${error.reason}`};
     }
     // The stack of a parser overflows with a RangeError, too.
     if (error instanceof RangeError) return {failure: 'it is nested more than 1,000 levels deep'};

@@ -1,7 +1,7 @@
 import {describeBroken, MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
-import type {Stored, UploadAnswer, Uploader, UploadRequest} from '../../service/uploader.ts';
+import type {Stored, Uploader, UploadRequest, UploadResponse} from '../../service/uploader.ts';
 import {type BodyOptions, type BodyWatcher, openBody, unsure} from './body.ts';
 import type {Failure, Phase} from './judge.ts';
 
@@ -94,17 +94,20 @@ class Attempt implements BodyWatcher {
     }
   }
 
-  #resultOf(answer: UploadAnswer): Stored | FailedAttempt {
+  #resultOf(response: UploadResponse): Stored | FailedAttempt {
     // A refusal counts even if the run was stopped or the source failed in the meantime.
-    if (answer.kind === 'refused') return this.#failed(answer);
+    if (response.kind === 'refused') return this.#failed(response);
     if (this.#phase !== 'released') {
       // Even if the rest of that response never came: it must not look like a stall, which is retried.
-      const premature: Failure = {kind: 'premature', status: answer.kind === 'stored' ? 200 : answer.status};
+      const premature: Failure = {
+        kind: 'premature',
+        status: response.kind === 'stored' ? 200 : response.status,
+      };
       return this.#failed(
         this.#failure === undefined || /stall$/.test(this.#failure.kind) ? premature : this.#failure,
       );
     }
-    return answer.kind === 'stored' ? answer : this.#failed(this.#failure ?? answer);
+    return response.kind === 'stored' ? response : this.#failed(this.#failure ?? response);
   }
 
   #failed(failure: Failure): FailedAttempt {
@@ -124,7 +127,7 @@ class Attempt implements BodyWatcher {
 
   released(): void {
     this.#phase = 'released';
-    this.#watchFor('answer-timeout', defaultResponseMs);
+    this.#watchFor('response-timeout', defaultResponseMs);
   }
 
   /** Keeps why a body failed, since the request itself only reports that it ended. */
@@ -154,7 +157,7 @@ class Attempt implements BodyWatcher {
   }
 
   /** Restarted with each sign of progress. */
-  #watchFor(kind: 'read-stall' | 'stall' | 'answer-timeout', defaultMs: number): void {
+  #watchFor(kind: 'read-stall' | 'stall' | 'response-timeout', defaultMs: number): void {
     const {timeoutMs: afterMs = defaultMs} = this.#options;
     // When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has
     // arrived.

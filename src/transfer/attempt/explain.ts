@@ -58,7 +58,7 @@ export function describeFailure(failure: Failure, host: string, longWaitMs?: num
       return new MediaError('stalled', `${host} accepted no more data for ${seconds(failure.afterMs)}.`, {
         hint: hint`On a very slow link, raise ${option('timeout')}.`,
       });
-    case 'answer-timeout':
+    case 'response-timeout':
       return new MediaError(
         'stalled',
         `${host} did not respond within ${seconds(failure.afterMs)} of the last byte.`,

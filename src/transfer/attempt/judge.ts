@@ -11,7 +11,7 @@ export type Failure =
   /** The connection broke, or the response is not HTTP. */
   | {kind: 'connection'; cause: unknown}
   /** Nothing could be read, or sent, for so long, or no response came within that time after the last byte. */
-  | {kind: 'read-stall' | 'stall' | 'answer-timeout'; afterMs: number}
+  | {kind: 'read-stall' | 'stall' | 'response-timeout'; afterMs: number}
   /** A 2xx although the last bytes of the body were held back. */
   | {kind: 'premature'; status: number}
   | Unreadable

@@ -509,7 +509,7 @@ describe('the upload path', () => {
     expect(found('upload-path').message).toContain(reason);
   });
 
-  it('the key in the answer: not shown', async () => {
+  it('the key in the response: not shown', async () => {
     const body = JSON.stringify({code: 1, message: `no ${testKey}`});
     const {box} = await service(connection => connection.answer(404, body));
     const {stdout} = await examine(box);

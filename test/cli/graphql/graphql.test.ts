@@ -245,7 +245,7 @@ describe('what media graphql sends', () => {
   });
 });
 
-describe('what media graphql makes of the answer', () => {
+describe('what media graphql makes of the response', () => {
   it('numbers past 2^53: printed as they came; control characters escaped', async () => {
     const {box} = await answering(200, '{"data":{"size":9007199254740993,"name":"a\u009b\u202eb"}}\n\n');
     const {stdout} = await box.run(['graphql', '{a}']);

@@ -254,7 +254,7 @@ describe('a login that stores nothing', () => {
 });
 
 describe('a key that the check cannot vouch for', () => {
-  it.each([403, 404])('%i in answer to the check: stored with a warning', async status => {
+  it.each([403, 404])('%i in response to the check: stored with a warning', async status => {
     const {url} = await answering(status, '{"code":7,"message":"no"}');
     const box = await sandbox();
     const {stderr, exitCode} = await login(box, url);

@@ -183,7 +183,7 @@ describe('a host that is not loopback', () => {
     expect({exitCode, requests: requests.length}).toEqual({exitCode: 1, requests: 1});
   });
 
-  test('a proxy that answers 204 to CONNECT: any 2xx opens the tunnel', async () => {
+  test('a proxy that responds with 204 to CONNECT: any 2xx opens the tunnel', async () => {
     const {port, certificate} = await tlsService([{type: 2, value: 'media.invalid'}]);
     const proxy = await someProxy(port, socket => {
       const upstream = connect(port, '127.0.0.1', () => {

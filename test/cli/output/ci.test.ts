@@ -284,7 +284,7 @@ describe('untrusted text on GitHub', () => {
     expect(records).not.toMatch(/[\u2028\u202e]/);
   });
 
-  it('a service that answers with commands: its words form none', async () => {
+  it('a service that responds with commands: its words form none', async () => {
     const {url} = await scriptedServer(async connection => {
       await connection.request();
       connection.answer(

@@ -54,7 +54,7 @@ describe.each(signals)('%s', signal => {
     expect(stdout).not.toContain('m_1');
   });
 
-  test('after the last byte: the answer is waited for, its record printed, then it ends by the signal', async () => {
+  test('after the last byte: the response is waited for, its record printed, then it ends by the signal', async () => {
     const {upload, connection} = await unanswered(['--json', '--no-progress']);
     upload.kill(signal);
     await untilTaken(upload.pid);
@@ -88,7 +88,7 @@ test('SIGINT twice: a file that has failed before is told', async () => {
   expect(signal).toBe('SIGINT');
 });
 
-test('SIGINT after the last byte, and no answer within the grace: the outcome is unknown', async () => {
+test('SIGINT after the last byte, and no response within the grace: the outcome is unknown', async () => {
   const {upload, host} = await unanswered();
   upload.kill('SIGINT');
   const {stdout, stderr, signal} = await upload;

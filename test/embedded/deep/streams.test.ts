@@ -61,7 +61,7 @@ const files = [
 
 describe('the playlist of a video', () => {
   it(
-    'all fixtures: every URL in a record answers at once; what fragmented MP4 can carry has a playlist',
+    'all fixtures: every URL in a record responds at once; what fragmented MP4 can carry has a playlist',
     slowTest,
     async () => {
       const {send, dataDirectory} = await previewing();

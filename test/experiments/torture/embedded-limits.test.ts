@@ -47,7 +47,7 @@ const asked: Record<string, Asked> = {
 };
 
 experiment(
-  'embedded service: each answer of /graphql that has a body has one Content-Type',
+  'embedded service: each response of /graphql that has a body has one Content-Type',
   async () => {
     const {service, key: ourKey} = await serviceWithKey();
     const broken: string[] = [];

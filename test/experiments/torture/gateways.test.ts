@@ -70,7 +70,7 @@ experiment(
 );
 
 experiment(
-  'Varnish answers 503 with Retry-After for a service that has stored the file: unknown, stored once',
+  'Varnish responds with 503 with Retry-After for a service that has stored the file: unknown, stored once',
   async ({scale}) => {
     const slow = {at: (moment: string) => (moment === 'stored' ? pause(1_500) : undefined)};
     const lines = await through('varnish', '', scale === 'long' ? 12 : 3, slow);

@@ -6,7 +6,7 @@ import type {JournalHandle} from '../../../src/journal/file.ts';
 import {openJournal} from '../../../src/journal/open.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {parseRecord} from '../../../src/service/record.ts';
-import type {UploadAnswer, Uploader} from '../../../src/service/uploader.ts';
+import type {Uploader, UploadResponse} from '../../../src/service/uploader.ts';
 import {filesIn} from '../../../src/sources/open/file.ts';
 import {uploadBatch} from '../../../src/transfer/batch.ts';
 import type {Outcome} from '../../../src/transfer/outcome.ts';
@@ -111,7 +111,7 @@ const reset = () => Object.assign(new Error('reset'), {code: 'ECONNRESET'});
 
 function uploaderOf(service: KeptService, process: Process, isFair: boolean): Uploader {
   return {
-    upload: async ({body}): Promise<UploadAnswer> => {
+    upload: async ({body}): Promise<UploadResponse> => {
       const fate = isFair ? 'store' : process.fate();
       await process.step();
       if (fate === 'cut') throw reset();

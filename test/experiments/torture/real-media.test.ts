@@ -33,7 +33,7 @@ const unreadable = new Set(['avif-sequence.avif']);
 const contested = new Set(['mp4-fragmented.mp4']);
 
 experiment(
-  'real files: every upload succeeds, what its record says is true, and its URLs answer',
+  'real files: every upload succeeds, what its record says is true, and its URLs respond',
   async () => {
     const {service, key} = await serviceWithKey({previews: true});
     const all = await truths();

@@ -89,7 +89,7 @@ describe('the recipes for media serve', () => {
     expect(Object.keys(parse(stdout).services)).toEqual(['app', 'media']);
   });
 
-  it('the variables of GitLab: a service that answers for its alias, with URLs that begin with it', async () => {
+  it('the variables of GitLab: a service that responds for its alias, with URLs that begin with it', async () => {
     const box = await sandbox({...gitlabJob?.variables, MEDIA_SERVE_PORT: '0', MEDIA_SERVE_DATA_DIR: 'kept'});
     const {url} = await serve(box);
     const upload = await box.run(['upload', fixture('photo.png'), '--base-url', url, '--format', 'url']);

@@ -2,7 +2,7 @@ import {createServer, type Server, type Socket} from 'node:net';
 import {expect, inject, test} from 'vitest';
 import {nextTurn} from '../../../src/host.ts';
 import type {ServiceClient} from '../../../src/service/client.ts';
-import type {UploadAnswer} from '../../../src/service/uploader.ts';
+import type {UploadResponse} from '../../../src/service/uploader.ts';
 import type {Outcome} from '../../../src/transfer/outcome.ts';
 import {answers, type End, responseOf} from '../../simulation/network.ts';
 import {afterTest} from '../../support/after-test.ts';
@@ -100,7 +100,7 @@ async function serviceAndClient(): Promise<{service: Service; client: ServiceCli
 async function upload(
   client: ServiceClient,
   content = Buffer.from('file'),
-): Promise<UploadAnswer | 'broken'> {
+): Promise<UploadResponse | 'broken'> {
   const body = {length: content.length, content};
   const key = '9e9e4f6e-6f1f-4b7a-8d5d-5a5a5a5a5a5a';
   return client
@@ -109,7 +109,7 @@ async function upload(
 }
 
 /** What matters of an answer. */
-function facts(answer: UploadAnswer | string) {
+function facts(answer: UploadResponse | string) {
   if (typeof answer === 'string') return 'broken';
   if (answer.kind === 'stored') return answer.received.json;
   const {kind, status} = answer;
@@ -119,7 +119,7 @@ function facts(answer: UploadAnswer | string) {
 }
 
 test.each(ends)(
-  'each known answer, cut at each byte by a %s: what the bytes that came say, and no more',
+  'each known response, cut at each byte by a %s: what the bytes that came say, and no more',
   async how => {
     const {service, client} = await serviceAndClient();
     const broken: string[] = [];
@@ -176,8 +176,8 @@ test.each(ends)('a request that ends at each byte by a %s: stored once, or unkno
   expect(unknown).toBeGreaterThanOrEqual(Math.floor((service.requestBytes - long.length) / stepOf(how)));
 });
 
-test.each(['with the answer', 'later, unasked'])(
-  'the answer to another request comes %s on a connection that is used again, cut at each byte: never taken for ours',
+test.each(['with the response', 'later, unasked'])(
+  'the response to another request comes %s on a connection that is used again, cut at each byte: never taken for ours',
   async when => {
     const other = record('med_other');
     const told = new Set<string>();

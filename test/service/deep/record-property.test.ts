@@ -12,7 +12,7 @@ const anyAnswer = fc.oneof(
   jsonText.map(text => text.slice(0, -1)),
 );
 
-describe('what a service answers', () => {
+describe('what a service responds', () => {
   holdsFor('any text: a record with an id, an error with a message, or neither', [anyAnswer], text => {
     const received = parseRecord(text);
     if (!('problem' in received)) expect(received.record.id).toMatch(/./s);
@@ -73,7 +73,7 @@ function spelled(text: string, choices: readonly boolean[]): string {
     .join('');
 }
 
-describe('a key in an answer', () => {
+describe('a key in a response', () => {
   const choices = fc.array(fc.boolean(), {minLength: 1, maxLength: 7});
   holdsFor(
     'however it is spelled: gone, and what is left is the same JSON otherwise',

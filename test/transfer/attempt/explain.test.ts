@@ -137,7 +137,7 @@ test('what counts as a failure of a connection: a list of codes, and nothing tha
   });
 });
 
-describe('a failure without an answer', () => {
+describe('a failure without a response', () => {
   test.each<[string, Phase, Failure, string, string]>([
     [
       'a broken connection',
@@ -183,8 +183,8 @@ describe('an unknown outcome', () => {
   test.each<[string, Failure, string]>([
     ['a broken connection', {kind: 'connection', cause: reset}, `The connection to ${host} broke. ${sent}`],
     [
-      'no answer',
-      {kind: 'answer-timeout', afterMs: 1_500},
+      'no response',
+      {kind: 'response-timeout', afterMs: 1_500},
       `${host} did not respond within 1.5 s of the last byte. ${sent}`,
     ],
     [
@@ -203,7 +203,7 @@ describe('an unknown outcome', () => {
     expect(hintOf(error)).toContain('--on-unknown retry');
   });
 
-  test('an answer that is no record: sent again, the file would be stored twice, unless its key is honoured', () => {
+  test('a response that is no record: sent again, the file would be stored twice, unless its key is honoured', () => {
     const failure: Failure = {kind: 'unreadable', status: 200, problem: 'not JSON'};
     const error = explained('released', failure);
     expect(error.message).toBe(`${host} returned 200, but the response was not JSON. ${sent}`);

@@ -23,7 +23,7 @@ const failures: fc.Arbitrary<Failure> = fc.oneof(
   errors.map((error): Failure => ({kind: 'error', error})),
   fc.constant<Failure>({kind: 'connection', cause: new Error('reset')}),
   fc.constant<Failure>({kind: 'stall', afterMs: 1}),
-  fc.constant<Failure>({kind: 'answer-timeout', afterMs: 1}),
+  fc.constant<Failure>({kind: 'response-timeout', afterMs: 1}),
   statuses.map((status): Failure => ({kind: 'unreadable', status, problem: 'empty'})),
   statuses.map((status): Failure => ({kind: 'premature', status})),
   fc

@@ -83,7 +83,7 @@ describe('two roots with files of the same relative path, in flight at once', ()
   });
 });
 
-it('stored without an answer, sent again and refused, sent once more: one key, and stored once', async () => {
+it('stored without a response, sent again and refused, sent once more: one key, and stored once', async () => {
   const {sandbox} = await connectedSandbox();
   await pictures(sandbox, {'a/x.png': 'x'});
   const answers = [502, 415, 200];

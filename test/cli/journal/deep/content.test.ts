@@ -73,7 +73,7 @@ describe('one journal, and its files under other names', () => {
     expect(await service.records()).toHaveLength(2);
   });
 
-  it('two equal files at once, the first stored without an answer: both unknown, sent once', async () => {
+  it('two equal files at once, the first stored without a response: both unknown, sent once', async () => {
     const {sandbox} = await connectedSandbox();
     await picture(sandbox, 'a.png', 'same');
     await picture(sandbox, 'b.png', 'same');

@@ -60,7 +60,7 @@ describe.each(commands)('%s', (name, before, after) => {
     expect(await stores.stored()).toBe(1);
   });
 
-  it('nobody answers: nothing skipped, printed or written, and exit status 6', async () => {
+  it('nobody responds: nothing skipped, printed or written, and exit status 6', async () => {
     const stores = await machine();
     await stores.box.run(before);
     await stores.service().close();
@@ -164,7 +164,7 @@ const uploadsIn = (requests: readonly RawRequest[]) =>
 const statusesIn = (stdout: string) => stdout.match(/"status":"\w+"/g);
 
 describe('a journal and Media-Service-Id', () => {
-  it('an upload whose answer bears another ID: its record printed, its line carries that ID, the run ends', async () => {
+  it('an upload whose response bears another ID: its record printed, its line carries that ID, the run ends', async () => {
     const {box, requests, upload} = await identified('one', 'one', 'two', 'one');
     expect((await upload('a.png')).exitCode).toBe(0);
     await copyFile(fixture('photo.gif'), join(box.directory, 'c.gif'));
@@ -184,7 +184,7 @@ describe('a journal and Media-Service-Id', () => {
     expect(uploadsIn(requests)).toBe(3);
   });
 
-  it('one file whose answer bears another ID: its record, and exit status 1', async () => {
+  it('one file whose response bears another ID: its record, and exit status 1', async () => {
     const {upload} = await identified('one', 'one', 'two');
     await upload('a.png');
     const {stdout, exitCode} = await upload('b.jpg');

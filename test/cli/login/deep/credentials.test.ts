@@ -260,7 +260,7 @@ describe('a rejected key where the profile has a profile-url', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({status: 'rejected', profileUrl: page});
   });
 
-  it('another base URL, and an answer other than 401: not told', async () => {
+  it('another base URL, and a response other than 401: not told', async () => {
     const {service} = await embeddedService();
     const uploadOnly = await service.createKey({permissions: ['upload']});
     const box = await configured({
@@ -347,7 +347,7 @@ describe('several profiles', () => {
 const noKeychain =
   testedExecutable === undefined ? 'there is no D-Bus session' : 'a single executable does not use it';
 
-describe.runIf(process.platform === 'linux')('a machine without a keychain that answers', () => {
+describe.runIf(process.platform === 'linux')('a machine without a keychain that responds', () => {
   it('no D-Bus session: the key is kept in the file, and that is said', async () => {
     const box = await desktop();
     const {stderr, exitCode} = await login(box, 'https://a.example');

@@ -98,7 +98,7 @@ test('garbage after the whole file: unknown, and told that it is not HTTP', asyn
   expect(exitCode).toBe(5);
 });
 
-describe('a proxy that answers CONNECT with a page', () => {
+describe('a proxy that responds to CONNECT with a page', () => {
   const sentence = (port: number) =>
     `The proxy 127.0.0.1:${port} returned a page instead of a connection: "Welcome to the Grand Hotel".`;
 

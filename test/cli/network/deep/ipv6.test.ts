@@ -135,7 +135,7 @@ describe('a host with several addresses', () => {
     );
   });
 
-  test('one is out of reach and one refuses: told of the one that answered', async context => {
+  test('one is out of reach and one refuses: told of the one that responded', async context => {
     const port = await deadPort();
     const {stderr, exitCode} = await uploadToMany(context, port, ['2001:db8::1', '127.0.0.1']);
     expect(stderr).toContain(

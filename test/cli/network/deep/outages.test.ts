@@ -127,7 +127,7 @@ test('nothing listens for longer than --retry-max-wait: all fail for that one re
   expect(exitCode).toBe(6);
 });
 
-test('a file that is always answered 502, --on-unknown retry: the others are uploaded, and it keeps to --retries', async () => {
+test('a file that is always refused with 502, --on-unknown retry: the others are uploaded, and it keeps to --retries', async () => {
   let tries = 0;
   const {url, stored} = await gateway(({isProbe, body}) => {
     if (isProbe) return 405;

@@ -55,7 +55,7 @@ describe('media upload on a terminal', () => {
     expect(await readFile(join(box.directory, 'stdout.txt'), 'utf8')).toBe('m_1\n');
   });
 
-  it('Ctrl-C twice while the answer is awaited: ended by SIGINT at once, the cursor still there', async () => {
+  it('Ctrl-C twice while the response is awaited: ended by SIGINT at once, the cursor still there', async () => {
     const {box} = await slowService();
     const terminal = onTerminal(box, ['upload', photo]);
     await terminal.shows('waiting for the response');

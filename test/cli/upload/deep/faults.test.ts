@@ -349,7 +349,7 @@ describe('after the last byte, the outcome is unknown', () => {
     ],
     ['no answer, --timeout 300ms', silent, `HOST did not respond within 300 ms of the last byte. ${sent}`],
     [
-      'the head of an answer, then nothing',
+      'the head of a response, then nothing',
       async connection => {
         await connection.request();
         connection.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n');
@@ -553,7 +553,7 @@ describe('while bytes are held back, the upload is tried again', () => {
   });
 });
 
-describe('an answer before the last byte', () => {
+describe('a response before the last byte', () => {
   for (const [where, bytes] of [
     ['the head', 0],
     ['a quarter', unbufferable / 4],

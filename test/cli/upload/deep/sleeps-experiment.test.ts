@@ -26,7 +26,7 @@ async function sleepThroughTheAnswer(): Promise<string> {
 }
 
 experiment(
-  'SIGSTOP for longer than --timeout, the answer having arrived: uploaded',
+  'SIGSTOP for longer than --timeout, the response having arrived: uploaded',
   async ({scale}) => {
     const tried = scale === 'long' ? 50 : 2;
     const broken: string[] = [];

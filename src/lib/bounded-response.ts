@@ -1,26 +1,26 @@
 import type {Worker} from 'node:worker_threads';
 import {systemHost} from '../host.ts';
 
-/** The answer of a thread; undefined if it ended, as it must once this process has used `processorMs` meanwhile. */
-export function boundedAnswer<Answer>(
+/** The response of a thread; undefined if it ended, as it must once this process has used `processorMs` meanwhile. */
+export function boundedResponse<Response>(
   thread: Worker,
   request: unknown,
   processorMs: number,
-): Promise<Answer | undefined> {
+): Promise<Response | undefined> {
   const {clock, processorTime} = systemHost();
   const limit = processorTime() + processorMs;
   return new Promise((resolve, reject) => {
     const stopWatching = clock.every(100, () => {
       if (processorTime() <= limit) return;
       stopWatching();
-      // An answer that comes now would be taken for one of a thread that goes on.
+      // A response that comes now would be taken for one of a thread that goes on.
       thread.off('message', settle);
       void thread.terminate();
     });
-    const settle = (answer?: Answer) => {
+    const settle = (response?: Response) => {
       stopWatching();
       thread.off('message', settle).off('error', onError).off('exit', onExit);
-      resolve(answer);
+      resolve(response);
     };
     const onError = (error: Error) => {
       reject(error);

@@ -1,9 +1,9 @@
 import {EventEmitter} from 'node:events';
 import type {Worker} from 'node:worker_threads';
 import {expect, test} from 'vitest';
-import {boundedAnswer} from '../../src/lib/bounded-answer.ts';
+import {boundedResponse} from '../../src/lib/bounded-response.ts';
 
-test('a thread that takes too long to answer, and to end: ended once, and no answer, though one comes then', async () => {
+test('a thread that takes too long to respond, and to end: ended once, and no response, though one comes then', async () => {
   let ends = 0;
   const events = new EventEmitter();
   const terminate = async () => {
@@ -13,6 +13,6 @@ test('a thread that takes too long to answer, and to end: ended once, and no ans
     setTimeout(() => events.emit('exit', 1), 350);
   };
   const thread = Object.assign(events, {postMessage() {}, terminate}) as unknown as Worker;
-  expect(await boundedAnswer(thread, {}, -1)).toBeUndefined();
+  expect(await boundedResponse(thread, {}, -1)).toBeUndefined();
   expect({ends, names: events.eventNames()}).toEqual({ends: 1, names: []});
 });
