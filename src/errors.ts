@@ -272,7 +272,7 @@ export function tooManyOpen(what: string, cause: unknown, orElse = ''): MediaErr
 }
 
 /** For `catch`: rejects with that error. */
-export function failed(code: ErrorCode, what: string, hint?: string): (cause: unknown) => never {
+export function throwAs(code: ErrorCode, what: string, hint?: string): (cause: unknown) => never {
   return cause => {
     throw systemError(code, what, cause, hint);
   };

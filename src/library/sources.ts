@@ -1,6 +1,6 @@
 import {Readable} from 'node:stream';
 import type {ReadableStream} from 'node:stream/web';
-import {failed, MediaError} from '../errors.ts';
+import {MediaError, throwAs} from '../errors.ts';
 import {type StopSignal, systemHost} from '../host.ts';
 import {isString} from '../lib/json.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
@@ -120,7 +120,7 @@ type ReadRange = (from: number, to: number) => Promise<Uint8Array>;
 /** Content of a known size that can be read anywhere, more than once. */
 function memorySource(name: string, size: number, readRange: ReadRange): Source {
   const read = (position: number, length: number) =>
-    readRange(position, position + length).catch(failed('file_unreadable', `${name} could not be read`));
+    readRange(position, position + length).catch(throwAs('file_unreadable', `${name} could not be read`));
   const open = async (): Promise<OpenSource> => {
     if (size === 0) throw new MediaError('empty_file', `${name} is empty: there is nothing to upload.`);
     return {size, read, verify: async () => 'unchanged', close: async () => {}};

@@ -1,6 +1,6 @@
 import type {FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {failed, MediaError} from '../errors.ts';
+import {MediaError, throwAs} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {draftOf, makeDirectory, renameDurably, replaceDurably, writeDurably} from '../lib/files/durable.ts';
 import {linkTarget, withoutUnsafe} from '../lib/url.ts';
@@ -43,7 +43,7 @@ export async function writeInPlace(
 ): Promise<void> {
   const hint = 'With --out-dir, a copy is written to another directory.';
   const isWritten = await replaceContent(path, before, after, host).catch(
-    failed('local_failure', `${name} could not be written`, hint),
+    throwAs('local_failure', `${name} could not be written`, hint),
   );
   if (!isWritten) throw documentChangedError(name);
 }
@@ -59,7 +59,7 @@ export async function writeToMirror(
   await makeDirectory(dirname(path), undefined, host.files)
     .then(() => host.files.stat(document.path))
     .then(({mode}) => replaceDurably(path, after, draftOf(path, host), host.files, mode & 0o777))
-    .catch(failed('local_failure', `${path} could not be written`));
+    .catch(throwAs('local_failure', `${path} could not be written`));
 }
 
 function documentChangedError(name: string): MediaError {

@@ -1,6 +1,6 @@
 import {Writable} from 'node:stream';
 import type {Invocation} from '../../cli/invocation.ts';
-import {failed, MediaError} from '../../errors.ts';
+import {MediaError, throwAs} from '../../errors.ts';
 import {textOf} from '../../lib/files/read-text.ts';
 import {printable} from '../../lib/printable.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
@@ -42,7 +42,7 @@ const longestKey = 64 * 1024;
 
 export async function readKey({host}: Invocation): Promise<Secret> {
   const text = await textOf(host.stdin, longestKey, new Error('it is too long to be a key')).catch(
-    failed('usage', 'Standard input could not be read'),
+    throwAs('usage', 'Standard input could not be read'),
   );
   return parseKey(text, 'The key on standard input');
 }

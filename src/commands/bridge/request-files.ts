@@ -6,7 +6,7 @@ import {pipeline} from 'node:stream/promises';
 import {readBody, receiveBody} from '../../embedded/exchange/body.ts';
 import type {Exchange} from '../../embedded/exchange/exchange.ts';
 import {Refusal} from '../../embedded/exchange/refusal.ts';
-import {failed, MediaError} from '../../errors.ts';
+import {MediaError, throwAs} from '../../errors.ts';
 import {isBelow, pathOfFileUrl, resolveUserPath} from '../../lib/files/typed-path.ts';
 import {listOf, matching, parseObject} from '../../lib/json.ts';
 import {isOutOfSpace, systemReason, undefinedIfThrows} from '../../lib/system-code.ts';
@@ -102,7 +102,7 @@ export function realRoots(roots: readonly string[], cwd: string): Promise<string
   return Promise.all(
     roots.map(async root => {
       const path = await realpath(resolveUserPath(cwd, root)).catch(
-        failed('file_missing', `${root} could not be found`, 'Name an existing directory with --root.'),
+        throwAs('file_missing', `${root} could not be found`, 'Name an existing directory with --root.'),
       );
       if ((await stat(path)).isDirectory()) return path;
       throw new MediaError('usage', `${root} is not a directory.`, {hint: 'Name a directory with --root.'});

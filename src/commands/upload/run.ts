@@ -6,7 +6,7 @@ import {exitStatusOf, MediaError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {Results} from '../../output/results/results.ts';
-import {emptyUrl, noUrl, publicUrl, webUrl} from '../../service/record.ts';
+import {emptyUrl, noUrlError, publicUrl, webUrl} from '../../service/record.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import {type RunOutput, watchUpload} from './display.ts';
 import {failureReport} from './failures.ts';
@@ -184,7 +184,7 @@ export class UploadRun {
   }
 
   async #take(outcome: Outcome, several: boolean): Promise<void> {
-    const noUrl = this.#noUrl(outcome, several);
+    const noUrl = this.#noUrlError(outcome, several);
     this.tally.add(outcome, noUrl);
     this.#retryAdvice.add(outcome);
     this.#ci?.add(outcome, noUrl);
@@ -197,12 +197,12 @@ export class UploadRun {
   }
 
   /** Why a stored file has only an empty line in a list of URLs. Where only a value is empty, that is a warning. */
-  #noUrl(outcome: Outcome, several: boolean): MediaError | undefined {
+  #noUrlError(outcome: Outcome, several: boolean): MediaError | undefined {
     if (!('format' in this.#output && 'record' in outcome) || 'error' in outcome) return undefined;
     const {format} = this.#output;
     const {name, record} = outcome;
     if (format === 'url' || format === 'markdown')
-      return noUrl(name, record, format === 'url' ? publicUrl : webUrl);
+      return noUrlError(name, record, format === 'url' ? publicUrl : webUrl);
     const hasUrl = this.#ci !== undefined || (typeof format === 'object' && format.template.hasUrl);
     if (hasUrl && publicUrl(record) === undefined) this.#failures.warn(name, emptyUrl, several);
     return undefined;

@@ -141,7 +141,7 @@ export class Finder {
     if (result.kind === 'unfollowed') return {unfollowed: name};
     const names = namesOf(name, relative);
     if (result.kind === 'unreadable') {
-      const error = unreadableDirectory(names.name, result.error);
+      const error = directoryError(names.name, result.error);
       return {file: {name, isPlain: false}, source: failingSource(error, names)};
     }
     const {kind, isLink, isRegular, target} = result;
@@ -169,7 +169,7 @@ function failingSource(error: MediaError, names: Names): Source {
   return {...names, everyShard: true, open: () => Promise.reject(error)};
 }
 
-function unreadableDirectory(name: string, cause: unknown): MediaError {
+function directoryError(name: string, cause: unknown): MediaError {
   if (isMissing(cause))
     return new MediaError('file_missing', `The directory ${name} no longer exists.`, {cause});
   const failed = `The directory ${name} could not be read`;

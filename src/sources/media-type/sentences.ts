@@ -19,7 +19,7 @@ export interface Claim {
 export const tooFew = 'too few for a file of type';
 
 /** The error for a file that is neither an image nor a video, or that nothing shows to be one. */
-export function notMedia(claim: Claim, finding: Finding, isCalledMedia: boolean): NotMediaError {
+export function notMediaError(claim: Claim, finding: Finding, isCalledMedia: boolean): NotMediaError {
   return new NotMediaError(
     `${fileOf(claim)} is not recognised as an image or a video: ${describe(claim, finding)}.`,
     {isCalledMedia, hint: hintFor(claim, finding)},
