@@ -317,7 +317,7 @@ export function tooManyOpen(what: Hint, cause: unknown, orElse: HintParts = []):
 }
 
 /** For `catch`: rejects with that error. */
-export function failed(code: ErrorCode, what: Hint, hint?: Hint): (cause: unknown) => never {
+export function throwAs(code: ErrorCode, what: Hint, hint?: Hint): (cause: unknown) => never {
   return cause => {
     throw systemError(code, what, cause, hint);
   };

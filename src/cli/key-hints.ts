@@ -97,39 +97,39 @@ export function missingSettings(settings: Settings): PlainError {
     // Login would refuse a key in the environment.
     const create = key === undefined ? `create it: ${login}` : 'set the service with --base-url URL.';
     const hint = setBoth === undefined ? `, or ${create}` : `. ${setBoth} instead.`;
-    return noKey(`There is no profile "${profileName}".`, existingProfiles(profileNames) + hint);
+    return noKeyError(`There is no profile "${profileName}".`, existingProfiles(profileNames) + hint);
   }
   if (baseUrl === undefined && key !== undefined)
-    return noKey(
+    return noKeyError(
       'There is an API key but no base URL to send it to.',
       'Set the service with --base-url URL or MEDIA_BASE_URL.',
     );
   if (settings.keyOfOtherOrigin !== undefined) {
     const other = {...settings.globals, profile: 'NAME', baseUrl: settings.baseUrlSource?.value ?? ''};
-    return noKey(
+    return noKeyError(
       `The stored key belongs to ${settings.keyOfOtherOrigin} and is not sent to ${originOfBase(settings)}.`,
       `Set MEDIA_API_KEY${orLogin(settings, `log in with another profile: ${loginCommandFor({host, globals: other})}`)}`,
     );
   }
   if (profile['key-command'] !== undefined)
-    return noKey(
+    return noKeyError(
       `The key-command of profile ${profileName} has no service to send its key to: the profile has no base URL.`,
       `Set the base URL: media config set base-url ${baseUrl?.kind === 'service' ? shellWord(baseUrl.url.href) : 'URL'}${profileOption(settings)}`,
     );
   if (baseUrl === undefined) {
-    return noKey(
+    return noKeyError(
       `Nothing is configured yet: profile ${profileName} has no base URL and no API key.`,
       (setBoth ?? 'Try it on this machine with --base-url embedded') +
         orLogin(settings, `store a key: ${login}`),
     );
   }
-  return noKey(
+  return noKeyError(
     `There is no API key for ${originOfBase(settings)}.`,
     `Set MEDIA_API_KEY${orLogin(settings, `store a key: ${login}`)}`,
   );
 }
 
-function noKey(message: string, hint: string): PlainError {
+function noKeyError(message: string, hint: string): PlainError {
   return new MediaError('no_key', message, {hint});
 }
 

@@ -43,7 +43,7 @@ export function retryAdvice(
       const files = count === 1 ? 'the file' : `the ${count} files`;
       const isSame = isRemembered || others === 0;
       const command = isSame ? same : names && [withoutInputs(), ...names].join(' ');
-      if (canBeTyped(command)) return [`To retry ${files} that may succeed later:`, `  ${command}`];
+      if (canBePasted(command)) return [`To retry ${files} that may succeed later:`, `  ${command}`];
       if (isSame) return [`To retry ${files} that may succeed later, run the same command again.`];
       return [
         `One command cannot name ${files} that may succeed later.`,
@@ -64,14 +64,14 @@ export function retryAdvice(
     },
     /** The suggestion to continue with a journal after a signal. */
     continuation: () =>
-      canBeTyped(same)
+      canBePasted(same)
         ? ['To continue where this run stopped:', `  ${same}`]
         : ['To continue where this run stopped, run the same command again.'],
   };
 }
 
 /** Whether a command can be pasted as one line. A word that is not UTF-8 cannot: it was read with U+FFFD. */
-function canBeTyped(command: string | undefined): command is string {
+function canBePasted(command: string | undefined): command is string {
   return command !== undefined && command.length <= longestCommand && !command.includes('\ufffd');
 }
 

@@ -46,13 +46,13 @@ export function describeServiceError(error: unknown, options: ServiceOptions): u
   const {syscall, port} = error as {syscall?: string; port?: number};
   const [message, hint] =
     syscall === 'listen' || syscall === 'getaddrinfo'
-      ? noListening(code, port, options)
-      : noStoring(code, options.dataDirectory, isOutOfSpace(error));
+      ? listenFailure(code, port, options)
+      : storeFailure(code, options.dataDirectory, isOutOfSpace(error));
   return new MediaError('local_failure', message, {cause: error, hint});
 }
 
 /** Why the service cannot listen, and what to do. */
-function noListening(
+function listenFailure(
   code: string,
   port: number | undefined,
   {host = '127.0.0.1', faults}: ServiceOptions,
@@ -70,7 +70,7 @@ function noListening(
 const notADirectory = ['EEXIST', 'ENOTDIR'];
 
 /** Why the service cannot store anything, and what to do. */
-function noStoring(code: string, directory: string, isFull: boolean): [message: string, hint: string] {
+function storeFailure(code: string, directory: string, isFull: boolean): [message: string, hint: string] {
   const why = notADirectory.includes(code) ? 'it is not a directory' : code;
   const another = 'another directory with XDG_DATA_HOME (for serve, --data-dir, or TMPDIR if --ephemeral).';
   return [

@@ -24,14 +24,14 @@ export function usageError(
     similar && /^--incl/.test(word) ? 'To take only some files, give a pattern as the input.' : similar;
   const command = commandIn(argv, program);
   const login = loginCommandFor({host, globals: program.opts<GlobalOptions>()});
-  if (error.code === 'commander.unknownOption' && isKeyOption(word)) return noKeyOption(login, host);
+  if (error.code === 'commander.unknownOption' && isKeyOption(word)) return noKeyOptionError(login, host);
   const isFlag = [...command.options, ...program.options].some(({long}) => long === word);
   if (isFlag && error.message.includes(`'${word}=`))
     return new MediaError('usage', `The option ${word} takes no value.`, {
       hint: `Write ${word} on its own, or leave it out.`,
     });
   if (error.code === 'commander.excessArguments' && command.name() === 'login')
-    return noLoginArgument(argv, login, host);
+    return noLoginArgumentError(argv, login, host);
   const isOfProgram = error.code === 'commander.unknownCommand' && command === program;
   const isUpload = isOfProgram && isInput(word, host.cwd());
   const query =
@@ -74,7 +74,7 @@ function isKeyOption(word: string): boolean {
   return /^(-k|--(api|auth|access|bearer)?-?(key|token)|--(secret|password|bearer))$/.test(word);
 }
 
-function noKeyOption(login: string, {env}: Host): MediaError {
+function noKeyOptionError(login: string, {env}: Host): MediaError {
   const message = 'No option or argument takes a key, because other users can read command lines.';
   const hint = env['MEDIA_API_KEY']
     ? 'Leave it out: the key in MEDIA_API_KEY is used.'
@@ -83,9 +83,9 @@ function noKeyOption(login: string, {env}: Host): MediaError {
 }
 
 /** The argument is probably a key or a base URL. */
-function noLoginArgument(argv: readonly string[], login: string, host: Host): MediaError {
+function noLoginArgumentError(argv: readonly string[], login: string, host: Host): MediaError {
   const url = argv.find(word => /^https?:\/\//.test(word) && URL.canParse(word));
-  if (url === undefined) return noKeyOption(login, host);
+  if (url === undefined) return noKeyOptionError(login, host);
   const hint = `Set the service with --base-url: ${login} --base-url ${shellWord(shownBaseUrl(url, 'URL'))}`;
   return new MediaError('usage', 'media login takes no arguments.', {hint});
 }

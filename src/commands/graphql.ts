@@ -1,6 +1,6 @@
 import {announceTyping, type Cli, CliCommand, type ExitStatus, type Invocation} from '../cli/invocation.ts';
 import {collect, timeoutOption} from '../cli/values.ts';
-import {describeBroken, failed, MediaError, refuseStdinTwice} from '../errors.ts';
+import {describeBroken, MediaError, refuseStdinTwice, throwAs} from '../errors.ts';
 import type {HttpResponse} from '../http/http.ts';
 import {readText, textOf} from '../lib/files/read-text.ts';
 import {resolveUserPath} from '../lib/files/typed-path.ts';
@@ -119,7 +119,7 @@ function readInput(path: string, invocation: Invocation, what: string): Promise<
   const {host} = invocation;
   if (path === '-') announceTyping(what, invocation);
   const text = path === '-' ? textOf(host.stdin) : readText(resolveUserPath(host.cwd(), path));
-  return text.catch(failed('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
+  return text.catch(throwAs('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
 }
 
 /** Sets a variable. As with `gh api`, `name[key]` sets a field of an object, and `name[]` adds to a list. */

@@ -1,7 +1,7 @@
 import {type Box, boxAt, boxesIn, contentWithin} from './boxes.ts';
 import {walkItems} from './heif-items.ts';
 import type {Part} from './part.ts';
-import {below, codesIn, refuseEither, UnstrippableError, unknownKind} from './unstrippable.ts';
+import {below, codesIn, refuseLocationOrMetadata, UnstrippableError, unknownKind} from './unstrippable.ts';
 import {isLocation, walkXmp} from './xmp.ts';
 
 const containers = codesIn('moov trak mdia minf stbl moof traf udta');
@@ -67,7 +67,7 @@ async function search({kind, content}: Box): Promise<void> {
     if (block.includes('freeGPS ') || hasGoProRecord(block))
       throw new UnstrippableError('the positions of a dashcam');
     if (block.includes(camcorder)) throw new UnstrippableError('the data of a camcorder');
-    if (texts.has(kind)) refuseEither(block, `a box "${kind}"`);
+    if (texts.has(kind)) refuseLocationOrMetadata(block, `a box "${kind}"`);
   }
 }
 
@@ -86,9 +86,9 @@ function walkBox(file: Part, box: Box, within: string, depth: number): void {
   else if (locationBoxes.has(kind)) blankBox(box);
   else if (kind === 'XMP_') walkXmp(content.withOwner());
   else if (kind === 'uuid') walkUuid(content);
-  else if (kind === 'stsd') refuseEither(content.all(), 'a track');
+  else if (kind === 'stsd') refuseLocationOrMetadata(content.all(), 'a track');
   else if (texts.has(kind) || (within === 'udta' && kind.startsWith('\xa9')))
-    refuseEither(content.all(), `a box "${kind}"`);
+    refuseLocationOrMetadata(content.all(), `a box "${kind}"`);
   else if (!harmless.has(kind)) throw unknownKind('a box', kind);
 }
 
@@ -102,7 +102,7 @@ function walkUuid(content: Part): void {
   const id = content.read(0, 16).toString('hex');
   if (id === xmpUuid) walkXmp(content.slice(16).withOwner());
   else if (!harmlessUuids.has(id)) throw unknownKind('a box', 'uuid');
-  else refuseEither(content.all(), 'a box "uuid"');
+  else refuseLocationOrMetadata(content.all(), 'a box "uuid"');
 }
 
 /** Refuses a track that may be a list of positions. */
@@ -152,6 +152,6 @@ function walkValues(list: Part, names: readonly string[]): void {
     const own = item.kind === '----' ? contentWithin(item.content, 'name') : undefined;
     const name = own === undefined ? (names[index - 1] ?? item.kind) : textOf(own.slice(4));
     if (locationKey.test(name) || isLocation(name.replace(/^.*\./, ''))) blankBox(item);
-    else refuseEither(item.content.all(), 'a value of the movie');
+    else refuseLocationOrMetadata(item.content.all(), 'a value of the movie');
   }
 }

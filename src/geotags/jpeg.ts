@@ -2,7 +2,7 @@ import {hash} from 'node:crypto';
 import {Part} from './part.ts';
 import {walkResources} from './photoshop.ts';
 import {walkExif} from './tiff.ts';
-import {refuseEither, UnstrippableError} from './unstrippable.ts';
+import {refuseLocationOrMetadata, UnstrippableError} from './unstrippable.ts';
 import {walkXmp} from './xmp.ts';
 
 /** Application segments in which no location can be: their numbers, and the bytes that they begin with. */
@@ -79,7 +79,7 @@ function walkSegments(segments: readonly Segment[]): void {
     const bytes = content.all();
     if (!harmless.test(`${number} ${bytes.toString('latin1', 0, 80)}`) && bytes.some(byte => byte !== 0))
       throw new UnstrippableError(place);
-    refuseEither(bytes, place);
+    refuseLocationOrMetadata(bytes, place);
   }
 }
 

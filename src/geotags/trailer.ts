@@ -1,7 +1,7 @@
 import {walkIsobmff} from './isobmff.ts';
 import {walkJpeg} from './jpeg.ts';
 import type {Part} from './part.ts';
-import {below, refuseEither, UnstrippableError} from './unstrippable.ts';
+import {below, refuseLocationOrMetadata, UnstrippableError} from './unstrippable.ts';
 
 const place = 'the data after the picture';
 
@@ -49,7 +49,7 @@ async function walkSamsung(trailer: Part, filling: number, depth: number): Promi
     else if (isJpeg(head)) await walkTrailer(data, below(depth));
     else if ((await trailer.step(() => block.read(2, 2).readUInt16LE(0))) === countryBlock)
       await trailer.step(() => data.zero(0, data.size));
-    else await trailer.step(() => refuseEither(data.all(), place));
+    else await trailer.step(() => refuseLocationOrMetadata(data.all(), place));
   }
 }
 

@@ -51,7 +51,7 @@ export function refuseMetadata(bytes: Buffer, place: string): void {
 }
 
 /** Refuses bytes of unknown structure in which a location is named, or a picture with metadata may be. */
-export function refuseEither(bytes: Buffer, place: string): void {
+export function refuseLocationOrMetadata(bytes: Buffer, place: string): void {
   refuseNamedLocation(bytes, place);
   refuseMetadata(bytes, place);
 }

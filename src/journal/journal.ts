@@ -3,7 +3,7 @@ export type {UploadLog} from './entry.ts';
 export type {IndexRow} from './journal-index.ts';
 export {type PathKey, pathFields, pathKey, type Scope} from './line.ts';
 export {type InputVariant, JournalLookup, type PriorUpload, readLookup} from './memory.ts';
-export {writeMerged} from './merge.ts';
+export {writeMergedJournal} from './merge.ts';
 export {openJournal} from './open.ts';
 export {entryReason, JournalSet, type Verdict} from './proof.ts';
 export {type JournalReader, readJournal, readJournals} from './reader.ts';

@@ -15,7 +15,7 @@ import {type JournalReader, readJournal} from './reader.ts';
 import {commonScope} from './scope.ts';
 
 /** Writes the stored uploads of several journals to one file. Rejects if an existing file has others. */
-export async function writeMerged(
+export async function writeMergedJournal(
   path: string,
   readers: readonly JournalReader[],
   host: Host,

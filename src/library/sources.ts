@@ -1,6 +1,6 @@
 import {Readable} from 'node:stream';
 import type {ReadableStream} from 'node:stream/web';
-import {failed, MediaError} from '../errors.ts';
+import {MediaError, throwAs} from '../errors.ts';
 import {fact, phrase} from '../hint.ts';
 import {type StopSignal, systemHost} from '../host.ts';
 import {isString} from '../lib/json.ts';
@@ -122,7 +122,7 @@ type ReadRange = (from: number, to: number) => Promise<Uint8Array>;
 function memorySource(name: string, size: number, readRange: ReadRange): Source {
   const read = (position: number, length: number) =>
     readRange(position, position + length).catch(
-      failed('file_unreadable', phrase`${fact('subject', name, 'could')} not be read`),
+      throwAs('file_unreadable', phrase`${fact('subject', name, 'could')} not be read`),
     );
   const open = async (): Promise<OpenSource> => {
     if (size === 0)

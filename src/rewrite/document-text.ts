@@ -12,19 +12,19 @@ interface DecodedDocument {
 export function decodeDocument(bytes: Buffer, name: string): DecodedDocument {
   const mark = bytes.toString('latin1', 0, 4);
   if (mark === '\xff\xfe\0\0' || mark === '\0\0\xfe\xff')
-    throw notText(`${name} is in UTF-32, which is not supported.`);
+    throw notTextError(`${name} is in UTF-32, which is not supported.`);
   if (bytes.length % 2 === 0 && mark.startsWith('\xff\xfe'))
     return {text: bytes.toString('utf16le'), encoding: 'utf16le'};
   if (bytes.length % 2 === 0 && mark.startsWith('\xfe\xff'))
     return {text: Buffer.from(bytes).swap16().toString('utf16le'), encoding: 'utf16be'};
   if (bytes.includes(0))
-    throw notText(`${name} contains zero bytes, as UTF-16 and UTF-32 without a byte order mark do.`);
+    throw notTextError(`${name} contains zero bytes, as UTF-16 and UTF-32 without a byte order mark do.`);
   if (isUtf8(bytes)) return {text: bytes.toString(), encoding: 'utf8'};
   // Of an unknown encoding, each byte is taken for a character; most of them agree in ASCII.
   return {text: bytes.toString('latin1'), encoding: 'latin1'};
 }
 
-function notText(sentence: string): MediaError {
+function notTextError(sentence: string): MediaError {
   return new MediaError('file_unreadable', sentence, {
     hint: 'Save it in UTF-8, or in UTF-16 with a byte order mark.',
   });

@@ -1,7 +1,7 @@
 import {constants} from 'node:fs';
 import {open, readdir, realpath} from 'node:fs/promises';
 import {basename, dirname, join, relative} from 'node:path';
-import {failed, MediaError} from '../errors.ts';
+import {MediaError, throwAs} from '../errors.ts';
 import {inodeOf} from '../lib/files/file-system.ts';
 import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {byWord} from '../lib/object.ts';
@@ -99,7 +99,7 @@ const largestMiB = 4;
 
 /** The bytes of a document; rejects with `file_unreadable`, `not_a_file` or `document_too_complex`. */
 export async function readDocument({name, path}: Pick<DocumentFile, 'name' | 'path'>): Promise<Buffer> {
-  const unreadable = failed('file_unreadable', `${name} could not be read`);
+  const unreadable = throwAs('file_unreadable', `${name} could not be read`);
   // Without O_NONBLOCK, a FIFO would wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(unreadable);
   try {

@@ -142,7 +142,7 @@ class Planner {
   async #place(reference: FoundReference, document: DocumentFile): Promise<FoundReference> {
     const {target, context} = reference;
     const place = await this.#locator.locate(target, context === 'wiki', dirname(document.path));
-    if (place === undefined) return {...reference, problem: await this.#missing(reference, document)};
+    if (place === undefined) return {...reference, problem: await this.#missingError(reference, document)};
     if (place === 'outside') {
       const problem = new MediaError('outside_root', `${reference.source} is outside the root directory.`, {
         hint: hint`Set the directory that files may be read from with ${option('root')}.`,
@@ -154,7 +154,7 @@ class Planner {
     return problem === undefined ? {...reference, file: name} : {...reference, problem};
   }
 
-  async #missing({source, target}: FoundReference, {name, path}: DocumentFile): Promise<MediaError> {
+  async #missingError({source, target}: FoundReference, {name, path}: DocumentFile): Promise<MediaError> {
     const beside = dirname(resolve(path));
     if (beside.includes('\ufffd') && (await inodeOf(beside, 'directory')) === undefined) {
       const reason = `the path of the directory of ${name} is not UTF-8`;

@@ -1,6 +1,6 @@
 import type {FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {failed, MediaError} from '../errors.ts';
+import {MediaError, throwAs} from '../errors.ts';
 import {hint, option} from '../hint.ts';
 import type {Host} from '../host.ts';
 import {draftOf, makeDirectory, renameDurably, replaceDurably, writeDurably} from '../lib/files/durable.ts';
@@ -44,7 +44,7 @@ export async function writeInPlace(
 ): Promise<void> {
   const advice = hint`With ${option('outDir')}, a copy is written to another directory.`;
   const isWritten = await replaceContent(path, before, after, host).catch(
-    failed('local_failure', `${name} could not be written`, advice),
+    throwAs('local_failure', `${name} could not be written`, advice),
   );
   if (!isWritten) throw documentChangedError(name);
 }
@@ -60,7 +60,7 @@ export async function writeToMirror(
   await makeDirectory(dirname(path), undefined, host.files)
     .then(() => host.files.stat(document.path))
     .then(({mode}) => replaceDurably(path, after, draftOf(path, host), host.files, mode & 0o777))
-    .catch(failed('local_failure', `${path} could not be written`));
+    .catch(throwAs('local_failure', `${path} could not be written`));
 }
 
 function documentChangedError(name: string): MediaError {

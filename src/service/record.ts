@@ -100,7 +100,7 @@ export function webUrl(record: MediaRecord): string | undefined {
 }
 
 /** The error for a stored file if its record has no such URL. */
-export function noUrl(name: string, record: MediaRecord, urlOf = publicUrl): MediaError | undefined {
+export function noUrlError(name: string, record: MediaRecord, urlOf = publicUrl): MediaError | undefined {
   if (urlOf(record) !== undefined) return undefined;
   const kind = urlOf === webUrl ? 'web URL' : 'URL';
   return new MediaError(

@@ -1,5 +1,5 @@
 import {createPrivateKey, type KeyObject, X509Certificate} from 'node:crypto';
-import {failed, MediaError} from '../errors.ts';
+import {MediaError, throwAs} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {readText} from '../lib/files/read-text.ts';
 import {resolveUserPath} from '../lib/files/typed-path.ts';
@@ -52,7 +52,7 @@ export async function checkPrivateKey(host: Host, path: string): Promise<void> {
 
 function readPem(host: Host, path: string): Promise<string> {
   return readText(resolveUserPath(host.cwd(), path)).catch(
-    failed('usage', `The PEM file ${path} could not be read`),
+    throwAs('usage', `The PEM file ${path} could not be read`),
   );
 }
 

@@ -3,8 +3,8 @@ import {MediaError} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {concurrencyValue, durationValue, keysValue, rateValue, type ValueKind} from '../lib/value-kinds.ts';
+import {parseServiceUrl} from '../service/service-url.ts';
 import {checkPrivateKey, readAuthorities} from './certificates.ts';
-import {parseServiceUrl} from './parse.ts';
 
 /** Where a value is set: its working directory, and with `allowHttp` http to other machines is allowed. */
 interface SettingContext {

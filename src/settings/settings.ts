@@ -3,6 +3,7 @@ import type {Host, StopSignal} from '../host.ts';
 import {omitUndefined, own} from '../lib/object.ts';
 import type {Secret} from '../lib/secrets/secret.ts';
 import {keysValue} from '../lib/value-kinds.ts';
+import {parseKey, parseServiceUrl} from '../service/service-url.ts';
 import {
   type ClientCertificate,
   readAuthorities,
@@ -10,7 +11,7 @@ import {
   readPrivateKey,
 } from './certificates.ts';
 import {type GlobalOptions, profileOption} from './hint-options.ts';
-import {type BaseUrl, parseBaseUrl, parseKey, parseServiceUrl, profileNameOf} from './parse.ts';
+import {type BaseUrl, parseBaseUrl, profileNameOf} from './parse.ts';
 import {
   isSameBaseUrl,
   keyOf,

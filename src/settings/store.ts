@@ -1,7 +1,7 @@
 import type {Stats} from 'node:fs';
 import {chmod} from 'node:fs/promises';
 import {join} from 'node:path';
-import {failed, MediaError, systemError} from '../errors.ts';
+import {MediaError, systemError, throwAs} from '../errors.ts';
 import type {Host} from '../host.ts';
 import {makeDirectory, renameDurably} from '../lib/files/durable.ts';
 import {systemFiles} from '../lib/files/file-system.ts';
@@ -40,7 +40,7 @@ export function configPath(host: Host): string {
 export async function readProfiles(host: Host): Promise<Profiles> {
   if (isHomeless(host)) return {};
   const path = configPath(host);
-  const unreadable = failed('config_unusable', `${path} could not be read`);
+  const unreadable = throwAs('config_unusable', `${path} could not be read`);
   const stats = await systemFiles.lstat(path).catch(ignoreMissing).catch(unreadable);
   if (stats === undefined) return Object.create(null);
   if (stats.isSymbolicLink() || !stats.isFile()) {
@@ -50,12 +50,12 @@ export async function readProfiles(host: Host): Promise<Profiles> {
     );
   }
   const directory = configDirectory(host);
-  refuseShared(directory, await systemFiles.stat(directory), host);
-  refuseShared(path, stats, host);
+  refuseSharedFile(directory, await systemFiles.stat(directory), host);
+  refuseSharedFile(path, stats, host);
   if (host.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
     const what = `${path} may be read by other users, and that could not be changed`;
     const hint = `Run: chmod 600 ${shellQuoted(path)}`;
-    await chmod(path, privateFile).catch(failed('config_unusable', what, hint));
+    await chmod(path, privateFile).catch(throwAs('config_unusable', what, hint));
   }
   return parseProfiles(utf8Text(await systemFiles.readFile(path).catch(unreadable)), path);
 }
@@ -66,7 +66,7 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
   const path = configPath(host);
   try {
     await makeDirectory(directory, privateDirectory);
-    refuseShared(directory, await systemFiles.stat(directory), host);
+    refuseSharedFile(directory, await systemFiles.stat(directory), host);
     // Loaded before the lock is taken, since other processes wait for the lock.
     const {default: Conf} = await import('conf');
     await withLock(join(directory, `${fileName}.lock`), host, async () => {
@@ -129,7 +129,7 @@ function damagedFileError(path: string, how: string): MediaError {
 }
 
 /** Refuses a file or a directory that others can write: a key-command of theirs would be run. */
-function refuseShared(path: string, stats: Stats, host: Host): void {
+function refuseSharedFile(path: string, stats: Stats, host: Host): void {
   const problem = ownershipProblem(path, stats, host);
   if (problem === undefined) return;
   throw untrustedFileError(problem.why, problem.remedy ?? 'Set MEDIA_CONFIG_DIR to a directory of your own.');

@@ -91,12 +91,12 @@ describe('the table of progress lines', () => {
     const meter = new Meter({...systemClock, now: () => now, monotonic: () => now});
     meter.addToSurvey(2);
     meter.endSurvey();
-    meter.started(0, 'a.png', 2);
+    meter.begin(0, 'a.png', 2);
     meter.progress(0, 1);
     meter.unavailable(0);
     now = 1_000;
     expect(fieldsOf('field of `progress`')).toEqual(
-      Object.keys({...new Tally().fields(), ...meter.standing()}).sort(),
+      Object.keys({...new Tally().fields(), ...meter.snapshot()}).sort(),
     );
   });
 });

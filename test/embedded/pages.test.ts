@@ -105,7 +105,7 @@ describe('API keys', () => {
     const page = await client.textOf('/profile');
     expect(page).not.toContain(created);
     // As media whoami shows it.
-    expect(page).toContain(`<code>${new Secret(created).masked()}</code>`);
+    expect(page).toContain(`<code>${new Secret(created).mask()}</code>`);
     expect(page).not.toContain(created.slice(0, 7));
     expect(page).toContain('<h3>build server</h3>');
     expect(page).toContain('upload, read<');

@@ -42,64 +42,64 @@ function meter() {
 describe('Meter', () => {
   it('what is sent of files in flight and of finished ones adds up', () => {
     const {clock, meter: m} = meter();
-    m.started(0, 'a', 10 * MiB);
-    m.started(1, 'b', 10 * MiB);
+    m.begin(0, 'a', 10 * MiB);
+    m.begin(1, 'b', 10 * MiB);
     m.progress(0, 10 * MiB);
     m.progress(1, 2 * MiB);
-    m.finished(0);
+    m.end(0);
     clock.pass(2000);
-    expect(m.standing()).toEqual({files: 1, bytes: 12 * MiB, bytesPerSecond: 6 * MiB});
+    expect(m.snapshot()).toEqual({files: 1, bytes: 12 * MiB, bytesPerSecond: 6 * MiB});
     expect([...m.inFlight].map(({name}) => name)).toEqual(['b']);
   });
 
   it('a file that was skipped is done and was not sent', () => {
     const {clock, meter: m} = meter();
-    m.started(0, 'a', 10 * MiB);
-    m.finished(0);
+    m.begin(0, 'a', 10 * MiB);
+    m.end(0);
     clock.pass(1000);
-    expect(m.standing()).toMatchObject({files: 1, bytes: 10 * MiB, bytesPerSecond: 0});
+    expect(m.snapshot()).toMatchObject({files: 1, bytes: 10 * MiB, bytesPerSecond: 0});
   });
 
   it('a file that could not be opened is done, with no bytes', () => {
     const {meter: m} = meter();
-    m.finished(0);
-    expect(m.standing()).toMatchObject({files: 1, bytes: 0, bytesPerSecond: 0});
+    m.end(0);
+    expect(m.snapshot()).toMatchObject({files: 1, bytes: 0, bytesPerSecond: 0});
   });
 
   it('an attempt that begins anew takes back what the last one sent', () => {
     const {meter: m} = meter();
-    m.started(0, 'a', 10 * MiB);
+    m.begin(0, 'a', 10 * MiB);
     m.progress(0, 9 * MiB);
-    m.waiting(0, 1000, 'It broke.');
+    m.setWaiting(0, 1000, 'It broke.');
     expect([...m.inFlight][0]?.waiting).toEqual({until: 1000, why: 'It broke.'});
     m.progress(0, MiB);
     expect([...m.inFlight][0]?.waiting).toBeUndefined();
-    expect(m.standing().bytes).toBe(MiB);
+    expect(m.snapshot().bytes).toBe(MiB);
   });
 
   it('a response is awaited for a file that was sent whole, unless it waits for another try', () => {
     const {meter: m} = meter();
-    m.started(0, 'a', MiB);
+    m.begin(0, 'a', MiB);
     expect(m.isAwaiting).toBe(false);
     m.progress(0, MiB);
     expect(m.isAwaiting).toBe(true);
-    m.waiting(0, 1000, 'It broke.');
+    m.setWaiting(0, 1000, 'It broke.');
     expect(m.isAwaiting).toBe(false);
   });
 
   it('the time left is known once all files are counted, at the rate of the last ten seconds', () => {
     const {clock, meter: m} = meter();
     m.addToSurvey(60 * MiB);
-    m.started(0, 'a', 100 * MiB);
+    m.begin(0, 'a', 100 * MiB);
     for (let second = 1; second <= 20; second += 1) {
       clock.pass(1000);
       // 1 MiB a second at first, 4 MiB a second of late.
       m.progress(0, second <= 10 ? second * MiB : (10 + (second - 10) * 4) * MiB);
-      expect(m.standing().secondsLeft).toBeUndefined();
+      expect(m.snapshot().secondsLeft).toBeUndefined();
     }
     m.addToSurvey(40 * MiB);
     m.endSurvey();
-    const standing = m.standing();
+    const standing = m.snapshot();
     expect(standing).toMatchObject({bytesPerSecond: 4 * MiB, totalFiles: 2, totalBytes: 100 * MiB});
     expect(standing.secondsLeft).toBe(13);
   });
@@ -107,35 +107,35 @@ describe('Meter', () => {
   it('a count that goes on is no total; when it is complete, the total is no less than what is done', () => {
     const {meter: m} = meter();
     m.addToSurvey(MiB);
-    m.started(0, 'a', 2 * MiB);
+    m.begin(0, 'a', 2 * MiB);
     m.progress(0, 2 * MiB);
-    expect(Object.keys(m.standing())).toEqual(['files', 'bytes', 'bytesPerSecond']);
+    expect(Object.keys(m.snapshot())).toEqual(['files', 'bytes', 'bytesPerSecond']);
     m.endSurvey();
-    expect(m.standing()).toMatchObject({totalFiles: 1, totalBytes: 2 * MiB});
-    m.finished(0);
-    m.started(1, 'media by its bytes only', MiB);
-    m.finished(1);
-    expect(m.standing()).toMatchObject({totalFiles: 2, totalBytes: 3 * MiB});
+    expect(m.snapshot()).toMatchObject({totalFiles: 1, totalBytes: 2 * MiB});
+    m.end(0);
+    m.begin(1, 'media by its bytes only', MiB);
+    m.end(1);
+    expect(m.snapshot()).toMatchObject({totalFiles: 2, totalBytes: 3 * MiB});
   });
 
   it('nothing could be counted, since only the bytes of each file call it media: no total', () => {
     const {meter: m} = meter();
     m.endSurvey();
-    m.started(0, 'a', MiB);
-    m.finished(0);
-    expect(Object.keys(m.standing())).toEqual(['files', 'bytes', 'bytesPerSecond']);
+    m.begin(0, 'a', MiB);
+    m.end(0);
+    expect(Object.keys(m.snapshot())).toEqual(['files', 'bytes', 'bytesPerSecond']);
   });
 
   it('in the first second: no time left is told', () => {
     const {clock, meter: m} = meter();
     m.addToSurvey(2 * MiB);
     m.endSurvey();
-    m.started(0, 'a', 2 * MiB);
+    m.begin(0, 'a', 2 * MiB);
     m.progress(0, MiB);
     clock.pass(999);
-    expect(m.standing().secondsLeft).toBeUndefined();
+    expect(m.snapshot().secondsLeft).toBeUndefined();
     clock.pass(1);
-    expect(m.standing().secondsLeft).toBe(1);
+    expect(m.snapshot().secondsLeft).toBe(1);
   });
 
   it('nothing sent yet: no time left is told', () => {
@@ -143,7 +143,7 @@ describe('Meter', () => {
     m.addToSurvey(MiB);
     m.endSurvey();
     clock.pass(1000);
-    expect(m.standing().secondsLeft).toBeUndefined();
+    expect(m.snapshot().secondsLeft).toBeUndefined();
   });
 });
 
@@ -169,8 +169,8 @@ it('an outage: for how long the service has been away, until it is back', () => 
   // The clock of the machine is set.
   clock.setTo(0);
   clock.pass(57_400);
-  expect(m.standing().unavailableSeconds).toBe(62);
-  expect(unavailableText(m.standing())).toBe('the service has been unavailable for 1m02s');
+  expect(m.snapshot().unavailableSeconds).toBe(62);
+  expect(unavailableText(m.snapshot())).toBe('the service has been unavailable for 1m02s');
   m.unavailable(undefined);
-  expect(unavailableText(m.standing())).toBe('');
+  expect(unavailableText(m.snapshot())).toBe('');
 });

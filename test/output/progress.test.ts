@@ -55,7 +55,7 @@ describe('a terminal that becomes narrower', () => {
           .trimEnd(),
       );
     write('$ media upload\r\n');
-    for (const position of [0, 1]) meter.started(position, `${'long-'.repeat(30)}${position}.png`, 1000);
+    for (const position of [0, 1]) meter.begin(position, `${'long-'.repeat(30)}${position}.png`, 1000);
     progress.start();
     expect(shown()).toHaveLength(5);
     screen.narrow(50);

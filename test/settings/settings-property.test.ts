@@ -3,7 +3,8 @@ import {describe, expect} from 'vitest';
 import {MediaError} from '../../src/errors.ts';
 import {isLoopback} from '../../src/lib/url.ts';
 import {graphqlUrl, uploadUrl} from '../../src/service/client.ts';
-import {parseKey, parseProfileName, parseServiceUrl} from '../../src/settings/parse.ts';
+import {parseKey, parseServiceUrl} from '../../src/service/service-url.ts';
+import {parseProfileName} from '../../src/settings/parse.ts';
 import {anyText, holdsFor} from '../support/property.ts';
 
 /** What a parser makes of a text; undefined where it refuses it as a usage error. */

@@ -3,7 +3,7 @@ import {existsSync} from 'node:fs';
 import {mkdir, readFile, rename, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
-import {failed, MediaError} from '../../src/errors.ts';
+import {MediaError, throwAs} from '../../src/errors.ts';
 
 /** A release takes minutes at most, also over a slow line. */
 const patienceMs = 300_000;
@@ -38,7 +38,7 @@ export async function releasedExecutable(choice: ReleaseChoice, env: NodeJS.Proc
   const archive = await download(`${release}/${name}`);
   if (createHash('sha256').update(archive).digest('hex') !== listed)
     throw problem(`${release}/${name} is not the file that SHA256SUMS names: it was changed or cut off.`);
-  const cannotStore = failed('local_failure', `${path} could not be written`, 'Check RUNNER_TEMP.');
+  const cannotStore = throwAs('local_failure', `${path} could not be written`, 'Check RUNNER_TEMP.');
   await store(gunzipSync(archive), directory, path).catch(cannotStore);
   return path;
 }

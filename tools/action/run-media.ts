@@ -2,7 +2,7 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {constants} from 'node:os';
 import {createInterface} from 'node:readline';
-import {failed} from '../../src/errors.ts';
+import {throwAs} from '../../src/errors.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -28,7 +28,7 @@ export async function runMedia(
   for (const signal of signals) process.on(signal, passOn);
   try {
     const hint = 'The directory that RUNNER_TEMP names must allow programs to be executed.';
-    await once(child, 'spawn').catch(failed('local_failure', `${executable} could not be started`, hint));
+    await once(child, 'spawn').catch(throwAs('local_failure', `${executable} could not be started`, hint));
     const end = endOf(child);
     if (child.stdout !== null) {
       for await (const line of createInterface({input: child.stdout})) {

@@ -1,12 +1,12 @@
 import {Writable} from 'node:stream';
 import {commandLine} from '../../cli/hints.ts';
 import type {Invocation} from '../../cli/invocation.ts';
-import {failed, MediaError} from '../../errors.ts';
+import {MediaError, throwAs} from '../../errors.ts';
 import {textOf} from '../../lib/files/read-text.ts';
 import {printable} from '../../lib/printable.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
+import {parseKey, parseServiceUrl} from '../../service/service-url.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
-import {parseKey, parseServiceUrl} from '../../settings/parse.ts';
 
 /** Throws a usage error if there is no terminal to ask for the key on. */
 export function requireTerminal(invocation: Invocation): void {
@@ -43,7 +43,7 @@ const longestKey = 64 * 1024;
 
 export async function readKey({host}: Invocation): Promise<Secret> {
   const text = await textOf(host.stdin, longestKey, new Error('it is too long to be a key')).catch(
-    failed('usage', 'Standard input could not be read'),
+    throwAs('usage', 'Standard input could not be read'),
   );
   return parseKey(text, 'The key on standard input');
 }

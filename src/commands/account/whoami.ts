@@ -40,7 +40,7 @@ export async function runWhoami(
       ? {masked: '********', source: 'embedded'}
       : key === undefined
         ? null
-        : {masked: key.secret.masked(), source: key.source},
+        : {masked: key.secret.mask(), source: key.source},
     ...check,
   };
   await invocation.stdout.write(json ? jsonLine(report) : reportText(report));

@@ -26,11 +26,8 @@ export async function examine(invocation: Invocation): Promise<CheckResult[]> {
   const results = [await checkInstallation(host)];
   const settings = await readSettings(invocation).catch(unlessBug);
   if (settings instanceof MediaError) {
-    results.push(failed('configuration', settings), modes);
-    return [
-      ...results,
-      ...skipped('the settings cannot be used', 'base-url', ...networkChecks, ...ofService),
-    ];
+    results.push(fail('configuration', settings), modes);
+    return [...results, ...skip('the settings cannot be used', 'base-url', ...networkChecks, ...ofService)];
   }
   const {baseUrl, profileName, ignored} = settings;
   const place = isHomeless(host) ? 'no settings file' : configPath(host);
@@ -41,12 +38,12 @@ export async function examine(invocation: Invocation): Promise<CheckResult[]> {
     modes,
   );
   if (baseUrl === undefined) {
-    results.push(failed('base-url', missingSettings(settings)));
-    return [...results, ...skipped('there is no base URL', ...networkChecks, ...ofService)];
+    results.push(fail('base-url', missingSettings(settings)));
+    return [...results, ...skip('there is no base URL', ...networkChecks, ...ofService)];
   }
   if (baseUrl.kind === 'embedded') {
     results.push(ok('base-url', 'embedded: the service runs inside the command'));
-    results.push(...skipped('not needed for the embedded service', ...networkChecks));
+    results.push(...skip('not needed for the embedded service', ...networkChecks));
     return [...results, ...(await checkService(invocation, settings))];
   }
   results.push(ok('base-url', `${baseUrl.url.href} (from ${settings.baseUrlSource?.place})`));
@@ -54,7 +51,7 @@ export async function examine(invocation: Invocation): Promise<CheckResult[]> {
   const isReached = network.every(({status}) => status !== 'failed');
   const ofKey = isReached
     ? await checkService(invocation, settings)
-    : skipped('the service was not reached', ...ofService);
+    : skip('the service was not reached', ...ofService);
   return [...results, ...network, ...ofKey];
 }
 
@@ -77,13 +74,13 @@ async function checkModes(host: Host): Promise<CheckResult> {
   const names = places.map((place, at) => `${place} (${modes[at]})`).join(' and ');
   const hint = 'If others use this machine, replace the key that is stored there.';
   const sentence = `Other users had access to ${names} when this command began.`;
-  return failed(check, new MediaError('config_unusable', sentence, {hint}));
+  return fail(check, new MediaError('config_unusable', sentence, {hint}));
 }
 
 /** Asks the service about the key and, with the key, the upload path. */
 async function checkService(invocation: Invocation, settings: Settings): Promise<CheckResult[]> {
   if (settings.baseUrl?.kind !== 'embedded' && settings.key === undefined)
-    return [failed('key', missingSettings(settings)), ...skipped('there is no key', 'upload-path')];
+    return [fail('key', missingSettings(settings)), ...skip('there is no key', 'upload-path')];
   const session = await openSessionFor(settings, invocation);
   return withSession(session, async ({hostName, client}) => {
     const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
@@ -91,10 +88,10 @@ async function checkService(invocation: Invocation, settings: Settings): Promise
     const error = verdictError(verdict, hostName);
     const problem = face === undefined ? error : error?.inWordsOf(face);
     if (verdict.status === 'rejected' && problem !== undefined)
-      return [failed('key', problem), ...skipped('the key is not accepted', 'upload-path')];
+      return [fail('key', problem), ...skip('the key is not accepted', 'upload-path')];
     const path = await within(invocation, timeoutMs, signal => checkUploadPath({client, settings}, signal));
-    const key = settings.key?.secret.masked() ?? 'made for this run';
-    let ofKey = problem === undefined ? ok('key', `${key}, accepted`) : failed('key', problem);
+    const key = settings.key?.secret.mask() ?? 'made for this run';
+    let ofKey = problem === undefined ? ok('key', `${key}, accepted`) : fail('key', problem);
     if (verdict.status === 'denied' && path.status === 'ok') {
       const message = `${key}: a GraphQL request returned ${verdict.httpStatus}, so it may be for uploads only`;
       ofKey = {check: 'key', status: 'warning', message};
@@ -107,11 +104,11 @@ function ok(check: CheckName, message: string): CheckResult {
   return {check, status: 'ok', message};
 }
 
-function skipped(message: string, ...checks: readonly CheckName[]): CheckResult[] {
+function skip(message: string, ...checks: readonly CheckName[]): CheckResult[] {
   return checks.map(check => ({check, status: 'skipped', message}));
 }
 
-function failed(check: CheckName, error: MediaError): CheckResult {
+function fail(check: CheckName, error: MediaError): CheckResult {
   return {check, status: 'failed', error};
 }
 

@@ -10,7 +10,7 @@ import {
   readJournals,
   requireSameService,
   type Verdict,
-  writeMerged,
+  writeMergedJournal,
 } from '../../journal/journal.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {InputRequest} from '../../sources/find/expand.ts';
@@ -66,7 +66,7 @@ export async function mergeJournals(
     }
   }
   const counts = await tally.end();
-  if (counts.all === counts.once) await writeMerged(options.output, readers, host);
+  if (counts.all === counts.once) await writeMergedJournal(options.output, readers, host);
   return conclude(counts, report, `${adviceFor(counts)}${options.output} was not written.`);
 }
 

@@ -1,5 +1,5 @@
 import type {Invocation} from '../../cli/invocation.ts';
-import {failed, MediaError} from '../../errors.ts';
+import {MediaError, throwAs} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {
   type IndexRow,
@@ -96,7 +96,7 @@ function requireOneDecision({what, all, uploaded, uploadedFrom, resend}: Resolve
     throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
 }
 
-/** Sends all unknown uploads again. */
+/** A decision for each unknown upload: it is sent again. */
 async function allUnknown(reader: JournalReader): Promise<Decision[]> {
   const decisions: Decision[] = [];
   for await (const {path, entry} of reader.entriesIn('unknown'))
@@ -172,7 +172,7 @@ export async function forgetUpload(
 async function mediaIdsIn(path: string, host: Host): Promise<Map<string, string>> {
   const hint = 'Use a file with a path and a media ID on each line.';
   const text = await readText(resolveUserPath(host.cwd(), path)).catch(
-    failed('file_unreadable', `The list ${path} could not be read`, hint),
+    throwAs('file_unreadable', `The list ${path} could not be read`, hint),
   );
   const ids = new Map<string, string>();
   for (const [index, line] of text.split('\n').entries()) {

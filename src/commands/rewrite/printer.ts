@@ -10,7 +10,7 @@ import {asMediaError, errorFields} from '../../output/report.ts';
 import {parseTemplate, renderOutcome, type Template} from '../../output/results/template.ts';
 import {countText} from '../../output/units.ts';
 import type {FoundReference, RewritePlan} from '../../rewrite/plan.ts';
-import {type MediaRecord, noUrl, webUrl} from '../../service/record.ts';
+import {type MediaRecord, noUrlError, webUrl} from '../../service/record.ts';
 import type {Outcome} from '../../transfer/outcome.ts';
 import type {uploadFiles} from '../upload/upload-files.ts';
 
@@ -223,7 +223,7 @@ export function insertedUrl(result: FileResult | undefined): string | undefined 
 
 /** Why a reference to a stored file stays as it is. */
 function missingUrl({file = ''}: FoundReference, result: FileResult | undefined): MediaError | undefined {
-  return result?.record && noUrl(file, result.record, webUrl);
+  return result?.record && noUrlError(file, result.record, webUrl);
 }
 
 function referencesOf({documents}: RewritePlan): FoundReference[] {

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {type ExitStatus, endSignal, type Invocation} from '../../cli/invocation.ts';
 import {describeServiceError, startEmbedded} from '../../cli/start-embedded.ts';
 import type {EmbeddedService, RequestEntry, ServiceOptions} from '../../embedded/service.ts';
-import {failed, MediaError} from '../../errors.ts';
+import {MediaError, throwAs} from '../../errors.ts';
 import type {Clock, Host, StopSignal} from '../../host.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {own} from '../../lib/object.ts';
@@ -47,7 +47,7 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
   } finally {
     if (options.ephemeral)
       await rm(directory, {recursive: true, force: true}).catch(
-        failed('local_failure', `${directory} cannot be removed`),
+        throwAs('local_failure', `${directory} cannot be removed`),
       );
     signal.ignore();
   }
@@ -97,7 +97,7 @@ async function dataDirectoryFor({ephemeral, dataDir}: ServeSettings, host: Host)
     const parent = host.temporaryDirectory();
     const hint = 'Set TMPDIR to a directory that can be written to.';
     return mkdtemp(join(parent, 'media-serve-')).catch(
-      failed('local_failure', `No directory can be made in ${parent}`, hint),
+      throwAs('local_failure', `No directory can be made in ${parent}`, hint),
     );
   }
   if (dataDir !== undefined) return resolveUserPath(host.cwd(), dataDir);

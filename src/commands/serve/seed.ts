@@ -1,7 +1,7 @@
 import {realpath, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Invocation} from '../../cli/invocation.ts';
-import {failed, MediaError, NotMediaError} from '../../errors.ts';
+import {MediaError, NotMediaError, throwAs} from '../../errors.ts';
 import {isBelow, resolveUserPath} from '../../lib/files/typed-path.ts';
 import {Stop} from '../../lib/stop.ts';
 import {asMediaError, type Report} from '../../output/report.ts';
@@ -15,7 +15,7 @@ const neverStopped = new Stop<Error>();
 /** The images and videos below a directory, without those of a data directory in it; rejects if there is none. */
 export async function* seedFiles(directory: string, dataDirectory: string, {host, report}: Invocation) {
   const place = await realpath(resolveUserPath(host.cwd(), directory)).catch(
-    failed('file_missing', `${directory} could not be found`, hint),
+    throwAs('file_missing', `${directory} could not be found`, hint),
   );
   if (!(await stat(place)).isDirectory())
     throw new MediaError('usage', `${directory} is not a directory.`, {hint});

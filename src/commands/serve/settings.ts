@@ -1,6 +1,6 @@
 import {defaultPort} from '../../cli/start-embedded.ts';
 import type {ServiceOptions} from '../../embedded/service.ts';
-import {failed, MediaError} from '../../errors.ts';
+import {MediaError, throwAs} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {readText} from '../../lib/files/read-text.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
@@ -56,7 +56,7 @@ async function chosenKey(key = '', file = '', directory: string): Promise<string
   if (file === '') return key || undefined;
   const hint = 'Point MEDIA_SERVE_KEY_FILE to a file that holds the key, or set MEDIA_SERVE_KEY.';
   const text = await readText(resolveUserPath(directory, file)).catch(
-    failed('local_failure', `The key in ${file} cannot be read`, hint),
+    throwAs('local_failure', `The key in ${file} cannot be read`, hint),
   );
   return text.trim();
 }

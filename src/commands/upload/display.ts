@@ -27,7 +27,7 @@ export async function watchUpload(
   const {host, report, globals} = invocation;
   const meter = new Meter(host.clock);
   const tell = () => {
-    const standing = meter.standing();
+    const standing = meter.snapshot();
     const parts = [`${filesText(standing)}, ${standingText(standing)}`, unavailableText(standing)];
     const text = [tally.summary(), ...parts.filter(part => part !== '')].join('; ');
     report.event(text, {progress: {...tally.fields(), ...standing}});
@@ -53,13 +53,13 @@ export async function watchUpload(
   const stopCounting = mayCount ? host.clock.after(countAfter, count) : () => {};
   const observer: TransferObserver = {
     started(position, name, size) {
-      meter.started(position, name, size);
+      meter.begin(position, name, size);
       progress?.start();
     },
     progress: (position, sentBytes) => meter.progress(position, sentBytes),
-    finished: position => meter.finished(position),
+    finished: position => meter.end(position),
     retrying(position, name, error, waitMs) {
-      meter.waiting(position, waitMs, error.message);
+      meter.setWaiting(position, waitMs, error.message);
       report.trace(`${name}: ${error.message} Next try ${whenText(error, waitMs)}.`);
       report.causes(error);
     },

@@ -56,7 +56,7 @@ export class GithubReport {
   }
 
   /** Reports that the whole run failed. */
-  failed(error: MediaError): void {
+  addFailure(error: MediaError): void {
     this.#annotate(error);
     this.#ending = this.#invocation.report.inWords(error);
   }

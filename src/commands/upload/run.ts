@@ -6,7 +6,7 @@ import {exitStatusOf, MediaError, type PlainError} from '../../errors.ts';
 import type {EndSignal} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {Results} from '../../output/results/results.ts';
-import {emptyUrl, noUrl, publicUrl, webUrl} from '../../service/record.ts';
+import {emptyUrl, noUrlError, publicUrl, webUrl} from '../../service/record.ts';
 import type {Settings} from '../../settings/settings.ts';
 import {type LeftOut, type Outcome, type UploadResult, unrecordedOf} from '../../transfer/outcome.ts';
 import {type RunOutput, watchUpload} from './display.ts';
@@ -187,7 +187,7 @@ export class UploadRun {
   }
 
   async #take(result: Outcome, several: boolean, settings: Settings | undefined): Promise<void> {
-    const noUrl = this.#noUrl(result, several);
+    const noUrl = this.#noUrlError(result, several);
     const error = 'error' in result ? result.error : (unrecordedOf(result) ?? noUrl);
     const failure = error && (await this.#written(result, error, settings));
     const outcome = failure?.outcome ?? (result as UploadResult);
@@ -211,12 +211,12 @@ export class UploadRun {
   }
 
   /** Why a stored file has only an empty line in a list of URLs. Where only a value is empty, that is a warning. */
-  #noUrl(outcome: Outcome, several: boolean): MediaError | undefined {
+  #noUrlError(outcome: Outcome, several: boolean): MediaError | undefined {
     if (!('format' in this.#output && 'record' in outcome) || 'error' in outcome) return undefined;
     const {format} = this.#output;
     const {name, record} = outcome;
     if (format === 'url' || format === 'markdown')
-      return noUrl(name, record, format === 'url' ? publicUrl : webUrl);
+      return noUrlError(name, record, format === 'url' ? publicUrl : webUrl);
     const hasUrl = this.#ci !== undefined || (typeof format === 'object' && format.template.hasUrl);
     if (hasUrl && publicUrl(record) === undefined) this.#failures.warn(name, emptyUrl, several);
     return undefined;

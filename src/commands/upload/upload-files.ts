@@ -1,5 +1,5 @@
 import type {ExitStatus, Invocation} from '../../cli/invocation.ts';
-import {noUrl, publicUrl} from '../../service/record.ts';
+import {noUrlError, publicUrl} from '../../service/record.ts';
 import {filesIn} from '../../sources/open/file.ts';
 import type {LeftOut, Outcome} from '../../transfer/outcome.ts';
 import type {RunOutput} from './display.ts';
@@ -37,7 +37,7 @@ export async function startRun(
     return await report.end(await run.execute(report));
   } catch (error) {
     const {asMediaError} = await import('../../output/report.ts');
-    report.failed(asMediaError(error));
+    report.addFailure(asMediaError(error));
     await report.end(1);
     throw error;
   }
@@ -49,5 +49,5 @@ export function uploadedUrl(name: string, outcome: Outcome | LeftOut | undefined
   const record = outcome !== undefined && 'record' in outcome ? outcome.record : {};
   const url = publicUrl(record);
   if (url !== undefined) return url;
-  throw noUrl(name, record);
+  throw noUrlError(name, record);
 }

@@ -1,7 +1,7 @@
 import {lstat, readdir, realpath} from 'node:fs/promises';
 import {basename, join, sep} from 'node:path';
 import type {FSWatcher} from 'chokidar';
-import {failed, MediaError, systemError} from '../../errors.ts';
+import {MediaError, systemError, throwAs} from '../../errors.ts';
 import type {Clock} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
@@ -193,7 +193,7 @@ export async function watchedPlaces(names: readonly string[], cwd: string): Prom
       throw new MediaError('usage', `${name} is not a directory.`, {
         hint: 'Name directories to watch. To upload files: media upload',
       });
-    const real = await realpath(path).catch(failed('file_missing', `${name} could not be found`));
+    const real = await realpath(path).catch(throwAs('file_missing', `${name} could not be found`));
     // chokidar would watch another one.
     if (sep === '/' && real.includes('\\'))
       throw new MediaError('usage', `${name} cannot be watched: its path has a backslash.`, {
@@ -211,7 +211,7 @@ export async function targetPlace(
   places: readonly WatchedPlace[],
 ): Promise<string> {
   const path = resolveUserPath(cwd, option);
-  await makeDirectory(path).catch(failed('local_failure', `${option} could not be created`));
+  await makeDirectory(path).catch(throwAs('local_failure', `${option} could not be created`));
   const real = await realpath(path);
   for (const {displayPath, path: other} of places) {
     const directory = await realpath(other);

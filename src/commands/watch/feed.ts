@@ -16,9 +16,9 @@ export interface FileWork {
   /** Uploads a complete file, disposes of it, and prints its outcome. Rejects if the session or the disposal failed. */
   take(path: string, state: WatchedState): Promise<UploadEnd | FailedOutcome | LeftOut>;
   /** Called for a file that is not tried again as it is. */
-  failed(path: string, outcome: FailedOutcome): Promise<void>;
+  reportFailure(path: string, outcome: FailedOutcome): Promise<void>;
   /** Called at most once a minute for each kind of error while files wait to be tried again. */
-  delayed(error: MediaError, files: number): void;
+  reportDelay(error: MediaError, files: number): void;
 }
 
 const shortestWaitMs = 1_000;
@@ -119,7 +119,7 @@ export class Feed {
     this.#finalStates.set(path, key);
     // By then, a network share may be back. A short wait would send a large file of a damaged disk again and again.
     if (error.code === 'file_unreadable' && !isDenied(error.cause)) this.#askAgain(path);
-    await this.#work.failed(path, result);
+    await this.#work.reportFailure(path, result);
   }
 
   /** Takes the file again later, as it is. */
@@ -139,7 +139,7 @@ export class Feed {
     const lastReport = this.#lastReports.get(error.code);
     if (lastReport === undefined || clock.monotonic() - lastReport >= silenceMs) {
       this.#lastReports.set(error.code, clock.monotonic());
-      this.#work.delayed(error, this.waiting);
+      this.#work.reportDelay(error, this.waiting);
     }
     this.#cancelRetry ??= clock.after(this.#waitMs, () => {
       this.#cancelRetry = undefined;

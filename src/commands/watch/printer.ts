@@ -31,7 +31,7 @@ export function watchPrinter({stdout, report}: Invocation, template: Template | 
     },
 
     /** Reports that files are tried again later, because of a failure. */
-    async delayed(error: MediaError, waiting: number): Promise<void> {
+    async printDelay(error: MediaError, waiting: number): Promise<void> {
       report.failure(error.reword({message: `${error.message} ${filesWait(waiting)}`}));
       if (template === undefined)
         await line({event: 'delayed', waiting, error: errorFields(report.inWords(error))});

@@ -108,7 +108,7 @@ export class Uploads implements FileWork {
     await this.#printer.outcome(outcome, path);
   }
 
-  async failed(path: string, outcome: FailedOutcome): Promise<void> {
+  async reportFailure(path: string, outcome: FailedOutcome): Promise<void> {
     this.#lastErrors.delete(path);
     const {name, status, error} = outcome;
     this.#invocation.report.failure(error, name, true);
@@ -117,8 +117,8 @@ export class Uploads implements FileWork {
     await this.#printer.event({event: 'kept', file: name, reason: error.message});
   }
 
-  delayed(error: MediaError, files: number): void {
-    void this.#printer.delayed(error, files);
+  reportDelay(error: MediaError, files: number): void {
+    void this.#printer.printDelay(error, files);
   }
 
   /** Ends the uploads; resolves when nothing is in progress. */

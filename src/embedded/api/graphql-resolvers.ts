@@ -1,4 +1,4 @@
-import {enteredName, Refusal} from '../exchange/refusal.ts';
+import {parseName, Refusal} from '../exchange/refusal.ts';
 import {hashOf, keyId, ownerOf, type Permission, type StoredKey} from '../state/keys.ts';
 import {ignoreDamage} from '../state/state.ts';
 import {isRecordId, mediaRecord} from '../state/stored-record.ts';
@@ -26,7 +26,7 @@ export const rootResolvers = {
     return record.id;
   }),
   updateProfile: change(async ({name}: {name: string}, context) => {
-    await context.service.profile.setName(enteredName(name));
+    await context.service.profile.setName(parseName(name));
     return viewerOf(context);
   }),
   createApiKey: change(createKey),
@@ -126,7 +126,7 @@ async function createKey(input: WantedKey, {service, key}: ResolverContext) {
   if (days !== undefined && (days < 1 || days > mostDays))
     throw new Refusal(422, `"expiresInDays" must be from 1 to ${mostDays}.`);
   const plain = await service.keys.create({
-    name: enteredName(input.name),
+    name: parseName(input.name),
     permissions: [...new Set(permissions)],
     expiresBy: key.expiresAt,
     ...(days === undefined ? {} : {validForMs: days * dayMs}),

@@ -6,7 +6,7 @@ import {Refusal} from '../exchange/refusal.ts';
 import {hashOf} from '../state/keys.ts';
 import {seedId} from '../state/stored-record.ts';
 import type {SeedFile, Service} from './context.ts';
-import {storeReceived, writeReceived} from './upload.ts';
+import {storeUpload, writeUpload} from './upload.ts';
 
 /** Mostly, a disk is waited for. */
 const filesAtOnce = 8;
@@ -71,12 +71,12 @@ async function storeFile(
   const path = service.store.temporaryPath();
   const source = await open();
   try {
-    const received = await writeReceived(path, contentType, file => pipeline(chunksOf(source), file));
+    const received = await writeUpload(path, contentType, file => pipeline(chunksOf(source), file));
     const id = seedId(hashOf(`${received.sha256} ${contentType}`));
     if (!isWanted(id) || (await service.store.findWhole(id)) !== undefined) return id;
     // Also the time is the same in each run.
     const commitment = {createdAt: 0, canWait: true, identify: async () => id, lastCheck() {}};
-    await storeReceived(received, service, commitment);
+    await storeUpload(received, service, commitment);
     return id;
   } finally {
     await source.close();

@@ -26,7 +26,7 @@ interface Commitment {
 }
 
 /** A body that arrived completely and is in a temporary file. */
-type ReceivedFile = Awaited<ReturnType<typeof writeReceived>>;
+type ReceivedFile = Awaited<ReturnType<typeof writeUpload>>;
 
 /** POST /v1/media/upload (docs/design/interface.md): stores the body and responds with 200 and its media record. */
 export async function receiveUpload(exchange: Exchange, service: Service): Promise<void> {
@@ -100,7 +100,7 @@ async function store(
   // Started now, so that it is ready when the body has arrived.
   prepareToProbe(contentType);
   try {
-    const received = await writeReceived(
+    const received = await writeUpload(
       path,
       contentType,
       file => receiveBody(exchange, file),
@@ -115,7 +115,7 @@ async function store(
       const earlier = await service.entries.recordOf(entryName, fingerprint);
       if (earlier !== undefined) return earlier;
     }
-    return await storeReceived(received, service, {
+    return await storeUpload(received, service, {
       createdAt: exchange.clock.now(),
       async identify() {
         const id = service.store.newId();
@@ -133,7 +133,7 @@ async function store(
 }
 
 /** Commits a file that has arrived, with what can be read and made from it; resolves to its record. */
-export async function storeReceived(
+export async function storeUpload(
   received: ReceivedFile,
   {store, resets, previews: hasPreviews}: Pick<Service, 'store' | 'resets' | 'previews'>,
   {createdAt, canWait = false, identify, lastCheck}: Commitment,
@@ -171,7 +171,7 @@ export async function storeReceived(
 }
 
 /** Writes what `fill` writes to a new file, each chunk followed by `pace`. */
-export async function writeReceived(
+export async function writeUpload(
   path: string,
   contentType: string,
   fill: (file: Writable) => Promise<void>,

@@ -67,7 +67,7 @@ export function refusalOfMalformed(error: Error): Refusal {
 export const longestName = 100;
 
 /** A name that a person entered, as a single line; throws a 422 if nothing is left of it or if it is too long. */
-export function enteredName(value: string | null): string {
+export function parseName(value: string | null): string {
   const name = (value ?? '').replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   if (name === '') throw new Refusal(422, 'The name is missing.');
   if (name.length > longestName)

@@ -87,7 +87,7 @@ export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<
 }
 
 /** What two readers say where neither contradicts the other. */
-export function agreeing(one: Findings, other: MediaFacts): MediaFacts {
+export function agreeingFacts(one: Findings, other: MediaFacts): MediaFacts {
   const {width, height, duration, imageType} = {...other, ...one};
   const isSameSize = (other.width ?? width) === width && (other.height ?? height) === height;
   const isSameDuration = Math.abs((duration ?? 0) - (other.duration ?? duration ?? 0)) <= 0.1;

@@ -2,7 +2,7 @@ import {isMainThread, parentPort, Worker} from 'node:worker_threads';
 import {systemHost} from '../../host.ts';
 import {boundedResponse} from '../../lib/bounded-response.ts';
 import {threadSource} from '../../package-file.ts';
-import {agreeing, canCompare, probeWithFfprobe} from './ffmpeg.ts';
+import {agreeingFacts, canCompare, probeWithFfprobe} from './ffmpeg.ts';
 import type {Findings, MediaRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
 
@@ -53,7 +53,7 @@ async function facts(request: MediaRequest): Promise<object> {
   // Starting ffprobe takes far longer than reading a header.
   const isDecided = request.contentType.startsWith('image/') && !canCompare((await reading)?.imageType);
   const [facts, others] = await Promise.all([reading, isDecided ? {} : probeWithFfprobe(request)]);
-  return facts === undefined ? {} : agreeing(facts, others);
+  return facts === undefined ? {} : agreeingFacts(facts, others);
 }
 
 /** Resolves to undefined if the thread has ended instead, also because it used too much time. */

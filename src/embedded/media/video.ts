@@ -12,7 +12,7 @@ const longestReading = 64 * 1024 * 1024;
 
 /** Coded size and duration of a video; none without a video track. Rejects if it had to read too many bytes. */
 export function probeVideo(bytes: RandomAccess): Promise<Findings> {
-  return reading(bytes, async input => {
+  return withInput(bytes, async input => {
     const size = await codedSize(input);
     return size === undefined ? {} : {...size, ...(await durationOf(input).catch(() => ({})))};
   });
@@ -20,7 +20,7 @@ export function probeVideo(bytes: RandomAccess): Promise<Findings> {
 
 /** The coded size of a video of one track whose pixels are square, by its header alone; no facts of any other. */
 export function squareVideoSize(bytes: RandomAccess): Promise<MediaFacts> {
-  return reading(bytes, async input => {
+  return withInput(bytes, async input => {
     const ratios = await Promise.all(
       (await input.getVideoTracks()).map(track => track.getPixelAspectRatio()),
     );
@@ -28,7 +28,7 @@ export function squareVideoSize(bytes: RandomAccess): Promise<MediaFacts> {
   });
 }
 
-async function reading<Facts>(bytes: RandomAccess, look: (input: Input) => Promise<Facts>): Promise<Facts> {
+async function withInput<Facts>(bytes: RandomAccess, look: (input: Input) => Promise<Facts>): Promise<Facts> {
   const input = videoInput(bytes, longestReading);
   try {
     return await look(input);

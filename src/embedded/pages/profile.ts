@@ -1,5 +1,5 @@
 import type {PlainResponse} from '../exchange/exchange.ts';
-import {enteredName, longestName, Refusal} from '../exchange/refusal.ts';
+import {longestName, parseName, Refusal} from '../exchange/refusal.ts';
 import {allPermissions, hasExpired, keyId, type Permission, type StoredKey} from '../state/keys.ts';
 import {copyButton, timeText} from './gallery.ts';
 import {type Html, html, type PageRequest, pageWith, tokenField} from './page.ts';
@@ -102,7 +102,7 @@ async function keyRow({service, session}: PageRequest, key: StoredKey): Promise<
 }
 
 export async function saveName({service}: PageRequest, _id: string, form: URLSearchParams): Promise<void> {
-  await service.profile.setName(enteredName(form.get('name')));
+  await service.profile.setName(parseName(form.get('name')));
 }
 
 export async function createKey(page: PageRequest, _id: string, form: URLSearchParams): Promise<void> {
@@ -110,19 +110,19 @@ export async function createKey(page: PageRequest, _id: string, form: URLSearchP
   if (permissions.length === 0) throw new Refusal(422, 'Choose what the key may do.');
   const days = Number(form.get('days') ?? 0);
   if (!expiries.some(([known]) => known === days)) throw new Refusal(422, 'Choose when the key expires.');
-  const name = enteredName(form.get('name'));
+  const name = parseName(form.get('name'));
   const validity = days === 0 ? {} : {validForMs: days * dayMs};
   page.session.newKey = await page.service.keys.create({name, permissions, ...validity});
 }
 
 export async function renameKey({service}: PageRequest, id: string, form: URLSearchParams): Promise<void> {
-  if (!(await service.keys.rename(id, enteredName(form.get('name'))))) throw noSuchKey();
+  if (!(await service.keys.rename(id, parseName(form.get('name'))))) throw noSuchKeyRefusal();
 }
 
 export async function revokeKey({service}: PageRequest, id: string): Promise<void> {
-  if (!(await service.keys.revokeOne(id))) throw noSuchKey();
+  if (!(await service.keys.revokeOne(id))) throw noSuchKeyRefusal();
 }
 
-function noSuchKey(): Refusal {
+function noSuchKeyRefusal(): Refusal {
   return new Refusal(404, 'There is no such key. It may have been revoked.');
 }

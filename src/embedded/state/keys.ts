@@ -6,7 +6,7 @@ import {withLock} from '../../lib/files/lock.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type ShapeOf} from '../../lib/json.ts';
 import {omitUndefined} from '../../lib/object.ts';
 import {Secret} from '../../lib/secrets/secret.ts';
-import {checked, ignoreDamage, readKept} from './kept-file.ts';
+import {ignoreDamage, readKept, toShape} from './kept-file.ts';
 import {keyUses} from './key-uses.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
@@ -62,7 +62,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
   const list = async (): Promise<StoredKey[]> => {
     const file = {path, hint: damageHint};
     const {keys = []} = (await readKept(file, fileShape)) ?? {};
-    return keys.map((key, index) => checked(file, key, keyShape, `keys[${index}]`));
+    return keys.map((key, index) => toShape(file, key, keyShape, `keys[${index}]`));
   };
 
   /** The stored keys of the start, and those with a label that this process has created. */
@@ -104,7 +104,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
         hash: hashOf(key),
         label,
         name,
-        masked: new Secret(key).masked(),
+        masked: new Secret(key).mask(),
         permissions: [...(options.permissions ?? (['upload', 'graphql'] as const))],
         createdAt: new Date(now).toISOString(),
         expiresAt: Number.isFinite(end) ? new Date(end).toISOString() : undefined,

@@ -94,7 +94,7 @@ export class Store {
     return blocks === 0 || bavail * bsize >= bytes;
   }
 
-  /** Whether anything could be stored now, for who asks without storing it. */
+  /** Whether an upload could be stored now: its directory is writable, and the disk has space. */
   canStore(): Promise<boolean> {
     const writing = access(this.#directory('temporary'), constants.W_OK);
     return writing.then(() => this.hasSpaceFor(1)).catch(() => false);

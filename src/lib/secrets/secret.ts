@@ -18,7 +18,7 @@ export class Secret {
   }
 
   /** The key as it may be shown: its last 4 characters, or none of a key shorter than 12. */
-  masked(): string {
+  mask(): string {
     return this.#value.length < 12 ? '********' : `********${this.#value.slice(-4)}`;
   }
 

@@ -45,7 +45,7 @@ export class Meter {
     this.#samples = [{at: clock.monotonic(), sent: 0, done: 0}];
   }
 
-  started(position: number, name: string, size: number): void {
+  begin(position: number, name: string, size: number): void {
     this.#inFlight.set(position, {name, size, sent: 0, start: this.#clock.monotonic()});
   }
 
@@ -56,7 +56,7 @@ export class Meter {
     if (file.waiting !== undefined) delete file.waiting;
   }
 
-  waiting(position: number, ms: number | undefined, why: string): void {
+  setWaiting(position: number, ms: number | undefined, why: string): void {
     const file = this.#inFlight.get(position);
     const until = ms === undefined ? undefined : this.#clock.monotonic() + ms;
     if (file !== undefined) file.waiting = {until, why};
@@ -69,7 +69,7 @@ export class Meter {
     this.#unavailableSince = since === undefined ? undefined : clock.monotonic() - (clock.now() - since);
   }
 
-  finished(position: number): void {
+  end(position: number): void {
     const file = this.#inFlight.get(position);
     this.#inFlight.delete(position);
     this.#files += 1;
@@ -98,7 +98,7 @@ export class Meter {
   }
 
   /** The progress of the run; rounded, as programs get it. No time left is known in the first second. */
-  standing(): ProgressFields {
+  snapshot(): ProgressFields {
     let [sent, bytes] = [this.#sent, this.#done];
     for (const file of this.#inFlight.values()) {
       sent += file.sent;

@@ -82,7 +82,7 @@ export class Progress implements Drawing {
 
   /** The lines for a batch and its files, each of at most this many cells. */
   #batchLines(room: number): string[] {
-    const standing = this.#state.meter.standing();
+    const standing = this.#state.meter.snapshot();
     const percent = standingPercent(standing);
     const unavailable = unavailableText(standing);
     // A drawing as high as the terminal could not be cleared.

@@ -110,7 +110,7 @@ class MarkdownScanner {
       }
       case 'labelText':
       case 'referenceString':
-        for (const open of this.#open.slice(-1)) open.label = this.#slice(token);
+        for (const open of this.#open.slice(-1)) open.label = this.#textOf(token);
         break;
       case 'resource':
         for (const open of this.#open.slice(-1)) open.label = undefined;
@@ -119,7 +119,7 @@ class MarkdownScanner {
         this.#references.push(this.#reference(token, this.#open.at(-1)?.isImage === true));
         break;
       case 'definitionLabelString':
-        this.#definition = normalizeLabel(this.#slice(token));
+        this.#definition = normalizeLabel(this.#textOf(token));
         break;
       case 'definitionDestinationString':
         this.#definitions.push({label: this.#definition, destination: token});
@@ -153,7 +153,7 @@ class MarkdownScanner {
 
   /** What an image or a link leads to; a link is left alone without `links`. */
   #reference(token: Token, isImage: boolean): Reference {
-    const source = this.#slice(token);
+    const source = this.#textOf(token);
     const target = unescapeMarkdown(source);
     const reference = {
       ...this.#place(token),
@@ -166,13 +166,13 @@ class MarkdownScanner {
   }
 
   #wiki(token: Token): void {
-    const source = this.#slice(token).slice('![['.length, -']]'.length);
+    const source = this.#textOf(token).slice('![['.length, -']]'.length);
     const target = source.split(/\\?\||#/, 1)[0] ?? '';
     this.#references.push({...this.#place(token), source, target, context: 'wiki', onlyMedia: true});
   }
 
   #addHtml(token: Token, write = (text: string) => text): void {
-    this.#htmlParts?.push({start: this.#place(token).start, text: write(this.#slice(token))});
+    this.#htmlParts?.push({start: this.#place(token).start, text: write(this.#textOf(token))});
   }
 
   /** Scans a piece of HTML in its place: what belongs to a quote or a list becomes blanks. */
@@ -185,7 +185,7 @@ class MarkdownScanner {
     this.#html.scan(html, base);
   }
 
-  #slice(token: Token): string {
+  #textOf(token: Token): string {
     const {start, end} = this.#place(token);
     return this.#text.slice(start, end);
   }

@@ -41,7 +41,7 @@ function block(name: string, begin: Tokenizer): Construct {
     continuation: {
       tokenize(effects, ok, nok): State {
         const next = footnote?.continuation?.tokenize.call(this, effects, ok, nok) ?? nok;
-        // The footnote's would take the indent of the block around this one for its own.
+        // The continuation of a footnote would take the indent of the enclosing block for its own.
         return code => (code === null || code <= 32 ? next(code) : nok(code));
       },
     },

@@ -28,7 +28,7 @@ export async function readClipboard(host: Host, stop?: StopSignal): Promise<Clip
     if (formats === undefined) continue;
     return contentIn(formats, program, async command => (await output(command)) ?? Buffer.of());
   }
-  throw noProgram(host);
+  throw noProgramError(host);
 }
 
 /** A picture from the clipboard as a source. */
@@ -80,15 +80,15 @@ async function outputOf(
     longestOutput: largestPicture,
   });
   stop?.throwIfAborted();
-  if (end.kind === 'timeout') throw unusable(`${command.program} did not end within ${timeLimitMs / 1000} s`);
+  if (end.kind === 'timeout') throw failure(`${command.program} did not end within ${timeLimitMs / 1000} s`);
   if (end.kind === 'failed') {
     if (systemCode(end.cause) === 'ENOENT') return undefined;
-    throw unusable(`${command.program}: ${end.reason}`, end.cause);
+    throw failure(`${command.program}: ${end.reason}`, end.cause);
   }
   if (end.status === 0) return end.stdout;
   if (nothing?.test(end.stderr)) throw emptyClipboardError();
   const [reason = ''] = end.stderr.trim().split(/\r?\n/);
-  throw unusable(`${command.program}: ${reason || `it ended with status ${end.status}`}`);
+  throw failure(`${command.program}: ${reason || `it ended with status ${end.status}`}`);
 }
 
 function best(formats: readonly string[], patterns: readonly RegExp[]): string | undefined {
@@ -129,19 +129,19 @@ function emptyClipboardError(
   return new MediaError('clipboard_empty', 'The clipboard contains no picture.', {hint});
 }
 
-function unusable(why: string, cause?: unknown): MediaError {
+function failure(why: string, cause?: unknown): MediaError {
   return new MediaError('clipboard_unusable', `The clipboard could not be read: ${why}.`, {
     hint: 'Save the picture as a file, and upload that.',
     cause,
   });
 }
 
-function noProgram(host: Host): MediaError {
+function noProgramError(host: Host): MediaError {
   const {platform, env} = host;
   if (platform === 'darwin' || platform === 'win32')
-    return unusable(`${platform === 'darwin' ? 'osascript' : 'powershell.exe'} is not on the PATH`);
+    return failure(`${platform === 'darwin' ? 'osascript' : 'powershell.exe'} is not on the PATH`);
   if (!env['WAYLAND_DISPLAY'] && !env['DISPLAY'])
-    return unusable('there is no desktop here (neither WAYLAND_DISPLAY nor DISPLAY is set)');
+    return failure('there is no desktop here (neither WAYLAND_DISPLAY nor DISPLAY is set)');
   const name = env['WAYLAND_DISPLAY'] ? 'wl-clipboard' : 'xclip';
   return new MediaError('clipboard_unusable', `To read the clipboard, ${name} must be installed.`, {
     hint: `On Debian and Ubuntu: sudo apt install ${name}`,

@@ -145,7 +145,7 @@ export class Finder {
     if (result.kind === 'unfollowed') return {unfollowed: name};
     const names = namesOf(name, relative);
     if (result.kind === 'unreadable') {
-      const error = unreadableDirectory(names.name, result.error);
+      const error = directoryError(names.name, result.error);
       return {file: {name, isPlain: false}, source: failingSource(error, names)};
     }
     const {kind, isLink, isRegular, target} = result;
@@ -173,7 +173,7 @@ function failingSource(error: MediaError, names: Names): Source {
   return {...names, everyShard: true, open: () => Promise.reject(error)};
 }
 
-function unreadableDirectory(name: string, cause: unknown): MediaError {
+function directoryError(name: string, cause: unknown): MediaError {
   if (isMissing(cause))
     return new MediaError('file_missing', phrase`The directory ${fact('file', name)} no longer exists.`, {
       cause,

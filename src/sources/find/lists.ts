@@ -39,18 +39,18 @@ export async function* readNames(
   for await (const chunk of list) {
     const text = rest + Buffer.from(chunk as Buffer).toString('latin1');
     if (separator === undefined && isUtf16(text))
-      throw notAList(label, 'it is in UTF-16', 'Save it in UTF-8.');
+      throw notAListError(label, 'it is in UTF-16', 'Save it in UTF-8.');
     // A name that ends with a zero byte may contain line feeds, but its writer writes at least the first name whole.
     separator ??= text.includes('\0') ? '\0' : text.includes('\n') ? '\n' : undefined;
     if (text.length >= longestName && !/[^\0]/.test(text))
-      throw notAList(label, 'it has long runs of zero bytes');
+      throw notAListError(label, 'it has long runs of zero bytes');
     const names = separator === undefined ? [text] : text.split(separator);
     rest = names.pop() ?? '';
     for (const name of names) {
       yield* oneName(name, separator ?? '\n', label, isFirst);
       isFirst = false;
     }
-    if (rest.length > longestName) throw notAList(label, 'a name in it is far too long');
+    if (rest.length > longestName) throw notAListError(label, 'a name in it is far too long');
   }
   yield* oneName(rest, separator ?? '\n', label, isFirst);
 }
@@ -72,12 +72,12 @@ function* oneName(
   // Windows tools start text files with a byte order mark.
   const line = isFirst ? bytes.replace(/^\xef\xbb\xbf/, '') : bytes;
   const name = separator === '\n' ? line.replace(/\r$/, '') : bytes;
-  if (name.includes('\0')) throw notAList(label, 'some names end in zero bytes, others in line feeds');
-  if (name.length > longestName) throw notAList(label, 'a name in it is far too long');
+  if (name.includes('\0')) throw notAListError(label, 'some names end in zero bytes, others in line feeds');
+  if (name.length > longestName) throw notAListError(label, 'a name in it is far too long');
   if (name !== '') yield name;
 }
 
-function notAList(label: string, why: string, hint = 'Write one name per line.'): MediaError {
+function notAListError(label: string, why: string, hint = 'Write one name per line.'): MediaError {
   return new MediaError('usage', `${label} is not a list of names: ${why}.`, {hint});
 }
 

@@ -84,16 +84,16 @@ export function autoShard(env: Environment): Shard {
   // An engine with a single job may run within another engine that splits the work.
   const splitting = findings.filter(({shard}) => shard.count > 1);
   const [first, ...others] = splitting.length > 0 ? splitting : findings;
-  if (first === undefined) throw noEngine();
+  if (first === undefined) throw noEngineError();
   const other = others.find(({shard}) => describe(shard) !== describe(first.shard));
   if (other !== undefined) {
-    throw unclear(
+    throw shardError(
       `${first.engine} says ${describe(first.shard)}, but ${other.engine} ${describe(other.shard)}`,
     );
   }
   const count = readNumber(env, countVariable);
   if (count !== undefined && count !== first.shard.count) {
-    throw unclear(`${first.engine} says ${describe(first.shard)}, but ${countVariable} is ${count}`);
+    throw shardError(`${first.engine} says ${describe(first.shard)}, but ${countVariable} is ${count}`);
   }
   return first.shard;
 }
@@ -105,14 +105,14 @@ function engineShard(engine: JobEngine, env: Environment): Finding | undefined {
   const count = total ?? readNumber(env, countVariable);
   if (index === undefined) {
     if (total === undefined) return undefined;
-    if (total > 1) throw unclear(`${engine.total} is ${total}, but ${engine.index} is not set`);
+    if (total > 1) throw shardError(`${engine.total} is ${total}, but ${engine.index} is not set`);
     return {engine: name, shard: {index: 1, count: 1}};
   }
   if (count === undefined) {
-    throw unclear(`${engine.index} is ${index}, but ${engine.total ?? countVariable} is not set`);
+    throw shardError(`${engine.index} is ${index}, but ${engine.total ?? countVariable} is not set`);
   }
   if (index < first || index - first >= count) {
-    throw unclear(`${engine.index} is ${index}, which is not one of ${count} jobs numbered from ${first}`);
+    throw shardError(`${engine.index} is ${index}, which is not one of ${count} jobs numbered from ${first}`);
   }
   return {engine: name, shard: {index: index - first + 1, count}};
 }
@@ -124,19 +124,19 @@ function slurmShard(env: Environment): Finding | undefined {
     readNumber(env, `SLURM_ARRAY_TASK_${part}`),
   );
   if (least === undefined || most === undefined || count === undefined) {
-    throw unclear('SLURM_ARRAY_TASK_ID is set, but not SLURM_ARRAY_TASK_MIN, _MAX and _COUNT');
+    throw shardError('SLURM_ARRAY_TASK_ID is set, but not SLURM_ARRAY_TASK_MIN, _MAX and _COUNT');
   }
   const step = readNumber(env, 'SLURM_ARRAY_TASK_STEP') || 1;
   const index = (id - least) / step;
   const isRegular = Math.floor((most - least) / step) + 1 === count;
   if (!isRegular || !Number.isInteger(index) || index < 0 || index >= count) {
-    throw unclear(
+    throw shardError(
       `task ${id} of a Slurm array of ${count} from ${least} to ${most} in steps of ${step} cannot be matched to a part`,
     );
   }
   // A resubmitted task of `sbatch --array=5-7`, or `--array=1`, would look like a whole array and upload everything.
   if (readNumber(env, countVariable) === undefined)
-    throw unclear(
+    throw shardError(
       `a Slurm array of ${count} may be part of a larger one, and ${countVariable} does not say how many parts there are`,
     );
   return {engine: 'Slurm', shard: {index: index + 1, count}};
@@ -145,7 +145,7 @@ function slurmShard(env: Environment): Finding | undefined {
 function readNumber(env: Environment, variable: string): number | undefined {
   const value = own(env, variable);
   if (value === undefined || value === '') return undefined;
-  if (!/^\d{1,9}$/.test(value)) throw unclear(`${variable} is "${value.slice(0, 60)}", not a number`);
+  if (!/^\d{1,9}$/.test(value)) throw shardError(`${variable} is "${value.slice(0, 60)}", not a number`);
   return Number(value);
 }
 
@@ -153,13 +153,13 @@ function describe({index, count}: Shard): string {
   return `${index}/${count}`;
 }
 
-function unclear(what: string): MediaError {
+function shardError(what: string): MediaError {
   return new MediaError('usage', `The part of this job cannot be determined: ${what}.`, {
     hint: hint`Set it with ${option('shard', 'K/N')}; in a Slurm array numbered from 1, ${option('shard', '$SLURM_ARRAY_TASK_ID/N')}.`,
   });
 }
 
-function noEngine(): MediaError {
+function noEngineError(): MediaError {
   const variables = jobEngines.map(({name, index}) => `${index} (${name})`).join(', ');
   return new MediaError(
     'usage',

@@ -3,7 +3,7 @@ import {MediaError, NotMediaError} from '../../errors.ts';
 import {type Hint, hint, option} from '../../hint.ts';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
-import {type Claim, describeMismatch, mismatched, notMedia, showable} from './sentences.ts';
+import {type Claim, describeMismatch, mismatched, notMediaError, showable} from './sentences.ts';
 import {type Finding, type MediaFinding, sniff} from './sniff/sniff.ts';
 import {markup, plainText} from './sniff/text.ts';
 import {ambiguousExtensions, extensionTypes, furtherTypes, textExtensions} from './types/extension-types.ts';
@@ -29,14 +29,14 @@ export async function decideContentType(
   const finding = asOwnText(nameClaim, await sniff(bytes));
   const claim = resolveClaim(nameClaim, finding);
   const certainType = claim.isAmbiguous ? undefined : claim.type;
-  if (finding?.isMedia === false) throw notMedia(claim, finding, certainType !== undefined);
+  if (finding?.isMedia === false) throw notMediaError(claim, finding, certainType !== undefined);
   if (isFound && finding?.isText && isNamedText(claim))
-    throw notMedia(claim, {isMedia: false, what: plainText}, false);
+    throw notMediaError(claim, {isMedia: false, what: plainText}, false);
   const decision = finding && choose(claim, finding, rule);
   const contentType = decision?.contentType ?? certainType;
-  if (contentType === undefined) throw notMedia(claim, finding, false);
+  if (contentType === undefined) throw notMediaError(claim, finding, false);
   if (bytes.size < leastSize(contentType))
-    throw notMedia(
+    throw notMediaError(
       claim,
       {isMedia: false, what: `too few for a file of type ${contentType}`, isPart: true},
       certainType !== undefined,
@@ -67,7 +67,7 @@ function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecisi
     const isMoreTelling = type !== undefined && isMoreSpecific(type, finding.type);
     return {contentType: isMoreTelling ? type : finding.type};
   }
-  if (isAmbiguous && !agree) throw notMedia(claim, finding, !finding.isText);
+  if (isAmbiguous && !agree) throw notMediaError(claim, finding, !finding.isText);
   if (type === undefined || agree) return {contentType: type ?? finding.type};
   return {contentType: type, warning: describeMismatch(claim, type, finding.type)};
 }

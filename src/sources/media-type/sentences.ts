@@ -17,7 +17,7 @@ export interface Claim {
 }
 
 /** The error for a file that is neither an image nor a video, or that nothing shows to be one. */
-export function notMedia(claim: Claim, finding: Finding, isCalledMedia: boolean): NotMediaError {
+export function notMediaError(claim: Claim, finding: Finding, isCalledMedia: boolean): NotMediaError {
   return new NotMediaError(
     phrase`${fact('subject', fileOf(claim))} is not recognised as an image or a video: ${describe(claim, finding)}.`,
     {isCalledMedia, hint: hintFor(claim, finding)},

@@ -62,14 +62,14 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
   try {
     if (!isRegular) {
       const stats = await unlessStopped(disk.files.stat(path), signal);
-      if (!stats.isFile()) throw notAFile(name, stats);
+      if (!stats.isFile()) throw notAFileError(name, stats);
     }
     file = await disk.open(path, signal);
   } catch (error) {
     throw await describeOpenError(disk.files, toOpen, error);
   }
   try {
-    if (!file.opened.isFile()) throw notAFile(name, file.opened);
+    if (!file.opened.isFile()) throw notAFileError(name, file.opened);
     await admit?.(file);
     if (file.opened.size === 0n)
       throw new MediaError(
@@ -83,7 +83,7 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
   }
 }
 
-function notAFile(name: string, stats: Pick<Stats, 'isDirectory' | 'isFIFO' | 'isSocket'>): MediaError {
+function notAFileError(name: string, stats: Pick<Stats, 'isDirectory' | 'isFIFO' | 'isSocket'>): MediaError {
   const kind = stats.isDirectory()
     ? 'a directory'
     : stats.isFIFO()

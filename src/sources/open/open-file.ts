@@ -71,7 +71,7 @@ export class OpenFile implements OpenSource {
         filled += bytes;
       }
     } catch (error) {
-      throw this.#unreadable(error);
+      throw this.#readError(error);
     }
     return buffer.subarray(0, filled);
   }
@@ -88,11 +88,11 @@ export class OpenFile implements OpenSource {
         const there = file.statPathHere();
         const now = this.#isOpened(there) ? there : file.statHere();
         if (this.#isUntouched(there, now, ctimeNs)) return;
-        if (tries === 0 || !isEqual(this.#content, file.readHere(this.size))) throw this.#rewritten();
+        if (tries === 0 || !isEqual(this.#content, file.readHere(this.size))) throw this.#rewrittenError();
         ctimeNs = now.ctimeNs;
       }
     } catch (error) {
-      throw this.#unreadable(error);
+      throw this.#readError(error);
     }
   }
 
@@ -102,15 +102,15 @@ export class OpenFile implements OpenSource {
         const there = await this.#file.statPath();
         const now = this.#isOpened(there) ? there : await this.#file.stat();
         if (this.#isUntouched(there, now, ctimeNs)) return 'unchanged';
-        if (tries === 0 || !(await this.#isAsRead())) throw this.#rewritten();
+        if (tries === 0 || !(await this.#isAsRead())) throw this.#rewrittenError();
         if (this.#content === undefined) {
           if (sent.sha256 === undefined) return 'only its hash can tell';
-          if ((await this.#hash(sent.onRead)) !== sent.sha256) throw this.#rewritten();
+          if ((await this.#hash(sent.onRead)) !== sent.sha256) throw this.#rewrittenError();
         }
         ctimeNs = now.ctimeNs;
       }
     } catch (error) {
-      throw this.#unreadable(error);
+      throw this.#readError(error);
     }
   }
 
@@ -129,7 +129,7 @@ export class OpenFile implements OpenSource {
     const then = this.#file.opened;
     if (now.size !== then.size)
       throw sourceChanged(this.#name, now.size > then.size ? 'it grew' : 'it shrank');
-    if (now.mtimeNs !== then.mtimeNs) throw this.#rewritten();
+    if (now.mtimeNs !== then.mtimeNs) throw this.#rewrittenError();
     if (there !== undefined && !this.#isOpened(there))
       throw sourceChanged(this.#name, 'it was replaced by another file');
     if (now.ctimeNs !== ctimeNs) return false;
@@ -158,12 +158,12 @@ export class OpenFile implements OpenSource {
     return this.#readAt(position, Buffer.allocUnsafeSlow(length));
   }
 
-  #unreadable(error: unknown): MediaError {
+  #readError(error: unknown): MediaError {
     if (error instanceof MediaError) return error;
     return systemError('file_unreadable', phrase`${fact('subject', this.#name, 'could')} not be read`, error);
   }
 
-  #rewritten(): MediaError {
+  #rewrittenError(): MediaError {
     return sourceChanged(this.#name, 'it was rewritten');
   }
 

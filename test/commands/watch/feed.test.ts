@@ -36,10 +36,10 @@ function feed(
         log.push(`done ${path}`);
         return stays === 'asked again' ? stays : stays ? 'stays' : 'left';
       },
-      async failed(path, {status}) {
+      async reportFailure(path, {status}) {
         log.push(`${status} ${path}`);
       },
-      delayed: (error, files) => void log.push(`${clock.now()} ${files} wait: ${error.code}`),
+      reportDelay: (error, files) => void log.push(`${clock.now()} ${files} wait: ${error.code}`),
     },
   );
   return {clock, versions, tries, log, look, feed: parts};

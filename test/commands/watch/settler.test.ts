@@ -29,8 +29,8 @@ function disk() {
         settled.push([path, clock.now()]);
         return 'stays';
       },
-      failed: async () => {},
-      delayed() {},
+      reportFailure: async () => {},
+      reportDelay() {},
     },
   );
   let version = 0;

@@ -2,7 +2,7 @@ import {readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {storeReceived, writeReceived} from '../../../src/embedded/api/upload.ts';
+import {storeUpload, writeUpload} from '../../../src/embedded/api/upload.ts';
 import {makeStream} from '../../../src/embedded/media/media.ts';
 import {Resets} from '../../../src/embedded/state/resets.ts';
 import {Store} from '../../../src/embedded/state/store.ts';
@@ -157,7 +157,7 @@ describe('the playlist of a video', () => {
     await store.prepare(false);
     const received = async (name: string, contentType: string) => {
       const bytes = await fixture(name);
-      return writeReceived(store.temporaryPath(), contentType, async file => void file.end(bytes));
+      return writeUpload(store.temporaryPath(), contentType, async file => void file.end(bytes));
     };
     for (const [name, contentType] of [
       ['clip.mp4', 'video/mp4'],
@@ -167,7 +167,7 @@ describe('the playlist of a video', () => {
       const refuse = () => Promise.reject(new Error('The key was used for other content.'));
       const commitment = {createdAt: 0, identify: refuse, lastCheck() {}};
       const service = {store, resets: new Resets(), previews: true};
-      await expect(storeReceived({path, ...facts}, service, commitment)).rejects.toThrow('other content');
+      await expect(storeUpload({path, ...facts}, service, commitment)).rejects.toThrow('other content');
       await rm(path);
     }
     for (const folder of ['temporary', 'files', 'streams', 'thumbnails'])

@@ -4,7 +4,7 @@ import {basename, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Host} from '../../../src/host.ts';
 import {pathKey} from '../../../src/journal/line.ts';
-import {writeMerged} from '../../../src/journal/merge.ts';
+import {writeMergedJournal} from '../../../src/journal/merge.ts';
 import {openJournal} from '../../../src/journal/open.ts';
 import {readJournals} from '../../../src/journal/reader.ts';
 import type {Journal} from '../../../src/journal/run-journal.ts';
@@ -139,7 +139,7 @@ describe('what others rely on is on disk when it is told', () => {
     const disk = new WatchedDisk();
     const host = hostIn(one.directory, {files: disk.files});
     const readers = await readJournals([one.path], host);
-    await writeMerged(join(one.directory, 'merged'), readers, host);
+    await writeMergedJournal(join(one.directory, 'merged'), readers, host);
     const last = disk.calls.filter(call => !call.startsWith('rm')).slice(-3);
     expect(last).toEqual([
       expect.stringMatching(/^sync \.media-[0-9a-f-]{36}$/),
@@ -205,7 +205,7 @@ describe('a disk that fails at the n-th call', () => {
     const merge = async (one: Bench, host: Host) => {
       const others = ['first', 'second'].map(other => join(one.directory, other));
       const readers = await readJournals(others, host);
-      await writeMerged(join(one.directory, 'merged'), readers, host);
+      await writeMergedJournal(join(one.directory, 'merged'), readers, host);
     };
     const prepare = async (one: Bench) => {
       const path = (other: string) => join(one.directory, other);
@@ -231,7 +231,7 @@ describe('hundreds of journals', () => {
       const [entry] = reader.index.entriesOfPath(pathKey('a.png'));
       expect(entry && (await reader.recordOf(entry)).json).toBe('{"id":"med_1"}');
     }
-    await writeMerged(join(one.directory, 'merged'), readers, host);
+    await writeMergedJournal(join(one.directory, 'merged'), readers, host);
     expect(disk.mostOpen).toBeLessThan(4);
     expect(disk.open).toEqual([]);
   });

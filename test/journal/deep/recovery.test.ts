@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import {formatTransition, type Scope} from '../../../src/journal/line.ts';
-import {writeMerged} from '../../../src/journal/merge.ts';
+import {writeMergedJournal} from '../../../src/journal/merge.ts';
 import {readJournals} from '../../../src/journal/reader.ts';
 import type {Journal} from '../../../src/journal/run-journal.ts';
 import {
@@ -268,7 +268,7 @@ describe('journals joined end to end, of which some name an account or tell whic
       const one = await bench();
       for (const [number, part] of order.entries()) await one.write(part, `${one.path}${number}`);
       const readers = await readJournals([`${one.path}0`, `${one.path}1`], one.host);
-      await writeMerged(one.path, readers, one.host);
+      await writeMergedJournal(one.path, readers, one.host);
       expect(await one.text()).toContain('"account":"anna"');
     }
   });

@@ -33,7 +33,7 @@ describe('a Secret', () => {
     ['12345678901', '********'],
     ['123456789012', '********9012'],
   ])('masked %j', (value, masked) => {
-    expect(new Secret(value).masked()).toBe(masked);
+    expect(new Secret(value).mask()).toBe(masked);
   });
 
   it.each<[string, string, string, number]>([

@@ -106,7 +106,7 @@ describe('a key in a response', () => {
     (key, text) => {
       const secret = new Secret(key);
       if (!text.includes(key)) expect(secret.redactIn(text)).toBe(text);
-      expect(secret.masked().replace(/^\*{8}/, '').length).toBeLessThanOrEqual(4);
+      expect(secret.mask().replace(/^\*{8}/, '').length).toBeLessThanOrEqual(4);
       expect(`${secret}${JSON.stringify({secret})}`).toBe('[secret]{"secret":"[secret]"}');
     },
   );

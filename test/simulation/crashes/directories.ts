@@ -1,7 +1,7 @@
 import {mkdir, readdir, readFile, utimes, writeFile} from 'node:fs/promises';
 import {basename, join, relative} from 'node:path';
 import {type Clock, type Host, systemClock, systemHost} from '../../../src/host.ts';
-import {writeMerged} from '../../../src/journal/merge.ts';
+import {writeMergedJournal} from '../../../src/journal/merge.ts';
 import {openJournal} from '../../../src/journal/open.ts';
 import {readJournals} from '../../../src/journal/reader.ts';
 import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
@@ -123,7 +123,7 @@ const inputs = ['one', 'two'];
 
 async function merge(host: Host): Promise<void> {
   const readers = await readJournals(inputs, host);
-  await writeMerged('merged', readers, host);
+  await writeMergedJournal('merged', readers, host);
 }
 
 async function storedIn(host: Host, path: string): Promise<string[]> {
@@ -145,7 +145,7 @@ const merging = inDirectory({
   name: '`media journal merge`, over an older one',
   async prepare(host) {
     for (const path of inputs) await uploaded(host, path, path);
-    await writeMerged('merged', await readJournals(['one'], host), host);
+    await writeMergedJournal('merged', await readJournals(['one'], host), host);
   },
   async act(host, tell) {
     await merge(host);

@@ -12,7 +12,7 @@ export async function hasWriter(descriptor: number): Promise<boolean> {
   const path = undefinedIfThrows(() => readlinkSync(`/proc/self/fd/${descriptor}`));
   if (path === undefined) return false;
   const own = inodeOf(textOf(`/proc/self/fdinfo/${descriptor}`), textOf('/proc/self/mountinfo'));
-  looking ??= openForWriting().finally(() => {
+  looking ??= filesOpenForWriting().finally(() => {
     looking = undefined;
   });
   const hasWriterNow = await looking;
@@ -20,7 +20,7 @@ export async function hasWriter(descriptor: number): Promise<boolean> {
   return hasWriterNow.has(path) || (own !== undefined && hasWriterNow.has(own));
 }
 
-async function openForWriting(): Promise<ReadonlySet<string>> {
+async function filesOpenForWriting(): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     let mounts: string | undefined;

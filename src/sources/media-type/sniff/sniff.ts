@@ -18,8 +18,8 @@ export async function sniff(bytes: RandomAccess): Promise<Finding> {
   const type = sniffSignature(head) ?? sniffText(head, isWhole) ?? sniffPicture(head);
   const text = type === undefined || isMediaType(type) ? sniffPlainText(head, isWhole) : undefined;
   // Whatever a text begins with, it is in no binary format.
-  if (text !== undefined && (type === undefined || !mayBeText(type))) return finding(text);
-  if (type !== undefined) return finding(type, text !== undefined);
+  if (text !== undefined && (type === undefined || !mayBeText(type))) return toFinding(text);
+  if (type !== undefined) return toFinding(type, text !== undefined);
   const container = await readContainer(head, bytes);
   if (container === undefined) return askFileType(head, bytes);
   const {type: containerType, tracks} = container;
@@ -28,7 +28,7 @@ export async function sniff(bytes: RandomAccess): Promise<Finding> {
   return {isMedia: false, what: tracks, container: containerType};
 }
 
-function finding(type: string, isText = false): Finding {
+function toFinding(type: string, isText = false): Finding {
   return isMediaType(type) ? {isMedia: true, type, isText} : {isMedia: false, what: type};
 }
 
@@ -42,7 +42,7 @@ async function askFileType(head: Buffer, bytes: RandomAccess): Promise<Finding> 
   if (bareAudio.has(libraryType) && !(await isAudioStream(bytes))) return undefined;
   // A cursor has the layout of an icon with another number in its header.
   const isCursor = libraryType === 'image/x-icon' && matches(head, 0, '\0\0\x02\0');
-  return finding(isCursor ? 'image/x-cursor' : canonicalType(libraryType));
+  return toFinding(isCursor ? 'image/x-cursor' : canonicalType(libraryType));
 }
 
 // file-type also needs the directory, which may be at the end of a large file.
