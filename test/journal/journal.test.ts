@@ -242,6 +242,11 @@ describe('what is known of a file', () => {
     ['another spelling of its name', inputOf('./x/../a.png', 'content'), 'done'],
     ['no file at all', changed('a.png', 'content', {stat: undefined}), 'done'],
     ['another type', changed('a.png', 'content', {contentType: 'image/gif', typeRule: 'image/gif'}), 'new'],
+    [
+      'another transform',
+      changed('a.png', 'content', {transformRule: 'geotags/2', transform: 'geotags/2'}),
+      'new',
+    ],
     ['other bytes with the same size and mtime', changed('a.png', 'CONTENT', {stat}), 'new'],
     ['other bytes that are no file', changed('a.png', 'CONTENT', {stat: undefined}), 'new'],
     ['another size', inputOf('a.png', 'contents'), 'new'],
@@ -250,6 +255,13 @@ describe('what is known of a file', () => {
     await one.run(journal => upload(journal, inputOf('a.png', 'content'), 'done'));
     for (let run = 0; run < 2; run += 1)
       await one.run(async journal => expect(await lookup(journal, input)).toMatchObject({status}));
+  });
+
+  it('with a transform: the line has it after the rule of the types', async () => {
+    const one = await bench();
+    const input = changed('a.png', 'content', {transformRule: 'geotags/2', transform: 'geotags/2'});
+    await one.run(journal => upload(journal, input, 'done'));
+    expect((await one.lines())[0]).toMatchObject({types: 'extension geotags/2', transform: 'geotags/2'});
   });
 
   it('found by its content: a line says so, once, and it has not to be read again', async () => {

@@ -127,7 +127,7 @@ export async function bench(): Promise<Bench> {
 /** Options without syncing to disk, for tests that open journals by the thousand. */
 export const withoutSync: BenchOptions = {wrap: handle => changedHandle(handle, {datasync: async () => {}})};
 
-export type TestInput = JournalInput & {contentType: string; content: string};
+export type TestInput = JournalInput & {contentType: string; transform?: string; content: string};
 
 /** An input with this content, as a file that has not changed since. */
 export function inputOf(
