@@ -72,13 +72,10 @@ describe('messages end in one style', () => {
 });
 
 describe('comments in src', () => {
-  /** Rooms whose comments are not wrapped yet. */
-  const laterRooms = /^src\/(?:transfer|http)\//;
   const isComment = /^ *(?:\/\/|\/\*|\*)/;
 
   it('have no line over 120 columns', () => {
     const found = filesIn('src', '.ts')
-      .filter(file => !laterRooms.test(file))
       .flatMap(file =>
         read(file)
           .split('\n')
