@@ -25,10 +25,10 @@ const packagesWithin = [
 /** Large modules that few runs need. Nothing in them may throw or catch a MediaError. */
 const modulesApart = {
   'src/embedded/service.ts': 'embedded',
-  'src/embedded/media/image.ts': 'media-image',
-  'src/embedded/media/video.ts': 'media-video',
-  'src/rewrite/scan/scan.ts': 'rewrite-scan',
-  'src/rewrite/scan/front-matter.ts': 'front-matter',
+  'src/media/pixels/image.ts': 'media-image',
+  'src/media/pixels/video.ts': 'media-video',
+  'src/documents/scan/scan.ts': 'rewrite-scan',
+  'src/documents/scan/front-matter.ts': 'front-matter',
 };
 
 /** The separate files, by name, with the modules that they are built from. */
@@ -124,7 +124,7 @@ const commonjs = {
   banner: {js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;"},
 };
 // What reads uploaded media and what uses the keychain run as separate processes.
-const programs = ['src/main.ts', 'src/embedded/media/media-program.ts', 'src/settings/keychain-child.ts'];
+const programs = ['src/main.ts', 'src/media/pixels/media-program.ts', 'src/cli/settings/keychain-child.ts'];
 const main = await build({...commonjs, entryNames: '[name]', entryPoints: programs});
 const library = await build({...options, format: 'esm', entryPoints: {index: 'src/index.ts'}});
 // A default import of a package gets the exports of its file.

@@ -4,7 +4,7 @@ import {execFileSync, spawn} from 'node:child_process';
 import {existsSync} from 'node:fs';
 
 /** Rooms whose tests start the program. */
-const slowRooms = ['cli'];
+const slowRooms = ['cli/output'];
 
 const started = performance.now();
 const changed = changedFiles();
@@ -48,7 +48,7 @@ function changedFiles() {
 
 /** The folders of src and test that these files are in. */
 function roomsOf(files) {
-  const found = files.map(path => /^(?:src|test)\/([^/]+)\//.exec(path)?.[1]);
+  const found = files.map(path => /^(?:src|test)\/((?:cli|engine|media)\/[^/]+|[^/]+)\//.exec(path)?.[1]);
   return [...new Set(found)]
     .filter(room => existsSync(`src/${room}`) && existsSync(`test/${room}`) && !slowRooms.includes(room))
     .sort();

@@ -32,7 +32,7 @@ install_from_npm() {
 command -v prism >/dev/null || install_from_npm prism @stoplight/prism-cli@5
 # Later versions need Node 22.
 command -v gitlab-ci-local >/dev/null || install_from_npm gitlab-ci-local gitlab-ci-local@4.72.0
-# Debian's finds fewer locations (test/geotags/exiftool.ts), and stays where it is.
+# Debian's finds fewer locations (test/media/location/exiftool.ts), and stays where it is.
 [ "$(exiftool -ver 2>/dev/null | tr -d .)" -ge 1358 ] 2>/dev/null ||
   install_from_npm exiftool --prefix /usr/local exiftool-vendored.pl@13.59.3
 [ -z "$missing" ] && exit 0

@@ -1,11 +1,11 @@
 import {CommanderError} from 'commander';
-import {type Cli, type ExitStatus, noteOptions, reportFor} from './cli/invocation.ts';
-import {buildMediaUrl} from './commands/media-url.ts';
-import {buildProgram} from './commands/program.ts';
+import {buildMediaUrl} from './cli/commands/media-url.ts';
+import {buildProgram} from './cli/commands/program.ts';
+import {asMediaError} from './cli/output/report.ts';
+import {Stdout} from './cli/output/stdout.ts';
+import {type Cli, type ExitStatus, noteOptions, reportFor} from './cli/session/invocation.ts';
 import {exitStatusOf} from './errors.ts';
 import type {Host} from './host.ts';
-import {asMediaError} from './output/report.ts';
-import {Stdout} from './output/stdout.ts';
 
 export {systemHost} from './host.ts';
 export {runProcess} from './process-end.ts';
@@ -60,7 +60,7 @@ async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0 && error.code !== 'commander.help') {
-      const {usageError} = await import('./cli/usage-error.ts');
+      const {usageError} = await import('./cli/session/usage-error.ts');
       throw usageError(error, cli.argv, program, cli.host);
     }
     await cli.stdout.write(cli.output);

@@ -1,7 +1,7 @@
 import {constants, readFileSync} from 'node:fs';
 import {Socket} from 'node:net';
 import {constants as systemConstants} from 'node:os';
-import type {ExitStatus} from './cli/invocation.ts';
+import type {ExitStatus} from './cli/session/invocation.ts';
 import {type Host, systemHost} from './host.ts';
 
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';

@@ -1,10 +1,10 @@
 import type {EventEmitter} from 'node:events';
 import type {Argument, Command, Help, Option} from 'commander';
-import {optionFacts} from '../src/cli/help-format.ts';
-import {helpTopics} from '../src/cli/help-topics.ts';
-import type {ValueParser} from '../src/cli/values.ts';
+import {helpTopics} from '../src/cli/commands/help-topics.ts';
+import {optionFacts} from '../src/cli/session/help-format.ts';
+import type {ValueParser} from '../src/cli/session/values.ts';
+import {settingNames} from '../src/cli/settings/setting-table.ts';
 import {omitUndefined} from '../src/lib/object.ts';
-import {settingNames} from '../src/settings/setting-table.ts';
 
 /** What a value on the command line can be completed to. */
 export type Values =

@@ -1,10 +1,10 @@
 import {readFile} from 'node:fs/promises';
 import mimeTypes from 'mime-types';
-import {buildProgram} from '../src/commands/program.ts';
+import {buildProgram} from '../src/cli/commands/program.ts';
+import {Stdout} from '../src/cli/output/stdout.ts';
 import {systemHost} from '../src/host.ts';
-import {Stdout} from '../src/output/stdout.ts';
-import {ambiguousExtensions, extensionTypes} from '../src/sources/media-type/types/extension-types.ts';
-import {isMediaType} from '../src/sources/media-type/types/tables.ts';
+import {ambiguousExtensions, extensionTypes} from '../src/media/type/tables/extension-types.ts';
+import {isMediaType} from '../src/media/type/tables/type-tables.ts';
 import {bashCompletion} from './bash.ts';
 import {type CompletionData, describeProgram} from './command-tree.ts';
 import {fishCompletion} from './fish.ts';

@@ -1,4 +1,4 @@
-import {helpTopics, schemaSubjects} from '../src/cli/help-topics.ts';
+import {helpTopics, schemaSubjects} from '../src/cli/commands/help-topics.ts';
 import {type ErrorCode, hasTrait} from '../src/errors.ts';
 import {omitUndefined} from '../src/lib/object.ts';
 import {type CommandNode, type CompletionData, isOfEach, type OptionNode} from './command-tree.ts';

@@ -5,7 +5,7 @@ import type {Row} from './reference.ts';
 /** The files that declare the interfaces of the library that docs/library.md has tables of. */
 const declarations = [
   ...['src/library/upload-all.ts', 'src/library/media-client.ts', 'src/library/sources.ts'],
-  ...['src/transfer/options.ts', 'src/transfer/outcome.ts'],
+  ...['src/engine/transfer/transfer-options.ts', 'src/engine/transfer/outcome.ts'],
 ];
 
 /** The members of interfaces of the library, by the name of the interface: each with its signature and its docstring. */

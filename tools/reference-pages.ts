@@ -1,4 +1,4 @@
-import {schemaSubjects} from '../src/cli/help-topics.ts';
+import {schemaSubjects} from '../src/cli/commands/help-topics.ts';
 import type {CompletionData} from './command-tree.ts';
 import {
   batchSystems,

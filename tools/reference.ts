@@ -1,8 +1,8 @@
+import type {FormatName} from '../src/cli/output/results/formats.ts';
+import {settingNames, settingTable} from '../src/cli/settings/setting-table.ts';
+import {jobEngines} from '../src/engine/sources/find/shard.ts';
 import {type ErrorCode, exitStatusOf} from '../src/errors.ts';
 import type {EndSignal} from '../src/host.ts';
-import type {FormatName} from '../src/output/results/formats.ts';
-import {settingNames, settingTable} from '../src/settings/setting-table.ts';
-import {jobEngines} from '../src/sources/find/shard.ts';
 import type {CompletionData} from './command-tree.ts';
 import type {Schema} from './schemas.ts';
 import {allCommands} from './walk-tree.ts';

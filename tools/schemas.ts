@@ -1,6 +1,6 @@
 import {fileURLToPath} from 'node:url';
 import ts from 'typescript';
-import {schemaSubjects} from '../src/cli/help-topics.ts';
+import {schemaSubjects} from '../src/cli/commands/help-topics.ts';
 
 /** A JSON Schema (2020-12), with the keywords that are made of types. */
 export interface Schema {
@@ -22,9 +22,9 @@ export type SchemaName = keyof typeof schemaSubjects;
 /** The schema of each JSON output, made of the types by which the program is checked. */
 export function jsonSchemas(root: URL): Map<SchemaName, Schema> {
   const path = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, root));
-  const file = path('output/json-output');
+  const file = path('cli/output/json-output');
   // Only what these files declare is needed, not all that they import.
-  const names = ['errors', 'service/record', 'transfer/outcome'];
+  const names = ['errors', 'engine/service/record', 'engine/transfer/outcome'];
   const program = ts.createProgram([file, ...names.map(path)], {
     ...{noResolve: true, noEmit: true, strict: true, exactOptionalPropertyTypes: true, types: []},
     ...{lib: ['lib.es2023.d.ts'], allowImportingTsExtensions: true},

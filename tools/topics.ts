@@ -1,5 +1,5 @@
 import {Help} from 'commander';
-import type {HelpTopic} from '../src/cli/help-topics.ts';
+import type {HelpTopic} from '../src/cli/commands/help-topics.ts';
 import type {CompletionData} from './command-tree.ts';
 import {environment, errorCodes, exitStatuses, formats, type Row, settingsOf} from './reference.ts';
 

@@ -1,7 +1,7 @@
 import type {Service} from './api/context.ts';
 import {respondTo} from './api/routes.ts';
 import {crossOriginHeaders, respondsToPreflight} from './exchange/cross-origin.ts';
-import {checkHost, type Exchange} from './exchange/exchange.ts';
+import {checkHost, type Exchange} from './exchange/http-exchange.ts';
 import {createHttpServer} from './exchange/http-server.ts';
 import {Refusal} from './exchange/refusal.ts';
 

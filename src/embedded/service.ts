@@ -1,7 +1,7 @@
 import {Stop} from '../lib/stop.ts';
 import type {Observer, SeedFile, Service} from './api/context.ts';
 import {parseOrigins} from './exchange/cross-origin.ts';
-import {type BodyPace, defaultPace} from './exchange/exchange.ts';
+import {type BodyPace, defaultPace} from './exchange/http-exchange.ts';
 import {InvalidOption, Refusal} from './exchange/refusal.ts';
 import type {FaultOptions} from './faults/control.ts';
 import type {Faults} from './faults/faults.ts';
@@ -10,8 +10,8 @@ import {allPermissions} from './state/keys.ts';
 import {openState, type ServiceState, type StateOptions} from './state/state.ts';
 
 export type {RequestEntry, SeedFile} from './api/context.ts';
-export {identityIn} from './state/identity.ts';
 export type {KeyOptions} from './state/keys.ts';
+export {identityIn} from './state/store-identity.ts';
 
 type ServiceFields = 'idempotency' | 'previews' | 'maxSize' | 'allowHosts' | 'allowOrigins';
 

@@ -1,14 +1,14 @@
 import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
+import type {HttpResponse} from '../engine/http/http.ts';
+import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../engine/service/client.ts';
+import {parseKey, parseServiceUrl} from '../engine/service/service-url.ts';
+import type {Uploader, UploadRequest, UploadResponse} from '../engine/service/uploader.ts';
 import {type StopSignal, systemHost} from '../host.ts';
-import type {HttpResponse} from '../http/http.ts';
 import {isString} from '../lib/json.ts';
 import {packageVersion} from '../package-file.ts';
-import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../service/client.ts';
-import {parseKey, parseServiceUrl} from '../service/service-url.ts';
-import type {Uploader, UploadRequest, UploadResponse} from '../service/uploader.ts';
-import {type Checks, check, checkOptions, isUrl, requiredCheck} from './checks.ts';
-import {calling, inLibraryWords} from './hints.ts';
-import {shareable} from './inputs.ts';
+import {calling, inLibraryWords} from './library-face.ts';
+import {shareable} from './library-inputs.ts';
+import {type Checks, check, checkOptions, isUrl, requiredCheck} from './option-checks.ts';
 
 export interface MediaClientOptions {
   /** The base URL, such as `https://api.example.com`. Only https, except for loopback. */

@@ -1,12 +1,12 @@
 import {Readable} from 'node:stream';
 import type {ReadableStream} from 'node:stream/web';
+import type {OpenSource, Source} from '../engine/sources/open/source.ts';
 import {MediaError, throwAs} from '../errors.ts';
 import {fact, phrase} from '../hint.ts';
 import {type StopSignal, systemHost} from '../host.ts';
 import {isString} from '../lib/json.ts';
-import type {OpenSource, Source} from '../sources/open/source.ts';
-import {check, checkOptions, kindOf, refuseSingle} from './checks.ts';
-import {inLibraryWords} from './hints.ts';
+import {inLibraryWords} from './library-face.ts';
+import {check, checkOptions, kindOf, refuseSingle} from './option-checks.ts';
 
 export interface FilesOptions {
   /** Whether directories are read recursively. */
@@ -31,7 +31,7 @@ export async function* filesOf(
 ): AsyncGenerator<Source, void> {
   refuseSingle(paths);
   checkOptions(options, {recursive: check.flag, exclude: check.texts, all: check.flag, cwd: check.text});
-  const {expandInputs} = await import('../sources/find/expand.ts');
+  const {expandInputs} = await import('../engine/sources/find/expand.ts');
   const {cwd, ...request} = options;
   const inputs: string[] = [];
   for await (const path of paths) {
@@ -95,7 +95,7 @@ export function sourceOf(name: string, content: Uint8Array | BlobContent | WebSt
   const stream = () =>
     content instanceof Readable ? content : Readable.fromWeb(content as unknown as ReadableStream);
   const open = async (signal: StopSignal<Error>) => {
-    const {spooledSource} = await import('../sources/open/spooled.ts');
+    const {spooledSource} = await import('../engine/sources/open/spooled.ts');
     const temporaryDirectory = systemHost().temporaryDirectory();
     return spooledSource({what: name, name, stream, temporaryDirectory}).open(signal);
   };

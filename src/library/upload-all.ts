@@ -1,20 +1,24 @@
 import {resolve} from 'node:path';
-import {certainSize} from '../embedded/media/probe.ts';
+import {type JournalLookup, openJournal, readLookup} from '../engine/journal/journal.ts';
+import type {Uploader} from '../engine/service/uploader.ts';
+import {Disk} from '../engine/sources/open/disk.ts';
+import {
+  type TransferObserver,
+  type TransferOptions,
+  uploadBatch as transferAll,
+} from '../engine/transfer/batch.ts';
+import type {Outcome, UploadResult} from '../engine/transfer/outcome.ts';
+import {transferDefaults} from '../engine/transfer/transfer-options.ts';
 import {MediaError} from '../errors.ts';
 import {hintText} from '../hint.ts';
 import {type Host, systemHost} from '../host.ts';
-import {type JournalLookup, openJournal, readLookup} from '../journal/journal.ts';
 import {omitUndefined} from '../lib/object.ts';
 import {Stop} from '../lib/stop.ts';
-import type {Uploader} from '../service/uploader.ts';
-import {decideSourceType, parseContentType, type TypeRule} from '../sources/media-type/decide.ts';
-import {Disk} from '../sources/open/disk.ts';
-import {type TransferObserver, type TransferOptions, uploadBatch as transferAll} from '../transfer/batch.ts';
-import {transferDefaults} from '../transfer/options.ts';
-import type {Outcome, UploadResult} from '../transfer/outcome.ts';
-import {type Checks, check, checkOptions, refuseSingle, requiredCheck} from './checks.ts';
-import {calling, inLibraryWords, libraryFace} from './hints.ts';
-import {itemsOf, shareable, sourcesFrom} from './inputs.ts';
+import {certainSize} from '../media/pixels/probe.ts';
+import {decideSourceType, parseContentType, type TypeRule} from '../media/type/decide.ts';
+import {calling, inLibraryWords, libraryFace} from './library-face.ts';
+import {itemsOf, shareable, sourcesFrom} from './library-inputs.ts';
+import {type Checks, check, checkOptions, refuseSingle, requiredCheck} from './option-checks.ts';
 import type {UploadInput} from './sources.ts';
 
 export interface UploadOptions {

@@ -5,11 +5,11 @@ import {fileURLToPath} from 'node:url';
 import {type Command, CommanderError} from 'commander';
 import ts from 'typescript';
 import {describe, expect, it} from 'vitest';
-import {buildMediaUrl} from '../../src/commands/media-url.ts';
-import {buildProgram} from '../../src/commands/program.ts';
+import {buildMediaUrl} from '../../src/cli/commands/media-url.ts';
+import {buildProgram} from '../../src/cli/commands/program.ts';
+import {Stdout} from '../../src/cli/output/stdout.ts';
 import {type Host, systemHost} from '../../src/host.ts';
 import {run} from '../../src/main.ts';
-import {Stdout} from '../../src/output/stdout.ts';
 import {inlineCodeOf, markdown, markdownFiles} from '../support/examples.ts';
 
 const source = fileURLToPath(new URL('../../src', import.meta.url));
@@ -162,8 +162,7 @@ describe('what messages and hints tell the user to type', () => {
   });
 
   it('has references to options in the rooms of the engine and the library, no option as text', () => {
-    const rooms =
-      /^(?:http|journal|transfer|service|sources|geotags|rewrite|lib|library|errors\.ts|hint\.ts)\b/;
+    const rooms = /^(?:engine|media|documents|lib|library|errors\.ts|hint\.ts)\b/;
     const ofEngine = texts.filter(({file}) => rooms.test(file));
     expect(ofEngine.length).toBeGreaterThan(1000);
     const named = ofEngine.filter(({text}) => /(?<!NODE_OPTIONS=)--[a-z]/.test(text));

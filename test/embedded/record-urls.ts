@@ -1,5 +1,5 @@
 import {expect} from 'vitest';
-import type {MediaRecord} from '../../src/service/record.ts';
+import type {MediaRecord} from '../../src/engine/service/record.ts';
 
 /** Fetches every URL of a record: each answers 200 with its type, and so do the playlists and segments that a stream names. */
 export async function expectLiveUrls(

@@ -1,7 +1,7 @@
 import {stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {parseContentLength, readContentType} from '../../src/embedded/api/upload.ts';
+import {parseContentLength, readContentType} from '../../src/embedded/api/upload-route.ts';
 import type {ServiceOptions} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
 import {ManualClock} from '../support/manual-clock.ts';

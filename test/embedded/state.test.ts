@@ -2,7 +2,7 @@ import {mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile} 
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {temporaryNames} from '../../src/embedded/state/clean-up.ts';
-import {Store} from '../../src/embedded/state/store.ts';
+import {Store} from '../../src/embedded/state/data-store.ts';
 import type {StoredRecord} from '../../src/embedded/state/stored-record.ts';
 import {systemClock} from '../../src/host.ts';
 import {eventually} from '../support/eventually.ts';

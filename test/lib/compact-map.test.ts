@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {CompactMap} from '../../src/lib/tables.ts';
+import {CompactMap} from '../../src/lib/compact-map.ts';
 
 test('20,000 texts, some of them set again: each is found with its last value, and no other is', () => {
   const map = new CompactMap();

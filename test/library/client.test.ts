@@ -13,7 +13,7 @@ import {
   uploadAll,
 } from '../../src/index.ts';
 import {packageVersion} from '../../src/package-file.ts';
-import {deadUrl, listen, portOf} from '../service/support.ts';
+import {deadUrl, listen, portOf} from '../engine/service/support.ts';
 import {eventually} from '../support/eventually.ts';
 import {freePort} from '../support/free-ports.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';

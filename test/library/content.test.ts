@@ -20,8 +20,8 @@ import {
   uploadAll,
 } from '../../src/index.ts';
 import {Stop} from '../../src/lib/stop.ts';
-import {inLibraryWords} from '../../src/library/hints.ts';
-import {listen, portOf} from '../service/support.ts';
+import {inLibraryWords} from '../../src/library/library-face.ts';
+import {listen, portOf} from '../engine/service/support.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';

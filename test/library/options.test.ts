@@ -2,6 +2,7 @@ import {copyFile, writeFile} from 'node:fs/promises';
 import {createServer, type IncomingHttpHeaders, type Server, type ServerResponse} from 'node:http';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
+import type {OpenSource} from '../../src/engine/sources/open/source.ts';
 import {
   filesOf,
   MediaClient,
@@ -10,9 +11,8 @@ import {
   type UploadResult,
   uploadAll,
 } from '../../src/index.ts';
-import type {OpenSource} from '../../src/sources/open/source.ts';
-import {jpegWith, position, tiffOf} from '../geotags/tagged.ts';
-import {listen, portOf} from '../service/support.ts';
+import {listen, portOf} from '../engine/service/support.ts';
+import {jpegWith, position, tiffOf} from '../media/location/tagged.ts';
 import {eventually} from '../support/eventually.ts';
 import {deadPort, freePort} from '../support/free-ports.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';

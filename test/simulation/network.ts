@@ -1,5 +1,5 @@
-import {parseErrorRecord, parseRecord} from '../../src/service/record.ts';
-import type {UploadRequest, UploadResponse} from '../../src/service/uploader.ts';
+import {parseErrorRecord, parseRecord} from '../../src/engine/service/record.ts';
+import type {UploadRequest, UploadResponse} from '../../src/engine/service/uploader.ts';
 import type {Process} from './process.ts';
 import type {World} from './world.ts';
 

@@ -1,9 +1,9 @@
+import type {Uploader} from '../../src/engine/service/uploader.ts';
+import type {Source} from '../../src/engine/sources/open/source.ts';
+import type {Outcome} from '../../src/engine/transfer/outcome.ts';
 import type {MediaError} from '../../src/errors.ts';
 import type {Stop} from '../../src/lib/stop.ts';
 import {uploadOn} from '../../src/library/upload-all.ts';
-import type {Uploader} from '../../src/service/uploader.ts';
-import type {Source} from '../../src/sources/open/source.ts';
-import type {Outcome} from '../../src/transfer/outcome.ts';
 import type {Process} from './process.ts';
 
 export interface LibraryRun {

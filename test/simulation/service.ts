@@ -1,6 +1,6 @@
 import {hash} from 'node:crypto';
+import type {Uploader, UploadRequest, UploadResponse} from '../../src/engine/service/uploader.ts';
 import {MediaError} from '../../src/errors.ts';
-import type {Uploader, UploadRequest, UploadResponse} from '../../src/service/uploader.ts';
 import {drawTrouble, Exchange, noTrouble, type Receiver} from './network.ts';
 import type {Process} from './process.ts';
 import type {World} from './world.ts';

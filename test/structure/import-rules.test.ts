@@ -55,8 +55,13 @@ function resolve(from: string, to: string): string {
   return to.startsWith('.') ? normalize(join(dirname(from), to)) : to;
 }
 
+/** Rooms with floors, which are held apart as rooms are. */
+const floored = ['cli', 'engine', 'media'];
+
+/** The room of a file, with its floor where the room has some; a file at the root of src is a room by itself. */
 function room(file: string): string {
-  return file.includes('/') ? (file.split('/')[0] as string) : file;
+  const [first = '', second = '', ...rest] = file.split('/');
+  return rest.length > 0 && floored.includes(first) ? `${first}/${second}` : second === '' ? file : first;
 }
 
 /** The folder that a file stands in, which may be part of a room; a file at the root of src is one by itself. */
@@ -66,129 +71,133 @@ function folder(file: string): string {
 
 /** Which package may be imported where: each has one owner, the embedded service has its own. */
 const owners: Record<string, string[]> = {
-  commander: ['commands/', 'cli/', 'main.ts'],
-  undici: ['http/'],
-  'mime-types': ['sources/media-type/decide.ts'],
-  'file-type': ['sources/media-type/sniff/sniff.ts'],
-  conf: ['settings/store.ts'],
-  ora: ['output/progress/progress.ts'],
-  'cli-table3': ['output/results/table.ts'],
-  '@napi-rs/keyring': ['settings/keychain-child.ts'],
-  mediabunny: ['sources/media-type/sniff/audio.ts', 'embedded/media/'],
-  'image-size': ['embedded/media/'],
-  sharp: ['embedded/media/thumbnail.ts'],
+  commander: ['cli/commands/', 'cli/session/', 'main.ts'],
+  undici: ['engine/http/'],
+  'mime-types': ['media/type/decide.ts'],
+  'file-type': ['media/type/sniff/sniff.ts'],
+  conf: ['cli/settings/store.ts'],
+  ora: ['cli/output/progress/progress.ts'],
+  'cli-table3': ['cli/output/results/table.ts'],
+  '@napi-rs/keyring': ['cli/settings/keychain-child.ts'],
+  mediabunny: ['media/type/sniff/audio.ts', 'media/pixels/'],
+  'image-size': ['media/pixels/'],
+  sharp: ['media/pixels/thumbnail.ts'],
   graphql: ['embedded/api/'],
   'graphql-http': ['embedded/api/'],
   send: ['embedded/api/'],
-  micromark: ['rewrite/scan/'],
-  'micromark-core-commonmark': ['rewrite/scan/'],
-  'micromark-extension-gfm': ['rewrite/scan/'],
-  'micromark-extension-mdx-expression': ['rewrite/scan/'],
-  'micromark-extension-mdx-jsx': ['rewrite/scan/'],
-  'micromark-extension-mdx-md': ['rewrite/scan/'],
-  'micromark-extension-mdxjs-esm': ['rewrite/scan/'],
-  'vfile-message': ['rewrite/scan/'],
-  'micromark-util-types': ['rewrite/scan/'],
-  'toml-eslint-parser': ['rewrite/scan/'],
-  yaml: ['rewrite/scan/'],
-  parse5: ['rewrite/scan/'],
-  entities: ['rewrite/scan/'],
-  'css-tree': ['rewrite/scan/'],
-  chokidar: ['commands/watch/directory-watch.ts'],
+  micromark: ['documents/scan/'],
+  'micromark-core-commonmark': ['documents/scan/'],
+  'micromark-extension-gfm': ['documents/scan/'],
+  'micromark-extension-mdx-expression': ['documents/scan/'],
+  'micromark-extension-mdx-jsx': ['documents/scan/'],
+  'micromark-extension-mdx-md': ['documents/scan/'],
+  'micromark-extension-mdxjs-esm': ['documents/scan/'],
+  'vfile-message': ['documents/scan/'],
+  'micromark-util-types': ['documents/scan/'],
+  'toml-eslint-parser': ['documents/scan/'],
+  yaml: ['documents/scan/'],
+  parse5: ['documents/scan/'],
+  entities: ['documents/scan/'],
+  'css-tree': ['documents/scan/'],
+  chokidar: ['cli/commands/watch/directory-watch.ts'],
   'prom-client': ['embedded/api/metrics.ts'],
 };
 
 /** The contracts, and the general parts that know nothing of media: open to every room. */
 const shared = ['errors.ts', 'hint.ts', 'host.ts', 'lib'];
 
-/** What each room may import besides the shared parts; files at the root of src are rooms of their own. */
+/** What each room may import besides the shared parts. */
 const allowed: Record<string, string[]> = {
-  'main.ts': ['cli', 'commands', 'output', 'process-end.ts'],
-  'process-end.ts': ['cli'],
-  'index.ts': ['embedded', 'http', 'library', 'service', 'sources', 'transfer'],
-  commands: [
-    'cli',
-    'rewrite',
-    'embedded',
-    'http',
-    'journal',
-    'output',
-    'package-file.ts',
-    'service',
-    'settings',
-    'sources',
-    'transfer',
+  'main.ts': ['cli/commands', 'cli/output', 'cli/session', 'process-end.ts'],
+  'process-end.ts': ['cli/session'],
+  'index.ts': [
+    ...['engine/http', 'engine/service', 'engine/sources', 'engine/transfer'],
+    ...['embedded', 'library', 'media/type'],
   ],
-  cli: ['embedded', 'http', 'output', 'service', 'settings', 'transfer', 'package-file.ts'],
-  library: ['embedded', 'http', 'journal', 'service', 'sources', 'transfer', 'package-file.ts'],
-  output: ['service', 'transfer'],
-  transfer: ['geotags', 'http', 'journal', 'service', 'sources'],
-  geotags: ['sources'],
-  journal: ['service', 'sources'],
-  rewrite: ['package-file.ts', 'sources'],
-  embedded: ['package-file.ts'],
-  service: ['http'],
-  sources: [],
-  settings: ['package-file.ts', 'service'],
-  http: [],
+  'cli/commands': [
+    ...['cli/hints', 'cli/output', 'cli/session', 'cli/settings', 'documents', 'embedded'],
+    ...['engine/http', 'engine/journal', 'engine/service', 'engine/sources', 'engine/transfer'],
+    ...['media/pixels', 'media/type', 'package-file.ts'],
+  ],
+  'cli/session': [
+    ...['cli/hints', 'cli/output', 'cli/settings', 'embedded', 'engine/http', 'engine/service'],
+    'package-file.ts',
+  ],
+  'cli/hints': ['cli/settings', 'engine/service', 'engine/transfer'],
+  'cli/output': ['engine/service', 'engine/transfer'],
+  'cli/settings': ['engine/service', 'package-file.ts'],
+  library: [
+    ...['engine/http', 'engine/journal', 'engine/service', 'engine/sources', 'engine/transfer'],
+    ...['embedded', 'media/pixels', 'media/type', 'package-file.ts'],
+  ],
+  documents: ['engine/sources', 'media/type', 'package-file.ts'],
+  embedded: ['media/pixels', 'package-file.ts'],
+  'engine/transfer': ['engine/http', 'engine/journal', 'engine/service', 'engine/sources', 'media/location'],
+  'engine/journal': ['engine/service', 'engine/sources'],
+  'engine/service': ['engine/http'],
+  'engine/sources': ['media/type'],
+  'engine/http': [],
+  'media/location': ['media/tracks', 'media/type'],
+  'media/pixels': ['package-file.ts'],
+  'media/type': ['media/tracks'],
+  'media/tracks': [],
   lib: [],
   'host.ts': [],
   'errors.ts': [],
   'hint.ts': [],
-
   'package-file.ts': [],
 };
 
 /** Imports between rooms that may bring code along; every other import below a wall is of types only. */
 const codeAllowed: Record<string, string[]> = {
-  journal: ['errors.ts', 'hint.ts', 'lib', 'service/record.ts'],
-  transfer: ['errors.ts', 'geotags', 'hint.ts', 'lib', 'service/uploader.ts'],
-  output: ['errors.ts', 'hint.ts', 'lib', 'service/record.ts'],
-  embedded: ['host.ts', 'lib', 'package-file.ts'],
-  service: ['errors.ts', 'hint.ts', 'lib', 'http'],
+  'engine/journal': ['errors.ts', 'hint.ts', 'lib', 'engine/service/record.ts'],
+  'engine/transfer': ['errors.ts', 'hint.ts', 'media/location', 'lib', 'engine/service/uploader.ts'],
+  'engine/service': ['errors.ts', 'hint.ts', 'lib', 'engine/http'],
+  'cli/output': ['errors.ts', 'hint.ts', 'lib', 'engine/service/record.ts'],
+  embedded: ['host.ts', 'lib', 'media/pixels', 'package-file.ts'],
 };
 
 /**
- * The files of a room that others may import. The parts in lib, and what every verb shares in cli, are for anybody; a verb is
+ * The files of a room that others may import. The parts in lib, and what every command shares in cli, are for anybody; a command is
  * entered by its declaration.
  */
 const doors: Record<string, string[]> = {
-  commands: ['media-url', 'program'],
-  'commands/account': ['config', 'login', 'logout', 'whoami'],
-  'commands/doctor': ['command'],
-  'commands/journal': ['command'],
-  'commands/rewrite': ['command'],
-  'commands/serve': ['command'],
-  'commands/watch': ['command'],
-  'commands/watch/disposal': ['disposal'],
-  'commands/upload': ['command', 'own-files', 'upload-files', 'upload-queue'],
+  'cli/commands': ['media-url', 'program'],
+  'cli/commands/account': ['config', 'login', 'logout', 'whoami'],
+  'cli/commands/doctor': ['doctor-command'],
+  'cli/commands/journal': ['journal-command'],
+  'cli/commands/rewrite': ['rewrite-command'],
+  'cli/commands/serve': ['serve-command'],
+  'cli/commands/watch': ['watch-command'],
+  'cli/commands/watch/disposal': ['disposal'],
+  'cli/commands/upload': ['own-files', 'upload-command', 'upload-files', 'upload-queue'],
+  'cli/output/progress': ['meter', 'progress'],
+  'cli/output/results': ['formats', 'results', 'template'],
+  documents: ['documents', 'plan', 'write-plan'],
+  'documents/scan': ['reference', 'scan'],
   embedded: ['service'],
   'embedded/api': ['context', 'metrics', 'routes', 'start-state'],
   'embedded/faults': ['control', 'faults'],
-  'embedded/media': ['media', 'media-facts', 'probe'],
   'embedded/pages': ['pages'],
-  'embedded/state': ['identity', 'keys', 'sessions', 'state', 'stored-record'],
-  geotags: ['geotags'],
-  http: ['http'],
-  journal: ['journal'],
-  rewrite: ['documents', 'plan', 'write-plan'],
-  'rewrite/scan': ['reference', 'scan'],
-  'output/progress': ['meter', 'progress'],
-  'output/results': ['formats', 'results', 'template'],
-  service: ['client', 'identity', 'record', 'service-url', 'uploader'],
-  'sources/clipboard': ['clipboard'],
-  'sources/find': ['expand', 'shard', 'survey'],
-  'sources/media-type': ['decide'],
-  'sources/media-type/sniff': ['sniff', 'text'],
-  'sources/media-type/tracks': ['bytes', 'containers', 'isobmff'],
-  'sources/media-type/types': ['extension-types', 'tables'],
-  'sources/open': ['disk', 'file', 'source', 'spooled'],
-  transfer: ['batch', 'options', 'outcome'],
-  'transfer/attempt': ['attempt', 'explain', 'judge', 'rate-limit'],
+  'embedded/state': ['keys', 'sessions', 'state', 'store-identity', 'stored-record'],
+  'engine/http': ['http'],
+  'engine/journal': ['journal'],
+  'engine/service': ['client', 'key-identity', 'record', 'service-url', 'uploader'],
+  'engine/sources/clipboard': ['clipboard'],
+  'engine/sources/find': ['expand', 'shard', 'survey'],
+  'engine/sources/open': ['disk', 'file-source', 'source', 'spooled'],
+  'engine/transfer': ['batch', 'outcome', 'transfer-options'],
+  'engine/transfer/attempt': ['attempt', 'explain', 'judge', 'rate-limit'],
+  'media/location': ['location'],
+  'media/pixels': ['media', 'media-facts', 'probe'],
+  'media/tracks': ['bytes', 'containers', 'isobmff-tracks'],
+  'media/type': ['decide'],
+  'media/type/sniff': ['sniff', 'text'],
+  'media/type/tables': ['extension-types', 'type-tables'],
 };
 
 /** The two contracts that every room shares are in none. */
-const contracts = ['errors.ts', 'host.ts'];
+const contracts = ['errors.ts', 'hint.ts', 'host.ts'];
 
 const local = imports.filter(({to}) => files.includes(to));
 
@@ -207,9 +216,14 @@ function reachableFrom(file: string, follows: (one: Import) => boolean): Readonl
 describe('the import rules', () => {
   it('find the imports they judge', () => {
     expect(local.length).toBeGreaterThan(100);
-    expect(imports).toContainEqual({from: 'http/connection.ts', to: 'undici', typeOnly: false, eager: true});
     expect(imports).toContainEqual({
-      from: 'sources/media-type/decide.ts',
+      from: 'engine/http/connection.ts',
+      to: 'undici',
+      typeOnly: false,
+      eager: true,
+    });
+    expect(imports).toContainEqual({
+      from: 'media/type/decide.ts',
       to: 'mime-types',
       typeOnly: false,
       eager: false,
@@ -302,6 +316,11 @@ describe('the import rules', () => {
         .map(name => `door ${to}: ${name}`),
     );
     expect([...owned, ...rooms, ...code, ...entered]).toEqual([]);
+  });
+
+  it('no two files have one name', () => {
+    const names = files.map(file => basename(file));
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
   it('every exported name is declared once', () => {

@@ -1,7 +1,7 @@
 import {expect} from 'vitest';
+import {expandInputs, type InputRequest} from '../../src/engine/sources/find/expand.ts';
+import type {Source} from '../../src/engine/sources/open/source.ts';
 import type {MediaError, PlainError} from '../../src/errors.ts';
-import {expandInputs, type InputRequest} from '../../src/sources/find/expand.ts';
-import type {Source} from '../../src/sources/open/source.ts';
 import {inWords} from './hints.ts';
 import {collect, stdinOf} from './trees.ts';
 

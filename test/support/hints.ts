@@ -1,4 +1,4 @@
-import {commandLine} from '../../src/cli/hints.ts';
+import {commandLine} from '../../src/cli/hints/command-line.ts';
 import {MediaError, type PlainError} from '../../src/errors.ts';
 import {type Hint, hintText} from '../../src/hint.ts';
 

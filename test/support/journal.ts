@@ -4,12 +4,12 @@ import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
+import type {JournalHandle} from '../../src/engine/journal/journal-file.ts';
+import type {JournalInput} from '../../src/engine/journal/journal-memory.ts';
+import type {Scope} from '../../src/engine/journal/line.ts';
+import {type JournalOptions, openJournal} from '../../src/engine/journal/open.ts';
+import type {Journal} from '../../src/engine/journal/run-journal.ts';
 import {type Host, systemHost} from '../../src/host.ts';
-import type {JournalHandle} from '../../src/journal/file.ts';
-import type {Scope} from '../../src/journal/line.ts';
-import type {JournalInput} from '../../src/journal/memory.ts';
-import {type JournalOptions, openJournal} from '../../src/journal/open.ts';
-import type {Journal} from '../../src/journal/run-journal.ts';
 import type {Hashable} from '../../src/lib/files/content-hash.ts';
 import {type FileSystem, systemFiles} from '../../src/lib/files/file-system.ts';
 import {pollMs, staleMs} from '../../src/lib/files/lock.ts';
@@ -203,7 +203,7 @@ export async function compiledModules(): Promise<string> {
   const target = await temporaryDirectory();
   await writeFile(join(target, 'package.json'), '{"type":"module"}');
   await build({
-    entryPoints: [join(source, 'host.ts'), join(source, 'journal/open.ts')],
+    entryPoints: [join(source, 'host.ts'), join(source, 'engine/journal/open.ts')],
     outbase: source,
     outdir: target,
     bundle: true,

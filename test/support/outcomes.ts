@@ -1,4 +1,4 @@
-import type {Outcome, OutcomeFacts} from '../../src/transfer/outcome.ts';
+import type {Outcome, OutcomeFacts} from '../../src/engine/transfer/outcome.ts';
 
 /** What an outcome has beside its facts; these are those of `a.png`, sent once, unless given. */
 type Given<One> = One extends OutcomeFacts ? Omit<One, keyof OutcomeFacts> & Partial<OutcomeFacts> : never;

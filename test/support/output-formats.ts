@@ -1,4 +1,4 @@
-import type {FormatName} from '../../src/output/results/formats.ts';
+import type {FormatName} from '../../src/cli/output/results/formats.ts';
 
 /** The option of `media upload` that chooses a format. */
 export function optionOf(format: FormatName): string[] {

@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import {listen, portOf} from '../service/support.ts';
+import {listen, portOf} from '../engine/service/support.ts';
 import {afterTest} from './after-test.ts';
 import {readingRequests} from './read-requests.ts';
 

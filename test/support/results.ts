@@ -1,5 +1,5 @@
+import {errorFields} from '../../src/cli/output/report.ts';
 import type {UploadResult} from '../../src/index.ts';
-import {errorFields} from '../../src/output/report.ts';
 import {checkJsonLine} from './schemas.ts';
 
 /** The results of an iteration, and what it rejected with; throws if one has other fields than `--ndjson` prints of it. */

@@ -3,7 +3,7 @@ import {createSocket} from 'node:dgram';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import {connect, createServer, type Socket} from 'node:net';
-import {listen, portOf} from '../service/support.ts';
+import {listen, portOf} from '../engine/service/support.ts';
 import {afterTest} from './after-test.ts';
 import {eventually} from './eventually.ts';
 import {someRecord} from './scripted-server.ts';

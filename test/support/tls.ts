@@ -7,7 +7,7 @@ import {join} from 'node:path';
 import {Duplex} from 'node:stream';
 import type {TlsOptions} from 'node:tls';
 import {generate} from 'selfsigned';
-import {listen, portOf} from '../service/support.ts';
+import {listen, portOf} from '../engine/service/support.ts';
 import {afterTest} from './after-test.ts';
 import {temporaryDirectory} from './media.ts';
 import {someRecord} from './scripted-server.ts';

@@ -1,6 +1,6 @@
+import {markdownText} from '../../src/cli/output/escape.ts';
 import {parseObject} from '../../src/lib/json.ts';
 import {printable} from '../../src/lib/printable.ts';
-import {markdownText} from '../../src/output/escape.ts';
 import {withRows} from './comment-body.ts';
 
 /** GitHub's limit for the summary of a step, less than which leaves room for other commands. */

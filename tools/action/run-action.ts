@@ -1,6 +1,6 @@
 import {appendFile} from 'node:fs/promises';
+import {errorAnnotation} from '../../src/cli/output/ci.ts';
 import {exitStatusOf, MediaError} from '../../src/errors.ts';
-import {errorAnnotation} from '../../src/output/ci.ts';
 import {CheckSummary} from './check-summary.ts';
 import {commentBody, commentMarker} from './comment-body.ts';
 import {CommentError, MarkedComment} from './comments.ts';

@@ -1,5 +1,5 @@
 import type {IncomingHttpHeaders} from 'node:http';
-import {bearerOf} from '../exchange/exchange.ts';
+import {bearerOf} from '../exchange/http-exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {hasExpired, type Permission, type StoredKey} from '../state/keys.ts';
 import type {Service} from './context.ts';

@@ -1,6 +1,6 @@
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import type {Stop} from '../../lib/stop.ts';
-import type {BodyPace} from '../exchange/exchange.ts';
+import type {BodyPace} from '../exchange/http-exchange.ts';
 import type {Faults} from '../faults/faults.ts';
 import type {ServiceState} from '../state/state.ts';
 

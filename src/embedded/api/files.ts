@@ -3,10 +3,10 @@ import {STATUS_CODES} from 'node:http';
 import {basename, dirname, join} from 'node:path';
 import type {Readable} from 'node:stream';
 import send from 'send';
-import {type Exchange, ExchangeOver} from '../exchange/exchange.ts';
+import {addThumbnail} from '../../media/pixels/media.ts';
+import {type Exchange, ExchangeOver} from '../exchange/http-exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {respondRefusal, sendHalf} from '../exchange/respond.ts';
-import {addThumbnail} from '../media/media.ts';
 import type {Service} from './context.ts';
 
 /** Lets browsers show uploads as images and videos, and nothing else. */

@@ -1,5 +1,5 @@
 import {Counter, collectDefaultMetrics, Gauge, Histogram, Registry} from 'prom-client';
-import {operationOf} from '../exchange/exchange.ts';
+import {operationOf} from '../exchange/http-exchange.ts';
 import type {RequestEntry} from './context.ts';
 
 /** Starts to count; `countRecords` is asked whenever the metrics are shown. */

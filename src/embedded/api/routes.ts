@@ -1,16 +1,16 @@
-import type {Exchange} from '../exchange/exchange.ts';
+import type {Exchange} from '../exchange/http-exchange.ts';
 import {Refusal, type Route, reads, routeFor} from '../exchange/refusal.ts';
 import {respond, respondJson} from '../exchange/respond.ts';
 import type {Service} from './context.ts';
 import {sendFile, sendStream, sendThumbnail} from './files.ts';
-import {receiveUpload} from './upload.ts';
+import {receiveUpload} from './upload-route.ts';
 
 /** Responds to a request; `id` and `name` are what its path names. */
 type Handle = (exchange: Exchange, service: Service, id: string, name: string) => Promise<void>;
 
 /** Loaded on first use, since it would slow down every start. */
 const graphql: Handle = async (exchange, service) =>
-  (await import('./graphql.ts')).graphql(exchange, service);
+  (await import('./graphql-route.ts')).graphql(exchange, service);
 
 const routes: readonly Route<Handle>[] = [
   [/^\/v1\/media\/upload$/, ['POST'], receiveUpload],

@@ -6,7 +6,7 @@ import {Refusal} from '../exchange/refusal.ts';
 import {hashOf} from '../state/keys.ts';
 import {seedId} from '../state/stored-record.ts';
 import type {SeedFile, Service} from './context.ts';
-import {storeUpload, writeUpload} from './upload.ts';
+import {storeUpload, writeUpload} from './upload-route.ts';
 
 /** Mostly, a disk is waited for. */
 const filesAtOnce = 8;

@@ -1,5 +1,5 @@
 import {shellWord} from '../../lib/shell.ts';
-import {type Exchange, operationOf} from './exchange.ts';
+import {type Exchange, operationOf} from './http-exchange.ts';
 import {InvalidOption} from './refusal.ts';
 
 /** What pages of other origins may use: it needs a key in the request or a secret ID in the URL, and never a cookie. */

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {createServer, IncomingMessage, ServerResponse} from 'node:http';
 import type {AddressInfo, Socket} from 'node:net';
 import {systemCode} from '../../lib/system-code.ts';
-import {connectionOf, type Exchange, ExchangeOver, exchangeOf, isBodyPending} from './exchange.ts';
+import {connectionOf, type Exchange, ExchangeOver, exchangeOf, isBodyPending} from './http-exchange.ts';
 import {Refusal, refusalOf, refusalOfMalformed} from './refusal.ts';
 import {respondRefusal} from './respond.ts';
 

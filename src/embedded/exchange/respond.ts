@@ -1,5 +1,5 @@
 import type {ServerResponse} from 'node:http';
-import {type Exchange, isBodyPending, type PlainResponse} from './exchange.ts';
+import {type Exchange, isBodyPending, type PlainResponse} from './http-exchange.ts';
 import type {Refusal} from './refusal.ts';
 
 /** How long a client may continue to send after the response. */

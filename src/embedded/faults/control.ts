@@ -2,10 +2,10 @@ import {randomBytes} from 'node:crypto';
 import {systemClock} from '../../host.ts';
 import {hasShape, isString, listOf, parseObject, wrongField} from '../../lib/json.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
-import {readBody} from '../exchange/body.ts';
-import {bearerOf, defaultPace, type Exchange} from '../exchange/exchange.ts';
+import {bearerOf, defaultPace, type Exchange} from '../exchange/http-exchange.ts';
 import {createHttpServer} from '../exchange/http-server.ts';
 import {Refusal, wrongMethod} from '../exchange/refusal.ts';
+import {readBody} from '../exchange/request-body.ts';
 import {respondJson} from '../exchange/respond.ts';
 import {Faults} from './faults.ts';
 

@@ -1,6 +1,6 @@
 import {own} from '../../lib/object.ts';
 import {millisecondsOf, sizeValue} from '../../lib/value-kinds.ts';
-import type {Stage} from '../exchange/exchange.ts';
+import type {Stage} from '../exchange/http-exchange.ts';
 import {InvalidOption} from '../exchange/refusal.ts';
 
 const operations = ['upload', 'graphql', 'files', 'thumbnails', 'streams', 'any'] as const;

@@ -9,7 +9,7 @@ import {
   ExchangeOver,
   operationOf,
   type PlainResponse,
-} from '../exchange/exchange.ts';
+} from '../exchange/http-exchange.ts';
 import {respond} from '../exchange/respond.ts';
 import {type Fault, parseFault} from './fault.ts';
 

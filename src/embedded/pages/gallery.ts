@@ -1,4 +1,4 @@
-import type {PlainResponse} from '../exchange/exchange.ts';
+import type {PlainResponse} from '../exchange/http-exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {ignoreDamage} from '../state/state.ts';
 import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';

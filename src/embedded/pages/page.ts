@@ -1,9 +1,9 @@
 import {own} from '../../lib/object.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import type {Service} from '../api/context.ts';
-import {readBody} from '../exchange/body.ts';
-import type {Exchange, PlainResponse} from '../exchange/exchange.ts';
+import type {Exchange, PlainResponse} from '../exchange/http-exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
+import {readBody} from '../exchange/request-body.ts';
 import type {BrowserSession} from '../state/sessions.ts';
 
 /** Only the page's own script may run, and other sites cannot embed or read the page. */

@@ -1,12 +1,12 @@
 import {own} from '../../lib/object.ts';
 import {packageText} from '../../package-file.ts';
 import type {Service} from '../api/context.ts';
-import type {Exchange, PlainResponse} from '../exchange/exchange.ts';
+import type {Exchange, PlainResponse} from '../exchange/http-exchange.ts';
 import {Refusal, type Route, reads, refusalOf, routeFor, wrongMethod} from '../exchange/refusal.ts';
 import {respond} from '../exchange/respond.ts';
 import {deleteMedium, gallery, mediaPage} from './gallery.ts';
 import {type Html, html, type PageRequest, pageWith, queryOf, readForm, redirectTo} from './page.ts';
-import {createKey, profile, renameKey, revokeKey, saveName} from './profile.ts';
+import {createKey, profile, renameKey, revokeKey, saveName} from './profile-page.ts';
 
 type Handler = (page: PageRequest, id: string) => Promise<PlainResponse>;
 

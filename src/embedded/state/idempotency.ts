@@ -2,9 +2,9 @@ import type {Clock} from '../../host.ts';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
 import {isString, type ShapeOf} from '../../lib/json.ts';
 import {Refusal} from '../exchange/refusal.ts';
+import type {Store} from './data-store.ts';
 import {readKept} from './kept-file.ts';
 import {hashOf} from './keys.ts';
-import type {Store} from './store.ts';
 import {isRecordId, type StoredRecord} from './stored-record.ts';
 
 /** The entry of an idempotency key, stored before its record. `fingerprint`: the upload's SHA-256 and content type. */

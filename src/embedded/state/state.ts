@@ -1,13 +1,13 @@
 import {resolve} from 'node:path';
 import {type Clock, type StopSignal, systemClock, systemHost} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
+import {Store} from './data-store.ts';
 import {idempotencyEntries} from './idempotency.ts';
-import {userProfile} from './identity.ts';
 import {keyRing} from './keys.ts';
 import {occupy} from './occupancy.ts';
 import {Resets} from './resets.ts';
 import {browserSessions} from './sessions.ts';
-import {Store} from './store.ts';
+import {userProfile} from './store-identity.ts';
 
 export {ignoreDamage} from './kept-file.ts';
 

@@ -2,7 +2,7 @@ import {randomBytes} from 'node:crypto';
 import type {Clock} from '../../host.ts';
 import {isCount, isSha256, isString, matching, oneOf, optional, type ShapeOf} from '../../lib/json.ts';
 import {omitUndefined} from '../../lib/object.ts';
-import {factsShape} from '../media/media-facts.ts';
+import {factsShape} from '../../media/pixels/media-facts.ts';
 
 export const recordShape = {
   version: oneOf(1),

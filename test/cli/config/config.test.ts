@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {execa} from 'execa';
 import {generate} from 'selfsigned';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {listen, portOf} from '../../service/support.ts';
+import {listen, portOf} from '../../engine/service/support.ts';
 import {fixture, mediaCommand, sandbox} from '../../support/media.ts';
 
 /** What `media config list` prints where nothing is set. */

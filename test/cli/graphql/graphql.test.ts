@@ -2,7 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import {describe, expect, it} from 'vitest';
-import {deadUrl} from '../../service/support.ts';
+import {deadUrl} from '../../engine/service/support.ts';
 import {connectedSandbox, denyingWith, embeddedService} from '../../support/embedded.ts';
 import {fixture, type Sandbox, sandbox} from '../../support/media.ts';
 import {type RawRequest, scriptedServer} from '../../support/scripted-server.ts';

@@ -1,8 +1,8 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import {helpTopics} from '../../../src/cli/help-topics.ts';
+import {helpTopics} from '../../../src/cli/commands/help-topics.ts';
+import {settingNames} from '../../../src/cli/settings/setting-table.ts';
 import {type ErrorCode, exitStatusOf} from '../../../src/errors.ts';
-import {settingNames} from '../../../src/settings/setting-table.ts';
 import {fixture, sandbox} from '../../support/media.ts';
 
 const commands = [

@@ -3,11 +3,11 @@ import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {Command} from 'commander';
 import {describe, expect, it} from 'vitest';
-import type {Cli} from '../../../src/cli/invocation.ts';
-import {journalCommand} from '../../../src/commands/journal/command.ts';
+import {journalCommand} from '../../../src/cli/commands/journal/journal-command.ts';
+import {Stdout} from '../../../src/cli/output/stdout.ts';
+import type {Cli} from '../../../src/cli/session/invocation.ts';
+import {formatTransition, type Transition} from '../../../src/engine/journal/line.ts';
 import {exitStatusOf, MediaError} from '../../../src/errors.ts';
-import {formatTransition, type Transition} from '../../../src/journal/line.ts';
-import {Stdout} from '../../../src/output/stdout.ts';
 import {notRun} from '../../support/installed.ts';
 import {
   type Bench,

@@ -1,8 +1,8 @@
 import {chmod, chown, copyFile, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it, type TestContext} from 'vitest';
+import {openJournal} from '../../../src/engine/journal/open.ts';
 import {systemHost} from '../../../src/host.ts';
-import {openJournal} from '../../../src/journal/open.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
 import {eventually} from '../../support/eventually.ts';
 import {notRun} from '../../support/installed.ts';

@@ -4,7 +4,7 @@ import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {systemHost} from '../../../src/host.ts';
 import {holderHere} from '../../../src/lib/files/holder.ts';
-import {deadUrl} from '../../service/support.ts';
+import {deadUrl} from '../../engine/service/support.ts';
 import {embeddedService} from '../../support/embedded.ts';
 import {fixture, mediaCommand, type Sandbox, sandbox} from '../../support/media.ts';
 import {scriptedServer, someRecord} from '../../support/scripted-server.ts';

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {deadUrl} from '../../service/support.ts';
+import {deadUrl} from '../../engine/service/support.ts';
 import {connectedSandbox, denyingWith, embeddedService, unknownKey} from '../../support/embedded.ts';
 import {type Sandbox, sandbox} from '../../support/media.ts';
 import {type RawRequest, scriptedServer} from '../../support/scripted-server.ts';

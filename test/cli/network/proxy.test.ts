@@ -1,7 +1,7 @@
 import {connect, createServer, type Socket} from 'node:net';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {errorLines, sandboxFor, testKey} from '../../service/program.ts';
-import {deadUrl, listen, portOf, urlOf} from '../../service/support.ts';
+import {errorLines, sandboxFor, testKey} from '../../engine/service/program.ts';
+import {deadUrl, listen, portOf, urlOf} from '../../engine/service/support.ts';
 import {fixture} from '../../support/media.ts';
 import {isUploadLook, scriptedServer, someRecord} from '../../support/scripted-server.ts';
 import {tlsService} from '../../support/tls.ts';

@@ -1,8 +1,8 @@
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {errorAnnotation, outputEntry} from '../../../src/cli/output/ci.ts';
 import {MediaError} from '../../../src/errors.ts';
-import {errorAnnotation, outputEntry} from '../../../src/output/ci.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
 import {fixture, type Sandbox, sandbox} from '../../support/media.ts';
 import {optionOf} from '../../support/output-formats.ts';

@@ -1,7 +1,7 @@
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {sandboxFor, testKey} from '../../service/program.ts';
+import {sandboxFor, testKey} from '../../engine/service/program.ts';
 import {embeddedService} from '../../support/embedded.ts';
 import {exampleService} from '../../support/example-service.ts';
 import {fixture, needNode} from '../../support/media.ts';

@@ -14,7 +14,7 @@ import {
 import {extname, join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
-import {sandboxFor} from '../../service/program.ts';
+import {sandboxFor} from '../../engine/service/program.ts';
 import {documentAfter, documentTrees, writeTree} from '../../support/document-trees.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
 import {fixture, mediaInShell} from '../../support/media.ts';

@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
-import {listen, urlOf} from '../../service/support.ts';
+import {listen, urlOf} from '../../engine/service/support.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
 import {audiobook, latin1, smallFiles} from '../../support/formats.ts';
 import {fixture, Sandbox} from '../../support/media.ts';

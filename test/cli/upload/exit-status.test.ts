@@ -4,10 +4,10 @@ import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {Tally} from '../../../src/commands/upload/tally.ts';
+import {Tally} from '../../../src/cli/commands/upload/tally.ts';
+import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
 import {type ErrorCode, exitStatusOf, MediaError} from '../../../src/errors.ts';
-import type {Outcome} from '../../../src/transfer/outcome.ts';
-import {sandboxFor} from '../../service/program.ts';
+import {sandboxFor} from '../../engine/service/program.ts';
 import {
   deadUrl,
   listen,
@@ -16,7 +16,7 @@ import {
   unbufferable,
   urlOf,
   writeSparsePng,
-} from '../../service/support.ts';
+} from '../../engine/service/support.ts';
 import {
   fixture,
   mediaCommand,

@@ -1,7 +1,7 @@
 import {copyFile, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {FormatName} from '../../../src/output/results/formats.ts';
+import type {FormatName} from '../../../src/cli/output/results/formats.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
 import {fixture} from '../../support/media.ts';
 import {optionOf} from '../../support/output-formats.ts';

@@ -2,7 +2,7 @@ import {copyFile, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {deadUrl} from '../../service/support.ts';
+import {deadUrl} from '../../engine/service/support.ts';
 import {connectedSandbox, denyingWith, embeddedService} from '../../support/embedded.ts';
 import type {EmbeddedService} from '../../support/embedded-service.ts';
 import {fixture, mediaInShell, sandbox} from '../../support/media.ts';

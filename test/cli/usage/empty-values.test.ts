@@ -3,10 +3,10 @@ import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import type {Command} from 'commander';
 import {expect, test} from 'vitest';
-import {buildProgram} from '../../../src/commands/program.ts';
+import {buildProgram} from '../../../src/cli/commands/program.ts';
+import {Stdout} from '../../../src/cli/output/stdout.ts';
 import {systemHost} from '../../../src/host.ts';
 import {run} from '../../../src/main.ts';
-import {Stdout} from '../../../src/output/stdout.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
 import {fixture, sandbox} from '../../support/media.ts';
 

@@ -1,4 +1,4 @@
-import type {MediaFacts} from '../../../src/embedded/media/media-facts.ts';
+import type {MediaFacts} from '../../../src/media/pixels/media-facts.ts';
 import {agreed, type Field, fields, formatOf, isSame, type Reading} from './judges.ts';
 
 interface Verdicts {

@@ -5,7 +5,7 @@ import {Stryker} from '@stryker-mutator/core';
 const [room, ...named] = process.argv.slice(2);
 if (room === undefined) {
   process.stderr.write(
-    'Name a file or folder of src: npm run mutation -- transfer/attempt/judge [TEST...]\n',
+    'Name a file or folder of src: npm run mutation -- engine/transfer/attempt/judge [TEST...]\n',
   );
   process.exit(2);
 }

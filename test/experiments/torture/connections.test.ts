@@ -3,8 +3,8 @@ import {mkdir} from 'node:fs/promises';
 import {type AddressInfo, createServer, type Socket} from 'node:net';
 import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
-import {sandboxFor} from '../../service/program.ts';
-import {writePng} from '../../service/support.ts';
+import {sandboxFor} from '../../engine/service/program.ts';
+import {writePng} from '../../engine/service/support.ts';
 import {experiment} from '../../support/experiment/experiment.ts';
 
 const page = '<title>Log in</title>';

@@ -1,6 +1,6 @@
 import {appendFile, mkdir, open, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {sandboxFor} from '../../service/program.ts';
+import {sandboxFor} from '../../engine/service/program.ts';
 import {eventually} from '../../support/eventually.ts';
 import {type Findings, onlyLong, type Trial, waitingExperiment} from '../../support/experiment/experiment.ts';
 import {pause} from '../../support/experiment/fault-proxy.ts';

@@ -1,6 +1,6 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {sandboxFor} from '../../service/program.ts';
+import {sandboxFor} from '../../engine/service/program.ts';
 import {experiment} from '../../support/experiment/experiment.ts';
 import {pause} from '../../support/experiment/fault-proxy.ts';
 import {type KeepingOptions, KeepingServer} from '../../support/experiment/keeping-server.ts';

@@ -1,11 +1,11 @@
 import {readdir, readFile} from 'node:fs/promises';
 import {execa} from 'execa';
 import sharp from 'sharp';
-import {noExiftool} from '../../geotags/exiftool.ts';
-import {handmade} from '../../geotags/handmade.ts';
-import {judge, type Pair} from '../../geotags/judge.ts';
-import {type Made, makeFiles} from '../../geotags/makers.ts';
-import {stripped} from '../../geotags/tagged.ts';
+import {noExiftool} from '../../media/location/exiftool.ts';
+import {handmade} from '../../media/location/handmade.ts';
+import {judge, type Pair} from '../../media/location/judge.ts';
+import {type Made, makeFiles} from '../../media/location/makers.ts';
+import {stripped} from '../../media/location/tagged.ts';
 import {experiment} from '../../support/experiment/experiment.ts';
 import {whatIsMissing} from '../../support/installed.ts';
 import {temporaryDirectory} from '../../support/media.ts';

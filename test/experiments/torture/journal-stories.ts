@@ -1,16 +1,16 @@
 import {copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import type {JournalHandle} from '../../../src/engine/journal/journal-file.ts';
+import {openJournal} from '../../../src/engine/journal/open.ts';
+import {parseRecord} from '../../../src/engine/service/record.ts';
+import type {Uploader, UploadResponse} from '../../../src/engine/service/uploader.ts';
+import {filesIn} from '../../../src/engine/sources/open/file-source.ts';
+import {uploadBatch} from '../../../src/engine/transfer/batch.ts';
+import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {type Host, systemClock} from '../../../src/host.ts';
-import type {JournalHandle} from '../../../src/journal/file.ts';
-import {openJournal} from '../../../src/journal/open.ts';
 import {Stop} from '../../../src/lib/stop.ts';
-import {parseRecord} from '../../../src/service/record.ts';
-import type {Uploader, UploadResponse} from '../../../src/service/uploader.ts';
-import {filesIn} from '../../../src/sources/open/file.ts';
-import {uploadBatch} from '../../../src/transfer/batch.ts';
-import type {Outcome} from '../../../src/transfer/outcome.ts';
-import {noObserver} from '../../service/support.ts';
+import {noObserver} from '../../engine/service/support.ts';
 import {afterSilence, changedHandle, hostIn, sha256, wrappedJournals} from '../../support/journal.ts';
 
 /** What a service does with an upload: `silent` stores it and says nothing, `lose` does neither. */

@@ -1,6 +1,6 @@
 import {copyFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {sandboxFor} from '../../service/program.ts';
+import {sandboxFor} from '../../engine/service/program.ts';
 import {experiment} from '../../support/experiment/experiment.ts';
 import {fixture} from '../../support/media.ts';
 import {memoryIn, tellMemory} from '../../support/memory.ts';

@@ -1,8 +1,8 @@
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect} from 'vitest';
+import {formatNames} from '../../../src/cli/output/results/formats.ts';
 import {exitStatusOf} from '../../../src/errors.ts';
-import {formatNames} from '../../../src/output/results/formats.ts';
 import {experiment} from '../../support/experiment/experiment.ts';
 import {notJson, rawControl, runnerCommands} from '../../support/experiment/hostile-text.ts';
 import {liar, listening} from '../../support/experiment/liar.ts';

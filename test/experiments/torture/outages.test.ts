@@ -1,7 +1,7 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {sandboxFor} from '../../service/program.ts';
-import {deadUrl} from '../../service/support.ts';
+import {sandboxFor} from '../../engine/service/program.ts';
+import {deadUrl} from '../../engine/service/support.ts';
 import {experiment, onlyLong} from '../../support/experiment/experiment.ts';
 import {pause} from '../../support/experiment/fault-proxy.ts';
 import {KeepingServer} from '../../support/experiment/keeping-server.ts';

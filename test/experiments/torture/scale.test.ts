@@ -6,7 +6,7 @@ import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {expect, onTestFinished} from 'vitest';
-import {shardOf} from '../../../src/sources/find/shard.ts';
+import {shardOf} from '../../../src/engine/sources/find/shard.ts';
 import {experiment} from '../../support/experiment/experiment.ts';
 import {fixture, Sandbox} from '../../support/media.ts';
 import {memoryIn, tellMemory} from '../../support/memory.ts';

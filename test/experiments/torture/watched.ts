@@ -1,6 +1,6 @@
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {sandboxFor} from '../../service/program.ts';
+import {sandboxFor} from '../../engine/service/program.ts';
 import {eventually} from '../../support/eventually.ts';
 import type {Findings} from '../../support/experiment/experiment.ts';
 import {type KeepingOptions, KeepingServer} from '../../support/experiment/keeping-server.ts';

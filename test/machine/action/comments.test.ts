@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {CommentError, MarkedComment} from '../../../tools/action/comments.ts';
-import {deadUrl} from '../../service/support.ts';
+import {deadUrl} from '../../engine/service/support.ts';
 import {apiToken, bot, githubApi, stranger} from '../../support/github-api.ts';
 
 const marker = '<!-- media 1 -->';

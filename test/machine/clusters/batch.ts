@@ -2,7 +2,7 @@ import {chmod, cp, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {delimiter, dirname, join} from 'node:path';
 import {execa, type Options} from 'execa';
 import {expect} from 'vitest';
-import {shardOf} from '../../../src/sources/find/shard.ts';
+import {shardOf} from '../../../src/engine/sources/find/shard.ts';
 import {png, sha256} from '../../embedded/support.ts';
 import {embeddedService} from '../../support/embedded.ts';
 import type {EmbeddedService} from '../../support/embedded-service.ts';

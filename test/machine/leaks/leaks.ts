@@ -2,7 +2,7 @@ import {createServer} from 'node:http';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {onTestFinished} from 'vitest';
-import {listen, portOf} from '../../service/support.ts';
+import {listen, portOf} from '../../engine/service/support.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 import {patienceMs, slowTest} from '../../support/patience.ts';
 import {someRecord} from '../../support/scripted-server.ts';

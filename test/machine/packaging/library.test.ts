@@ -60,7 +60,7 @@ describe('the packed library', () => {
 
   it('documents every status that a result has', async () => {
     const page = await readFile(join(root, 'docs/library.md'), 'utf8');
-    const source = await readFile(join(root, 'src/transfer/outcome.ts'), 'utf8');
+    const source = await readFile(join(root, 'src/engine/transfer/outcome.ts'), 'utf8');
     const statuses = [...source.matchAll(/status: ((?:'\w+'(?: \| )?)+)/g)];
     const names = statuses.flatMap(([, union = '']) => [...union.matchAll(/\w+/g)].map(([status]) => status));
     expect(names.length).toBe(6);

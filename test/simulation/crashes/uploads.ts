@@ -1,6 +1,6 @@
-import type {Disposal} from '../../../src/commands/watch/disposal/disposal.ts';
+import type {Disposal} from '../../../src/cli/commands/watch/disposal/disposal.ts';
+import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
 import {MediaError} from '../../../src/errors.ts';
-import type {Outcome} from '../../../src/transfer/outcome.ts';
 import {type DiskTraits, ext4, fat, nfs} from '../disk.ts';
 import {sha256} from '../service.ts';
 import {idOf, Machine, root, streamed} from './machine.ts';

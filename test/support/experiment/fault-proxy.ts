@@ -1,5 +1,5 @@
 import {connect, createServer, type Server, type Socket} from 'node:net';
-import {listen, urlOf} from '../../service/support.ts';
+import {listen, urlOf} from '../../engine/service/support.ts';
 import {eventually} from '../eventually.ts';
 
 /** What a fault does to one direction of one connection: takes each chunk, and passes on what it likes. */

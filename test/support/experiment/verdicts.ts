@@ -1,12 +1,12 @@
 import {createHash} from 'node:crypto';
+import {ServiceClient} from '../../../src/engine/service/client.ts';
+import type {Source} from '../../../src/engine/sources/open/source.ts';
+import type {TransferOptions} from '../../../src/engine/transfer/batch.ts';
+import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {systemClock} from '../../../src/host.ts';
 import {Secret} from '../../../src/lib/secrets/secret.ts';
-import {ServiceClient} from '../../../src/service/client.ts';
-import type {Source} from '../../../src/sources/open/source.ts';
-import type {TransferOptions} from '../../../src/transfer/batch.ts';
-import type {Outcome} from '../../../src/transfer/outcome.ts';
-import {memorySource, uploadEach} from '../../service/support.ts';
+import {memorySource, uploadEach} from '../../engine/service/support.ts';
 import {startEmbeddedService} from '../embedded-service.ts';
 import {temporaryDirectory} from '../media.ts';
 import type {Origin, Stored} from './keeping-server.ts';

@@ -5,8 +5,8 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {expect, onTestFinished} from 'vitest';
+import {resolveSettings} from '../../../../src/cli/settings/settings.ts';
 import {MediaError} from '../../../../src/errors.ts';
-import {resolveSettings} from '../../../../src/settings/settings.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {experiment, onlyTorture} from '../../../support/experiment/experiment.ts';
 import {Bench, hostIn, inputOf, lookup, upload as uploadInto, withoutSync} from '../../../support/journal.ts';
@@ -161,7 +161,7 @@ experiment(
     }
     return {tried, held: tried - broken.length, broken};
   },
-  onlyTorture('test/journal/deep/recovery.test.ts'),
+  onlyTorture('test/engine/journal/deep/recovery.test.ts'),
 );
 
 experiment('settings: logins at once', async ({scale}) => {

@@ -1,6 +1,6 @@
 import {mkdir, readFile, stat, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {sandboxFor} from '../../../service/program.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
 import {type Container, cannotContain, startContained} from '../../../support/containers.ts';
 import {experiment, onlyTorture, type Scale} from '../../../support/experiment/experiment.ts';
 import {pauseBriefly} from '../../../support/experiment/fault-proxy.ts';

@@ -2,8 +2,8 @@ import {readFile} from 'node:fs/promises';
 import {createServer, type Socket} from 'node:net';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {sandboxFor} from '../../../service/program.ts';
-import {listen, urlOf, writeSparsePng} from '../../../service/support.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
+import {listen, urlOf, writeSparsePng} from '../../../engine/service/support.ts';
 
 /** A server that does this with each connection when the head of a request has come; it reads nothing more. */
 async function serverThat(act: (socket: Socket) => void): Promise<string> {

@@ -1,6 +1,6 @@
 import {copyFile, mkdir, readdir, readFile, rename, rm, truncate, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {sandboxFor} from '../../../service/program.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
 import {cannotContain, startContained} from '../../../support/containers.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {experiment, type Findings, type Scale} from '../../../support/experiment/experiment.ts';

@@ -1,7 +1,7 @@
 import {copyFile, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {shardOf} from '../../../../src/sources/find/shard.ts';
+import {shardOf} from '../../../../src/engine/sources/find/shard.ts';
 import {connectedSandbox, embeddedService} from '../../../support/embedded.ts';
 import {fixture} from '../../../support/media.ts';
 

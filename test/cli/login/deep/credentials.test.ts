@@ -3,8 +3,8 @@ import {createServer, type Socket} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {beforeEach, describe, expect, it, onTestFinished} from 'vitest';
+import {runKeyCommand} from '../../../../src/cli/settings/key-command.ts';
 import {systemHost} from '../../../../src/host.ts';
-import {runKeyCommand} from '../../../../src/settings/key-command.ts';
 import {embeddedService} from '../../../support/embedded.ts';
 import {needPrograms} from '../../../support/installed.ts';
 import {

@@ -2,8 +2,8 @@ import {createPrivateKey} from 'node:crypto';
 import {connect, createServer as createTcpServer} from 'node:net';
 import {createServer} from 'node:tls';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {sandboxFor, testKey} from '../../../service/program.ts';
-import {listen, portOf} from '../../../service/support.ts';
+import {sandboxFor, testKey} from '../../../engine/service/program.ts';
+import {listen, portOf} from '../../../engine/service/support.ts';
 import {fixture, sandbox} from '../../../support/media.ts';
 import {loopbackNames, makeCertificate, pemFile, type TlsService, tlsService} from '../../../support/tls.ts';
 

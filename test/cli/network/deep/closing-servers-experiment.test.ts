@@ -2,7 +2,7 @@ import {copyFile, mkdir} from 'node:fs/promises';
 import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
 import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
-import {sandboxFor} from '../../../service/program.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
 import {experiment, onlyLong} from '../../../support/experiment/experiment.ts';
 import {pause} from '../../../support/experiment/fault-proxy.ts';
 import {KeepingServer} from '../../../support/experiment/keeping-server.ts';

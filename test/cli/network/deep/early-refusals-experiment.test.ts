@@ -4,7 +4,7 @@ import {type AddressInfo, createServer} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {onTestFinished} from 'vitest';
-import {sandboxFor} from '../../../service/program.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
 import {experiment, onlyLong} from '../../../support/experiment/experiment.ts';
 import {whatIsMissing} from '../../../support/installed.ts';
 import type {Sandbox} from '../../../support/media.ts';

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {sandboxFor} from '../../../service/program.ts';
-import {writeSparsePng} from '../../../service/support.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
+import {writeSparsePng} from '../../../engine/service/support.ts';
 import {fixture, temporaryDirectory} from '../../../support/media.ts';
 import {type ScriptedConnection, scriptedServer, someRecord} from '../../../support/scripted-server.ts';
 

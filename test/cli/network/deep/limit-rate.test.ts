@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {sandboxFor} from '../../../service/program.ts';
-import {sinkServer, writePng} from '../../../service/support.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
+import {sinkServer, writePng} from '../../../engine/service/support.ts';
 
 const kibibyte = 1024;
 

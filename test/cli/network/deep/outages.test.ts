@@ -2,8 +2,8 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {sandboxFor} from '../../../service/program.ts';
-import {deadUrl, listen, urlOf} from '../../../service/support.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
+import {deadUrl, listen, urlOf} from '../../../engine/service/support.ts';
 import {freePort} from '../../../support/free-ports.ts';
 import {readingRequests} from '../../../support/read-requests.ts';
 

@@ -1,5 +1,5 @@
 import {describe, expect, type TestContext, test} from 'vitest';
-import {sandboxFor, testKey} from '../../../service/program.ts';
+import {sandboxFor, testKey} from '../../../engine/service/program.ts';
 import {deadPort} from '../../../support/free-ports.ts';
 import {notRun} from '../../../support/installed.ts';
 import {fixture} from '../../../support/media.ts';

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {brotliCompressSync, deflateRawSync, deflateSync, gzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
-import {failedUpload, sandboxFor} from '../../../service/program.ts';
+import {failedUpload, sandboxFor} from '../../../engine/service/program.ts';
 import {fixture} from '../../../support/media.ts';
 import {scriptedServer, someRecord} from '../../../support/scripted-server.ts';
 

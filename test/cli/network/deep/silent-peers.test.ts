@@ -2,7 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
-import {errorLines, sandboxFor} from '../../../service/program.ts';
+import {errorLines, sandboxFor} from '../../../engine/service/program.ts';
 import {needPrograms, notRun} from '../../../support/installed.ts';
 import {fixture, mediaCommand} from '../../../support/media.ts';
 import {patienceMs} from '../../../support/patience.ts';

@@ -2,8 +2,8 @@ import {copyFile, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import packageJson from '../../../../package.json' with {type: 'json'};
-import {sandboxFor, testKey} from '../../../service/program.ts';
-import {mebibyte, writePng} from '../../../service/support.ts';
+import {sandboxFor, testKey} from '../../../engine/service/program.ts';
+import {mebibyte, writePng} from '../../../engine/service/support.ts';
 import {fixture, temporaryDirectory} from '../../../support/media.ts';
 import {type RawRequest, type Script, scriptedServer, someRecord} from '../../../support/scripted-server.ts';
 

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {cellsOf} from '../../../../src/output/cells.ts';
+import {cellsOf} from '../../../../src/cli/output/cells.ts';
 import {connectedSandbox, embeddedService} from '../../../support/embedded.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {notRun} from '../../../support/installed.ts';
@@ -273,7 +273,7 @@ describe('a URL that is longer than the terminal', () => {
 describe('tables on narrow terminals', () => {
   const longName = 'a long name of a photo from last summer, 夏の写真 🏖️.png';
 
-  // Random widths: test/output/deep/output-property.test.ts.
+  // Random widths: test/cli/output/deep/output-property.test.ts.
   it('40 columns: no line is longer but a URL, nothing is left out', async () => {
     const columns = 40;
     const {sandbox, service} = await connectedSandbox();

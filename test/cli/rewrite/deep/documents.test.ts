@@ -13,7 +13,7 @@ import {
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
-import {sandboxFor} from '../../../service/program.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {rawControl} from '../../../support/experiment/hostile-text.ts';

@@ -8,7 +8,7 @@ import {gzipSync} from 'node:zlib';
 import axe from 'axe-core';
 import type {Browser, Locator, Page} from 'playwright-core';
 import {afterAll, describe, expect, it, onTestFinished, type TestContext} from 'vitest';
-import type {MediaRecord} from '../../../../src/service/record.ts';
+import type {MediaRecord} from '../../../../src/engine/service/record.ts';
 import {upload} from '../../../embedded/support.ts';
 import {openPage, startChromium} from '../../../support/browser.ts';
 import {eventually} from '../../../support/eventually.ts';

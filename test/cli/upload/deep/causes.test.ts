@@ -1,7 +1,7 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {type ErrorLine, errorLines, sandboxFor, testKey} from '../../../service/program.ts';
+import {type ErrorLine, errorLines, sandboxFor, testKey} from '../../../engine/service/program.ts';
 import {fixture} from '../../../support/media.ts';
 import {type Script, scriptedServer} from '../../../support/scripted-server.ts';
 

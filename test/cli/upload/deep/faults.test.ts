@@ -2,7 +2,7 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import type {Socket} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {errorLines, failedUpload, sandboxFor, testKey} from '../../../service/program.ts';
+import {errorLines, failedUpload, sandboxFor, testKey} from '../../../engine/service/program.ts';
 import {
   answerText,
   deadUrl,
@@ -11,7 +11,7 @@ import {
   sinkServer,
   unbufferable,
   writeSparsePng,
-} from '../../../service/support.ts';
+} from '../../../engine/service/support.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {fixture, sandbox, temporaryDirectory} from '../../../support/media.ts';

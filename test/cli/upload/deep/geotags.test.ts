@@ -5,7 +5,7 @@ import {execa} from 'execa';
 import {expect, it} from 'vitest';
 import {MediaClient} from '../../../../src/library/media-client.ts';
 import {uploadAll} from '../../../../src/library/upload-all.ts';
-import {jpegWith, position, tiffOf} from '../../../geotags/tagged.ts';
+import {jpegWith, position, tiffOf} from '../../../media/location/tagged.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {fixture, mediaUrl} from '../../../support/media.ts';
 import {scriptedServer} from '../../../support/scripted-server.ts';

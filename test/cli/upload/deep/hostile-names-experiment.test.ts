@@ -1,7 +1,7 @@
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect} from 'vitest';
-import {type FormatName, formatNames} from '../../../../src/output/results/formats.ts';
+import {type FormatName, formatNames} from '../../../../src/cli/output/results/formats.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {experiment, onlyTorture} from '../../../support/experiment/experiment.ts';
 import {notJson, payloads, rawControl, runnerCommands} from '../../../support/experiment/hostile-text.ts';

@@ -1,7 +1,7 @@
 import {copyFile, mkdir, readFile, realpath, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, type TestContext, test} from 'vitest';
-import {sandboxFor} from '../../../service/program.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
 import {ended} from '../../../support/ended.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {mountHanging, whatFuseMisses} from '../../../support/hanging-disk.ts';

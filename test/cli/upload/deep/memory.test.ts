@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {sandboxFor} from '../../../service/program.ts';
-import {sinkServer, writeSparsePng} from '../../../service/support.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
+import {sinkServer, writeSparsePng} from '../../../engine/service/support.ts';
 import {needNode, temporaryDirectory} from '../../../support/media.ts';
 import {memoryIn, tellMemory} from '../../../support/memory.ts';
 import {slowTest} from '../../../support/patience.ts';

@@ -14,9 +14,9 @@ import {
 } from 'node:fs/promises';
 import {join} from 'node:path';
 import {inject} from 'vitest';
-import {filesIn} from '../../../../src/sources/open/file.ts';
-import type {OpenSource, Source} from '../../../../src/sources/open/source.ts';
-import {clientOf, uploadEach} from '../../../service/support.ts';
+import {filesIn} from '../../../../src/engine/sources/open/file-source.ts';
+import type {OpenSource, Source} from '../../../../src/engine/sources/open/source.ts';
+import {clientOf, uploadEach} from '../../../engine/service/support.ts';
 import {experiment} from '../../../support/experiment/experiment.ts';
 import {KeepingServer} from '../../../support/experiment/keeping-server.ts';
 import {concurrently} from '../../../support/experiment/tally.ts';

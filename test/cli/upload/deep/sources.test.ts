@@ -17,7 +17,7 @@ import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {execa, type Options} from 'execa';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {errorLines, sandboxFor} from '../../../service/program.ts';
+import {errorLines, sandboxFor} from '../../../engine/service/program.ts';
 import {
   deadUrl,
   mebibyte,
@@ -25,7 +25,7 @@ import {
   unbufferable,
   writePng,
   writeSparsePng,
-} from '../../../service/support.ts';
+} from '../../../engine/service/support.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {fixture, mediaCommand, mediaUrl, type Sandbox, temporaryDirectory} from '../../../support/media.ts';
 import {scriptedServer, someRecord} from '../../../support/scripted-server.ts';

@@ -3,7 +3,7 @@ import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {expect, it} from 'vitest';
-import {sandboxFor} from '../../../service/program.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
 import {needPrograms, notRun, pathOf} from '../../../support/installed.ts';
 import {sha256} from '../../../support/journal.ts';
 import {mediaCommand} from '../../../support/media.ts';

@@ -2,7 +2,7 @@ import {type FileHandle, mkdir, open, readdir, readFile, utimes, writeFile} from
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {expect} from 'vitest';
-import {sandboxFor, testKey} from '../../../service/program.ts';
+import {sandboxFor, testKey} from '../../../engine/service/program.ts';
 import {afterTest, waitingTest as test} from '../../../support/after-test.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {notRun} from '../../../support/installed.ts';

@@ -1,0 +1,103 @@
+import {Writable} from 'node:stream';
+import {parseKey, parseServiceUrl} from '../../../engine/service/service-url.ts';
+import {MediaError, throwAs} from '../../../errors.ts';
+import {textOf} from '../../../lib/files/read-text.ts';
+import {printable} from '../../../lib/printable.ts';
+import type {Secret} from '../../../lib/secrets/secret.ts';
+import {commandLine} from '../../hints/command-line.ts';
+import type {Invocation} from '../../session/invocation.ts';
+import {hintOptions} from '../../settings/hint-options.ts';
+
+/** Throws a usage error if there is no terminal to ask for the key on. */
+export function requireTerminal(invocation: Invocation): void {
+  if (isInteractive(invocation)) return;
+  throw new MediaError('usage', 'There is no terminal to ask for the key.', {
+    hint: `Set MEDIA_API_KEY instead of logging in, or pipe the key in: media login --key-stdin${hintOptions(invocation)}`,
+  });
+}
+
+function isInteractive({host}: Invocation): boolean {
+  return host.stdin.isTTY === true && host.stderr.isTTY === true;
+}
+
+/** Asks for the base URL; a usage error without a terminal. */
+export async function askBaseUrl(invocation: Invocation): Promise<URL> {
+  if (!isInteractive(invocation)) {
+    throw new MediaError('usage', 'No base URL is set.', {
+      hint: `Set the service: media login --key-stdin --base-url URL${hintOptions(invocation)}`,
+    });
+  }
+  const parse = (value: string) =>
+    parseServiceUrl(value.trim(), 'base URL', invocation.globals.allowHttp === true);
+  return parse(await ask('text', invocation, 'Base URL of the service', parse));
+}
+
+/** Asks for the key of a service; `profileUrl` is the page that shows it. */
+export async function askKey(invocation: Invocation, baseUrl: URL, profileUrl?: string): Promise<Secret> {
+  const parse = (value: string) => parseKey(value, 'The key');
+  const page = profileUrl === undefined ? '' : `, from ${profileUrl}`;
+  return parse(await ask('password', invocation, `API key for ${baseUrl.origin}${page}`, parse));
+}
+
+const longestKey = 64 * 1024;
+
+export async function readKey({host}: Invocation): Promise<Secret> {
+  const text = await textOf(host.stdin, longestKey, new Error('it is too long to be a key')).catch(
+    throwAs('usage', 'Standard input could not be read'),
+  );
+  return parseKey(text, 'The key on standard input');
+}
+
+/** Asks for a line on the terminal, through standard error, until it passes the check; a password is not shown. */
+async function ask(
+  kind: 'text' | 'password',
+  {host, abandon}: Invocation,
+  message: string,
+  check: (value: string) => void,
+): Promise<string> {
+  const {createInterface} = await import('node:readline');
+  const {stdin: input, stderr} = host;
+  const isShown = kind === 'text';
+  const nowhere = new Writable({write: (_chunk, _encoding, done) => done()});
+  const lines = createInterface({input, output: isShown ? stderr : nowhere, terminal: true, historySize: 0});
+  const writeUnlessShown = (text: string) => isShown || stderr.write(text);
+  const prompt = `${message}${isShown ? '' : ' (not shown)'}: `;
+  lines.setPrompt(prompt);
+  const show = () => {
+    writeUnlessShown(prompt);
+    lines.prompt(true);
+  };
+  const line = new Promise<string | undefined>(resolve => {
+    lines.on('line', text => {
+      writeUnlessShown('\n');
+      const reason = complaint(text, check);
+      if (reason === undefined) return resolve(text);
+      stderr.write(`${printable(reason)}\n`);
+      show();
+    });
+    lines.on('SIGINT', () => abandon('SIGINT'));
+    lines.on('SIGTSTP', () => {
+      host.suspend();
+      show();
+    });
+    // Ctrl-D, or a terminal that is gone.
+    for (const end of ['close', 'error']) lines.on(end, () => resolve(undefined));
+  });
+  show();
+  const reply = await line;
+  lines.close();
+  if (reply !== undefined) return reply;
+  stderr.write('\n');
+  throw new MediaError('interrupted', 'The login was cancelled.', {hint: 'Nothing was stored.'});
+}
+
+function complaint(value: string | undefined, check: (value: string) => void): string | undefined {
+  try {
+    check(value ?? '');
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof MediaError)) throw error;
+    const {message, hint = ''} = error.inWordsOf(commandLine());
+    return `${message} ${hint}`.trim();
+  }
+}

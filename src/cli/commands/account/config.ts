@@ -1,0 +1,154 @@
+import type {Command} from 'commander';
+import {MediaError} from '../../../errors.ts';
+import {omitUndefined, own} from '../../../lib/object.ts';
+import {printable} from '../../../lib/printable.ts';
+import {jsonLine} from '../../output/escape.ts';
+import type {SettingList} from '../../output/json-output.ts';
+import {helpList} from '../../session/help-format.ts';
+import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../session/invocation.ts';
+import {existingProfiles} from '../../settings/hint-options.ts';
+import {profileNameOf, shownBaseUrl} from '../../settings/parse.ts';
+import {droppedNote, settingInForce, withBaseUrl} from '../../settings/profile.ts';
+import {type SettingName, settingNames, settingTable} from '../../settings/setting-table.ts';
+import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
+
+function settingsHelp(context: {command: Command}): string {
+  const meanings = settingNames.map(name => [name, settingTable[name].meaning] as const);
+  return helpList(context, 'Settings:', meanings);
+}
+
+/** Declares `media config` and its subcommands; the key is not a setting, and is never printed. */
+export function configCommand(cli: Cli): CliCommand {
+  const config = new CliCommand('config', cli)
+    .description('Show and change the settings of a profile.')
+    .addHelpText('after', settingsHelp)
+    .examples([
+      'media config list',
+      'media config set base-url https://api.example.com',
+      'media config get base-url --profile staging',
+    ]);
+  config
+    .command('list')
+    .description('Print all settings in force and where each was set, the profiles, and the settings file.')
+    .option('--json', 'print them as JSON')
+    .examples(['media config list', 'media config list --profile staging --json'])
+    .runs(list);
+  config
+    .command('get <name>')
+    .description('Print one setting; the exit status is 1 when it is not set.')
+    .examples(['media config get base-url'])
+    .runs(get);
+  config
+    .command('set <name> <value>')
+    .description('Change one setting.')
+    .addHelpText('after', settingsHelp)
+    .examples([
+      'media config set base-url https://api.example.com',
+      'media config set graphql-url https://api.example.com/internal/graphql',
+      'media config set profile-url https://app.example.com/profile/edit',
+      "media config set key-command 'pass show media/key'",
+      'media config set cacert ./company-ca.pem',
+      'media config set client-cert ./me.pem',
+      'media config set idempotency-keys honoured',
+      'media config set limit-rate 2M',
+    ])
+    .runs(set);
+  config
+    .command('unset <name>')
+    .description('Remove one setting.')
+    .examples(['media config unset graphql-url'])
+    .runs(unset);
+  return config;
+}
+
+async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocation): Promise<void> {
+  const profileName = profileNameOf(host, globals);
+  const profiles = await readProfiles(host);
+  const profile = storedProfile(profiles, profileName);
+  const run = {host, globals, profileName, profile};
+  const settings = settingNames.flatMap(name => {
+    const standard = {value: settingTable[name].default, place: 'default'};
+    const {value, place} = settingInForce(name, run) ?? standard;
+    const text =
+      name === 'base-url' && value !== undefined
+        ? shownBaseUrl(value, '********')
+        : value?.replace(/\/\/[^/]*@/, '//********@');
+    return text === undefined || place === undefined ? [] : [{name, value: text, source: place}];
+  });
+  const shownPlace = (source: string) => (source === 'default' ? source : `from ${source}`);
+  const lines = settings.map(
+    ({name, value, source}) => `${name}=${printable(value)} (${shownPlace(source)})\n`,
+  );
+  const [path, names] = [configPath(host), Object.keys(profiles)];
+  const text = `${lines.join('')}Profiles: ${names.map(printable).join(', ') || 'none'}\nSettings file: ${path}\n`;
+  await stdout.write(json ? jsonLine<SettingList>({settings, profiles: names, path}) : text);
+}
+
+async function set(_options: object, invocation: Invocation, word: string, text: string): Promise<void> {
+  const {host, globals, report} = invocation;
+  const name = settingName(word);
+  const value = await settingTable[name].parse(text, {host, allowHttp: globals.allowHttp === true});
+  const before = await change(invocation, name, value);
+  if (name === 'key-command' && (before.key ?? before['key-store']) !== undefined)
+    report.warning('The stored key is no longer used; media logout deletes it.');
+}
+
+async function unset(_options: object, invocation: Invocation, word: string): Promise<void> {
+  await change(invocation, settingName(word), undefined);
+}
+
+/** The setting of that name, or a usage error that names all. */
+function settingName(name: string): SettingName {
+  const setting = settingNames.find(setting => setting === name);
+  if (setting !== undefined) return setting;
+  const bare = (text: string) => text.toLowerCase().replace(/^media_|[^a-z]/g, '');
+  const similar = settingNames.find(setting => bare(setting) === bare(name));
+  throw new MediaError('usage', `There is no setting "${name}".`, {
+    hint: similar === undefined ? `The settings are ${settingNames.join(', ')}.` : `Did you mean ${similar}?`,
+  });
+}
+
+/** Sets or removes a setting, with its base URL the settings of the old service too; resolves to the profile before. */
+async function change(
+  {host, globals, report}: Invocation,
+  name: SettingName,
+  value: string | undefined,
+): Promise<Profile> {
+  const profileName = profileNameOf(host, globals);
+  let before: Profile = {};
+  let dropped: (keyof Profile)[] = [];
+  await updateProfiles(host, profiles => {
+    before = value === undefined ? storedProfile(profiles, profileName) : (own(profiles, profileName) ?? {});
+    const change =
+      name === 'base-url'
+        ? withBaseUrl(before, value)
+        : {profile: omitUndefined({...before, [name]: value}), removedSettings: []};
+    dropped = change.removedSettings;
+    if (own(profiles, profileName) !== undefined || value !== undefined)
+      profiles[profileName] = change.profile;
+  });
+  if (dropped.includes('key-store')) {
+    const {forgetKeychainEntry} = await import('./store-key.ts');
+    await forgetKeychainEntry(profileName, before, host, report);
+  }
+  const note = droppedNote(before, dropped);
+  if (note !== undefined) report.note(note);
+  return before;
+}
+
+/** The profile of that name; the error lists the existing ones. The default profile always exists. */
+function storedProfile(profiles: Profiles, name: string): Profile {
+  const profile = own(profiles, name);
+  if (name === 'default' || profile !== undefined) return profile ?? {};
+  throw new MediaError('config_unusable', `There is no profile "${name}".`, {
+    hint: `${existingProfiles(Object.keys(profiles))}.`,
+  });
+}
+
+async function get(_options: object, {host, globals, stdout}: Invocation, word: string): Promise<ExitStatus> {
+  const [profileName, name] = [profileNameOf(host, globals), settingName(word)];
+  const value = storedProfile(await readProfiles(host), profileName)[name];
+  if (value === undefined) return 1;
+  await stdout.write(`${printable(value)}\n`);
+  return 0;
+}

@@ -1,0 +1,119 @@
+import {accountOfKey, type KeyVerdict, verifyKey} from '../../../engine/service/key-identity.ts';
+import {exitStatusOf, MediaError} from '../../../errors.ts';
+import {verdictError, withKeyHint} from '../../hints/key-hints.ts';
+import type {Report} from '../../output/report.ts';
+import type {Invocation} from '../../session/invocation.ts';
+import {openSessionFor, type Session, within, withSession} from '../../session/session.ts';
+import {checkUploadPath} from '../../session/upload-path.ts';
+import {clearVariable, hintOptions, profileOption} from '../../settings/hint-options.ts';
+import {refuseOtherOrigin, resolveSettings, type Settings} from '../../settings/settings.ts';
+import {askBaseUrl, askKey, readKey, requireTerminal} from './ask-key.ts';
+import {type NewKey, storeKey} from './store-key.ts';
+
+export interface LoginOptions {
+  keyStdin?: boolean;
+  /** Store the key in the settings file, even if there is a keychain. */
+  insecureStorage?: boolean;
+  /** False after --no-verify. */
+  verify: boolean;
+  /** Milliseconds. */
+  timeout: number;
+}
+
+/** Asks for what is missing, checks the key with the service and stores it for the base URL's origin. */
+export async function runLogin(options: LoginOptions, invocation: Invocation): Promise<void> {
+  const {host, report} = invocation;
+  // The stored key would never be used; gh refuses this too.
+  if (host.env['MEDIA_API_KEY'])
+    throw new MediaError(
+      'usage',
+      'MEDIA_API_KEY is set, and it would be used instead of the key stored here.',
+      {hint: `To store a key, clear it first: ${clearVariable(host, 'MEDIA_API_KEY')}`},
+    );
+  if (!options.keyStdin) requireTerminal(invocation);
+  const settings = await resolveSettings(host, invocation.globals, {readKey: false});
+  if (settings.baseUrl?.kind === 'embedded') {
+    throw new MediaError('usage', 'The embedded service needs no login.', {
+      hint: 'Upload with: media upload FILE --base-url embedded',
+    });
+  }
+  refuseKeyCommand(settings);
+  const baseUrl = settings.baseUrl?.url ?? (await askBaseUrl(invocation));
+  // Checking the key would send it there.
+  refuseOtherOrigin(settings, baseUrl);
+  // A key that is typed is asked for, so that the terminal does not show it.
+  const isPiped = options.keyStdin === true && host.stdin.isTTY !== true;
+  const key = isPiped ? await readKey(invocation) : await askKey(invocation, baseUrl, settings.profileUrl);
+  const ofKey = {baseUrl: {kind: 'service', url: baseUrl}, key: {secret: key, source: 'profile'}} as const;
+  await withSession(await openSessionFor({...settings, ...ofKey}, invocation), async session => {
+    const checked = options.verify ? await checkKey(invocation, session, options.timeout) : undefined;
+    const {profileName} = settings;
+    const newKey = {baseUrl, key, ...checked};
+    const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
+    reportKeyPlace(newKey, `${place} (profile ${profileName})`, report);
+    if (checked !== undefined) await warnOfUploadPath(invocation, session, options.timeout);
+    adviseNext(newKey.verdict, invocation);
+  });
+}
+
+function reportKeyPlace({baseUrl, verdict}: NewKey, place: string, report: Report): void {
+  if (verdict === undefined) {
+    report.note(`The key for ${baseUrl.origin} is stored unchecked in ${place}.`);
+  } else if (verdict.status === 'denied') {
+    report.warning(
+      `${baseUrl.host} returned ${verdict.httpStatus} for the check: this may be a key for uploads only, or the base URL may be wrong.`,
+    );
+    report.note(`The key for ${baseUrl.origin} is stored in ${place}.`);
+  } else report.note(`${baseUrl.host} accepted the key. It is stored in ${place}.`);
+}
+
+/** Suggests commands. They need no --base-url, since the profile has it, unless the environment sets another. */
+function adviseNext(verdict: KeyVerdict | undefined, {host, globals, report}: Invocation): void {
+  const {baseUrl, ...others} = globals;
+  const options = hintOptions({host, globals: host.env['MEDIA_BASE_URL'] ? globals : others});
+  report.note(
+    verdict?.status === 'accepted'
+      ? `To see whose key it is: media whoami${options}`
+      : `To check what it may do: media doctor${options}`,
+  );
+  report.note(`To upload a file: media upload FILE${options}`);
+}
+
+function refuseKeyCommand(settings: Settings): void {
+  const {profile, profileName} = settings;
+  if (profile['key-command'] === undefined) return;
+  throw new MediaError('usage', `Profile ${profileName} gets its key from its key-command.`, {
+    hint: `To store a key instead, run: media config unset key-command${profileOption(settings)}`,
+  });
+}
+
+/** Asks the service about a key, and whose it is. Rejects if it does not accept the key, or cannot be asked. */
+async function checkKey(
+  invocation: Invocation,
+  {client, hostName, settings}: Session,
+  timeoutMs: number,
+): Promise<Pick<NewKey, 'verdict' | 'account'>> {
+  const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
+  // A key for uploads only may be denied.
+  const error = verdict.status === 'denied' ? undefined : verdictError(verdict, hostName);
+  if (error !== undefined) throw error.reword({hint: refusalHint(error, settings.profileUrl)});
+  if (verdict.status !== 'accepted') return {verdict};
+  return {verdict, account: await within(invocation, timeoutMs, signal => accountOfKey(client, signal))};
+}
+
+function refusalHint(error: MediaError, profileUrl: string | undefined): string {
+  const {code} = error;
+  const storeAnyway = 'Nothing was stored. To store the key unchecked, add --no-verify.';
+  if (exitStatusOf[code] === 6 || code === 'unexpected_response') return storeAnyway;
+  const page = profileUrl === undefined ? '.' : `: ${profileUrl}`;
+  const copyKey = `Nothing was stored. Copy the key again from the profile page of the service${page}`;
+  return error.inWordsOf(withKeyHint(copyKey)).hint ?? storeAnyway;
+}
+
+/** Warns if uploads would fail at the base URL, as `media doctor` does. */
+async function warnOfUploadPath(invocation: Invocation, session: Session, timeoutMs: number): Promise<void> {
+  const result = await within(invocation, timeoutMs, signal => checkUploadPath(session, signal));
+  if (result.status === 'warning') invocation.report.warning(`${result.message}.`);
+  if (result.status === 'failed')
+    invocation.report.warning(`${result.error.message} ${result.error.hint ?? ''}`.trim());
+}

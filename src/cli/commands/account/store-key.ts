@@ -1,0 +1,93 @@
+import type {KeyVerdict} from '../../../engine/service/key-identity.ts';
+import type {Host} from '../../../host.ts';
+import {omitUndefined, own} from '../../../lib/object.ts';
+import type {Secret} from '../../../lib/secrets/secret.ts';
+import type {Report} from '../../output/report.ts';
+import type {Invocation} from '../../session/invocation.ts';
+import {askKeychain} from '../../settings/keychain.ts';
+import {droppedNote, withBaseUrl} from '../../settings/profile.ts';
+import {configPath, type Profile, updateProfiles} from '../../settings/store.ts';
+
+export interface NewKey {
+  baseUrl: URL;
+  key: Secret;
+  /** Absent for a key that was not checked. */
+  verdict?: KeyVerdict;
+  /** Whose key it is, if the service says so. */
+  account?: string | undefined;
+}
+
+/** Stores the key in the keychain, if allowed and available, otherwise in the settings file; resolves to the place. */
+export async function storeKey(
+  invocation: Invocation,
+  profileName: string,
+  newKey: NewKey,
+  mayUseKeychain: boolean,
+): Promise<string> {
+  const {host, report} = invocation;
+  // If the settings directory was chosen explicitly, as for tests and servers, the key stays in that directory.
+  const inKeychain =
+    mayUseKeychain &&
+    !host.env['MEDIA_CONFIG_DIR'] &&
+    (await storedInKeychain(invocation, profileName, newKey));
+  const before: Profile = {};
+  await updateProfiles(host, profiles => {
+    Object.assign(before, own(profiles, profileName));
+    profiles[profileName] = withKey(before, newKey, inKeychain);
+  });
+  if (!inKeychain || before['key-origin'] !== newKey.baseUrl.origin)
+    await forgetKeychainEntry(profileName, before, host, report);
+  // Replacing the old key needs no note.
+  const {key, 'key-store': place, ...others} = before;
+  const note = droppedNote(others, withBaseUrl(others, newKey.baseUrl.href).removedSettings);
+  if (note !== undefined) report.note(note);
+  return inKeychain ? 'the keychain' : configPath(host);
+}
+
+async function storedInKeychain(
+  {host, report}: Invocation,
+  profileName: string,
+  {baseUrl, key}: NewKey,
+): Promise<boolean> {
+  const entry = {profileName, origin: baseUrl.origin, key: key.reveal()};
+  const result = await askKeychain(host, {action: 'set', ...entry});
+  if ('key' in result && result.key === entry.key) return true;
+  const failure = 'key' in result ? 'it did not store the key' : result.failure;
+  report.warning(
+    `The keychain could not be used (${failure}), so the key is stored in a file that only you can read.`,
+  );
+  return false;
+}
+
+/** The profile with the new key, and without the settings of any other service. */
+function withKey(before: Profile, {baseUrl, key, verdict, account}: NewKey, inKeychain: boolean): Profile {
+  const {profile} = withBaseUrl(before, baseUrl.href.replace(/\/+$/, ''));
+  const {key: oldKey, 'key-store': oldStore, 'idempotency-keys': known, ...others} = profile;
+  const {'key-account': oldAccount, ...rest} = others;
+  const isDeclared = verdict?.status === 'accepted' ? verdict.honoursIdempotencyKeys : known === 'honoured';
+  // Only a user sets `ignored`.
+  const keys = known === 'ignored' ? known : isDeclared ? 'honoured' : undefined;
+  return {
+    ...rest,
+    ...(inKeychain ? {'key-store': 'keychain'} : {key: key.reveal()}),
+    'key-origin': baseUrl.origin,
+    ...omitUndefined({'key-account': account, 'idempotency-keys': keys}),
+  };
+}
+
+/** Removes the profile's key from the keychain. Returns whether the key is gone, and warns if it may not be. */
+export async function forgetKeychainEntry(
+  profileName: string,
+  profile: Profile,
+  host: Host,
+  report: Report,
+): Promise<boolean> {
+  if (profile['key-store'] !== 'keychain') return true;
+  const origin = profile['key-origin'] ?? '';
+  const result = await askKeychain(host, {action: 'delete', profileName, origin});
+  if (!('failure' in result)) return true;
+  report.warning(
+    `The old key of profile ${profileName} may still be in the keychain, which could not be used (${result.failure}).`,
+  );
+  return false;
+}

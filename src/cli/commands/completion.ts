@@ -1,0 +1,41 @@
+import {Argument, Option} from 'commander';
+import {MediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
+import {packageText} from '../../package-file.ts';
+import type {Stdout} from '../output/stdout.ts';
+import {type Cli, CliCommand} from '../session/invocation.ts';
+import {readProfiles} from '../settings/store.ts';
+
+export function completionCommand(cli: Cli): CliCommand {
+  return new CliCommand('completion', cli)
+    .description('Print the completion script for a shell.')
+    .addArgument(new Argument('[shell]', 'the shell').choices(shells))
+    .addOption(new Option('--profiles', 'print the profile names that --profile completes to').hideHelp())
+    .examples([
+      'source <(media completion bash)',
+      'source <(media completion zsh)',
+      'media completion fish | source',
+      'media completion powershell | Out-String | Invoke-Expression',
+    ])
+    .runs(async ({profiles}: {profiles?: boolean}, {host, stdout}, shell?: (typeof shells)[number]) => {
+      if (profiles) return printProfiles(host, stdout);
+      if (shell === undefined) {
+        throw new MediaError('usage', 'No shell was given.', {
+          hint: `Use one of ${shells.join(', ')}, as in: media completion bash`,
+        });
+      }
+      await stdout.write(packageText(`completions/${files[shell]}`));
+    });
+}
+
+const files = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell: 'media.ps1'};
+
+export const shells = Object.keys(files) as readonly (keyof typeof files)[];
+
+/** Prints the names of the profiles for the scripts; the completed command reports errors in the settings. */
+export async function printProfiles(host: Host, stdout: Stdout): Promise<void> {
+  const profiles = await readProfiles(host).catch(() => ({}));
+  // The shell reads each line as a word, so names that it could misread are left out.
+  const names = Object.keys(profiles).filter(name => /^\w[\w.-]*$/.test(name));
+  await stdout.write(names.map(name => `${name}\n`).join(''));
+}

@@ -1,0 +1,220 @@
+import type {HttpResponse} from '../../engine/http/http.ts';
+import type {GraphqlRequest} from '../../engine/service/client.ts';
+import {refusalIn} from '../../engine/service/uploader.ts';
+import {describeFailure} from '../../engine/transfer/attempt/explain.ts';
+import {describeBroken, MediaError, refuseStdinTwice, throwAs} from '../../errors.ts';
+import {readText, textOf} from '../../lib/files/read-text.ts';
+import {resolveUserPath} from '../../lib/files/typed-path.ts';
+import {isHeld, isObject, parseJson, parseObject} from '../../lib/json.ts';
+import {omitUndefined, own} from '../../lib/object.ts';
+import {printableJson} from '../output/escape.ts';
+import {prettyJson} from '../output/pretty-json.ts';
+import {mayColor} from '../output/terminal.ts';
+import {
+  announceTyping,
+  type Cli,
+  CliCommand,
+  type ExitStatus,
+  type Invocation,
+} from '../session/invocation.ts';
+import {collect, timeoutOption} from '../session/values.ts';
+
+export interface GraphqlOptions {
+  query?: string | undefined;
+  input?: string;
+  variables?: string;
+  rawField?: string[];
+  field?: string[];
+  /** Milliseconds. */
+  timeout: number;
+}
+
+export function graphqlCommand(cli: Cli): CliCommand {
+  return new CliCommand('graphql', cli)
+    .description('Send an authenticated GraphQL request and print the response.')
+    .argument('[query]', 'the query, or - for standard input')
+    .option('--input <file>', 'read the query from a file, or - for standard input')
+    .option('--variables <file>', 'read the variables, a JSON object, from a file, or - for standard input')
+    .option('-f, --raw-field <name=value>', 'a variable that is a string', collect)
+    .option(
+      '-F, --field <name=value>',
+      'a variable that is true, false, null, a number, or @FILE for the content of a file',
+      collect,
+    )
+    .addOption(timeoutOption())
+    .examples([
+      "media graphql '{viewer{name}}'",
+      "media graphql 'query($id: ID!){media(id: $id){type fileUrl}}' -f id=m_123",
+      'media graphql --input query.graphql -F first=10',
+      "media graphql --input key.graphql --variables key.json -F 'input[name]=ci'",
+    ])
+    .runs((options: Omit<GraphqlOptions, 'query'>, invocation, query?: string) =>
+      runGraphql({...options, query}, invocation),
+    );
+}
+
+/** Sends the request and prints the response; exit status 1 for errors in it, and for any status but success. */
+export async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
+  const request = await readRequest(options, invocation);
+  const {openSession, within} = await import('../session/session.ts');
+  const session = await openSession(invocation);
+  try {
+    const response = await within(invocation, options.timeout, signal =>
+      session.client.graphql(request, signal).catch(error => {
+        if (signal.aborted) throw tooLate(session.hostName, options.timeout);
+        throw describeBroken(error, session.hostName);
+      }),
+    );
+    return await printResponse(response, session.hostName, invocation);
+  } catch (error) {
+    const {requestError} = await import('../hints/key-hints.ts');
+    throw error instanceof MediaError ? requestError(error, session.settings) : error;
+  } finally {
+    await session.close();
+  }
+}
+
+async function readRequest(options: GraphqlOptions, invocation: Invocation): Promise<GraphqlRequest> {
+  const fromFiles = [options.input ?? options.query, options.variables, ...(options.field ?? []).map(fileOf)];
+  refuseStdinTwice(fromFiles, 'Read the query, the variables or the value from a file instead.');
+  const query = await readQuery(options, invocation);
+  const variables = await readVariables(options, invocation);
+  for (const field of options.rawField ?? []) assign(variables, field, value => value);
+  for (const field of options.field ?? []) {
+    const file = fileOf(field);
+    const content = file === undefined ? undefined : await readInput(file, invocation, 'a value');
+    assign(variables, field, value => content ?? typedValue(value));
+  }
+  return {
+    query,
+    ...omitUndefined({variables: Object.keys(variables).length === 0 ? undefined : variables}),
+  };
+}
+
+/** The variables of `--variables`; none without it. */
+async function readVariables(
+  {variables: path}: GraphqlOptions,
+  invocation: Invocation,
+): Promise<Record<string, unknown>> {
+  if (path === undefined) return Object.create(null);
+  const text = await readInput(path, invocation, 'the variables as JSON');
+  const variables = parseObject(text, {parse: parseJson});
+  if (variables !== undefined) return variables;
+  throw new MediaError('usage', `${path === '-' ? 'Standard input' : path} is not a JSON object.`, {
+    hint: 'Write the variables as JSON, such as {"first": 10}.',
+  });
+}
+
+async function readQuery({query, input}: GraphqlOptions, invocation: Invocation): Promise<string> {
+  if (query !== undefined && input !== undefined) {
+    throw new MediaError('usage', 'The query was given twice: as an argument and with --input.', {
+      hint: 'Give it once.',
+    });
+  }
+  const file = input ?? (query === '-' ? query : undefined);
+  const text = file === undefined ? query : await readInput(file, invocation, 'a query');
+  if (text === undefined || text.trim() === '') {
+    throw new MediaError('usage', 'There is no query to send.', {
+      hint: "Give one, as in: media graphql '{__typename}'",
+    });
+  }
+  return text;
+}
+
+function readInput(path: string, invocation: Invocation, what: string): Promise<string> {
+  const {host} = invocation;
+  if (path === '-') announceTyping(what, invocation);
+  const text = path === '-' ? textOf(host.stdin) : readText(resolveUserPath(host.cwd(), path));
+  return text.catch(throwAs('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
+}
+
+/** Sets a variable. As with `gh api`, `name[key]` sets a field of an object, and `name[]` adds to a list. */
+function assign(variables: Record<string, unknown>, field: string, read: (value: string) => unknown): void {
+  const [, name, brackets = '', text] =
+    /^([_A-Za-z][_0-9A-Za-z]*)((?:\[[^[\]]*\])*)(?:=(.*))?$/s.exec(field) ?? [];
+  const keys = brackets === '' ? [] : brackets.slice(1, -1).split('][');
+  // Without a value, it is an empty list.
+  if (name === undefined || (text === undefined && keys.at(-1) !== '')) {
+    throw new MediaError('usage', `"${field}" does not set a variable.`, {
+      hint: "Write name=value, as in -f id=m_123; for lists 'name[]=value', for objects 'name[key]=value'.",
+    });
+  }
+  const value = text === undefined ? nothing : read(text);
+  variables[name] = setAt(own(variables, name), keys, value, field);
+}
+
+/** Stands for the item of an empty list. */
+const nothing = Symbol('nothing');
+
+/** What is under a name after a value was placed below it, by the keys of objects; an empty key appends to a list. */
+function setAt(before: unknown, [key, ...rest]: readonly string[], value: unknown, field: string): unknown {
+  if (key === undefined) return value;
+  if (before !== undefined && Array.isArray(before) !== (key === '')) throw otherKind(field);
+  if (key === '') {
+    const list: unknown[] = Array.isArray(before) ? before : [];
+    const last = list.at(-1);
+    // An object of a list is complete when one of its keys comes again.
+    const isOpen = rest[0] !== undefined && isObject(last) && own(last, rest[0]) === undefined;
+    if (isOpen) setAt(last, rest, value, field);
+    else if (value !== nothing || rest.length > 0) list.push(setAt(undefined, rest, value, field));
+    return list;
+  }
+  const object: unknown = before === undefined ? Object.create(null) : before;
+  if (!isObject(object)) throw otherKind(field);
+  object[key] = setAt(own(object, key), rest, value, field);
+  return object;
+}
+
+function otherKind(field: string): MediaError {
+  return new MediaError('usage', `"${field}" does not fit the variables before it.`, {
+    hint: "A name is a value, a list ('name[]=value') or an object ('name[key]=value'), and stays so.",
+  });
+}
+
+/** The file that holds the value of a typed field, if one does. */
+function fileOf(field: string): string | undefined {
+  return /^[^=]*=@(.+)$/s.exec(field)?.[1];
+}
+
+function typedValue(value: string): unknown {
+  if (value === 'true' || value === 'false') return value === 'true';
+  if (value === 'null') return null;
+  if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value)) return value;
+  // GraphQL's ID and most big-integer types accept a string.
+  return isHeld(value) ? Number(value) : value;
+}
+
+function tooLate(hostName: string, timeoutMs: number): MediaError {
+  return new MediaError('deadline_exceeded', `${hostName} did not respond within ${timeoutMs / 1000} s.`, {
+    hint: 'Wait longer with --timeout; the service may still carry out a mutation.',
+  });
+}
+
+async function printResponse(
+  response: HttpResponse,
+  hostName: string,
+  {host, stdout}: Invocation,
+): Promise<ExitStatus> {
+  const text = response.body.toString();
+  const body = parseObject(text);
+  const isResponse = body !== undefined && ('data' in body || 'errors' in body);
+  if (!isResponse || response.cut || response.truncated) throw describeResponse(response, hostName);
+  const json = printableJson(text.trimEnd());
+  await stdout.write(`${host.stdout.isTTY ? prettyJson(json, mayColor(host.stdout, host.env)) : json}\n`);
+  // An empty list of errors is accepted as no error, although GraphQL does not allow it.
+  const {errors = null} = body;
+  const hasErrors = Array.isArray(errors) ? errors.length > 0 : errors !== null;
+  const isSuccess = response.status >= 200 && response.status < 300;
+  // GraphQL errors may come with any status and say more than the status, except if the key is refused.
+  if ([401, 403, 404].includes(response.status) || (!isSuccess && !hasErrors))
+    throw describeResponse(response, hostName);
+  return hasErrors ? 1 : 0;
+}
+
+function describeResponse(response: HttpResponse, hostName: string): MediaError {
+  const {status} = response;
+  if (status < 200 || status > 299) return describeFailure(refusalIn(response), hostName);
+  const cut = response.cut && (response.fault ?? 'cut off');
+  const problem = cut || (response.truncated ? 'longer than 1 MiB' : 'not a GraphQL response');
+  return describeFailure({kind: 'unreadable', status, problem}, hostName);
+}

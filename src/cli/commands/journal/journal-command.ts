@@ -1,0 +1,118 @@
+import {MediaError} from '../../../errors.ts';
+import {omitUndefined} from '../../../lib/object.ts';
+import {type Cli, CliCommand} from '../../session/invocation.ts';
+import {selectionOptions, typesOption} from '../../session/values.ts';
+import type {ProofFlags} from './check.ts';
+import type {ResolveOptions} from './settle.ts';
+
+export function journalCommand(cli: Cli): CliCommand {
+  const journal = new CliCommand('journal', cli)
+    .description('List, check, merge and repair the journals of uploads.')
+    .examples([
+      'media journal list assets.journal',
+      'media journal check assets.journal -- ./assets',
+      'media journal merge -o all.journal part-*.journal',
+      'media journal resolve assets.journal photos/cat.png --resend',
+    ]);
+  journal
+    .command('list [file...]')
+    .description('Print the result of each input; without a file, of everything that --once remembers.')
+    .option('--json', 'print one JSON object per line')
+    .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
+    .examples([
+      'media journal list assets.journal',
+      'media journal list --json *.journal',
+      "media journal list --template '{file}\\t{url}\\n'",
+    ])
+    .exclusive('--json', '--template')
+    .runs(async (options: {json?: boolean; template?: string}, invocation, files: string[]) => {
+      const {listJournals} = await import('./list.ts');
+      return listJournals({files, ...options}, invocation);
+    });
+  journal
+    .command('check <file...>')
+    .usage('[options] <file...> -- <input...>')
+    .description(
+      'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.',
+    )
+    .addOptions([...selectionOptions(), typesOption()])
+    .option('--json', 'print one JSON object per line')
+    .examples([
+      'media journal check assets.journal -- ./assets',
+      "media journal check assets.journal --exclude '*.psd' -- ./assets",
+    ])
+    .runs(async (options: ProofFlags, invocation, words: string[]) => {
+      const {checkJournals} = await import('./check.ts');
+      const named = namedIn(words, invocation.argv, options);
+      if (!named.hasInputs) throw missingNameError('No input');
+      return checkJournals({...named, ...options}, invocation);
+    });
+  journal
+    .command('merge <file...>')
+    .usage('[options] <file...> [-- <input...>]')
+    .description(
+      'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1.',
+    )
+    .requiredOption('-o, --output <file>', 'the journal to write')
+    .addOptions([...selectionOptions(), typesOption()])
+    .option('--json', 'print one JSON object per line')
+    .examples([
+      'media journal merge -o all.journal part-*.journal',
+      "media journal merge -o all.journal part-*.journal --exclude '*.psd' -- ./assets",
+    ])
+    .runs(async (options: ProofFlags & {output: string}, invocation, words: string[]) => {
+      const {mergeJournals} = await import('./check.ts');
+      const named = namedIn(words, invocation.argv, options);
+      const isFiltered = options.exclude !== undefined || options.all === true;
+      if (isFiltered && !named.hasInputs) throw missingNameError('No input');
+      return mergeJournals({...named, ...options}, invocation);
+    });
+  journal
+    .command('resolve <file> [path]')
+    .description(
+      'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.',
+    )
+    .option('--all', 'settle all unknown uploads')
+    .option('--uploaded <id>', 'the upload is stored, with this media ID')
+    .option(
+      '--uploaded-from <list>',
+      'with --all: a file that lists what is stored, a path and a media ID on each line',
+    )
+    .option('--resend', 'the upload is not stored, or may be stored twice: send it again in the next run')
+    .examples([
+      'media journal resolve assets.journal photos/cat.png --uploaded med_123',
+      'media journal resolve assets.journal photos/cat.png --resend',
+      'media journal resolve assets.journal --all --resend',
+    ])
+    .runs(async (options: Omit<ResolveOptions, 'file' | 'what'>, invocation, file: string, what?: string) => {
+      const {resolveUnknown} = await import('./settle.ts');
+      return resolveUnknown({file, ...omitUndefined({what}), ...options}, invocation);
+    });
+  journal
+    .command('forget <file> <path>')
+    .description(
+      'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.',
+    )
+    .examples(['media journal forget assets.journal photos/cat.png'])
+    .runs(async (_options, invocation, file: string, what: string) => {
+      const {forgetUpload} = await import('./settle.ts');
+      return forgetUpload({file, what}, invocation);
+    });
+  return journal;
+}
+
+/** The journals and inputs on the command line. Commander joins the words around `--`, so `argv` tells them apart. */
+function namedIn(words: readonly string[], argv: readonly string[], {filesFrom = []}: ProofFlags) {
+  const dashes = argv.indexOf('--');
+  const inputCount = dashes === -1 ? 0 : argv.length - dashes - 1;
+  const files = words.slice(0, words.length - inputCount);
+  if (files.length === 0) throw missingNameError('No journal');
+  const inputs = words.slice(words.length - inputCount);
+  return {files, inputs, hasInputs: inputs.length + filesFrom.length > 0};
+}
+
+function missingNameError(what: 'No journal' | 'No input'): MediaError {
+  return new MediaError('usage', `${what} was given.`, {
+    hint: 'List the journals, then -- and the inputs: media journal check assets.journal -- ./assets',
+  });
+}

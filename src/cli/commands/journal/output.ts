@@ -1,0 +1,60 @@
+import {type PathKey, pathFields, type Verdict} from '../../../engine/journal/journal.ts';
+import {printable} from '../../../lib/printable.ts';
+import {jsonLine} from '../../output/escape.ts';
+import type {JournalCheckLine} from '../../output/json-output.ts';
+import type {Stdout} from '../../output/stdout.ts';
+
+/** A path as the fields of JSON output. */
+export function fileFields(path: PathKey): {file: string; fileBase64?: string} {
+  const {path: file, pathBase64} = pathFields(path);
+  return {file, ...(pathBase64 === undefined ? {} : {fileBase64: pathBase64})};
+}
+
+export function textLine(status: string, path: PathKey, rest: string): string {
+  return `${status.padEnd(8)}  ${printable(pathFields(path).path)}  ${printable(rest)}\n`;
+}
+
+/** Writes lines of output, in blocks of about a thousand; `end` writes the last one. */
+export function linesTo(stdout: Stdout) {
+  let text = '';
+  const end = async () => {
+    const block = text;
+    text = '';
+    await stdout.write(block);
+  };
+  const add = async (line: string | Uint8Array) => {
+    if (typeof line !== 'string') {
+      await end();
+      return stdout.write(line);
+    }
+    text += line;
+    if (text.length > 64 * 1024) await end();
+  };
+  return {add, end};
+}
+
+/** The numbers of all inputs, of each status, and of those whose content is also stored under another path. */
+export type ProofCounts = Record<Verdict['status'] | 'all' | 'elsewhere', number>;
+
+/** Counts verdicts, and prints all but the good ones; `end` resolves to the counts. */
+export function proofTally(stdout: Stdout, json = false) {
+  const lines = linesTo(stdout);
+  const counts: ProofCounts = {all: 0, elsewhere: 0, once: 0, missing: 0, doubled: 0, unknown: 0, refused: 0};
+  return {
+    async add({status, path, reason, ids, isElsewhere}: Verdict): Promise<void> {
+      counts.all += 1;
+      counts[status] += 1;
+      if (isElsewhere) counts.elsewhere += 1;
+      if (status === 'once') return;
+      await lines.add(
+        json
+          ? jsonLine<JournalCheckLine>({...fileFields(path), status, reason, ids})
+          : textLine(status, path, ids.length === 0 ? reason : `${reason}: ${ids.join(', ')}`),
+      );
+    },
+    async end(): Promise<ProofCounts> {
+      await lines.end();
+      return counts;
+    },
+  };
+}

@@ -1,0 +1,188 @@
+import {
+  type IndexRow,
+  type Journal,
+  type JournalReader,
+  openJournal,
+  pathFields,
+  pathKey,
+  readJournal,
+} from '../../../engine/journal/journal.ts';
+import {normalizeName} from '../../../engine/sources/find/walk/names.ts';
+import {MediaError, throwAs} from '../../../errors.ts';
+import type {Host} from '../../../host.ts';
+import {readText} from '../../../lib/files/read-text.ts';
+import {resolveUserPath} from '../../../lib/files/typed-path.ts';
+import {isSha256} from '../../../lib/json.ts';
+import {shellQuoted} from '../../../lib/shell.ts';
+import type {Invocation} from '../../session/invocation.ts';
+
+/** How `media journal resolve` settles unknown uploads. */
+export interface ResolveOptions {
+  file: string;
+  /** A path, an idempotency key or the SHA-256 of the content; absent with `all`. */
+  what?: string;
+  /** Whether to settle all unknown uploads. */
+  all?: boolean;
+  /** The media ID at the service. */
+  uploaded?: string;
+  /** A file of media IDs, each after a path, an idempotency key or a SHA-256. */
+  uploadedFrom?: string;
+  resend?: boolean;
+}
+
+/** An upload to settle with its media ID; without an ID, it is sent again. */
+interface Decision {
+  name: string;
+  entry: IndexRow;
+  id?: string | undefined;
+}
+
+/** Records the user's decisions about unknown uploads. If none of them matches, nothing is written. */
+export async function resolveUnknown(options: ResolveOptions, invocation: Invocation): Promise<void> {
+  requireOneDecision(options);
+  const {file, what, uploaded, uploadedFrom} = options;
+  const {host, report} = invocation;
+  const idList = uploadedFrom === undefined ? undefined : await mediaIdsIn(uploadedFrom, host);
+  const ids = what === undefined ? idList : new Map([[what, uploaded]]);
+  const choose = async (reader: JournalReader) => {
+    const decisions = ids === undefined ? await allUnknown(reader) : await decisionsFor(reader, ids);
+    if (decisions.length > 0) return decisions;
+    const which = idList === undefined ? what : 'that the list names';
+    throw noSuchUploadError(reader, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
+  };
+  await changeJournal(file, invocation, choose, async (journal, decisions) => {
+    for (const {entry, id} of decisions)
+      await journal.settle(entry, id === undefined ? 'resend' : {uploaded: id});
+    const [first, ...others] = decisions;
+    if (first !== undefined && others.length === 0) {
+      const end =
+        first.id === undefined ? 'the next run sends it again' : `recorded as uploaded, ${first.id}`;
+      report.note(`${first.name}: ${end}.`);
+    } else report.note(`${decisions.length} unknown uploads were settled.`);
+    let remaining = 0;
+    for await (const _ of journal.reader.entriesIn('unknown')) remaining += 1;
+    const are = remaining === 1 ? 'is' : 'are';
+    if (remaining > 0)
+      report.note(`${remaining} ${are} still unknown: media journal list ${shellQuoted(file)}`);
+  });
+}
+
+/** Chooses from a journal, then opens it for writing and chooses again, so that a mistake changes nothing. */
+async function changeJournal<Choice>(
+  file: string,
+  {host, report}: Invocation,
+  choose: (reader: JournalReader) => Promise<Choice>,
+  act: (journal: Journal, choice: Choice) => Promise<void>,
+): Promise<void> {
+  await choose(await readJournal(file, host, {paths: true}));
+  const journal = await openJournal(file, host, {note: text => report.note(text)});
+  try {
+    await act(journal, await choose(journal.reader));
+  } finally {
+    await journal.close();
+  }
+}
+
+function requireOneDecision({what, all, uploaded, uploadedFrom, resend}: ResolveOptions): void {
+  const hint = 'Check whether the service has the file: if so, --uploaded ID; if not, --resend.';
+  if ((what === undefined) !== (all === true))
+    throw new MediaError('usage', 'Give the path of the upload to settle, or --all.', {hint});
+  if (all === true && uploaded !== undefined)
+    throw new MediaError('usage', '--all needs a media ID for each upload, not one for all of them.', {
+      hint: 'List them in a file, one path and ID per line: --all --uploaded-from FILE',
+    });
+  const ways = [uploaded, uploadedFrom, resend].filter(way => way !== undefined);
+  if (ways.length !== 1 || uploaded === '' || (uploadedFrom !== undefined && all !== true))
+    throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
+}
+
+/** A decision for each unknown upload: it is sent again. */
+async function allUnknown(reader: JournalReader): Promise<Decision[]> {
+  const decisions: Decision[] = [];
+  for await (const {path, entry} of reader.entriesIn('unknown'))
+    decisions.push({name: pathFields(path).path, entry});
+  return decisions;
+}
+
+/** Gives unknown uploads the media IDs of their names. */
+async function decisionsFor(
+  reader: JournalReader,
+  ids: ReadonlyMap<string, string | undefined>,
+): Promise<Decision[]> {
+  const decisions = new Map<number, Decision>();
+  for (const [name, entries] of await uploadsByName(reader, [...ids.keys()], 'unknown')) {
+    if (entries.length > 1) throw ambiguousError(reader, name);
+    for (const entry of entries) decisions.set(entry.row, {name, entry, id: ids.get(name)});
+  }
+  return [...decisions.values()];
+}
+
+/** The uploads of each name: those with this path, else those with this idempotency key, SHA-256 or media ID. */
+async function uploadsByName(reader: JournalReader, names: readonly string[], state: 'unknown' | 'done') {
+  const uploads = new Map(names.map(name => [name, reader.entriesOf(normalizeName(pathKey(name)), state)]));
+  const others = new Map<string | undefined, IndexRow[]>();
+  for (const [name, entries] of uploads) {
+    // The index has the first half of each hash.
+    if (entries.length === 0) others.set(isSha256(name) ? name.slice(0, 32) : name, entries);
+  }
+  if (others.size === 0) return uploads;
+  for await (const {path, entry} of reader.entriesIn(state)) {
+    const {key} = await reader.lineOf(entry);
+    const hash = reader.index.contentOf(entry.row)?.slice(0, 32);
+    const id = state === 'done' ? (await reader.recordOf(entry)).record.id : undefined;
+    for (const alias of [key, hash, pathFields(path).path, id]) others.get(alias)?.push(entry);
+  }
+  return uploads;
+}
+
+function noSuchUploadError({displayPath}: JournalReader, what: string): MediaError {
+  return new MediaError('usage', `The journal ${displayPath} contains ${what}.`, {
+    hint: `To see its uploads and their paths: media journal list ${shellQuoted(displayPath)}`,
+  });
+}
+
+/** The same path under several roots, or of a file that was changed in between: an ID belongs to one content. */
+function ambiguousError({displayPath}: JournalReader, what: string): MediaError {
+  return new MediaError('usage', `Several uploads match ${what}.`, {
+    hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(displayPath)}`,
+  });
+}
+
+/** Records that the service no longer has a file, so that the next run sends it again. */
+export async function forgetUpload(
+  {file, what}: {file: string; what: string},
+  invocation: Invocation,
+): Promise<void> {
+  const choose = async (reader: JournalReader) => {
+    const {index} = reader;
+    const entries = (await uploadsByName(reader, [what], 'done')).get(what) ?? [];
+    const [content, ...others] = new Set(entries.map(({row}) => index.contentOf(row)));
+    if (content === undefined) throw noSuchUploadError(reader, `no stored upload ${what}`);
+    if (others.length > 0) throw ambiguousError(reader, what);
+    // It may have been sent in several ways and, in merged journals, by several runs.
+    return index.entriesWithContent(content).filter(({state}) => state === 'done');
+  };
+  await changeJournal(file, invocation, choose, async (journal, entries) => {
+    for (const entry of entries) await journal.forget(entry);
+  });
+  invocation.report.note(`${what}: forgotten, so the next run sends it again.`);
+}
+
+/** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, then a space and the ID. */
+async function mediaIdsIn(path: string, host: Host): Promise<Map<string, string>> {
+  const hint = 'Use a file with a path and a media ID on each line.';
+  const text = await readText(resolveUserPath(host.cwd(), path)).catch(
+    throwAs('file_unreadable', `The list ${path} could not be read`, hint),
+  );
+  const ids = new Map<string, string>();
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const [, name, id] = /^(.*\S)\s+(\S+)\s*$/.exec(line) ?? [];
+    if (name === undefined || id === undefined)
+      throw new MediaError('usage', `Line ${index + 1} of ${path} is not a path followed by a media ID.`, {
+        hint: 'Write one on each line, as in: photos/cat.png med_123',
+      });
+    ids.set(name, id);
+  }
+  return ids;
+}

@@ -1,0 +1,57 @@
+import {realpath, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expandInputs} from '../../../engine/sources/find/expand.ts';
+import type {Source} from '../../../engine/sources/open/source.ts';
+import {MediaError, NotMediaError, throwAs} from '../../../errors.ts';
+import {isBelow, resolveUserPath} from '../../../lib/files/typed-path.ts';
+import {Stop} from '../../../lib/stop.ts';
+import {decideSourceType} from '../../../media/type/decide.ts';
+import {asMediaError, type Report} from '../../output/report.ts';
+import type {Invocation} from '../../session/invocation.ts';
+
+const hint = 'Name a directory with images and videos with --seed.';
+const neverStopped = new Stop<Error>();
+
+/** The images and videos below a directory, without those of a data directory in it; rejects if there is none. */
+export async function* seedFiles(directory: string, dataDirectory: string, {host, report}: Invocation) {
+  const place = await realpath(resolveUserPath(host.cwd(), directory)).catch(
+    throwAs('file_missing', `${directory} could not be found`, hint),
+  );
+  if (!(await stat(place)).isDirectory())
+    throw new MediaError('usage', `${directory} is not a directory.`, {hint});
+  const inputs = [directory === '-' ? './-' : directory];
+  const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
+  let count = 0;
+  let leftOut = 0;
+  const data = await realpath(dataDirectory);
+  for await (const source of expandInputs({inputs, recursive: true}, context)) {
+    if (isBelow(join(place, String(source.relativePath)), data)) continue;
+    const contentType = await typeOf(source, report);
+    if (contentType === undefined) leftOut += 1;
+    else {
+      count += 1;
+      const {name} = source;
+      const onSame = (other: string) =>
+        report.note(`${[name, other].sort().join(' and ')} have the same content and are stored once.`);
+      yield {name, contentType, open: () => source.open(neverStopped), onSame};
+    }
+  }
+  if (count === 0)
+    throw new MediaError('nothing_matched', `${directory} contains no images or videos.`, {hint});
+  if (leftOut > 0)
+    report.note(`The seed has ${count} of the files in ${directory}; ${leftOut} were left out.`);
+}
+
+/** The content type of a file; undefined if it is left out: it is hidden, not media, or with a warning, unusable. */
+async function typeOf(source: Source, report: Report): Promise<string | undefined> {
+  if (source.found?.isHidden) return undefined;
+  try {
+    const file = await source.open(neverStopped);
+    const deciding = decideSourceType(source, file, {types: 'extension'});
+    return (await deciding.finally(() => file.close())).contentType;
+  } catch (error) {
+    const isForeign = error instanceof NotMediaError && !error.isCalledMedia;
+    if (!isForeign) report.warning(`${asMediaError(error).message} It is not part of the seed.`);
+    return undefined;
+  }
+}

@@ -1,0 +1,169 @@
+import {mkdtemp, rm} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {EmbeddedService, RequestEntry, ServiceOptions} from '../../../embedded/service.ts';
+import {MediaError, throwAs} from '../../../errors.ts';
+import type {Clock, Host, StopSignal} from '../../../host.ts';
+import {resolveUserPath} from '../../../lib/files/typed-path.ts';
+import {own} from '../../../lib/object.ts';
+import {Stop} from '../../../lib/stop.ts';
+import {asMediaError, type Report} from '../../output/report.ts';
+import {countText} from '../../output/units.ts';
+import {type ExitStatus, endSignal, type Invocation} from '../../session/invocation.ts';
+import {describeServiceError, startEmbedded} from '../../session/start-embedded.ts';
+import {parseProfileName} from '../../settings/parse.ts';
+import {originOf} from '../../settings/profile.ts';
+import {readProfiles, updateProfiles} from '../../settings/store.ts';
+import {type ServeOptions, type ServeSettings, serveSettings} from './serve-settings.ts';
+
+/** Serves until SIGINT, SIGTERM or SIGHUP; prints the URL and a new key, and revokes the earlier one. */
+export async function runServe(options: ServeOptions, invocation: Invocation): Promise<ExitStatus> {
+  const {host, stdout, report, globals} = invocation;
+  if (globals.baseUrl !== undefined)
+    throw new MediaError('usage', 'media serve takes no --base-url.', {
+      hint: 'It is the service itself: use --host and --port for where it listens, and --public-url for the URLs in records.',
+    });
+  const settings = await serveSettings(options, host);
+  const signal = endSignal(invocation);
+  const stop = new Stop<MediaError>();
+  void signal.received.then(() => stop.abort(new MediaError('interrupted', 'The start was stopped.')));
+  const directory = await dataDirectoryFor(settings, host);
+  let stopLinks = () => {};
+  try {
+    const {service, key} = await start(settings, directory, stop, invocation);
+    try {
+      await stdout.write(variablesText(service, settings.service.fixedKey === undefined ? key : undefined));
+      report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
+      reportLeftBehind(service.leftBehind, join(directory, 'lost'), report);
+      stopLinks = offerLinks(service, invocation);
+      if (!options.ephemeral) await namePages(service.url, invocation);
+      return await signal.received;
+    } finally {
+      stopLinks();
+      await service.close();
+    }
+  } catch (error) {
+    if (!stop.aborted || error !== stop.reason) throw error;
+    return signal.received;
+  } finally {
+    if (options.ephemeral)
+      await rm(directory, {recursive: true, force: true}).catch(
+        throwAs('local_failure', `${directory} cannot be removed`),
+      );
+    signal.ignore();
+  }
+}
+
+/** Prints a link to the pages, and another at each SIGUSR2 until the returned function is called. */
+function offerLinks(service: EmbeddedService, {host, report}: Invocation): () => void {
+  const offer = () => {
+    const another = host.platform === 'win32' ? '' : `; for another: kill -USR2 ${host.processId()}`;
+    const url = service.signInUrl();
+    const text = `To manage API keys and see uploads, open ${url} (this link works once${another}).`;
+    report.event(text, {signIn: {url}});
+  };
+  const stop = host.onStatusSignal(offer);
+  offer();
+  return stop;
+}
+
+/** What a client needs, one variable per line. A key that the owner chose is a secret, which logs should not show. */
+function variablesText({url, faultControl}: EmbeddedService, key: string | undefined): string {
+  const lines = [`MEDIA_BASE_URL=${url}`];
+  if (key !== undefined) lines.push(`MEDIA_API_KEY=${key}`);
+  if (faultControl !== undefined)
+    lines.push(
+      `MEDIA_FAULTS_URL=${faultControl.url}`,
+      `MEDIA_RESET_URL=${new URL('/state/reset', faultControl.url)}`,
+      `MEDIA_FAULTS_KEY=${faultControl.key}`,
+    );
+  return lines.map(line => `${line}\n`).join('');
+}
+
+/** Says what earlier services left unfinished. */
+function reportLeftBehind(
+  {temporary, lost}: EmbeddedService['leftBehind'],
+  lostDirectory: string,
+  report: Report,
+): void {
+  if (temporary > 0) report.note(`Removed after an earlier run: ${countText(temporary, 'temporary file')}.`);
+  if (lost.length > 0)
+    report.warning(
+      `${countText(lost.length, 'upload')} without a record, moved to ${lostDirectory}. Delete them, or restore their records from a backup and move them back.`,
+    );
+}
+
+async function dataDirectoryFor({ephemeral, dataDir}: ServeSettings, host: Host): Promise<string> {
+  if (ephemeral) {
+    const parent = host.temporaryDirectory();
+    const hint = 'Set TMPDIR to a directory that can be written to.';
+    return mkdtemp(join(parent, 'media-serve-')).catch(
+      throwAs('local_failure', `No directory can be made in ${parent}`, hint),
+    );
+  }
+  if (dataDir !== undefined) return resolveUserPath(host.cwd(), dataDir);
+  const {dataDirectory} = await import('../../settings/paths.ts');
+  return dataDirectory(host);
+}
+
+/** Starts the service with a new key, and revokes the key of an earlier start. */
+async function start(
+  settings: ServeSettings,
+  dataDirectory: string,
+  stop: StopSignal,
+  invocation: Invocation,
+) {
+  const {host, report} = invocation;
+  const {seed, keepsUsedKeys} = settings;
+  const options: ServiceOptions = {
+    ...settings.service,
+    ...(seed !== undefined && {seed: (await import('./seed.ts')).seedFiles(seed, dataDirectory, invocation)}),
+    dataDirectory,
+    exclusive: true,
+    metrics: true,
+    previews: true,
+    clock: host.clock,
+    signal: stop,
+    onWait: why => report.note(why),
+    onRequest: entry => report.event(logLine(entry), {request: logFields(entry, host.clock)}),
+    onError: error => report.failure(asMediaError(describeServiceError(error, options))),
+  };
+  return startEmbedded(options, {label: 'serve', persist: true, keepsUsedKeys});
+}
+
+/** The fields of a line of the log; `time` is the end of the request. */
+function logFields({elapsedMs, ...fields}: RequestEntry, clock: Clock) {
+  return {time: new Date(clock.now()).toISOString(), ...fields, elapsedMs: Math.round(elapsedMs)};
+}
+
+function logLine({method, path, status, bytes, elapsedMs, faults = []}: RequestEntry): string {
+  const result = status === 0 ? 'no response' : String(status);
+  const cause = faults.map(fault => `, fault ${fault}`).join('');
+  return `${method} ${path} ${result} ${bytes} B ${Math.round(elapsedMs)} ms${cause}`;
+}
+
+/**
+ * Stores where the pages of an embedded service are, so that `media login` and refused keys can name its profile page:
+ * in the profile that was chosen with `--profile`, together with the base URL, or else in the default profile if that
+ * uses this service already. A profile of another service stays as it is.
+ */
+async function namePages(url: string, {host, globals, report}: Invocation): Promise<void> {
+  const profileName = globals.profile ?? (host.env['MEDIA_PROFILE'] || undefined);
+  const name = parseProfileName(profileName ?? 'default');
+  const page = `${url}/profile`;
+  try {
+    const profile = own(await readProfiles(host), name) ?? {};
+    const owner = originOf(profile) ?? profile['key-origin'] ?? profile['base-url'];
+    if (owner !== url && (owner !== undefined || profileName === undefined)) {
+      if (profileName !== undefined) report.note(`Profile ${name} belongs to ${owner} and was not changed.`);
+      return;
+    }
+    if (profile['profile-url'] !== page)
+      await updateProfiles(host, profiles => {
+        profiles[name] = {'base-url': url, ...own(profiles, name), 'profile-url': page};
+      });
+  } catch (error) {
+    // Without a chosen profile, unusable settings are no reason to fail.
+    if (profileName !== undefined || !(error instanceof MediaError)) throw error;
+  }
+  if (profileName !== undefined) report.note(`To store an API key for it: media login --profile ${name}`);
+}

@@ -1,0 +1,166 @@
+import {appendFile, open, stat} from 'node:fs/promises';
+import {publicUrl} from '../../../engine/service/record.ts';
+import type {Outcome} from '../../../engine/transfer/outcome.ts';
+import {exitStatusOf, type MediaError, type PlainError, systemError} from '../../../errors.ts';
+import {printable} from '../../../lib/printable.ts';
+import {type Annotate, annotator, outputEntry} from '../../output/ci.ts';
+import {markdownText, markdownUrl, printableJson} from '../../output/escape.ts';
+import type {ExitStatus, Invocation} from '../../session/invocation.ts';
+import type {Tally} from './tally.ts';
+
+/** GitHub limits the outputs of a job to 1 MiB, counted as UTF-16. */
+const longestOutputs = 2 ** 19;
+/** GitHub limits the summary of a step. */
+const longestSummary = 2 ** 20;
+/** Reserved for the text around the table. */
+const summaryFrame = 1024;
+
+/** Reports an upload to GitHub's runner in its documented formats: annotations, outputs and a step summary. */
+export class GithubReport {
+  readonly #invocation: Invocation;
+  readonly #tally: Tally;
+  readonly #ids = new Lines();
+  readonly #urls = new Lines();
+  readonly #records = new Lines();
+  readonly #failures = new Lines();
+  readonly #successes = new Lines();
+  readonly #annotate: Annotate;
+  #ending: PlainError | undefined;
+
+  /** The tally is that of the run, which adds to it. */
+  constructor(invocation: Invocation, tally: Tally) {
+    this.#invocation = invocation;
+    this.#tally = tally;
+    this.#annotate = annotator(invocation.host, invocation.report);
+  }
+
+  add(outcome: Outcome, noUrl?: MediaError): void {
+    const {position, name} = outcome;
+    if (noUrl !== undefined) this.#annotate(noUrl, name);
+    if ('error' in outcome) {
+      const {code, messageToKeep} = outcome.error;
+      this.#annotate(outcome.error, name);
+      this.#failures.add(position, row(outcome, `\`${code}\` ${markdownText(messageToKeep)}`));
+    } else if ('record' in outcome) {
+      const {record, json} = outcome;
+      const id = printable(String(record.id));
+      const url = publicUrl(record) ?? '';
+      const target = markdownUrl(url);
+      const shownId = markdownText(id);
+      // Later steps may print these; escaped, they are not read as commands there either.
+      this.#ids.add(position, id);
+      this.#urls.add(position, printable(url));
+      this.#records.add(position, printableJson(json));
+      this.#successes.add(position, row(outcome, target === undefined ? shownId : `[${shownId}](${target})`));
+    } else this.#successes.add(position, row(outcome, ''));
+  }
+
+  /** Reports that the whole run failed. */
+  addFailure(error: MediaError): void {
+    this.#annotate(error);
+    this.#ending = this.#invocation.report.inWords(error);
+  }
+
+  /** Writes the outputs and the summary of a run. Resolves to its exit status, or to another if the write fails. */
+  async end(status: ExitStatus): Promise<ExitStatus> {
+    const {host, report} = this.#invocation;
+    const {env} = host;
+    const failure =
+      (await this.#append(env['GITHUB_OUTPUT'], () => this.#outputs())) ??
+      (await this.#append(env['GITHUB_STEP_SUMMARY'], size => this.#summary(size)));
+    if (failure === undefined) return status;
+    report.failure(status === 0 ? failure.reword({hint: this.#tally.outputHint}) : failure);
+    return status === 0 ? exitStatusOf[failure.code] : status;
+  }
+
+  /** An output with one line per file. Lines beyond GitHub's limit are left out, with a note. */
+  #outputs(): string {
+    const values = {
+      id: this.#ids.join('\n'),
+      url: this.#urls.join('\n'),
+      records: this.#records.join(',\n', '[', ']'),
+    };
+    let text = '';
+    for (const [name, value] of Object.entries(values)) {
+      const entry = outputEntry(name, value ?? '', `ghadelimiter_${this.#invocation.host.uuid()}`);
+      if (value !== undefined && text.length + entry.length <= longestOutputs) text += entry;
+      else
+        this.#invocation.report.warning(
+          `The output ${name} is larger than GitHub accepts, so it was not set.`,
+        );
+    }
+    return text;
+  }
+
+  #summary(existingSize: number): string {
+    const room = longestSummary - existingSize - summaryFrame;
+    if (room <= 0) return '';
+    let text = `### media upload\n\n${this.#tally.summary()}\n\n`;
+    if (this.#ending !== undefined)
+      text += `${markdownText(this.#ending.messageToKeep)} ${markdownText(this.#ending.hint ?? '')}\n\n`;
+    if (this.#tally.total === 0) return Buffer.byteLength(text) <= room ? text : '';
+    text += '| file | status | media |\n|---|---|---|\n';
+    let size = Buffer.byteLength(text);
+    let printedRows = 0;
+    for (const line of [...this.#failures.inOrder(), ...this.#successes.inOrder()]) {
+      size += Buffer.byteLength(line) + 1;
+      if (size > room) break;
+      text += `${line}\n`;
+      printedRows += 1;
+    }
+    const otherRows = this.#tally.total - printedRows;
+    return otherRows === 0 ? `${text}\n` : `${text}\n... and ${otherRows} more.\n\n`;
+  }
+
+  async #append(
+    path: string | undefined,
+    content: (size: number) => string,
+  ): Promise<MediaError | undefined> {
+    if (!path) return undefined;
+    try {
+      const {size, isWhole} = await endOf(path);
+      const text = content(size);
+      if (text !== '') await appendFile(path, (isWhole ? '' : '\n') + text);
+      return undefined;
+    } catch (error) {
+      return systemError('output_failed', `${path} could not be written`, error);
+    }
+  }
+}
+
+/** The size of a file, 0 if there is none yet, and whether its last line has its line break. */
+async function endOf(path: string): Promise<{size: number; isWhole: boolean}> {
+  const stats = await stat(path).catch(() => undefined);
+  if (!stats?.isFile() || stats.size === 0) return {size: 0, isWhole: true};
+  const file = await open(path);
+  try {
+    const {buffer} = await file.read(Buffer.of(0x0a), 0, 1, stats.size - 1);
+    return {size: stats.size, isWhole: buffer[0] === 0x0a};
+  } finally {
+    await file.close();
+  }
+}
+
+function row({name, status}: Outcome, result: string): string {
+  return `| ${markdownText(name)} | ${status} | ${result} |`;
+}
+
+/** Lines with the positions of their inputs, as many as GitHub accepts. */
+class Lines {
+  readonly #lines: [number, string][] = [];
+  #length = 0;
+
+  add(position: number, line: string): void {
+    this.#length += line.length + 1;
+    if (this.#length <= longestSummary) this.#lines.push([position, line]);
+  }
+
+  inOrder(): string[] {
+    return this.#lines.sort(([a], [b]) => a - b).map(([, line]) => line);
+  }
+
+  /** All lines in the order of the inputs; undefined if there were too many. */
+  join(separator: string, start = '', end = ''): string | undefined {
+    return this.#length > longestSummary ? undefined : start + this.inOrder().join(separator) + end;
+  }
+}

@@ -1,0 +1,88 @@
+import type {JournalLookup} from '../../../engine/journal/journal.ts';
+import type {TransferOptions} from '../../../engine/transfer/batch.ts';
+import {transferDefaults} from '../../../engine/transfer/transfer-options.ts';
+import {type MediaError, unlessBug} from '../../../errors.ts';
+import type {Stop} from '../../../lib/stop.ts';
+import {certainSize} from '../../../media/pixels/probe.ts';
+import type {Invocation} from '../../session/invocation.ts';
+import type {Session} from '../../session/session.ts';
+import type {Speed} from '../../settings/profile.ts';
+import type {Settings} from '../../settings/settings.ts';
+import type {MemoryFlags, TransferFlags} from './flags.ts';
+import type {Inputs} from './open-inputs.ts';
+import {openRunJournal, readDryRunMemory} from './run-memory.ts';
+
+/** What a run keeps open: the service, its journal, or what a dry run knows of earlier runs. */
+export interface Resources {
+  session?: Session | undefined;
+  journal?: JournalLookup | undefined;
+  /** What is done with an upload of unknown outcome, as the variable and the profile set it. */
+  onUnknown?: Settings['onUnknown'] | undefined;
+  /** How fast files are sent, as the variables and the profile set it. */
+  speed?: Speed;
+}
+
+/** Opens what the options ask for; what is open already is closed again if something fails. A dry run opens nothing. */
+export async function openResources(
+  options: MemoryFlags & TransferFlags,
+  invocation: Invocation,
+  shard: Inputs['shard'],
+  stop: Stop<MediaError>,
+): Promise<Resources> {
+  if (options.dryRun) return readDryRunMemory(options, invocation, {shard, stop});
+  const [{openSession}, {speedSettings}] = await Promise.all([
+    import('../../session/session.ts'),
+    import('../../settings/profile.ts'),
+  ]);
+  const session = await openSession(invocation, stop);
+  try {
+    const speed = await speedSettings(session.settings);
+    const journal = await openRunJournal(options, invocation, {session, shard, stop});
+    return {session, journal, speed, onUnknown: session.settings.onUnknown};
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+/** Closes all of them; resolves to the error that kept the last lines of the journal from being written, if any. */
+export async function closeResources({session, journal}: Resources): Promise<MediaError | undefined> {
+  await session?.close();
+  return journal?.close().then(() => undefined, unlessBug);
+}
+
+/** What distinguishes one batch from others with the same flags and resources. */
+type BatchOptions = Pick<
+  TransferOptions,
+  'contentType' | 'observer' | 'several' | 'stop' | 'waitsForNetwork'
+>;
+
+/** How a batch transfers files, by the flags and by what the run has opened. */
+export function transferOptions(
+  flags: TransferFlags,
+  {session, journal, speed, onUnknown = 'declared'}: Resources,
+  {host}: Pick<Invocation, 'host'>,
+  batchOptions: BatchOptions,
+): TransferOptions {
+  const {retries, timeout} = flags;
+  const limitRate = flags.limitRate ?? speed?.limitRate;
+  return {
+    uploader: session?.client ?? {upload: () => Promise.reject(new Error('a dry run sends nothing'))},
+    host: session?.hostName ?? '',
+    clock: host.clock,
+    random: () => host.random(),
+    uuid: () => host.uuid(),
+    ...batchOptions,
+    typeRule: flags.contentType ?? flags.types,
+    concurrency: flags.concurrency ?? speed?.concurrency ?? transferDefaults.concurrency,
+    retries,
+    retryMaxWaitMs: flags.retryMaxWait ?? speed?.retryMaxWait ?? transferDefaults.retryMaxWaitMs,
+    timeoutMs: timeout,
+    limitRate: limitRate === Number.POSITIVE_INFINITY ? undefined : limitRate,
+    onUnknown: flags.onUnknown ?? onUnknown,
+    dryRun: flags.dryRun === true,
+    ...(flags.verify && {verify: {mode: flags.verify, dimensions: certainSize}}),
+    geotags: flags.geotags === 'keep' ? undefined : flags.geotags,
+    journal,
+  };
+}

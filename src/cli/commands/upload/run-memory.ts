@@ -1,0 +1,129 @@
+import {hash} from 'node:crypto';
+import {dirname, join} from 'node:path';
+import type {Journal, JournalLookup, Scope} from '../../../engine/journal/journal.ts';
+import type {Shard} from '../../../engine/sources/find/shard.ts';
+import {MediaError} from '../../../errors.ts';
+import {command, hint} from '../../../hint.ts';
+import type {Host, StopSignal} from '../../../host.ts';
+import {makeDirectory} from '../../../lib/files/durable.ts';
+import {ownershipProblem} from '../../../lib/files/ownership.ts';
+import {omitUndefined} from '../../../lib/object.ts';
+import {systemReason} from '../../../lib/system-code.ts';
+import type {Report} from '../../output/report.ts';
+import type {Invocation} from '../../session/invocation.ts';
+import type {Session} from '../../session/session.ts';
+import type {Settings} from '../../settings/settings.ts';
+import type {MemoryFlags} from './flags.ts';
+
+/** How long a run waits for another one that uses this machine's own journal. */
+const oncePatienceMs = 30_000;
+
+/** Throws a usage error if two journals were requested. */
+export function refuseTwoJournals({journal, once}: MemoryFlags): void {
+  if (journal === undefined || once !== true) return;
+  throw new MediaError('usage', '--once and --journal were given together.', {
+    hint: "--once uses this machine's own journal; leave one of them out.",
+  });
+}
+
+/** Opens the journal of a run for its service and its part of the inputs; undefined without a journal. */
+export async function openRunJournal(
+  flags: MemoryFlags,
+  {host, report}: {host: Host; report: Pick<Report, 'note'>},
+  {session, shard, stop}: {session: Session; shard: Shard | undefined; stop: StopSignal},
+): Promise<Journal | undefined> {
+  const {journal} = flags;
+  const {identity, settings} = session;
+  const {account, profile, profileName} = settings;
+  if (journal === undefined && !(flags.once ?? profile.once === 'true')) return undefined;
+  const {openJournal} = await import('../../../engine/journal/journal.ts');
+  const identify = () => session.client.serviceId(stop);
+  const identifyAccount = async () => account ?? session.identifyAccount?.(stop);
+  const common = {note: (text: string) => report.note(text), stop, identify, identifyAccount};
+  if (journal !== undefined)
+    return openJournal(journal, host, {scope: scopeOf(identity, account, shard), ...common});
+  const {stateUnwritable} = await import('../../settings/paths.ts');
+  const path = await ownJournal(host, identity, profileName);
+  await makeDirectory(dirname(path), 0o700).catch(cause => {
+    throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}.`, cause);
+  });
+  // Without the shard: this machine's journal serves all shards.
+  const options = {scope: scopeOf(identity, account), patienceMs: oncePatienceMs, ...common};
+  return openJournal(path, host, options).catch(error => {
+    const {code, cause} = error instanceof MediaError ? error : {};
+    const advice = hint`Wait until that run has ended${command('uploadWithoutOnce')}`;
+    if (code === 'journal_in_use') throw error.reword({hint: advice});
+    throw code === 'journal_unusable' && cause ? stateUnwritable(host, error.sentence, cause) : error;
+  });
+}
+
+/** Reads the journal for a dry run, without opening the service. Without a base URL, the scopes are not compared. */
+export async function readDryRunMemory(
+  {journal, once}: MemoryFlags,
+  invocation: Invocation,
+  {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
+): Promise<{journal?: JournalLookup | undefined; onUnknown?: Settings['onUnknown'] | undefined}> {
+  const {host, globals} = invocation;
+  if (journal === undefined && once === false) return {};
+  const {resolveSettings} = await import('../../settings/settings.ts');
+  const settings = await resolveSettings(host, globals, {readKey: false});
+  const {speedSettings} = await import('../../settings/profile.ts');
+  // Nothing is sent, but a wrong value is found.
+  await speedSettings(settings);
+  if (journal === undefined && !(once ?? settings.profile.once === 'true')) return {};
+  const {account, onUnknown} = settings;
+  const identity = await identityOf(settings, host);
+  const isEmbedded = settings.baseUrl?.kind === 'embedded';
+  const {readLookup} = await import('../../../engine/journal/journal.ts');
+  const ask = async <Result>(question: (session: Session) => Promise<Result>) => {
+    const {openSession, withSession} = await import('../../session/session.ts');
+    return withSession(await openSession(invocation, stop), question);
+  };
+  const questions = {
+    identify: () => ask(({client}) => client.serviceId(stop)),
+    // Without a key, nobody can be asked.
+    identifyAccount: async () =>
+      account ?? (await ask(async session => session.identifyAccount?.(stop)).catch(() => undefined)),
+  };
+  const part = journal === undefined ? undefined : shard;
+  const scope = identity === undefined ? undefined : scopeOf(identity, account, part);
+  const path = journal ?? (scope && (await ownJournal(host, scope.service, settings.profileName)));
+  const lookup = path === undefined ? undefined : readLookup(path, host, scope, isEmbedded ? {} : questions);
+  return {journal: await lookup, onUnknown};
+}
+
+/** How a journal identifies the service of the settings; undefined without a base URL or an embedded service yet. */
+async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promise<string | undefined> {
+  if (baseUrl === undefined) return undefined;
+  if (baseUrl.kind === 'service') {
+    const {serviceIdentity} = await import('../../../engine/service/client.ts');
+    return serviceIdentity(baseUrl.url);
+  }
+  const [{embeddedIdentity}, {dataDirectory}] = await Promise.all([
+    import('../../session/start-embedded.ts'),
+    import('../../settings/paths.ts'),
+  ]);
+  const identity = await embeddedIdentity(dataDirectory(host));
+  return identity === undefined ? undefined : `embedded:${identity}`;
+}
+
+/** The path of this machine's journal for a service and a profile; `state_unwritable` if others may write it. */
+async function ownJournal(host: Invocation['host'], service: string, profile: string): Promise<string> {
+  const {journalDirectory, stateUnwritable} = await import('../../settings/paths.ts');
+  const directory = journalDirectory(host);
+  const digest = hash('sha256', `${service}\n${profile}`, 'hex').slice(0, 16);
+  const path = join(directory, `${digest}.ndjson`);
+  for (const one of [dirname(directory), directory, path]) {
+    const stats = await host.files.stat(one).catch(() => undefined);
+    const problem = stats && ownershipProblem(one, stats, host, host.groupId());
+    if (problem !== undefined)
+      throw stateUnwritable(host, `${problem.why}, so it is not trusted.`).reword({hint: problem.remedy});
+  }
+  return path;
+}
+
+/** The service, account and part that a journal must belong to, so that this run can use it. */
+function scopeOf(service: string, account: string | undefined, shard?: Shard): Scope {
+  const part = shard === undefined ? undefined : `${shard.index}/${shard.count}`;
+  return {service, ...omitUndefined({account, shard: part})};
+}

@@ -1,0 +1,136 @@
+import {
+  type LeftOut,
+  type Outcome,
+  type OutcomeFacts,
+  unrecordedOf,
+} from '../../../engine/transfer/outcome.ts';
+import {type ErrorCode, exitStatusOf, firstStatus, MediaError} from '../../../errors.ts';
+import {countText, formatBytes} from '../../output/units.ts';
+import type {InputFlags} from './flags.ts';
+
+const none = {files: 0, bytes: 0};
+type Sum = typeof none;
+
+/** Counts the results of the inputs. */
+export class Tally {
+  readonly #counts = {uploaded: 0, skipped: 0, checked: 0, mismatched: 0, failed: 0, unknown: 0};
+  readonly #codes = new Set<ErrorCode>();
+  readonly #dryRun: boolean;
+  /** What passed the checks of a dry run: all files, those of each content type, and those without their location. */
+  readonly #sums = new Map<string, Sum>();
+  /** How many files were left out by walks; they are not inputs. */
+  leftOut = 0;
+  #hidden = 0;
+  #unrecorded = 0;
+  #withoutUrl = 0;
+
+  constructor(dryRun = false) {
+    this.#dryRun = dryRun;
+  }
+
+  /** `noUrl`: why a stored file counts as a failure. */
+  add(outcome: Outcome | LeftOut, noUrl?: MediaError): void {
+    if (outcome.status === 'left out') {
+      this.leftOut += 1;
+      if (outcome.isHidden) this.#hidden += 1;
+      return;
+    }
+    this.#counts[outcome.status] += 1;
+    if (unrecordedOf(outcome) !== undefined) this.#unrecorded += 1;
+    if (noUrl !== undefined) this.#withoutUrl += 1;
+    if (outcome.status === 'checked') this.#addUp(outcome);
+    const error = 'error' in outcome ? outcome.error : noUrl;
+    if (error !== undefined) this.#codes.add(error.code);
+  }
+
+  #addUp({contentType = '', size = 0, geotags}: OutcomeFacts): void {
+    for (const name of geotags === 'stripped' ? ['', contentType, geotags] : ['', contentType]) {
+      const {files, bytes} = this.#sums.get(name) ?? none;
+      this.#sums.set(name, {files: files + 1, bytes: bytes + size});
+    }
+  }
+
+  /** The totals of a dry run, one per line: all files, each content type from most to fewest bytes. */
+  sums(): string[] {
+    const {'': all = none, stripped, ...types} = Object.fromEntries(this.#sums);
+    const ofTypes = Object.entries(types).sort(([, a], [, b]) => b.bytes - a.bytes);
+    const lines = ofTypes.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`);
+    lines.unshift(`Checked, nothing was sent: ${sumText(all)}.`);
+    if (stripped !== undefined) lines.push(`  without their location: ${sumText(stripped)}`);
+    return lines;
+  }
+
+  /** How many inputs are finished. */
+  get total(): number {
+    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Whether the service has any of the inputs; in a dry run, none was sent. */
+  get isAnyStored(): boolean {
+    return !this.#dryRun && this.#counts.uploaded + this.#counts.skipped > 0;
+  }
+
+  /** The hint if all uploads succeeded but the output could not be written. */
+  get outputHint(): string | undefined {
+    if (!this.isAnyStored) return undefined;
+    return 'The uploads themselves succeeded. Do not run the command again only for its output.';
+  }
+
+  /** The summary line. In a dry run, inputs are checked, known to a journal, or fail. */
+  summary(): string {
+    const {uploaded, skipped, checked, mismatched, failed, unknown} = this.#counts;
+    const parts = this.#dryRun
+      ? [
+          `${checked} checked`,
+          skipped + unknown > 0 && `${skipped} uploaded before`,
+          unknown > 0 && `${unknown} unknown`,
+          `${failed} failed`,
+        ]
+      : [
+          `${uploaded} uploaded, ${skipped} skipped, ${failed} failed, ${unknown} unknown`,
+          mismatched > 0 && `${mismatched} mismatched`,
+          this.#unrecorded > 0 && `${this.#unrecorded} not in the journal`,
+          this.#withoutUrl > 0 && `${this.#withoutUrl} without a URL`,
+        ];
+    const leftOut = `${this.leftOut} left out: not media${this.#hidden === 0 ? '' : ' or hidden'}`;
+    return [...parts, this.leftOut > 0 && leftOut].filter(Boolean).join(', ');
+  }
+
+  /** The counts for programs. */
+  fields(): Record<Outcome['status'], number> {
+    return {...this.#counts};
+  }
+
+  /** The exit status of the batch (docs/design/contract.md, "Exit status"). */
+  exitStatus(): number {
+    const {uploaded, skipped, checked, unknown} = this.#counts;
+    const statuses = new Set<number>([...this.#codes].map(code => exitStatusOf[code]));
+    if (unknown > 0) statuses.add(5);
+    if (statuses.size > 0 && uploaded + skipped + checked > this.#withoutUrl) statuses.add(3);
+    const status = firstStatus(statuses);
+    return status === 0 && this.#unrecorded > 0 ? 1 : status;
+  }
+}
+
+function sumText({files, bytes}: Sum): string {
+  return `${countText(files, 'file')}, ${formatBytes(bytes)}`;
+}
+
+/** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may upload files. */
+export function refuseNothing({total, leftOut}: Tally, {shard}: InputFlags): void {
+  if (total > 0 || leftOut === 0 || shard !== undefined) return;
+  const names = leftOut === 1 ? '1 name was' : `${leftOut} names were`;
+  throw new MediaError(
+    'nothing_matched',
+    `There is nothing to upload: ${names} left out (hidden, or neither an image nor a video).`,
+    {hint: '--verbose lists them, --all uploads them anyway.'},
+  );
+}
+
+/** The note on links to directories that were not followed. */
+export function unfollowedText(links: ReadonlySet<string>): string {
+  const [first = ''] = links;
+  return links.size === 1
+    ? `1 link to a directory was not followed: ${first}. Name it to upload what is in it.`
+    : `${links.size} links to directories were not followed: ${first} and others. Name them to upload what is in them.`;
+}

@@ -1,0 +1,272 @@
+import {emptyUrl, noUrlError, publicUrl, webUrl} from '../../../engine/service/record.ts';
+import {
+  type LeftOut,
+  type Outcome,
+  type UploadResult,
+  unrecordedOf,
+} from '../../../engine/transfer/outcome.ts';
+import {exitStatusOf, MediaError, type PlainError} from '../../../errors.ts';
+import type {EndSignal} from '../../../host.ts';
+import {Stop} from '../../../lib/stop.ts';
+import {commandLine, runOptions} from '../../hints/command-line.ts';
+import type {Results} from '../../output/results/results.ts';
+import type {ExitStatus, Invocation} from '../../session/invocation.ts';
+import type {Session} from '../../session/session.ts';
+import type {Settings} from '../../settings/settings.ts';
+import {type RunOutput, watchUpload} from './display.ts';
+import {failureReport} from './failures.ts';
+import type {UploadFlags} from './flags.ts';
+import type {GithubReport} from './github.ts';
+import {type Inputs, openInputs, refuseSameFile, typeDecision} from './open-inputs.ts';
+import {closeResources, openResources, transferOptions} from './resources.ts';
+import {retryAdvice} from './retry-advice.ts';
+import {refuseTwoJournals} from './run-memory.ts';
+import {refuseNothing, Tally, unfollowedText} from './tally.ts';
+
+/** A stopping run waits 5 s for responses, so a longer pause means a disk that hangs; in milliseconds. */
+const longestPauseMs = 5_500;
+
+/** One run of `media upload`: opens the service, sends the sources, prints the results, handles signals. */
+export class UploadRun {
+  readonly tally: Tally;
+  #ci: GithubReport | undefined;
+  readonly #options: UploadFlags;
+  readonly #invocation: Invocation;
+  readonly #output: RunOutput;
+  readonly #stop = new Stop<MediaError>();
+  readonly #retryAdvice: ReturnType<typeof retryAdvice>;
+  readonly #failures: ReturnType<typeof failureReport>;
+  #signal: EndSignal | undefined;
+  /** Shows the progress; before the first file, there is only the summary. */
+  #display: Awaited<ReturnType<typeof watchUpload>> | undefined;
+  /** Prints the outcomes. */
+  #results: Results | undefined;
+  #cancelQuit = () => {};
+  #localFailure: MediaError | undefined;
+  /** Why the inputs came to an early end, after some of them. */
+  #inputFailure: MediaError | undefined;
+  /** The journal, from which the next run knows what this one has sent. */
+  #journal: string | undefined;
+
+  constructor(options: UploadFlags, invocation: Invocation, output: RunOutput) {
+    this.#options = options;
+    this.#invocation = invocation;
+    this.#output = output;
+    this.tally = new Tally(options.dryRun);
+    this.#retryAdvice = retryAdvice(options, invocation);
+    this.#failures = failureReport(invocation);
+  }
+
+  /** With a report to a CI system, that is told of every outcome. */
+  async execute(ci?: GithubReport): Promise<ExitStatus> {
+    this.#ci = ci;
+    const {host} = this.#invocation;
+    const stopListening = host.onEndSignal(signal => this.#onSignal(signal));
+    const stopTelling = host.onStatusSignal(() => {
+      if (this.#display === undefined) this.#invocation.report.note(this.tally.summary());
+      else void this.#display.tell();
+    });
+    const cancelDeadline = this.#startDeadline();
+    try {
+      await this.#upload();
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      if (this.#signal === undefined) throw this.#plain(error);
+    } finally {
+      cancelDeadline();
+      this.#cancelQuit();
+      stopListening();
+      stopTelling();
+    }
+    return this.#signal ?? this.#exitStatus();
+  }
+
+  #onSignal(signal: EndSignal): void {
+    const {abandon, report} = this.#invocation;
+    if (this.#signal !== undefined) {
+      this.#failures.end();
+      abandon(signal);
+      return;
+    }
+    const again = signal === 'SIGINT' ? 'Press Ctrl-C again' : 'Send the signal again';
+    const suffix = this.#display?.isAwaiting() ? ': waiting for responses to finished uploads' : '';
+    report.note(`Stopping${suffix}. ${again} to quit now.`);
+    this.#signal = signal;
+    this.#end(new MediaError('interrupted', `The run was stopped by ${signal}.`));
+  }
+
+  #startDeadline(): () => void {
+    const {deadline} = this.#options;
+    if (deadline === undefined) return () => {};
+    const error = new MediaError('deadline_exceeded', 'The deadline of this run has passed.', {
+      hint: 'Allow more time with --deadline.',
+    });
+    return this.#invocation.host.clock.after(deadline, () => this.#end(error));
+  }
+
+  #end(why: MediaError): void {
+    const {host, stdout} = this.#invocation;
+    stdout.hurry(host.clock);
+    this.#stop.abort(why);
+    this.#cancelQuit();
+    this.#quitIfHung(why);
+  }
+
+  /** Quits when no file has had its result for 5.5 s. */
+  #quitIfHung(why: MediaError): void {
+    const count = () => this.tally.total + this.tally.leftOut;
+    const before = count();
+    this.#cancelQuit = this.#invocation.host.clock.after(longestPauseMs, () => {
+      if (count() === before) this.#quit(why);
+      else this.#quitIfHung(why);
+    });
+  }
+
+  #quit(why: MediaError): void {
+    const {abandon, report} = this.#invocation;
+    this.#failures.end();
+    report.failure(why);
+    abandon(this.#signal ?? (this.#exitStatus() || 1));
+  }
+
+  async #upload(): Promise<void> {
+    const contentType = await typeDecision(this.#options);
+    refuseTwoJournals(this.#options);
+    await refuseSameFile(this.#options, this.#invocation.host);
+    const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
+    if (inputs.empty) {
+      const why =
+        inputs.shard === undefined ? 'The list contains no names' : 'This shard contains none of the inputs';
+      this.#invocation.report.note(`${why}, so there is nothing to upload.`);
+      return;
+    }
+    const {several, shard} = inputs;
+    const {dryRun = false} = this.#options;
+    if ('format' in this.#output) {
+      const {host, stdout, report} = this.#invocation;
+      const {Results} = await import('../../output/results/results.ts');
+      const isVerbose = report.level === 'verbose';
+      this.#results = new Results(stdout, host.env, {...this.#output, several, dryRun, isVerbose});
+    }
+    const resources = await openResources(this.#options, this.#invocation, shard, this.#stop).catch(
+      async error => {
+        await inputs.close();
+        throw error;
+      },
+    );
+    const {session} = resources;
+    this.#journal = resources.journal?.reader.displayPath;
+    const display = await watchUpload(this.#invocation, inputs, this.tally, (name, message, ofSeveral) =>
+      this.#failures.warn(name, message, several, ofSeveral),
+    );
+    this.#display = display;
+    try {
+      const {uploadBatch} = await import('../../../engine/transfer/batch.ts');
+      const options = transferOptions(this.#options, resources, this.#invocation, {
+        ...{contentType, observer: display.observer, several, stop: this.#stop},
+      });
+      for await (const result of uploadBatch(inputs.sources, options)) {
+        if (result.status === 'left out') await this.#leaveOut(result);
+        else await this.#take(result, several, session?.settings);
+      }
+    } catch (error) {
+      this.#failures.end();
+      // What was stored is told all the same.
+      if (!(error instanceof MediaError) || this.tally.total === 0) throw error;
+      this.#inputFailure = this.#plain(error);
+    } finally {
+      display.finish();
+      this.#localFailure = await closeResources(resources);
+    }
+    await this.#results?.end();
+    if (this.#inputFailure !== undefined && this.#signal === undefined)
+      this.#invocation.report.failure(this.#inputFailure);
+    if (inputs.unfollowedLinks?.size) this.#invocation.report.note(unfollowedText(inputs.unfollowedLinks));
+    if (this.#signal === undefined) refuseNothing(this.tally, this.#options);
+    await this.#conclude(session, inputs);
+  }
+
+  /** An error that is not of a single file, with the options of this run in its hint. */
+  #plain(error: MediaError): PlainError {
+    return error.inWordsOf(commandLine(runOptions(this.#invocation, this.#options)));
+  }
+
+  async #take(result: Outcome, several: boolean, settings: Settings | undefined): Promise<void> {
+    const noUrl = this.#noUrlError(result, several);
+    const error = 'error' in result ? result.error : (unrecordedOf(result) ?? noUrl);
+    const failure = error && (await this.#written(result, error, settings));
+    const outcome = failure?.outcome ?? (result as UploadResult);
+    this.tally.add(outcome, noUrl);
+    this.#retryAdvice.add(outcome);
+    this.#ci?.add(outcome, noUrl);
+    if (failure !== undefined) this.#failures.add(outcome, several, failure);
+    const {host, report} = this.#invocation;
+    if (outcome.status === 'skipped' && 'format' in this.#output && !several && host.stderr.isTTY)
+      report.note(`${outcome.name} was uploaded before, and is not sent again. This is its record.`);
+    if ('outcomes' in this.#output) this.#output.outcomes.push(outcome);
+    await this.#results?.add(outcome);
+  }
+
+  /** A failed outcome and its error with their hints as text; `common`: without what is so for this file only. */
+  async #written(result: Outcome, error: MediaError, settings: Settings | undefined) {
+    const {errorWriter, withHints} = await import('../../hints/key-hints.ts');
+    const other = 'outcomes' in this.#output ? this.#options : undefined;
+    const write = errorWriter(result, settings, runOptions(this.#invocation, this.#options), other);
+    return {outcome: withHints(result, write), error: write(error), common: write(error, true)};
+  }
+
+  /** Why a stored file has only an empty line in a list of URLs. Where only a value is empty, that is a warning. */
+  #noUrlError(outcome: Outcome, several: boolean): MediaError | undefined {
+    if (!('format' in this.#output && 'record' in outcome) || 'error' in outcome) return undefined;
+    const {format} = this.#output;
+    const {name, record} = outcome;
+    if (format === 'url' || format === 'markdown')
+      return noUrlError(name, record, format === 'url' ? publicUrl : webUrl);
+    const hasUrl = this.#ci !== undefined || (typeof format === 'object' && format.template.hasUrl);
+    if (hasUrl && publicUrl(record) === undefined) this.#failures.warn(name, emptyUrl, several);
+    return undefined;
+  }
+
+  async #leaveOut(input: LeftOut): Promise<void> {
+    this.tally.add(input);
+    this.#invocation.report.trace(`${input.name}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
+    await this.#results?.add(input);
+  }
+
+  async #conclude(session: Session | undefined, {several}: Inputs): Promise<void> {
+    const {report} = this.#invocation;
+    if (session?.settings.baseUrl?.kind === 'embedded' && this.tally.fields().uploaded > 0) {
+      report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
+    }
+    if (several && this.#options.dryRun) for (const line of this.tally.sums()) report.note(line);
+    this.#failures.end();
+    if ('outcomes' in this.#output) return;
+    for (const line of this.#advice(several)) report.note(line);
+    if (several) report.note(this.tally.summary());
+  }
+
+  /** Suggests how to retry what failed. After a signal, only a journal knows what is left. */
+  #advice(several: boolean): string[] {
+    if (this.#options.dryRun || !several) return [];
+    const lines = this.#retryAdvice.settling(this.#journal);
+    const isRemembered = this.#journal !== undefined;
+    if (this.#signal === undefined) return [...lines, ...this.#retryAdvice.advice(isRemembered)];
+    if (isRemembered) return [...lines, ...this.#retryAdvice.continuation()];
+    return [...lines, 'A run that has --journal FILE from its start can be continued with the same command.'];
+  }
+
+  #exitStatus(): ExitStatus {
+    const {stdout, report} = this.#invocation;
+    const status = this.tally.exitStatus();
+    const isRecorded = this.#journal !== undefined || !this.tally.isAnyStored;
+    const journal = isRecorded ? undefined : 'With --journal FILE, a journal records what was stored.';
+    const hint = status === 0 ? this.tally.outputHint : journal;
+    const failures = [stdout.failure?.reword({hint}), this.#localFailure].filter(
+      failure => failure !== undefined,
+    );
+    for (const failure of failures) report.failure(failure);
+    if (this.#inputFailure !== undefined && status < 3)
+      return this.tally.isAnyStored ? 3 : exitStatusOf[this.#inputFailure.code];
+    return status === 0 && failures.length > 0 ? 1 : status;
+  }
+}

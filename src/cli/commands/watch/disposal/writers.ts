@@ -1,0 +1,52 @@
+import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
+import {nextTurn} from '../../../../host.ts';
+import {undefinedIfThrows} from '../../../../lib/system-code.ts';
+
+let looking: Promise<ReadonlySet<string>> | undefined;
+
+/**
+ * Whether a process has the file of our descriptor open for writing. Linux alone says so, and only of the processes
+ * that we may look at (proc(5)). All who ask at the same time share one look at the processes.
+ */
+export async function hasWriter(descriptor: number): Promise<boolean> {
+  const path = undefinedIfThrows(() => readlinkSync(`/proc/self/fd/${descriptor}`));
+  if (path === undefined) return false;
+  const own = inodeOf(textOf(`/proc/self/fdinfo/${descriptor}`), textOf('/proc/self/mountinfo'));
+  looking ??= filesOpenForWriting().finally(() => {
+    looking = undefined;
+  });
+  const hasWriterNow = await looking;
+  // It may have been opened under another name, which may be gone.
+  return hasWriterNow.has(path) || (own !== undefined && hasWriterNow.has(own));
+}
+
+async function filesOpenForWriting(): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
+    let mounts: string | undefined;
+    // Processes end while they are looked at, and those of other users are closed to us.
+    for (const descriptor of undefinedIfThrows(() => readdirSync(`/proc/${pid}/fd`)) ?? []) {
+      const path = undefinedIfThrows(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`));
+      if (!path?.startsWith('/')) continue;
+      const info = textOf(`/proc/${pid}/fdinfo/${descriptor}`);
+      // The last two bits are the access mode: 1 and 2 allow writing.
+      if (!/^flags:\s*\d*[1256]$/m.test(info)) continue;
+      mounts ??= textOf(`/proc/${pid}/mountinfo`);
+      found.add(path).add(inodeOf(info, mounts) ?? path);
+    }
+    await nextTurn();
+  }
+  return found;
+}
+
+function textOf(path: string): string {
+  return undefinedIfThrows(() => readFileSync(path, 'latin1')) ?? '';
+}
+
+/** The device and the inode of an open file, since Linux 5.14; undefined before, or if its mount is gone. */
+function inodeOf(info: string, mounts: string): string | undefined {
+  const number = (field: string) => new RegExp(`^${field}:\\s*(\\d+)$`, 'm').exec(info)?.[1];
+  const [, device] = new RegExp(`^${number('mnt_id')} \\d+ (\\S+) `, 'm').exec(mounts) ?? [];
+  const inode = number('ino');
+  return device === undefined || inode === undefined ? undefined : `${device} ${inode}`;
+}

@@ -1,0 +1,153 @@
+import {join, relative, sep} from 'node:path';
+import {Disk} from '../../../engine/sources/open/disk.ts';
+import {sourceAt} from '../../../engine/sources/open/file-source.ts';
+import type {FileStat} from '../../../engine/sources/open/source.ts';
+import type {LeftOut, UploadResult} from '../../../engine/transfer/outcome.ts';
+import {MediaError, systemError} from '../../../errors.ts';
+import {isNamedMedia} from '../../../media/type/decide.ts';
+import type {Invocation} from '../../session/invocation.ts';
+import {type QueueOptions, UploadQueue} from '../upload/upload-queue.ts';
+import type {WatchedPlace} from './directory-watch.ts';
+import type {DisposalResult, Disposals, UploadedFile} from './disposal/disposal.ts';
+import type {WatchPrinter} from './event-printer.ts';
+import type {FailedOutcome, FileWork, UploadEnd} from './feed.ts';
+import {stateKey, type WatchedState} from './settler.ts';
+
+/** The longest outage that a file waits for in one go; later it is tried again. */
+const longestOutageMs = 24 * 3_600_000;
+
+/** Uploads the files of the watched directories, and reports what becomes of them. */
+export class Uploads implements FileWork {
+  readonly #invocation: Invocation;
+  readonly #places: readonly WatchedPlace[];
+  readonly #printer: WatchPrinter;
+  readonly #disposals: Disposals;
+  readonly #queue: UploadQueue;
+  readonly #disk = new Disk();
+  /** The media IDs that were printed for uploaded files that could not be recorded, moved or deleted. */
+  readonly #lastErrors = new Map<string, string | null | undefined>();
+  /** Why files are kept that were to be moved or deleted. */
+  readonly #keepReasons = new Map<string, string>();
+  /** Set from the beginning of an outage until the service is back. */
+  #cancelReminder: (() => void) | undefined;
+  /** How many files are waiting or being uploaded. */
+  waiting: () => number = () => 0;
+
+  constructor(
+    invocation: Invocation,
+    places: readonly WatchedPlace[],
+    printer: WatchPrinter,
+    {disposals, flags}: {disposals: Disposals; flags: QueueOptions['flags']},
+  ) {
+    this.#invocation = invocation;
+    this.#places = places;
+    this.#printer = printer;
+    this.#disposals = disposals;
+    this.#queue = new UploadQueue(invocation, {
+      flags: {retryMaxWait: longestOutageMs, ...flags},
+      beforeEnd: (outcome, session) => disposals.confirm(outcome, session),
+      onUnavailable: since => this.#tellOutage(since !== undefined),
+    });
+  }
+
+  async take(path: string, state: WatchedState): Promise<UploadEnd | FailedOutcome | LeftOut> {
+    const {displayPath, below} = this.#namesOf(path);
+    const file = sourceAt(this.#disk, displayPath, path, false);
+    let stat: FileStat | undefined;
+    const outcome = await this.#queue.add({
+      ...file,
+      relativePath: below,
+      found: {isHidden: false, isNamedMedia: () => isNamedMedia(displayPath)},
+      open: async signal => {
+        const openFile = await file.open(signal);
+        // One that was changed just now may be changed again within the unit of its times, which would not show.
+        const isSettled = openFile.stat !== undefined && stateKey(openFile.size, openFile.stat) === state.key;
+        stat = isSettled ? openFile.stat : undefined;
+        return openFile;
+      },
+    });
+    if (outcome.status === 'left out' || 'error' in outcome) return outcome;
+    return this.#finish({path, relative: below, stat, outcome});
+  }
+
+  /** Disposes of a file and prints its outcome. */
+  async #finish(file: UploadedFile): Promise<UploadEnd> {
+    const {path, outcome} = file;
+    let disposed: DisposalResult;
+    try {
+      const reason = 'A program has it open for writing.';
+      disposed = await this.#disposals.dispose(file, () => void this.#keep(path, outcome, reason));
+    } catch (cause) {
+      await this.#printOnce(path, outcome);
+      if (cause instanceof MediaError) throw cause;
+      throw systemError('local_failure', `${outcome.name} was uploaded, but stays where it is`, cause);
+    }
+    if (typeof disposed === 'object' && 'kept' in disposed) {
+      await this.#keep(path, outcome, disposed.kept);
+      return 'asked again';
+    }
+    if (disposed === 'changed') await this.#keep(path, outcome, 'It has changed since it was uploaded.');
+    else await this.#printer.outcome(outcome, path, disposed);
+    if (disposed !== 'changed') this.#keepReasons.delete(path);
+    this.#lastErrors.delete(path);
+    return disposed === 'stays' ? 'stays' : 'left';
+  }
+
+  /** Says once why a file stays, after its outcome, which is printed once although the file is tried again. */
+  async #keep(path: string, outcome: UploadResult, reason: string): Promise<void> {
+    const isTold = this.#keepReasons.get(path) === reason;
+    this.#keepReasons.set(path, reason);
+    await this.#printOnce(path, outcome);
+    if (!isTold) await this.#printer.event({event: 'kept', file: outcome.name, reason});
+  }
+
+  async #printOnce(path: string, outcome: UploadResult): Promise<void> {
+    const id = 'record' in outcome ? outcome.record.id : undefined;
+    if (this.#lastErrors.has(path) && this.#lastErrors.get(path) === id) return;
+    this.#lastErrors.set(path, id);
+    await this.#printer.outcome(outcome, path);
+  }
+
+  async reportFailure(path: string, outcome: FailedOutcome): Promise<void> {
+    this.#lastErrors.delete(path);
+    const {name, status, error} = outcome;
+    this.#invocation.report.failure(error, name, true);
+    await this.#printer.outcome(outcome, path);
+    if (status !== 'mismatched' || !this.#disposals.areWanted) return;
+    await this.#printer.event({event: 'kept', file: name, reason: error.message});
+  }
+
+  reportDelay(error: MediaError, files: number): void {
+    void this.#printer.printDelay(error, files);
+  }
+
+  /** Ends the uploads; resolves when nothing is in progress. */
+  async stop(why: MediaError): Promise<void> {
+    this.#cancelReminder?.();
+    await this.#queue.stop(why);
+  }
+
+  /** The name of a file as the user would write it, and its path below the watched directory. */
+  #namesOf(path: string): {displayPath: string; below: string} {
+    const place = this.#places.find(({path: directory}) => path.startsWith(`${directory}${sep}`));
+    if (place === undefined) return {displayPath: path, below: path};
+    const below = relative(place.path, path);
+    return {displayPath: join(place.displayPath, below), below};
+  }
+
+  /** Says at once that the service is unavailable, then every minute until it is back. */
+  #tellOutage(isAway: boolean, minutes = 0): void {
+    this.#cancelReminder?.();
+    if (!isAway) {
+      if (this.#cancelReminder !== undefined) void this.#printer.event({event: 'available'});
+      this.#cancelReminder = undefined;
+      return;
+    }
+    const duration = minutes === 1 ? '1 minute' : `${minutes} minutes`;
+    const message =
+      minutes === 0 ? 'The service is unavailable.' : `The service has been unavailable for ${duration}.`;
+    void this.#printer.event({event: 'unavailable', waiting: this.waiting(), message});
+    const {clock} = this.#invocation.host;
+    this.#cancelReminder = clock.after(60_000, () => this.#tellOutage(true, minutes + 1));
+  }
+}

@@ -1,0 +1,176 @@
+import type {LeftOut, UploadResult} from '../../../engine/transfer/outcome.ts';
+import type {Host} from '../../../host.ts';
+import {own} from '../../../lib/object.ts';
+import type {Stdout} from '../stdout.ts';
+import {isAscii, mayColor, type Style, widthOf} from '../terminal.ts';
+import {formatBytes} from '../units.ts';
+import {
+  checkHeadings,
+  checkRow,
+  type FormatName,
+  formatOutcome,
+  outcomeHeadings,
+  outcomeRow,
+  recordRows,
+} from './formats.ts';
+import {renderOutcome, type Template} from './template.ts';
+
+/** How results are printed: in a format, or by a template that names the paths of files. */
+export type OutputFormat = FormatName | {template: Template; pathOf: (name: string) => string};
+
+export interface ResultOptions {
+  format: OutputFormat;
+  /** Whether there are several inputs: then a table has a row for each, otherwise the fields of one record. */
+  several: boolean;
+  /** Whether it is a dry run, which has other columns. */
+  dryRun: boolean;
+  /** Whether a table of many inputs shows all of them off a terminal, too, instead of only failures and totals. */
+  isVerbose: boolean;
+}
+
+/** The most characters that are kept for one table. */
+const mostText = 4 * 1024 * 1024;
+/** The most rows of a table, since the time to draw one grows faster than its length. */
+const longestTable = 1000;
+/** With more inputs than this, a brief table shows only failures and totals. */
+const mostBriefRows = 100;
+
+/** Prints outcomes: ndjson at once, other lines in the order of the inputs, tables at the end or when long enough. */
+export class Results {
+  readonly #stdout: Stdout;
+  readonly #env: Host['env'];
+  readonly #options: ResultOptions;
+  #rows: Row[] = [];
+  #rowLength = 0;
+  readonly #totals = new Map<UploadResult['status'], {files: number; bytes: number}>();
+  #count = 0;
+  /** By their positions, which count from 0: those that came before their turn. */
+  readonly #early = new Map<number, UploadResult | LeftOut | Row>();
+  /** The position whose turn it is. */
+  #next = 0;
+
+  constructor(stdout: Stdout, env: Host['env'], options: ResultOptions) {
+    this.#stdout = stdout;
+    this.#env = env;
+    this.#options = options;
+  }
+
+  /** Adds an outcome. A file that was left out only advances the order. */
+  async add(outcome: UploadResult | LeftOut): Promise<void> {
+    const {format} = this.#options;
+    if (format === 'ndjson') return this.#print(outcome);
+    // Of what waits for its turn in a table, no more is kept than will be shown.
+    const kept =
+      format === 'table' && outcome.status !== 'left out' ? rowOf(outcome, this.#options) : outcome;
+    this.#early.set(kept.position, kept);
+    for (let due = this.#early.get(this.#next); due !== undefined; due = this.#early.get(this.#next)) {
+      this.#early.delete(this.#next);
+      this.#next += 1;
+      await this.#print(due);
+    }
+  }
+
+  /** Prints the outcomes that still wait for their turn, and the table. */
+  async end(): Promise<void> {
+    for (const [, outcome] of [...this.#early].sort(([one], [other]) => one - other))
+      await this.#print(outcome);
+    await this.#printTable();
+    if (this.#leavesOutSuccesses) await this.#printTotals();
+  }
+
+  async #print(outcome: UploadResult | LeftOut | Row): Promise<void> {
+    if ('cells' in outcome) return this.#addRow(outcome);
+    const {format} = this.#options;
+    if (outcome.status === 'left out' || format === 'table') return;
+    if (typeof format === 'object')
+      return this.#stdout.write(renderOutcome(format.template, outcome, format.pathOf));
+    await this.#stdout.write(formatOutcome(format, outcome));
+  }
+
+  async #addRow(row: Row): Promise<void> {
+    this.#count += 1;
+    const total = this.#totals.get(row.status) ?? {files: 0, bytes: 0};
+    this.#totals.set(row.status, total);
+    total.files += 1;
+    total.bytes += row.size;
+    if (this.#leavesOutSuccesses) {
+      if (this.#count === mostBriefRows + 1) this.#rows = this.#rows.filter(({hasError}) => hasError);
+      if (!row.hasError) return;
+    }
+    this.#rows.push(row);
+    this.#rowLength += row.cells.flat().reduce((sum, cell) => sum + cell.length, 0);
+    if (this.#rows.length >= longestTable || this.#rowLength > mostText) await this.#printTable();
+  }
+
+  get #leavesOutSuccesses(): boolean {
+    const isBrief = this.#stdout.stream.isTTY !== true && !this.#options.isVerbose;
+    return isBrief && this.#count > mostBriefRows;
+  }
+
+  async #printTable(): Promise<void> {
+    const cells = this.#rows.flatMap(row => row.cells);
+    this.#rows = [];
+    this.#rowLength = 0;
+    if (cells.length === 0) return;
+    const {several, dryRun} = this.#options;
+    const headings = dryRun ? checkHeadings : several ? outcomeHeadings : undefined;
+    await this.#stdout.write(await this.#render(cells, headings));
+  }
+
+  async #printTotals(): Promise<void> {
+    const rows = [...this.#totals].map(([status, {files, bytes}]) => [
+      status,
+      String(files),
+      formatBytes(bytes),
+    ]);
+    await this.#stdout.write(await this.#render(rows, ['status', 'files', 'size']));
+  }
+
+  async #render(rows: string[][], headings: string[] | undefined): Promise<string> {
+    const {renderTable} = await import('./table.ts');
+    const {stream} = this.#stdout;
+    const looks = {width: widthOf(stream), color: mayColor(stream, this.#env), ascii: isAscii(this.#env)};
+    return renderTable(rows, {...looks, headings, styleOf});
+  }
+}
+
+/** A record may have a million fields or characters: a table of all of them helps nobody, and takes hours to draw. */
+const mostFields = 200;
+const longestCell = 10_000;
+
+/** What a table shows of an outcome; for a single input, one row per field of its record. */
+function rowOf(outcome: UploadResult, {several, dryRun}: ResultOptions) {
+  const {position, status, size = 0} = outcome;
+  return {position, status, size, hasError: 'error' in outcome, cells: cellsFor(outcome, several, dryRun)};
+}
+
+type Row = ReturnType<typeof rowOf>;
+
+function cellsFor(outcome: UploadResult, several: boolean, dryRun: boolean): string[][] {
+  if (dryRun) return [checkRow(outcome)];
+  if (several) return [outcomeRow(outcome).map(clipText)];
+  if (!('record' in outcome)) return [];
+  const rows = recordRows(outcome.record);
+  const firstRows = rows.slice(0, mostFields).map(row => row.map(clipText));
+  if (rows.length > mostFields)
+    firstRows.push(['...', `${rows.length - mostFields} more fields; --json shows all`]);
+  return firstRows;
+}
+
+function clipText(text: string): string {
+  return text.length <= longestCell
+    ? text
+    : `${text.slice(0, longestCell)}... (${text.length} characters; --json shows all)`;
+}
+
+const styles: Record<string, Style> = {
+  uploaded: 'green',
+  failed: 'red',
+  unknown: 'magenta',
+  mismatched: 'magenta',
+};
+
+/** The colour of a status; none for a status that is neither a success nor a failure of this run. */
+function styleOf(heading: string | undefined, text: string): Style | undefined {
+  return heading === 'status' ? own(styles, text) : undefined;
+}

@@ -1,0 +1,99 @@
+import type {Command, Help, Option} from 'commander';
+import {omitUndefined} from '../../lib/object.ts';
+import {collect} from './values.ts';
+
+/** How help is formatted: with `-h`, it is one screen of what most people need. */
+interface HelpFormat extends Partial<Help> {
+  isBrief: boolean;
+}
+
+/** What help shows besides commander's own: the options of every command, possible values and defaults. */
+export const helpFormat: HelpFormat = {
+  isBrief: false,
+  showGlobalOptions: true,
+  subcommandTerm: command => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
+  optionDescription: describeOption,
+  argumentDescription: ({description, argChoices}) =>
+    argChoices === undefined ? description : `${description} (${argChoices.join(', ')})`,
+};
+
+export const briefHelpFormat: HelpFormat = {...helpFormat, isBrief: true, formatHelp: briefHelp};
+
+/** What a command does, how it is used, and its subcommands. */
+function briefHelp(command: Command, help: Help): string {
+  const subcommands = command.commands
+    .filter(child => child.name() !== 'help')
+    .map(child => [child.name(), child.description()] as const);
+  const description = help.boxWrap(command.description(), help.helpWidth ?? 80);
+  const list = subcommands.length === 0 ? '' : `${listSection(help, 'Commands:', subcommands)}\n`;
+  return `${description}\n\nUsage: ${help.commandUsage(command)}\n${list}`;
+}
+
+/** See CliCommand.examples(). */
+export function exampleText(command: Command, lines: readonly string[], common?: readonly string[]): string {
+  if (!isBrief(command)) return exampleList(lines);
+  const help = helperFor(command);
+  const options = command.options
+    .filter(({long = '', hidden}) => common?.includes(long) ?? (command.parent !== null && !hidden))
+    .map(option => [help.optionTerm(option), help.optionDescription(option)] as const);
+  const [name] = help.commandUsage(command).split(/ [[<]/);
+  const optionList = options.length === 0 ? '' : `${listSection(help, 'Options:', options)}\n`;
+  return `${optionList}${exampleList(lines.slice(0, 2))}\n\nFor all options, see: ${name} --help`;
+}
+
+function exampleList(lines: readonly string[]): string {
+  return ['', 'Examples:', ...lines.map(line => `  $ ${line}`)].join('\n');
+}
+
+/** Text after a command's help, unless it is brief: a list of names with their meanings. */
+export function helpList(
+  {command}: {command: Command},
+  heading: string,
+  items: readonly (readonly [string, string])[],
+): string {
+  return isBrief(command) ? '' : listSection(helperFor(command), heading, items);
+}
+
+function listSection(help: Help, heading: string, items: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...items.map(([name]) => name.length));
+  const lines = items.map(([name, meaning]) => help.formatItem(name, width, meaning, help));
+  return ['', heading, ...lines].join('\n');
+}
+
+function isBrief(command: Command): boolean {
+  return (command.configureHelp() as HelpFormat).isBrief;
+}
+
+function helperFor(command: Command): Help {
+  const help = command.createHelp();
+  const helpWidth = command.configureOutput().getOutHelpWidth?.();
+  help.prepareContext({...omitUndefined({helpWidth}), outputHasColors: false});
+  return help;
+}
+
+/** What an option's declaration says of it, in words. */
+export function optionFacts(option: Option) {
+  const {description, defaultValue, defaultValueDescription, required, parseArg} = option;
+  // A description may end with its variable.
+  const [, text = description, variable] = /^(.*) \((MEDIA_\w+)\)$/.exec(description) ?? [];
+  return {
+    text,
+    variable,
+    default:
+      defaultValueDescription ?? (required && defaultValue !== undefined ? String(defaultValue) : undefined),
+    isRepeatable: parseArg === (collect as Option['parseArg']),
+  };
+}
+
+/** The description with, in one pair of parentheses, the variable, the possible values and the default. */
+function describeOption(option: Option): string {
+  const {text, variable, default: shown, isRepeatable} = optionFacts(option);
+  const facts = [
+    variable,
+    option.argChoices?.join(', '),
+    isRepeatable && 'repeatable',
+    shown && `default: ${shown}`,
+  ];
+  const texts = facts.filter(Boolean);
+  return texts.length === 0 ? text : `${text} (${texts.join('; ')})`;
+}

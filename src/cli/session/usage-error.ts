@@ -1,0 +1,101 @@
+import {existsSync} from 'node:fs';
+import type {Command, CommanderError} from 'commander';
+import {MediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
+import {resolveUserPath} from '../../lib/files/typed-path.ts';
+import {shellWord} from '../../lib/shell.ts';
+import {type GlobalOptions, loginCommandFor} from '../settings/hint-options.ts';
+import {shownBaseUrl} from '../settings/parse.ts';
+
+/** Turns commander's error into one sentence, with a hint what to type instead. */
+export function usageError(
+  error: CommanderError,
+  argv: readonly string[],
+  program: Command,
+  host: Host,
+): MediaError {
+  const pattern = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s;
+  // The value of an unknown option may be anything, for example a key.
+  const text = error.message.replace(/^(error: unknown option '(?:--[^'=]*(?==)|-k)).*'/s, "$1'");
+  const [, sentence = '', similar] = pattern.exec(text) ?? [];
+  const [, word = ''] = /unknown (?:command|option) '(.*)'$/s.exec(sentence) ?? [];
+  // Commander would suggest the opposite, --exclude.
+  const suggestion =
+    similar && /^--incl/.test(word) ? 'To take only some files, give a pattern as the input.' : similar;
+  const command = commandIn(argv, program);
+  const login = loginCommandFor({host, globals: program.opts<GlobalOptions>()});
+  if (error.code === 'commander.unknownOption' && isKeyOption(word)) return noKeyOptionError(login, host);
+  const isFlag = [...command.options, ...program.options].some(({long}) => long === word);
+  if (isFlag && error.message.includes(`'${word}=`))
+    return new MediaError('usage', `The option ${word} takes no value.`, {
+      hint: `Write ${word} on its own, or leave it out.`,
+    });
+  if (error.code === 'commander.excessArguments' && command.name() === 'login')
+    return noLoginArgumentError(argv, login, host);
+  const isOfProgram = error.code === 'commander.unknownCommand' && command === program;
+  const isUpload = isOfProgram && isInput(word, host.cwd());
+  const query =
+    isOfProgram && isOnStored(word)
+      ? 'To list and delete stored files, send queries: media graphql --help'
+      : undefined;
+  // What a shell makes of `*` may begin with a dash; after `--`, nothing is taken for an option.
+  const file = argv.find(
+    argument => /^-./.test(argument) && existsSync(resolveUserPath(host.cwd(), argument)),
+  );
+  const hint =
+    file !== undefined && !argv.includes('--')
+      ? `To name the file: ${fullName(command)} ${shellWord(`./${file}`)}`
+      : (query ??
+        suggestion ??
+        (isUpload
+          ? `To upload: media upload ${shellWord(word)}`
+          : `For help, run: ${fullName(command)} --help`));
+  return new MediaError(
+    'usage',
+    `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, '.')}`,
+    // No cause: --verbose would print it, and it quotes the command line.
+    {hint},
+  );
+}
+
+/** The command that the words name, as far as they match. */
+function commandIn(argv: readonly string[], program: Command): Command {
+  let command = program;
+  for (const word of argv) command = command.commands.find(child => child.name() === word) ?? command;
+  return command;
+}
+
+function fullName(command: Command): string {
+  return command.parent === null ? command.name() : `${fullName(command.parent)} ${command.name()}`;
+}
+
+/** Whether users may expect this option to take a key. */
+function isKeyOption(word: string): boolean {
+  return /^(-k|--(api|auth|access|bearer)?-?(key|token)|--(secret|password|bearer))$/.test(word);
+}
+
+function noKeyOptionError(login: string, {env}: Host): MediaError {
+  const message = 'No option or argument takes a key, because other users can read command lines.';
+  const hint = env['MEDIA_API_KEY']
+    ? 'Leave it out: the key in MEDIA_API_KEY is used.'
+    : `Set MEDIA_API_KEY, or store the key: ${login}`;
+  return new MediaError('usage', message, {hint});
+}
+
+/** The argument is probably a key or a base URL. */
+function noLoginArgumentError(argv: readonly string[], login: string, host: Host): MediaError {
+  const url = argv.find(word => /^https?:\/\//.test(word) && URL.canParse(word));
+  if (url === undefined) return noKeyOptionError(login, host);
+  const hint = `Set the service with --base-url: ${login} --base-url ${shellWord(shownBaseUrl(url, 'URL'))}`;
+  return new MediaError('usage', 'media login takes no arguments.', {hint});
+}
+
+/** Whether users may expect this command to work on what is stored. */
+function isOnStored(word: string): boolean {
+  return /^(list|ls|get|find|search|delete|del|rm|remove)$/.test(word);
+}
+
+/** Whether a word names something on the disk, has an extension, a slash or a pattern, or is `-`. */
+function isInput(word: string, cwd: string): boolean {
+  return word === '-' || /[*?[\]/\\]|\.[a-z\d]{2,5}$/i.test(word) || existsSync(resolveUserPath(cwd, word));
+}

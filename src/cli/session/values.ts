@@ -1,0 +1,85 @@
+import {InvalidArgumentError, Option} from 'commander';
+import {
+  concurrencyValue,
+  durationValue,
+  rateValue,
+  sizeValue,
+  type ValueKind,
+} from '../../lib/value-kinds.ts';
+
+/** A parser of an option's value. Error messages and `media help --json` say what it takes. */
+export type ValueParser<Value> = ((text: string) => Value) & Pick<ValueKind<Value>, 'type' | 'takes'>;
+
+function valueParser<Value>({type, takes, read}: ValueKind<Value>): ValueParser<Value> {
+  const parse = (text: string): Value => {
+    const value = read(text);
+    if (value === undefined) throw new InvalidArgumentError(`Use ${takes}.`);
+    return value;
+  };
+  return Object.assign(parse, {type, takes});
+}
+
+export const parseDuration = valueParser(durationValue);
+export const parseRate = valueParser(rateValue);
+export const parseSize = valueParser(sizeValue);
+
+/** How long a command waits for the response to a question about a key, or to a GraphQL request. */
+export function timeoutOption(): Option {
+  return new Option('--timeout <duration>', 'how long to wait for a response')
+    .argParser(parseDuration)
+    .default(30_000, '30s');
+}
+
+/** Makes a parser for whole numbers from `least` to `most`. */
+export function wholeNumber(least: number, most: number): ValueParser<number> {
+  const read = (text: string) => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    return number >= least && number <= most ? number : undefined;
+  };
+  return valueParser({type: 'integer', takes: `a whole number from ${least} to ${most}`, read});
+}
+
+/** Collects the values of an option that may be given several times. */
+export function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}
+
+/** Which files directories, patterns and lists stand for. */
+export function selectionOptions(): Option[] {
+  const repeatable = (flags: string, meaning: string) => new Option(flags, meaning).argParser(collect);
+  return [
+    repeatable('--exclude <pattern>', 'skip matching files (directories, patterns, lists)'),
+    repeatable('--files-from <file>', 'read names from a file, or from - for standard input'),
+    new Option('--all', 'include hidden files, and try files that are not images or videos'),
+  ];
+}
+
+export function typesOption(): Option {
+  return new Option('--types <rule>', 'what decides the content type')
+    .choices(['extension', 'content', 'strict'])
+    .default('extension');
+}
+
+/** The choices of `--geotags`: what is done about the location in each file. */
+const geotagModes = ['keep', 'warn', 'strip'] as const;
+
+export type GeotagFlag = (typeof geotagModes)[number];
+
+export function geotagsOption(): Option {
+  return new Option(
+    '--geotags <mode>',
+    'warn of files that tell where they were taken, or send them without it',
+  )
+    .choices(geotagModes)
+    .default(undefined, 'keep');
+}
+
+export function ciOption(): Option {
+  return new Option('--ci', 'in GitHub Actions, also write annotations, outputs and a summary');
+}
+
+export function concurrencyOption(): Option {
+  return new Option('-c, --concurrency <n>', 'files to upload at the same time; auto adapts to the network')
+    .argParser(valueParser(concurrencyValue))
+    .default(undefined, 'auto');
+}

@@ -1,0 +1,212 @@
+import {decodeHTMLStrict} from 'entities/decode';
+import {parse, postprocess, preprocess} from 'micromark';
+import {gfm} from 'micromark-extension-gfm';
+import type {Token} from 'micromark-util-types';
+import {HtmlScanner} from './html.ts';
+import {codeToken} from './left-alone.ts';
+import {lists} from './markdown-lists.ts';
+import {mdx, withoutHeadingIds} from './mdx.ts';
+import {mkdocs} from './mkdocs.ts';
+import type {DocumentKind, Reference, ScanOptions} from './reference.ts';
+import {wikiImages} from './wiki-image.ts';
+
+/** No links to mail addresses: after an open bracket, each word might begin one, and all would be searched again. */
+const noMail = {disable: {null: ['emailAutolink']}};
+const markdown = [gfm(), noMail, wikiImages];
+const extensions = {
+  markdown: [...markdown, lists],
+  mdx: [...markdown, ...mdx],
+  mkdocs: [...markdown, mkdocs],
+  obsidian: [...markdown, lists],
+};
+const htmlToken = /^(?:html(?:Flow|Text)|mdxJsx(?:Flow|Text)Tag)$/;
+/** Parts of HTML, and those of a JSX element that an element of HTML has, too. */
+const htmlPart =
+  /^(?:html(?:Flow|Text)Data|mdxJsx(?:Flow|Text)Tag(?!.*Expression).*(?:Marker|Value|Primary|Local|Member))$/;
+
+/** How many levels of these a document may have. */
+const deepestNesting = 1_000;
+const nesting =
+  /^(?:blockQuote|listOrdered|listUnordered|gfmFootnoteDefinition|emphasis|strong|strikethrough|image|link)$/;
+
+/** Finds the references in Markdown and its dialects; throws a RangeError if nested too deeply, or a VFileMessage. */
+export function markdownReferences(
+  kind: Exclude<DocumentKind, 'html' | 'xhtml' | 'css'>,
+  text: string,
+  options: ScanOptions,
+): {references: Reference[]; tokens: Token[]} {
+  const scanner = new MarkdownScanner(text, options, kind === 'mdx');
+  const tokens: Token[] = [];
+  const document = parse({extensions: extensions[kind]}).document();
+  const body = kind === 'mdx' ? withoutHeadingIds(text) : withoutSlashes(text);
+  let levels = 0;
+  for (const [event, token] of postprocess(document.write(preprocess()(body, undefined, true)))) {
+    if (nesting.test(token.type)) levels += event === 'enter' ? 1 : -1;
+    if (levels > deepestNesting) throw new RangeError('The document is nested too deeply.');
+    if (event === 'exit') scanner.exit(token);
+    else {
+      scanner.enter(token);
+      tokens.push(token);
+    }
+  }
+  return {references: kind === 'obsidian' ? scanner.outsideComments(tokens) : scanner.end(), tokens};
+}
+
+/** White space in a tag: a line ending, and what the next line of a quote begins with. */
+const gap = String.raw`[ \t]*(?:(?:\r\n?|\n)[ \t>]*)?`;
+const quotedValue = `"[^"]*"|'[^']*'`;
+const attribute = String.raw`(?=\s)${gap}[a-z_:][\w.:-]*(?:${gap}=${gap}(?:[^\s"'=<>\`]+|${quotedValue}))?`;
+const tagWithAttributes = new RegExp(`<[a-z][a-z0-9-]*(?:${attribute})+${gap}/?>`, 'gi');
+const quotedOrSlash = new RegExp(`(${quotedValue})|/(?!>)`, 'g');
+
+/** The text without slashes in bare values, of equal length: for micromark they end the value (CommonMark 6.6). */
+function withoutSlashes(text: string): string {
+  const inTag = (tag: string) => tag.replace(quotedOrSlash, (_, quoted: string | undefined) => quoted ?? '.');
+  return text.replace(tagWithAttributes, inTag);
+}
+
+class MarkdownScanner {
+  readonly #text: string;
+  readonly #options: ScanOptions;
+  readonly #references: Reference[] = [];
+  readonly #definitions: {label: string; destination: Token}[] = [];
+  readonly #usedByImages = new Set<string>();
+  readonly #html: HtmlScanner;
+  /** The images and links whose end has not been reached; `label`: how one names a definition. */
+  readonly #open: {isImage: boolean; label?: string | undefined}[] = [];
+  #definition = '';
+  /** Parts of HTML, without what stands before their lines in a quote or a list. */
+  #htmlParts: {start: number; text: string}[] | undefined;
+
+  constructor(text: string, options: ScanOptions, isJsx: boolean) {
+    this.#text = text;
+    this.#options = options;
+    this.#html = new HtmlScanner(options, reference => this.#references.push(reference), isJsx);
+  }
+
+  enter(token: Token): void {
+    switch (token.type) {
+      case 'image':
+      case 'link':
+        this.#open.push({isImage: token.type === 'image'});
+        break;
+      case 'mdxJsxFlowTagAttributeValueExpression':
+      case 'mdxJsxTextTagAttributeValueExpression':
+        this.#addHtml(token, text => `"${' '.repeat(text.length - 2)}"`);
+        break;
+      default:
+        if (htmlToken.test(token.type)) this.#htmlParts = [];
+        else if (htmlPart.test(token.type)) this.#addHtml(token);
+    }
+  }
+
+  exit(token: Token): void {
+    switch (token.type) {
+      case 'image':
+      case 'link': {
+        const {isImage = false, label} = this.#open.pop() ?? {};
+        if (isImage && label !== undefined) this.#usedByImages.add(normalizeLabel(label));
+        break;
+      }
+      case 'labelText':
+      case 'referenceString':
+        for (const open of this.#open.slice(-1)) open.label = this.#textOf(token);
+        break;
+      case 'resource':
+        for (const open of this.#open.slice(-1)) open.label = undefined;
+        break;
+      case 'resourceDestinationString':
+        this.#references.push(this.#reference(token, this.#open.at(-1)?.isImage === true));
+        break;
+      case 'definitionLabelString':
+        this.#definition = normalizeLabel(this.#textOf(token));
+        break;
+      case 'definitionDestinationString':
+        this.#definitions.push({label: this.#definition, destination: token});
+        break;
+      case 'wikiImage':
+        this.#wiki(token);
+        break;
+      default:
+        if (htmlToken.test(token.type)) this.#scanHtml();
+    }
+  }
+
+  /** All references. Definitions count if an image uses them, or a link with `links`. */
+  end(): Reference[] {
+    for (const {label, destination} of this.#definitions)
+      this.#references.push(this.#reference(destination, this.#usedByImages.has(label)));
+    return this.#references;
+  }
+
+  /** The same but for those in comments of Obsidian, `%% ... %%`; in code, these signs are none. */
+  outsideComments(tokens: readonly Token[]): Reference[] {
+    const code = tokens.filter(({type}) => codeToken.test(type));
+    const signs = [...this.#text.matchAll(/%%/g)]
+      .map(({index}) => index)
+      .filter(at => !code.some(({start, end}) => start.offset <= at && at < end.offset));
+    return this.end().filter(({start}) => {
+      const before = signs.filter(at => at < start).length;
+      return before % 2 === 0 || before === signs.length;
+    });
+  }
+
+  /** What an image or a link leads to; a link is left alone without `links`. */
+  #reference(token: Token, isImage: boolean): Reference {
+    const source = this.#textOf(token);
+    const target = unescapeMarkdown(source);
+    const reference = {
+      ...this.#place(token),
+      source,
+      target,
+      context: 'markdown',
+      onlyMedia: !isImage,
+    } as const;
+    return isImage || this.#options.links ? reference : {...reference, left: 'link'};
+  }
+
+  #wiki(token: Token): void {
+    const source = this.#textOf(token).slice('![['.length, -']]'.length);
+    const target = source.split(/\\?\||#/, 1)[0] ?? '';
+    this.#references.push({...this.#place(token), source, target, context: 'wiki', onlyMedia: true});
+  }
+
+  #addHtml(token: Token, write = (text: string) => text): void {
+    this.#htmlParts?.push({start: this.#place(token).start, text: write(this.#textOf(token))});
+  }
+
+  /** Scans a piece of HTML in its place: what belongs to a quote or a list becomes blanks. */
+  #scanHtml(): void {
+    const parts = this.#htmlParts ?? [];
+    this.#htmlParts = undefined;
+    const base = parts[0]?.start ?? 0;
+    let html = '';
+    for (const {start, text} of parts) html = html.padEnd(start - base) + text;
+    this.#html.scan(html, base);
+  }
+
+  #textOf(token: Token): string {
+    const {start, end} = this.#place(token);
+    return this.#text.slice(start, end);
+  }
+
+  #place({start, end}: Token): Pick<Reference, 'start' | 'end'> {
+    return {start: start.offset, end: end.offset};
+  }
+}
+
+/** Labels match regardless of case and white space (CommonMark, "matches"). */
+function normalizeLabel(label: string): string {
+  return label
+    .replace(/[\t\n\r ]+/g, ' ')
+    .trim()
+    .toLowerCase()
+    .toUpperCase();
+}
+
+function unescapeMarkdown(text: string): string {
+  return text.replace(
+    /\\([!-/:-@[-`{-~])|&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);/gi,
+    (found, escaped?: string) => escaped ?? decodeHTMLStrict(found),
+  );
+}

@@ -1,0 +1,81 @@
+import {Writable} from 'node:stream';
+import {type Exchange, isBodyPending} from './http-exchange.ts';
+import {Refusal} from './refusal.ts';
+
+const clientGone = () => new Refusal(400, 'The connection ended before the body was complete.');
+
+/** Reads the body as UTF-8; rejects with a 413 above `limit` bytes, and if the connection ends before the body. */
+export async function readBody(exchange: Exchange, limit: number): Promise<string> {
+  const tooLong = new Refusal(413, `The body may have at most ${limit} bytes.`);
+  if (Number(exchange.request.headers['content-length'] ?? 0) > limit) throw tooLong;
+  const chunks: Buffer[] = [];
+  const text = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      chunks.push(chunk);
+      done(exchange.received > limit ? tooLong : null);
+    },
+  });
+  await receiveBody(exchange, text);
+  return Buffer.concat(chunks).toString();
+}
+
+/** Writes the body to a stream; rejects as soon as the connection fails, and keeps the socket open for the response. */
+export function receiveBody(exchange: Exchange, target: Writable): Promise<void> {
+  const {request, response, connection} = exchange;
+  return new Promise<void>((resolve, reject) => {
+    const settle = (error?: unknown) => {
+      stopWatching();
+      connection.failed.removeEventListener('abort', onFailure);
+      request.off('data', onData).off('close', onClose);
+      request.unpipe(target);
+      if (error === undefined) return resolve();
+      target.destroy();
+      reject(error);
+    };
+    const onData = (chunk: Buffer) => {
+      exchange.received += chunk.length;
+    };
+    const onClose = () => {
+      if (!request.readableEnded) settle(clientGone());
+    };
+    const onFailure = () => settle(failureOf(exchange));
+    const stopWatching = watchPace(exchange, () => target.writableLength > 0, settle);
+    target.on('error', settle).on('finish', () => settle());
+    if (connection.failed.aborted) return onFailure();
+    connection.failed.addEventListener('abort', onFailure);
+    // What came whole, but was not read before the connection was destroyed, can no longer be read.
+    if (request.destroyed && !request.readableEnded) return settle(clientGone());
+    request.on('data', onData).on('close', onClose);
+    request.pipe(target);
+    // Only now, since a client need not send a body that is refused. HTTP/1.0 has no expectations.
+    if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
+  });
+}
+
+/** Why a connection that has failed, or was closed, ends a request. */
+export function failureOf(exchange: Exchange): Refusal {
+  if (isBodyPending(exchange.request) || exchange.request.socket.destroyed) return clientGone();
+  return new Refusal(400, 'The body is longer than Content-Length declares.');
+}
+
+/** Calls `onTooSlow` if too few bytes arrive in a window while the service waits; returns a function that stops it. */
+function watchPace(
+  exchange: Exchange,
+  isBehind: () => boolean,
+  onTooSlow: (refusal: Refusal) => void,
+): () => void {
+  const {bytesPerSecond, windowMs} = exchange.pace;
+  const share = (bytesPerSecond * windowMs) / 1000;
+  let before = exchange.received;
+  return exchange.clock.every(windowMs, () => {
+    const bytes = exchange.received - before;
+    before = exchange.received;
+    if (bytes >= share || isBehind() || !isBodyPending(exchange.request)) return;
+    onTooSlow(
+      new Refusal(
+        408,
+        `The body came too slowly: less than ${bytesPerSecond} bytes a second for ${windowMs / 1000} s.`,
+      ),
+    );
+  });
+}

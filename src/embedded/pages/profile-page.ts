@@ -1,0 +1,128 @@
+import type {PlainResponse} from '../exchange/http-exchange.ts';
+import {longestName, parseName, Refusal} from '../exchange/refusal.ts';
+import {allPermissions, hasExpired, keyId, type Permission, type StoredKey} from '../state/keys.ts';
+import {copyButton, timeText} from './gallery.ts';
+import {type Html, html, type PageRequest, pageWith, tokenField} from './page.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const expiries: readonly (readonly [days: number, name: string])[] = [
+  [0, 'never'],
+  [1, 'after a day'],
+  [7, 'after a week'],
+  [30, 'after 30 days'],
+  [90, 'after 90 days'],
+  [365, 'after a year'],
+];
+
+const meanings: Readonly<Record<Permission, string>> = {
+  upload: 'upload files',
+  read: 'query /graphql',
+  graphql: 'query and change at /graphql',
+};
+
+/** GET of /profile: the user's name and API keys. A key that was just created is shown this once. */
+export async function profile(page: PageRequest): Promise<PlainResponse> {
+  const {exchange, service, session} = page;
+  const name = (await service.profile.name()) ?? '';
+  const keys = await service.keys.list();
+  const rows = await Promise.all(keys.map(key => keyRow(page, key)));
+  const {newKey, pageToken} = session;
+  if (exchange.method === 'GET') delete session.newKey;
+  const content = html`
+    ${newKey === undefined ? undefined : newKeyText(newKey, service.publicUrl())}
+    <form class="box" method="post" action="/profile/name">
+      ${tokenField(pageToken)}
+      <label>Your name <input name="name" value="${name}" required maxlength="${longestName}" autocomplete="name"></label>
+      <button>Save</button>
+    </form>
+    <h2>API keys</h2>
+    ${creation(pageToken)}
+    <ul class="keys">${rows}</ul>`;
+  return pageWith(content, exchange, {title: 'Profile', pageToken});
+}
+
+function newKeyText(key: string, url: string): Html {
+  return html`
+    <section class="box new" role="status" aria-label="The new API key">
+      <p>The new key. Copy it now: it is not shown again.</p>
+      <p><code id="new-key">${key}</code> ${copyButton(key, 'Copy key')}</p>
+      <p>Then run <code>media login --base-url ${url}</code> and paste it.</p>
+    </section>`;
+}
+
+function creation(pageToken: string): Html {
+  const permission = (one: Permission) => {
+    const checked = one === 'upload' ? html` checked` : undefined;
+    return html`<label><input type="checkbox" name="permission" value="${one}"${checked}> ${one}: ${meanings[one]}</label>`;
+  };
+  return html`
+    <form class="box" method="post" action="/profile/keys">
+      ${tokenField(pageToken)}
+      <label>Name <input name="name" required maxlength="${longestName}" placeholder="laptop" autocomplete="off"></label>
+      <fieldset><legend>It may</legend>${allPermissions.map(permission)}</fieldset>
+      <label>It expires <select name="days">${expiries.map(
+        ([days, name]) => html`<option value="${days}">${name}</option>`,
+      )}</select></label>
+      <button>Create key</button>
+    </form>`;
+}
+
+async function keyRow({service, session}: PageRequest, key: StoredKey): Promise<Html> {
+  const use = await service.keys.lastUse(key);
+  const id = keyId(key);
+  const name = key.name ?? key.label ?? 'unnamed';
+  const by = use === undefined || use.userAgent === '' ? '' : ` by ${use.userAgent}`;
+  return html`
+      <li class="box">
+        <h3>${name}</h3>
+        <dl>
+          <div><dt>key</dt><dd><code>${key.masked ?? '********'}</code></dd></div>
+          <div><dt>may</dt><dd>${key.permissions.join(', ')}</dd></div>
+          <div><dt>created</dt><dd>${timeText(key.createdAt)}</dd></div>
+          <div><dt>${hasExpired(key, service.clock) ? 'expired' : 'expires'}</dt><dd>${key.expiresAt === undefined ? 'never' : timeText(key.expiresAt)}</dd></div>
+          <div><dt>last used</dt><dd>${use === undefined ? 'never' : timeText(use.lastUsedAt)}${by}</dd></div>
+        </dl>
+        <div class="actions">
+          <details>
+            <summary>Rename</summary>
+            <form method="post" action="/profile/keys/${id}/rename">
+              ${tokenField(session.pageToken)}
+              <label>New name of ${name} <input name="name" value="${name}" required maxlength="${longestName}" autocomplete="off"></label>
+              <button>Rename</button>
+            </form>
+          </details>
+          <details>
+            <summary>Revoke</summary>
+            <form method="post" action="/profile/keys/${id}/revoke">
+              ${tokenField(session.pageToken)}<button class="danger">Revoke ${name}</button>
+            </form>
+          </details>
+        </div>
+      </li>`;
+}
+
+export async function saveName({service}: PageRequest, _id: string, form: URLSearchParams): Promise<void> {
+  await service.profile.setName(parseName(form.get('name')));
+}
+
+export async function createKey(page: PageRequest, _id: string, form: URLSearchParams): Promise<void> {
+  const permissions = allPermissions.filter(one => form.getAll('permission').includes(one));
+  if (permissions.length === 0) throw new Refusal(422, 'Choose what the key may do.');
+  const days = Number(form.get('days') ?? 0);
+  if (!expiries.some(([known]) => known === days)) throw new Refusal(422, 'Choose when the key expires.');
+  const name = parseName(form.get('name'));
+  const validity = days === 0 ? {} : {validForMs: days * dayMs};
+  page.session.newKey = await page.service.keys.create({name, permissions, ...validity});
+}
+
+export async function renameKey({service}: PageRequest, id: string, form: URLSearchParams): Promise<void> {
+  if (!(await service.keys.rename(id, parseName(form.get('name'))))) throw noSuchKeyRefusal();
+}
+
+export async function revokeKey({service}: PageRequest, id: string): Promise<void> {
+  if (!(await service.keys.revokeOne(id))) throw noSuchKeyRefusal();
+}
+
+function noSuchKeyRefusal(): Refusal {
+  return new Refusal(404, 'There is no such key. It may have been revoked.');
+}

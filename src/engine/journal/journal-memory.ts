@@ -1,0 +1,162 @@
+import {MediaError} from '../../errors.ts';
+import type {Clock, Host, StopSignal} from '../../host.ts';
+import {contentHash, type Hashable} from '../../lib/files/content-hash.ts';
+import type {User} from '../../lib/files/ownership.ts';
+import type {ReceivedRecord} from '../service/record.ts';
+import type {FileStat} from '../sources/open/source.ts';
+import type {UploadLog} from './entry.ts';
+import {contentKey, type Variant, variantKey} from './journal-identity.ts';
+import type {IndexRow} from './journal-index.ts';
+import {type FileState, pathKey, type Scope} from './line.ts';
+import {type JournalReader, readJournal} from './reader.ts';
+import {requireSameScope, requireSameService, type ServiceQuestions} from './scope.ts';
+
+/** An input as its name and its stat describe it, without its content. */
+export interface JournalInput {
+  /** Relative to the root of the input: text, or bytes if the name is not UTF-8. */
+  path: string | Uint8Array;
+  /** Bytes. */
+  size: number;
+  /** Present for files only; a source without a stat is read every time. */
+  stat?: FileStat | undefined;
+  /** What decides the content type: a rule of `--types`, or one type for all files. Undefined matches every rule. */
+  typeRule?: string | undefined;
+  /** The transform that files with a location get, such as `geotags/2`; undefined if the run sends them as they are. */
+  transformRule?: string | undefined;
+}
+
+/** An input, and the variant of it that the run sends. */
+export interface InputVariant extends JournalInput, Variant {
+  /** Receives how many earlier uploads stored the original, if this run sends it transformed. */
+  onEarlierOriginals?: (uploads: number) => void;
+}
+
+/** What the journal recorded about the content of an input in earlier uploads. */
+export type PriorUpload =
+  /** Stored: the service's record is in the journal. */
+  | {status: 'done'; received: ReceivedRecord; entry: IndexRow}
+  /** Sent under this idempotency key, but no result is recorded. */
+  | {status: 'unknown'; key: string};
+
+/**
+ * Looks inputs up in a journal, for runs and dry runs. `resendSince`, in milliseconds since the Unix epoch: unknown
+ * uploads that were released at this time or later may be sent again. By default none may, with -Infinity all.
+ */
+export class JournalLookup {
+  readonly reader: JournalReader;
+  readonly #clock: Clock;
+
+  constructor(reader: JournalReader, clock: Clock) {
+    this.reader = reader;
+    this.#clock = clock;
+  }
+
+  /** Looks a file up by its path and stat, without reading it; undefined if its content must be read. */
+  async lookUpUnchanged(
+    input: JournalInput,
+    resendSince = Number.POSITIVE_INFINITY,
+  ): Promise<PriorUpload | undefined> {
+    const {index} = this.reader;
+    if (input.stat === undefined || !index.hasSize(input.size)) return undefined;
+    const entry = index.entryOfFile(fileStateOf(input));
+    const content = entry && index.contentOf(entry.row);
+    if (entry === undefined || content === undefined) return undefined;
+    const blocking = await this.#blockingUpload(index.entriesWithContent(content), entry, resendSince);
+    return blocking ?? (entry.state === 'done' ? this.#storedUpload(entry) : undefined);
+  }
+
+  /** Looks content up by its SHA-256: an unknown upload of any variant, or a stored upload of this variant. */
+  async lookUpContent(
+    {size, onEarlierOriginals, ...variant}: Pick<InputVariant, 'size' | 'onEarlierOriginals' | keyof Variant>,
+    sha256: string,
+    resendSince = Number.POSITIVE_INFINITY,
+  ): Promise<PriorUpload | undefined> {
+    const entries = this.reader.index.entriesWithContent(contentKey(sha256, size));
+    const blocking = await this.#blockingUpload(entries, variant, resendSince);
+    if (blocking !== undefined) return blocking;
+    const stored = entries.filter(({state}) => state === 'done');
+    const done = stored.find(entry => variantKey(entry) === variantKey(variant));
+    if (done !== undefined) return this.#storedUpload(done);
+    const originals = stored.filter(({transform}) => transform === undefined);
+    if (variant.transform !== undefined && originals.length > 0) onEarlierOriginals?.(originals.length);
+    return undefined;
+  }
+
+  /** Looks an input up; hashes it only if the journal has content of its size. A run gets a log for a new upload. */
+  async beginUpload(
+    input: InputVariant,
+    source: Hashable,
+    options: {resendSince?: number; stop?: StopSignal} = {},
+  ): Promise<PriorUpload | {status: 'new'; log?: UploadLog}> {
+    if (!this.reader.index.hasSize(input.size)) return {status: 'new'};
+    const sha256 = await contentHash(source, options.stop);
+    return (await this.lookUpContent(input, sha256, options.resendSince)) ?? {status: 'new'};
+  }
+
+  /** Records whether the service honours Idempotency-Key. A dry run records nothing. */
+  recordKeySupport(_honoursKeys: boolean): void {}
+
+  /** Releases the journal. A dry run keeps nothing open. */
+  async close(): Promise<void> {}
+
+  /** The first unknown upload that forbids to send this variant. */
+  async #blockingUpload(
+    entries: readonly IndexRow[],
+    variant: Variant,
+    resendSince: number,
+  ): Promise<PriorUpload | undefined> {
+    for (const entry of entries) {
+      if (entry.state !== 'unknown' || resendSince === Number.NEGATIVE_INFINITY) continue;
+      const mayRepeat =
+        resendSince !== Number.POSITIVE_INFINITY &&
+        // Another variant has another idempotency key, so the service would store the content twice.
+        variantKey(entry) === variantKey(variant) &&
+        (await this.#isRecent(entry, resendSince));
+      if (!mayRepeat) return {status: 'unknown', key: (await this.reader.lineOf(entry)).key};
+    }
+    return undefined;
+  }
+
+  /** Whether an upload was released since then, and not in the future, as it seems after the clock was set back. */
+  async #isRecent(entry: IndexRow, since: number): Promise<boolean> {
+    const releaseTime = await this.reader.releaseTimeOf(entry);
+    return releaseTime >= since && releaseTime <= this.#clock.now() + 60_000;
+  }
+
+  async #storedUpload(entry: IndexRow): Promise<PriorUpload> {
+    return {status: 'done', received: await this.reader.recordOf(entry), entry};
+  }
+}
+
+/** A file that changed less than this many nanoseconds ago may change again without a change of its times. */
+const settleTimeNs = 2_000_000_000n;
+
+/** The state of a file as lines record it. */
+export function fileStateOf({path, size, stat, typeRule, transformRule}: JournalInput): FileState {
+  const times = stat && `${stat.mtimeNs} ${stat.ctimeNs} ${stat.dev} ${stat.ino}`;
+  const types = transformRule === undefined ? typeRule : `${typeRule} ${transformRule}`;
+  return {path: pathKey(path), size, stat: times, types};
+}
+
+/** The state of a file, without a stat so young that a later change might leave it equal; `now` in milliseconds. */
+export function settledStateOf(input: JournalInput, now: number): FileState {
+  const {stat} = input;
+  const isSettled = stat !== undefined && BigInt(Math.floor(now)) * 1_000_000n - stat.ctimeNs >= settleTimeNs;
+  return fileStateOf({...input, stat: isSettled ? stat : undefined});
+}
+
+/** Reads a journal for a dry run, without a lock; undefined if there is no file. Rejects as openJournal() does. */
+export async function readLookup(
+  path: string,
+  host: Pick<Host, 'cwd' | 'files' | 'clock'> & User,
+  runScope: Scope | undefined,
+  questions: ServiceQuestions = {},
+): Promise<JournalLookup | undefined> {
+  const reader = await readJournal(path, host, {user: host}).catch(error => {
+    if (!(error instanceof MediaError) || error.code !== 'file_missing') throw error;
+  });
+  if (reader === undefined) return undefined;
+  if (runScope !== undefined && reader.scope !== undefined) requireSameScope(reader.scope, runScope, path);
+  await requireSameService(reader.scope, questions, path);
+  return new JournalLookup(reader, host.clock);
+}

@@ -1,0 +1,202 @@
+import {MediaError} from '../../errors.ts';
+import type {Host} from '../../host.ts';
+import {holderText, markEnded} from '../../lib/files/holder.ts';
+import type {Lock} from '../../lib/files/lock.ts';
+import {systemCode} from '../../lib/system-code.ts';
+import {journalAccessError, takenOverError} from './journal-errors.ts';
+import {appendAll, type JournalHandle} from './journal-file.ts';
+import type {JournalIndex} from './journal-index.ts';
+import {formatTransition, formatWriterLine, isRecordJson, type Transition, type WriterEvent} from './line.ts';
+import type {WriterCheck} from './writer-check.ts';
+
+/** How often an idle writer appends an `alive` line, in milliseconds. */
+const renewMs = 20_000;
+
+/** The transitions that must survive a crash of the machine before the run goes on. */
+const durableEvents: ReadonlySet<QueuedLine['event']> = new Set(['commit', 'done', 'resolved', 'forgotten']);
+
+/** A line to append; its promise resolves to its offset in the file. */
+interface QueuedLine {
+  text: string;
+  event: Transition['event'] | WriterEvent | 'header';
+  resolve: (offset: number) => void;
+  reject: (error: MediaError) => void;
+}
+
+export interface LogParts {
+  handle: JournalHandle;
+  check: WriterCheck;
+  lock: Lock;
+  index: JournalIndex;
+  displayPath: string;
+  host: Host;
+  /**
+   * Whether appends of two machines may overwrite each other, as on NFS. If so, only the owner of the lock may send.
+   */
+  isRemote: boolean;
+  /** Whether each write is durable when it resolves, without a sync. */
+  syncsWrites: boolean;
+}
+
+/**
+ * Appends the lines of a run to its journal, as the only writer. Lines that arrive during a write form the next group,
+ * with one write and one sync. After a failure, all later lines reject.
+ */
+export class JournalLog {
+  readonly #parts: LogParts;
+  readonly #stopRenewing: () => void;
+  #queue: QueuedLine[] = [];
+  #writing: Promise<void> | undefined;
+  #failure: MediaError | undefined;
+  /** The `done` and `failed` lines that could not be written. */
+  readonly #lostOutcomes: string[] = [];
+  #isIdle = true;
+
+  constructor(parts: LogParts) {
+    this.#parts = parts;
+    this.#stopRenewing = parts.host.clock.every(renewMs, () => this.#renew());
+  }
+
+  /** Appends a line without waiting. The next commit is durable only if this line is. */
+  appendWithoutWaiting(transition: Transition): void {
+    this.throwIfFailed();
+    this.append(transition).catch(() => {});
+  }
+
+  /** Throws the failure after which nothing more can be written, if there was one. */
+  throwIfFailed(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Resolves when the line is in the file; for a commit, when the upload may send its last chunk. */
+  async append(transition: Transition): Promise<void> {
+    const {index, lock} = this.#parts;
+    const by = lock.holder.token;
+    const text = formatTransition(transition, by);
+    // Only the record comes from outside, so only the record can be malformed.
+    if ('recordJson' in transition && !isRecordJson(transition.recordJson))
+      throw new Error(`not a journal line: ${text}`);
+    this.#isIdle = false;
+    const {event, key} = transition;
+    try {
+      index.apply({by, ...transition}, await this.#write(text, event));
+    } catch (error) {
+      if ((event === 'done' || event === 'failed') && index.rowOf(key) !== -1) this.#lostOutcomes.push(text);
+      throw error;
+    }
+    if (event === 'commit') index.release(by);
+  }
+
+  /** Appends another header, with members that the first one lacks, without waiting. */
+  appendHeader(text: string): void {
+    this.#write(text, 'header').catch(() => {});
+  }
+
+  /** Makes all lines durable, and releases the journal; rejects if they are not durable. */
+  async close(): Promise<void> {
+    const {handle, lock} = this.#parts;
+    try {
+      await this.#end();
+    } finally {
+      // All lines are durable by now, and other runs see that this writer has ended.
+      await Promise.allSettled([handle.close(), lock.release()]);
+    }
+  }
+
+  /** Records the end of this writer. */
+  async #end(): Promise<void> {
+    this.#stopRenewing();
+    markEnded(this.#parts.lock.holder);
+    // If this write fails, other runs judge by the process, or wait until it is certainly gone.
+    if (this.#failure === undefined) await this.#writeEvent('close').catch(() => {});
+    await this.#writing;
+    // The callers of append() have the failure already.
+    if (this.#failure !== undefined) return this.#writeLostOutcomes(this.#failure).catch(() => {});
+    await this.#sync().catch(error => {
+      throw this.#fail(error);
+    });
+  }
+
+  /** Writes the lost outcomes again: a full disk may have room now. The `open` line excuses an incomplete line. */
+  async #writeLostOutcomes({cause}: MediaError): Promise<void> {
+    const {check, handle, lock, isRemote} = this.#parts;
+    if (this.#lostOutcomes.length === 0 || systemCode(cause) === undefined) return;
+    if (isRemote && !(await lock.isOurs())) return;
+    if (check.verifyAppend(Buffer.alloc(0)).other !== undefined) return;
+    const lines = [this.#writerLine('open'), ...this.#lostOutcomes, this.#writerLine('close')].join('');
+    await appendAll(handle, Buffer.from(`\n${lines}`));
+    await this.#sync();
+  }
+
+  #writeEvent(event: WriterEvent): Promise<number> {
+    return this.#write(this.#writerLine(event), event);
+  }
+
+  #writerLine(event: WriterEvent): string {
+    const {lock, host} = this.#parts;
+    return formatWriterLine(event, lock.holder, host.clock.now());
+  }
+
+  #write(text: string, event: QueuedLine['event']): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({text, event, resolve, reject});
+      this.#writing ??= this.#writeGroups();
+    });
+  }
+
+  async #writeGroups(): Promise<void> {
+    while (this.#queue.length > 0) {
+      // Handles all responses that have arrived first, so that their lines share one sync.
+      await this.#parts.host.nextTurn();
+      const group = this.#queue;
+      this.#queue = [];
+      if (this.#failure === undefined) await this.#writeGroup(group).catch(error => this.#fail(error));
+      // Lines that have resolved ignore this.
+      if (this.#failure !== undefined) for (const {reject} of group) reject(this.#failure);
+    }
+    this.#writing = undefined;
+  }
+
+  async #writeGroup(group: readonly QueuedLine[]): Promise<void> {
+    // A commit permits to send; only the last writer gets this permission.
+    const isRelease = group.some(({event}) => event === 'commit');
+    const lines = group.map(({text}) => text).join('');
+    const bytes = Buffer.from(isRelease ? `${lines}${this.#writerLine('release')}` : lines);
+    await appendAll(this.#parts.handle, bytes);
+    if (group.some(({event}) => durableEvents.has(event))) await this.#sync();
+    let offset = await this.#verifyGroup(bytes, isRelease);
+    for (const line of group) {
+      const isWithheld = line.event === 'commit' && this.#failure !== undefined;
+      if (!isWithheld) line.resolve(offset);
+      offset += Buffer.byteLength(line.text);
+    }
+  }
+
+  /** The offset of these bytes in the file. Sets #failure if another writer has taken the journal over. */
+  async #verifyGroup(bytes: Buffer, isRelease: boolean): Promise<number> {
+    const {check, lock, displayPath, isRemote} = this.#parts;
+    const {start, other} = check.verifyAppend(bytes);
+    if (other !== undefined) this.#failure ??= takenOverError(displayPath, holderText(other.holder));
+    else if (isRemote && isRelease && !(await lock.isOurs()))
+      this.#failure ??= takenOverError(displayPath, 'another process');
+    return start;
+  }
+
+  async #sync(): Promise<void> {
+    const {handle, syncsWrites} = this.#parts;
+    if (!syncsWrites) await handle.datasync();
+  }
+
+  #renew(): void {
+    this.#parts.lock.renew().catch(() => {});
+    // If this fails, the next line of an upload rejects.
+    if (this.#isIdle && this.#failure === undefined) this.#writeEvent('alive').catch(() => {});
+    this.#isIdle = true;
+  }
+
+  #fail(error: unknown): MediaError {
+    this.#failure ??=
+      error instanceof MediaError ? error : journalAccessError(this.#parts.displayPath, 'written', error);
+    return this.#failure;
+  }
+}

@@ -1,0 +1,165 @@
+import {dirname} from 'node:path';
+import {MediaError} from '../../errors.ts';
+import {command, hint} from '../../hint.ts';
+import type {Host} from '../../host.ts';
+import {syncDirectory} from '../../lib/files/durable.ts';
+import {diskKind} from '../../lib/files/file-system.ts';
+import {type Holder, holderText, stateOf} from '../../lib/files/holder.ts';
+import {acquireLock, type Lock, LockHeld, type LockOptions, pollMs, staleMs} from '../../lib/files/lock.ts';
+import {resolveUserPath} from '../../lib/files/typed-path.ts';
+import {systemCode} from '../../lib/system-code.ts';
+import {journalAccessError, journalInUseError, unusableJournalError} from './journal-errors.ts';
+import {appendAll, type JournalHandle, openError, openJournalFile} from './journal-file.ts';
+import {formatHeader, formatWriterLine, type Scope} from './line.ts';
+import {JournalLog} from './log.ts';
+import {JournalReader} from './reader.ts';
+import {type Recovery, recover} from './recovery.ts';
+import {Journal} from './run-journal.ts';
+import {requireSameScope, requireSameService, type ServiceQuestions} from './scope.ts';
+import {WriterCheck} from './writer-check.ts';
+
+export interface JournalOptions extends WaitOptions, ServiceQuestions {
+  /** The scope of the run; the journal must have the same. Without a scope, the journal must exist. */
+  scope?: Scope;
+  /** Whether to index paths; by default only without a scope. */
+  paths?: boolean;
+}
+
+interface Opening {
+  absolute: string;
+  displayPath: string;
+  handle: JournalHandle;
+  lock: Lock;
+  recovery: Recovery;
+}
+
+/**
+ * Opens or creates a journal for a run, and locks other runs out until close(). Rejects, with the file unchanged, if
+ * another run uses the journal, or if it is damaged, not a journal, or of another version, service or shard.
+ */
+export async function openJournal(path: string, host: Host, options: JournalOptions = {}): Promise<Journal> {
+  const absolute = resolveUserPath(host.cwd(), path);
+  const lock = await lockJournal(absolute, path, host, options);
+  // One call on another thread per group of lines instead of two. Only Linux flushes the disk's cache with O_DSYNC.
+  const syncsWrites = host.platform === 'linux';
+  let handle: JournalHandle | undefined;
+  try {
+    const access = options.scope === undefined ? 'write' : 'create';
+    handle = await openJournalFile(host.files, absolute, path, access, {syncsWrites, user: host});
+    const recovery = await recover(handle, path, {paths: options.paths ?? options.scope === undefined});
+    const opening: Opening = {absolute, displayPath: path, handle, lock, recovery};
+    requireUsable(recovery, path, options.scope);
+    await waitForWriter(opening, host, options);
+    await requireSameService(recovery.scope, options, path);
+    const check = await becomeWriter(opening, host, options.scope);
+    const {isRemote, isLocal} = await diskKind(host.files, absolute);
+    const log = new JournalLog({
+      ...{handle, check, lock, index: recovery.index, displayPath: path, host, isRemote},
+      syncsWrites: syncsWrites && isLocal,
+    });
+    return new Journal(new JournalReader(path, recovery, handle), log, host);
+  } catch (error) {
+    await Promise.allSettled([handle?.close(), lock.release()]);
+    const isSystemError = !(error instanceof MediaError) && systemCode(error) !== undefined;
+    throw isSystemError ? journalAccessError(path, 'written', error) : error;
+  }
+}
+
+function requireUsable({scope}: Recovery, displayPath: string, runScope: Scope | undefined): void {
+  if (scope !== undefined && runScope !== undefined) requireSameScope(scope, runScope, displayPath);
+  if (scope === undefined && runScope === undefined)
+    throw unusableJournalError(`The journal ${displayPath} is empty`, hint`${command('uploadWithJournal')}`);
+}
+
+/** Appends the `open` line, after which earlier writers send nothing, then reads all lines before it. */
+async function becomeWriter(
+  {absolute, displayPath, handle, lock, recovery}: Opening,
+  host: Host,
+  runScope: Scope | undefined,
+): Promise<WriterCheck> {
+  const {unfinishedLine, next, scope} = recovery;
+  const isNew = scope === undefined && runScope !== undefined;
+  const lineBreak = unfinishedLine === undefined ? '' : '\n';
+  const header = isNew ? formatHeader(runScope) : '';
+  const bytes = Buffer.from(
+    `${lineBreak}${header}${formatWriterLine('open', lock.holder, host.clock.now())}`,
+  );
+  await appendAll(handle, bytes);
+  // This run relies on lines that a killed run may have written but not synced.
+  await handle.datasync();
+  if (isNew) await syncDirectory(dirname(absolute), host.files);
+  const check = new WriterCheck(
+    {files: host.files, handle, path: absolute, displayPath},
+    lock.holder.token,
+    next.offset + (unfinishedLine?.bytes.length ?? 0),
+  );
+  check.verifyAppend(bytes);
+  await recovery.read(handle);
+  requireUsable(recovery, displayPath, runScope);
+  if (recovery.writer?.by !== lock.holder.token) {
+    // Two runs opened the journal at the same moment, and the other run was last.
+    throw journalInUseError(displayPath, recovery.writer?.holder);
+  }
+  return check;
+}
+
+/** How a run waits for a journal that another run may use. */
+interface WaitOptions extends Pick<LockOptions, 'patienceMs' | 'stop'> {
+  /** Receives a sentence for the user when the run waits, and when it has taken the journal over. */
+  note?: ((text: string) => void) | undefined;
+}
+
+/** Locks a journal. For a holder on another machine, waits until it renews its lock, or was silent for 90 s. */
+export async function lockJournal(
+  absolute: string,
+  displayPath: string,
+  host: Host,
+  {note = () => {}, ...patience}: WaitOptions = {},
+): Promise<Lock> {
+  try {
+    const onUnknownHolder = (holder: Holder | undefined) => note(waitingNote(displayPath, holder));
+    const lock = await acquireLock(`${absolute}.lock`, host, {...patience, onUnknownHolder});
+    const {replaced} = lock;
+    if (replaced !== undefined && stateOf(replaced, host) === 'unknown')
+      note(takeoverNote(displayPath, replaced));
+    return lock;
+  } catch (error) {
+    if (error instanceof LockHeld) throw journalInUseError(displayPath, error.holder);
+    throw patience.stop?.aborted ? error : openError(displayPath, error);
+  }
+}
+
+/** If the last writer has not recorded its end, waits until it is certainly gone; rejects if it is alive or writes. */
+async function waitForWriter(
+  {recovery: {writer}, lock, displayPath, handle}: Opening,
+  host: Host,
+  {note = () => {}, stop}: WaitOptions,
+): Promise<void> {
+  if (writer === undefined) return;
+  const {holder} = writer;
+  const state = holder === undefined ? 'unknown' : stateOf(holder, host);
+  if (state === 'dead' || lock.replaced?.token === writer.by) return;
+  if (state === 'alive') throw journalInUseError(displayPath, holder);
+  const statsBefore = await handle.stat();
+  const start = host.clock.monotonic();
+  let isAnnounced = false;
+  // Waits this long at most: if the clock was set back, the age of the file means nothing.
+  while (host.clock.monotonic() - start < staleMs) {
+    const {size, mtimeMs} = await handle.stat();
+    if (size !== statsBefore.size) throw journalInUseError(displayPath, holder);
+    // Compares two times of one file server, never the clocks of two machines.
+    if ((await lock.touchedAt()) - mtimeMs >= staleMs) break;
+    if (!isAnnounced) note(waitingNote(displayPath, holder));
+    isAnnounced = true;
+    await host.clock.sleep(pollMs, stop);
+  }
+  note(takeoverNote(displayPath, holder));
+}
+
+function waitingNote(displayPath: string, holder: Holder | undefined): string {
+  return `Waiting: the journal ${displayPath} is held by ${holderText(holder)}, which may still be running. If it shows no activity for 90 s, this run takes the journal over.`;
+}
+
+function takeoverNote(displayPath: string, holder: Holder | undefined): string {
+  return `The journal ${displayPath} was taken over from ${holderText(holder)}.`;
+}

@@ -1,0 +1,149 @@
+import {dirname, isAbsolute} from 'node:path';
+import {Readable} from 'node:stream';
+import {MediaError} from '../../../errors.ts';
+import type {Host, StopSignal} from '../../../host.ts';
+import {runChild} from '../../../lib/child.ts';
+import {pathOfFileUrl} from '../../../lib/files/typed-path.ts';
+import {isString} from '../../../lib/json.ts';
+import {omitUndefined} from '../../../lib/object.ts';
+import {systemCode, undefinedIfThrows} from '../../../lib/system-code.ts';
+import type {Source} from '../open/source.ts';
+import {spooledSource} from '../open/spooled.ts';
+import {type ClipboardCommand, type ClipboardProgram, clipboardPrograms} from './programs.ts';
+
+/** What was copied: files, by their absolute paths, with a sentence that names what else was copied, or a picture. */
+export type ClipboardContent = {files: string[]; warning?: string} | {picture: Buffer; name: string};
+
+/** How long a program may take: it waits for the program of the picture, and on macOS for the user's permission. */
+const timeLimitMs = 30_000;
+
+/** The most bytes of a picture. */
+const largestPicture = 512 * 1024 * 1024;
+
+/** Reads the files or the picture in the clipboard; `clipboard_empty` without either, else `clipboard_unusable`. */
+export async function readClipboard(host: Host, stop?: StopSignal): Promise<ClipboardContent> {
+  for (const program of clipboardPrograms(host)) {
+    const output = (command: ClipboardCommand) => outputOf(command, host, program.nothing, stop);
+    const formats = (await output(program.formats))?.toString().split(/[,\r\n]+\s*/);
+    if (formats === undefined) continue;
+    return contentIn(formats, program, async command => (await output(command)) ?? Buffer.of());
+  }
+  throw noProgramError(host);
+}
+
+/** A picture from the clipboard as a source. */
+export function pictureSource(
+  {picture, name}: {picture: Buffer; name: string},
+  temporaryDirectory: string,
+): Source {
+  return spooledSource({
+    ...{what: 'The picture in the clipboard', name, temporaryDirectory},
+    stream: () => Readable.from([picture]),
+  });
+}
+
+/** What is in the clipboard in one of these formats, by one of its programs. */
+async function contentIn(
+  formats: readonly string[],
+  {files, readFiles, pictures, readPicture}: ClipboardProgram,
+  outputOf: (command: ClipboardCommand) => Promise<Buffer>,
+): Promise<ClipboardContent> {
+  const ofFiles = best(formats, files);
+  let warning: string | undefined;
+  if (ofFiles !== undefined) {
+    const {paths, others} = pathsIn(await outputOf(readFiles(ofFiles)));
+    if (others.length > 0)
+      warning = `Not uploaded: ${others.join(', ')}. They are not files on this machine, or their names are not UTF-8.`;
+    if (paths.length > 0) return {files: paths, ...omitUndefined({warning})};
+  }
+  const ofPicture = best(formats, pictures);
+  if (ofPicture === undefined) throw emptyClipboardError(warning);
+  const picture = decodeOutput(await outputOf(readPicture(ofPicture)));
+  if (picture.length === 0) throw emptyClipboardError();
+  return {picture, name: pictureName(ofPicture)};
+}
+
+/** What a command prints; undefined if its program is not installed. `nothing`: what it says if nothing was copied. */
+async function outputOf(
+  command: ClipboardCommand,
+  host: Host,
+  nothing: RegExp | undefined,
+  stop: StopSignal | undefined,
+): Promise<Buffer | undefined> {
+  const end = await runChild(host, {
+    command,
+    stderr: 'pipe',
+    // Windows looks for programs in the working directory first.
+    cwd: dirname(host.nodePath()),
+    timeoutMs: timeLimitMs,
+    stop,
+    longestOutput: largestPicture,
+  });
+  stop?.throwIfAborted();
+  if (end.kind === 'timeout') throw failure(`${command.program} did not end within ${timeLimitMs / 1000} s`);
+  if (end.kind === 'failed') {
+    if (systemCode(end.cause) === 'ENOENT') return undefined;
+    throw failure(`${command.program}: ${end.reason}`, end.cause);
+  }
+  if (end.status === 0) return end.stdout;
+  if (nothing?.test(end.stderr)) throw emptyClipboardError();
+  const [reason = ''] = end.stderr.trim().split(/\r?\n/);
+  throw failure(`${command.program}: ${reason || `it ended with status ${end.status}`}`);
+}
+
+function best(formats: readonly string[], patterns: readonly RegExp[]): string | undefined {
+  return patterns.map(pattern => formats.find(offered => pattern.test(offered))).find(isString);
+}
+
+/** The files that lines name as paths or file:// URLs; others, such as files of a server, apart. */
+function pathsIn(text: Buffer): {paths: string[]; others: string[]} {
+  const paths: string[] = [];
+  const others: string[] = [];
+  for (const line of text.toString().split(/\r?\n/)) {
+    const path = undefinedIfThrows(() => pathOfFileUrl(line.trim()));
+    if (path !== undefined && isAbsolute(path)) paths.push(path);
+    // File managers begin a list with a verb; a list of URLs may have comments.
+    else if (!/^(copy|cut|#.*)?$/.test(line.trim())) others.push(line.trim());
+  }
+  return {paths: [...new Set(paths)], others};
+}
+
+/** The bytes decide where a format has no usual extension. On macOS and Windows every picture is read as PNG. */
+function pictureName(format: string): string {
+  if (!format.startsWith('image/')) return 'clipboard.png';
+  const [, extension] = /^image\/(\w+)(?:\+xml)?$/.exec(format) ?? [];
+  return extension === undefined ? 'clipboard' : `clipboard.${extension}`;
+}
+
+/** How AppleScript begins to print data; the name of its format and the data in hex follow. */
+const scriptData = Buffer.from('«data ');
+
+function decodeOutput(output: Buffer): Buffer {
+  if (!output.subarray(0, scriptData.length).equals(scriptData)) return output;
+  return Buffer.from(output.subarray(scriptData.length + 'PNGf'.length).toString('latin1'), 'hex');
+}
+
+function emptyClipboardError(
+  hint = 'Copy a picture, or a file in a file manager, and try again.',
+): MediaError {
+  return new MediaError('clipboard_empty', 'The clipboard contains no picture.', {hint});
+}
+
+function failure(why: string, cause?: unknown): MediaError {
+  return new MediaError('clipboard_unusable', `The clipboard could not be read: ${why}.`, {
+    hint: 'Save the picture as a file, and upload that.',
+    cause,
+  });
+}
+
+function noProgramError(host: Host): MediaError {
+  const {platform, env} = host;
+  if (platform === 'darwin' || platform === 'win32')
+    return failure(`${platform === 'darwin' ? 'osascript' : 'powershell.exe'} is not on the PATH`);
+  if (!env['WAYLAND_DISPLAY'] && !env['DISPLAY'])
+    return failure('there is no desktop here (neither WAYLAND_DISPLAY nor DISPLAY is set)');
+  const name = env['WAYLAND_DISPLAY'] ? 'wl-clipboard' : 'xclip';
+  return new MediaError('clipboard_unusable', `To read the clipboard, ${name} must be installed.`, {
+    hint: `On Debian and Ubuntu: sudo apt install ${name}`,
+  });
+}

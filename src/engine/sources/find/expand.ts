@@ -1,0 +1,188 @@
+import {MediaError, refuseStdinTwice} from '../../../errors.ts';
+import {command, hint, option} from '../../../hint.ts';
+import type {StopSignal} from '../../../host.ts';
+import {toText} from '../../../lib/files/typed-path.ts';
+import {itemsUnlessStopped, Stop} from '../../../lib/stop.ts';
+import {webUrlError} from '../open/file-source.ts';
+import type {Source} from '../open/source.ts';
+import {type ListContext, Lists} from './name-lists.ts';
+import {type Candidate, Finder, type UnfollowedLink} from './named-inputs.ts';
+import {seenIn} from './seen.ts';
+import {compileFilters, isPattern} from './walk/patterns.ts';
+
+/** The inputs of a command line. */
+export interface InputRequest {
+  /** Files, directories, patterns; `-` is standard input. */
+  inputs: readonly string[];
+  /** Whether directories are read recursively. */
+  recursive?: boolean;
+  /** Whether directories and patterns include hidden files and files that are neither images nor videos. */
+  all?: boolean;
+  /** Lists of names, one per line or each ended by a zero byte; `-` is standard input. */
+  filesFrom?: readonly string[];
+  exclude?: readonly string[];
+  /** The name for standard input. */
+  name?: string;
+}
+
+/** The surroundings that inputs are read in. */
+export interface InputContext extends ListContext {
+  temporaryDirectory: string;
+  /** Called for each link to a directory that is not followed. */
+  onUnfollowedLink?(name: string): unknown;
+  /** Called for each file that a walk finds; returns what stands for it. */
+  mapFile?(source: Source): Source;
+}
+
+/**
+ * Yields everything to upload: the inputs in the order given, then the lists; directories depth first in byte order. A
+ * file that is named or found twice is yielded once. Rejects with `usage` or `nothing_matched` before the first source
+ * if an input is invalid, or if a directory or a pattern yields nothing, but not for an empty list or a single bad
+ * file: its source rejects when it is opened. Files that may be left out are yielded too, with `found`, since their
+ * bytes may decide, and since they are counted.
+ */
+export async function* expandInputs(request: InputRequest, context: InputContext): AsyncGenerator<Source> {
+  checkRequest(request);
+  const lists = request.filesFrom?.length ? new Lists(context) : undefined;
+  try {
+    const inputs = await planInputs(request, context, lists);
+    // All are checked before anything is sent, so that a typo in the last one does not end the upload half-way.
+    for (const input of inputs.slice(1)) await checkInput(input);
+    const isOne = inputs.length < 2 && lists === undefined;
+    let isRepeat: ReturnType<typeof seenIn> | undefined;
+    for (const input of inputs) {
+      let isEmpty = true;
+      let hasLinks = false;
+      for await (const candidate of input.bufferedItems ?? (await input.open())) {
+        if ('unfollowed' in candidate) {
+          hasLinks = true;
+          context.onUnfollowedLink?.(toText(candidate.unfollowed));
+          continue;
+        }
+        const {source, file} = candidate;
+        isEmpty = false;
+        // With a single input, only links in a walk can lead to a file again.
+        const mayRepeat = file !== undefined && !(isOne && (file.isPlain || file.isNamed));
+        if (mayRepeat) {
+          isRepeat ??= seenIn(context.cwd);
+          if (await isRepeat(file, source)) continue;
+        }
+        yield file === undefined || file.isNamed ? source : (context.mapFile?.(source) ?? source);
+      }
+      if (isEmpty && input.nothing !== undefined) throw input.nothing(hasLinks);
+    }
+  } finally {
+    lists?.close();
+  }
+}
+
+function checkRequest({inputs, filesFrom: lists = [], name}: InputRequest): void {
+  if (inputs.length + lists.length === 0) {
+    throw new MediaError('nothing_matched', 'There is nothing to upload: no input was given.', {
+      hint: hint`Name files${hint`, as in ${command('upload', 'photo.png')}, or - for standard input`}.`,
+    });
+  }
+  const isList = lists.includes('-');
+  const stdinHint = isList ? 'Read the list from a file instead, or upload from one.' : 'Use - only once.';
+  refuseStdinTwice([...inputs, ...lists], stdinHint);
+  if (name !== undefined && !inputs.includes('-')) {
+    throw new MediaError('usage', 'A name is for standard input, but no input is -.', {
+      hint: hint`Use it with -, as in: ${command('uploadStdin')}`,
+    });
+  }
+}
+
+async function planInputs(
+  request: InputRequest,
+  context: InputContext,
+  lists: Lists | undefined,
+): Promise<Input[]> {
+  const {recursive = false, all = false, exclude = [], name} = request;
+  const filters = compileFilters(exclude);
+  const finder = new Finder({...context, recursive, all, filters, stdinName: name});
+  const condition = exclude.length > 0 ? ' that is not excluded' : '';
+  const inputs = request.inputs.map(
+    (argument): Input => ({
+      open: () => finder.candidatesOf(argument),
+      isLookedInto: argument !== '-' && (recursive || isPattern(argument)),
+      isOnce: false,
+      nothing: hasLinks => {
+        const [kind, verb] = isPattern(argument) ? ['pattern', 'matches'] : ['directory', 'contains'];
+        const sentence = `The ${kind} ${argument} ${verb} no file${condition}.`;
+        const mayMatchDirectories = isPattern(argument) && !recursive;
+        const details = {hint: hasLinks ? linksHint : mayMatchDirectories ? directoriesHint : undefined};
+        return webUrlError(argument) ?? new MediaError('nothing_matched', sentence, details);
+      },
+    }),
+  );
+  if (lists === undefined) return inputs;
+  for (const file of request.filesFrom ?? []) {
+    const names = await lists.open(file);
+    inputs.push({open: async () => finder.candidatesOfList(names), isLookedInto: true, isOnce: true});
+  }
+  return inputs;
+}
+
+const directoriesHint = hint`A pattern matches directories only with ${option('recursive')}.`;
+
+const linksHint = 'Links to directories are not followed: name one to upload what is in it.';
+
+type InputItem = Candidate | UnfollowedLink;
+
+interface Input {
+  open: () => Promise<AsyncIterableIterator<InputItem>>;
+  /** Whether it is read before its turn, to find out whether it is empty or invalid. */
+  isLookedInto: boolean;
+  /** Whether it can be read only once, like a pipe: then what was read before its turn is kept in `begun`. */
+  isOnce: boolean;
+  bufferedItems?: AsyncIterable<InputItem>;
+  /** The error if the input yields nothing, or only unfollowed links; without it, the input may be empty. */
+  nothing?: (hasLinks: boolean) => MediaError;
+}
+
+/** Reads an input up to its first candidate; keeps what was read only if it cannot be read again. */
+async function checkInput(input: Input): Promise<void> {
+  if (!input.isLookedInto) return;
+  const rest = await input.open();
+  const first = [await rest.next()];
+  for (let last = first[0]; last && !last.done && 'unfollowed' in last.value; last = first.at(-1))
+    first.push(await rest.next());
+  if (input.isOnce) input.bufferedItems = resumeIterator(first, rest);
+  else await rest.return?.();
+  if (first.at(-1)?.done && input.nothing !== undefined) throw input.nothing(first.length > 1);
+}
+
+/**
+ * The items of an iterator, until a signal interrupts the run: then its next item is not waited for, since a disk may
+ * hang, and the iteration rejects with the signal's reason. A deadline does not end it, since the items that are left
+ * are reported.
+ */
+export function interruptible<Item>(
+  items: AsyncIterable<Item>,
+  signal: StopSignal<Error>,
+): AsyncIterableIterator<Item> {
+  const interruption = new Stop<Error>();
+  const onStop = () => {
+    const {reason} = signal;
+    if (reason instanceof MediaError && reason.code === 'interrupted') interruption.abort(reason);
+  };
+  if (signal.aborted) onStop();
+  signal.addEventListener('abort', onStop, {once: true});
+  return itemsUnlessStopped(items, interruption);
+}
+
+/** The items that were already taken from an iterator, then the rest. */
+export async function* resumeIterator<Item>(
+  first: readonly IteratorResult<Item>[],
+  rest: AsyncIterableIterator<Item>,
+): AsyncGenerator<Item> {
+  try {
+    for (const {done, value} of first) {
+      if (done) return;
+      yield value;
+    }
+    yield* rest;
+  } finally {
+    await rest.return?.();
+  }
+}

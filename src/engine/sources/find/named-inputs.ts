@@ -1,0 +1,184 @@
+import {basename} from 'node:path';
+import {MediaError, systemError, tooManyOpen} from '../../../errors.ts';
+import {command, fact, hint, phrase} from '../../../hint.ts';
+import {type ByteName, isText, toBytes, toPath, toText} from '../../../lib/files/typed-path.ts';
+import {isMissing, isOutOfDescriptors} from '../../../lib/system-code.ts';
+import {isNamedMedia} from '../../../media/type/decide.ts';
+import {Disk} from '../open/disk.ts';
+import {sourceAt} from '../open/file-source.ts';
+import type {Source} from '../open/source.ts';
+import {spooledSource} from '../open/spooled.ts';
+import type {ListContext} from './name-lists.ts';
+import type {NamedFile} from './seen.ts';
+import {fromPath, isHiddenName, joinNames, normalizeName, resolveName, withSlashes} from './walk/names.ts';
+import {compileGlob, type Filters, isPattern} from './walk/patterns.ts';
+import {type WalkResult, type WalkRules, walk} from './walk/walk.ts';
+
+/** A source from an input, before it is known whether another input has yielded it too. */
+export interface Candidate {
+  source: Source;
+  /** Its file; absent for standard input. */
+  file?: NamedFile;
+}
+
+/** A link to a directory that is not followed. */
+export interface UnfollowedLink {
+  unfollowed: ByteName;
+}
+
+/** What is at a path, following links. */
+type Kind = 'regular' | 'directory' | 'other' | 'missing';
+
+export interface FinderOptions extends Pick<ListContext, 'cwd' | 'stdin'> {
+  recursive: boolean;
+  /** Whether walks include hidden files and files that are not media. */
+  all: boolean;
+  filters: Filters;
+  temporaryDirectory: string;
+  /** The name for standard input. */
+  stdinName?: string | undefined;
+}
+
+/** Finds what arguments and names in lists stand for; each call reads the file system again. */
+export class Finder {
+  readonly #options: FinderOptions;
+  readonly #disk = new Disk();
+
+  constructor(options: FinderOptions) {
+    this.#options = options;
+  }
+
+  /** What an argument stands for: standard input, a file, the files in a directory, or the matches of a pattern. */
+  async candidatesOf(argument: string): Promise<AsyncIterableIterator<Candidate | UnfollowedLink>> {
+    if (argument === '-') return only({source: this.#stdin()});
+    const name = fromPath(argument);
+    const kind = await this.#kindOf(name);
+    if (kind === 'missing' && isPattern(argument)) return this.#matching(argument);
+    if (kind === 'directory' && this.#options.recursive) return this.#below(name);
+    return only(this.#one(name, kind));
+  }
+
+  /** What the names in a list stand for: like arguments, except that they are never patterns or `-`. */
+  async *candidatesOfList(names: AsyncIterable<ByteName>): AsyncGenerator<Candidate | UnfollowedLink> {
+    const {filters, recursive} = this.#options;
+    for await (const bytes of names) {
+      const name = withSlashes(bytes);
+      const kind = await this.#kindOf(name);
+      const isEntered = kind === 'directory' && recursive;
+      if (isEntered && filters.enters(normalizeName(name))) yield* this.#below(name);
+      if (!isEntered && filters.takes(normalizeName(name))) yield this.#one(name, kind);
+    }
+  }
+
+  #stdin(): Source {
+    const {stdin, temporaryDirectory, stdinName} = this.#options;
+    const name = stdinName === undefined ? '-' : basename(stdinName);
+    return spooledSource({what: 'Standard input', name, stream: stdin, temporaryDirectory});
+  }
+
+  async #kindOf(name: ByteName): Promise<Kind> {
+    try {
+      const stats = await this.#disk.files.stat(toPath(resolveName(this.#options.cwd, name)));
+      return stats.isFile() ? 'regular' : stats.isDirectory() ? 'directory' : 'other';
+    } catch {
+      return 'missing';
+    }
+  }
+
+  #one(name: ByteName, kind: Kind): Candidate {
+    const {cwd, recursive} = this.#options;
+    const names = namesOf(name, normalizeName(name));
+    const file: NamedFile = {name, isPlain: false, isNamed: true};
+    if (kind === 'directory') {
+      const refusal = new MediaError(
+        'not_a_file',
+        phrase`${fact('subject', names.name)} is a directory, not a file.`,
+        {
+          hint: hint`To upload what is in it: ${command('uploadDirectory', names.name)}`,
+        },
+      );
+      return {file, source: failingSource(refusal, names)};
+    }
+    // A missing name may be a directory on another machine, with files of this shard.
+    const isAnyones = kind === 'missing' && recursive;
+    const source = {
+      ...sourceAt(this.#disk, names.name, toPath(resolveName(cwd, name)), kind === 'regular'),
+      ...names,
+      ...(isAnyones && {everyShard: true as const}),
+    };
+    return {file, source};
+  }
+
+  /** The files in a directory. */
+  async *#below(directory: ByteName): AsyncGenerator<Candidate | UnfollowedLink> {
+    const {filters, cwd, all} = this.#options;
+    const rules: WalkRules = {...filters, hides: relative => !all && isHiddenName(relative)};
+    const root = resolveName(cwd, directory);
+    for await (const found of walk(directory, cwd, rules))
+      yield this.#toCandidate(root, found, joinNames(directory, found.relative), found.relative || '.');
+  }
+
+  async *#matching(pattern: string): AsyncGenerator<Candidate | UnfollowedLink> {
+    const {filters, cwd, recursive, all} = this.#options;
+    const glob = compileGlob(pattern, recursive);
+    const userName = (relative: ByteName) => joinNames(glob.base, relative);
+    const rules: WalkRules = {
+      takes: relative => glob.takes(relative) && filters.takes(normalizeName(userName(relative))),
+      enters: relative => glob.enters(relative) && filters.enters(normalizeName(userName(relative))),
+      hides: relative => !all && glob.hides(relative),
+    };
+    const root = resolveName(cwd, glob.base);
+    for await (const found of walk(glob.base, cwd, rules)) {
+      if (found.kind === 'unreadable' && found.relative === '' && isMissing(found.error)) continue;
+      const name = userName(found.relative);
+      yield this.#toCandidate(root, found, name, normalizeName(name));
+    }
+  }
+
+  /** Something that a walk found below its absolute root, under the name that is shown. */
+  #toCandidate(
+    root: ByteName,
+    result: WalkResult,
+    name: ByteName,
+    relative: ByteName,
+  ): Candidate | UnfollowedLink {
+    if (result.kind === 'unfollowed') return {unfollowed: name};
+    const names = namesOf(name, relative);
+    if (result.kind === 'unreadable') {
+      const error = directoryError(names.name, result.error);
+      return {file: {name, isPlain: false}, source: failingSource(error, names)};
+    }
+    const {kind, isLink, isRegular, target} = result;
+    const file: NamedFile = {name, isPlain: !isLink, ...(target && {target: toText(target)})};
+    const path = toPath(joinNames(root, result.relative));
+    const source = {...sourceAt(this.#disk, names.name, path, isRegular), ...names};
+    const foundInput = {isHidden: kind === 'hidden', isNamedMedia: () => isNamedMedia(names.name)};
+    return {file, source: this.#options.all ? source : {...source, found: foundInput}};
+  }
+}
+
+type Names = Pick<Source, 'name' | 'nameBytes' | 'relativePath'>;
+
+async function* only(candidate: Candidate): AsyncGenerator<Candidate> {
+  yield candidate;
+}
+
+function namesOf(name: ByteName, relative: ByteName): Names {
+  const names = {name: toText(name), relativePath: toPath(relative)};
+  return isText(name) ? names : {...names, nameBytes: toBytes(name)};
+}
+
+/** A directory as a source that cannot be opened; what is in it may belong to any shard. */
+function failingSource(error: MediaError, names: Names): Source {
+  return {...names, everyShard: true, open: () => Promise.reject(error)};
+}
+
+function directoryError(name: string, cause: unknown): MediaError {
+  if (isMissing(cause))
+    return new MediaError('file_missing', phrase`The directory ${fact('file', name)} no longer exists.`, {
+      cause,
+    });
+  const failed = phrase`The directory ${fact('file', name)} could not be read`;
+  if (isOutOfDescriptors(cause)) return tooManyOpen(failed, cause);
+  return systemError('file_unreadable', failed, cause);
+}

@@ -1,0 +1,68 @@
+import {CompactMap} from '../../../lib/compact-map.ts';
+import type {ByteName} from '../../../lib/files/typed-path.ts';
+import {isNamedMedia} from '../../../media/type/decide.ts';
+import type {Source} from '../open/source.ts';
+import {normalizeName, resolveName} from './walk/names.ts';
+import {realPath} from './walk/walk.ts';
+
+/** A file, by the name that led to it. */
+export interface NamedFile {
+  name: ByteName;
+  /** Whether the name is known not to be a link. */
+  isPlain: boolean;
+  /** Set if an argument or a list names it. */
+  isNamed?: true;
+  /** For a link: the name under which the same walk finds the file itself. */
+  target?: string;
+}
+
+/** Tells whether a file was seen before, by its real path, or will be found under its own name. Hard links differ. */
+export function seenIn(cwd: string): (file: NamedFile, source: Source) => Promise<boolean> {
+  /** For each file, by its path, whether it is certainly sent (1); otherwise its bytes decide (0). */
+  const files = new CompactMap();
+  const hiddenFiles = new CompactMap();
+  /** The last directory, since a walk asks about the files of a directory in sequence. */
+  let directory: {name: ByteName; real: ByteName} | undefined;
+  const realPathOf = async ({name, isPlain}: NamedFile): Promise<ByteName> => {
+    const absolute = resolveName(cwd, name);
+    if (!isPlain) return realPathOrName(absolute);
+    // For a name that is not a link, only the directory has to be resolved.
+    const slash = absolute.lastIndexOf('/');
+    const parent = absolute.slice(0, slash);
+    if (directory?.name !== parent) directory = {name: parent, real: await realPathOrName(parent || '/')};
+    return `${directory.real === '/' ? '' : directory.real}${absolute.slice(slash)}`;
+  };
+  return async (file, source) => {
+    if (source.found?.isHidden) return hiddenFiles.set(await realPathOf(file), 1) !== undefined;
+    const isSent = source.found === undefined || (await source.found.isNamedMedia());
+    if (file.target !== undefined) {
+      const isTargetSent = source.found === undefined || (await isNamedMedia(file.target));
+      return isTargetSent || !isSent || (await isMedia(source));
+    }
+    const path = await realPathOf(file);
+    const first = files.get(path);
+    if (first === 1 || (first === 0 && (!isSent || (await isMedia(source))))) return true;
+    files.set(path, isSent ? 1 : 0);
+    return false;
+  };
+}
+
+/** A file that cannot be read is neither sent nor left out under another name. */
+async function isMedia(source: Source): Promise<boolean> {
+  const {sniff} = await import('../../../media/type/sniff/sniff.ts');
+  try {
+    const file = await source.open(new AbortController().signal);
+    try {
+      return (await sniff(file))?.isMedia === true;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return false;
+  }
+}
+
+async function realPathOrName(absolute: ByteName): Promise<ByteName> {
+  // A file that does not exist or cannot be reached is identified by its name only.
+  return realPath(absolute).catch(() => normalizeName(absolute));
+}

@@ -1,0 +1,39 @@
+import {stat} from 'node:fs/promises';
+import {nextTurn, type StopSignal} from '../../../host.ts';
+import {resolveUserPath} from '../../../lib/files/typed-path.ts';
+import type {Source} from '../open/source.ts';
+import type {InputRequest} from './expand.ts';
+
+/** Whether the inputs can be read again; a list from a pipe cannot. */
+export async function isRepeatable({filesFrom = []}: InputRequest, cwd: string): Promise<boolean> {
+  for (const list of filesFrom) {
+    const stats = list === '-' ? undefined : await stat(resolveUserPath(cwd, list)).catch(() => undefined);
+    if (!stats?.isFile()) return false;
+  }
+  return true;
+}
+
+/** A few at a time: one would wait behind the reads of files being sent, and all at once would hold those up. */
+const measuredAtATime = 256;
+
+/** Reports the size of each source that is not left out, without opening it; false if stopped before the end. */
+export async function survey(
+  sources: AsyncIterable<Source>,
+  onFile: (bytes: number) => void,
+  signal: StopSignal,
+): Promise<boolean> {
+  let sizes: (number | Promise<number>)[] = [];
+  const tell = async () => {
+    for (const bytes of await Promise.all(sizes)) onFile(bytes);
+    sizes = [];
+    await nextTurn();
+  };
+  for await (const source of sources) {
+    if (signal.aborted) return false;
+    if (source.found?.isHidden || (await source.found?.isNamedMedia()) === false) continue;
+    sizes.push(source.measure?.() ?? 0);
+    if (sizes.length >= measuredAtATime) await tell();
+  }
+  await tell();
+  return true;
+}

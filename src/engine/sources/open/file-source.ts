@@ -1,0 +1,154 @@
+import type {Stats} from 'node:fs';
+import {MediaError, systemError, tooManyOpen} from '../../../errors.ts';
+import {command, fact, type Hint, hint, option, phrase} from '../../../hint.ts';
+import type {StopSignal} from '../../../host.ts';
+import {type FileSystem, systemFiles} from '../../../lib/files/file-system.ts';
+import {type FilePath, pathOfFileUrl, resolveUserPath} from '../../../lib/files/typed-path.ts';
+import {shellQuoted, shellWord} from '../../../lib/shell.ts';
+import {unlessStopped} from '../../../lib/stop.ts';
+import {isMissing, isOutOfDescriptors, systemCode, undefinedIfThrows} from '../../../lib/system-code.ts';
+import {Disk} from './disk.ts';
+import type {DiskFile} from './disk-file.ts';
+import {OpenFile} from './open-file.ts';
+import type {OpenSource, Source} from './source.ts';
+
+/** Makes sources of files by their names as typed in a directory. They share what is learnt about the disk. */
+export function filesIn(cwd: string, disk = new Disk()): (name: string) => Source {
+  return name => sourceAt(disk, name, resolveUserPath(cwd, name));
+}
+
+/** The file at a path, not touched before it is opened. `isRegular`: whether it was just seen to be a regular file. */
+export function sourceAt(
+  disk: Disk,
+  name: string,
+  path: FilePath,
+  isRegular = false,
+  admit?: FileToOpen['admit'],
+): Source {
+  const measure = () => disk.size(path);
+  return {name, measure, open: signal => openFile(disk, {name, path, isRegular, admit}, signal)};
+}
+
+/** The file at a checked real path; refuses a symbolic link, and another file than the one that was checked. */
+export function checkedSourceAt(disk: Disk, name: string, path: string): Source {
+  let first: string | undefined;
+  return sourceAt(disk, name, path, false, async file => {
+    const inode = `${file.opened.dev}:${file.opened.ino}`;
+    const isThere = (await file.realPath()) === path;
+    if (isThere) first ??= inode;
+    if (isThere && first === inode) return;
+    throw new MediaError(
+      'source_changed',
+      phrase`${fact('subject', name)} is no longer the file that was checked.`,
+      {
+        hint: 'It was not sent. Try again when no program replaces it.',
+      },
+    );
+  });
+}
+
+interface FileToOpen {
+  name: string;
+  path: FilePath;
+  isRegular: boolean;
+  /** Rejects if the open file is not to be read. */
+  admit: ((file: DiskFile) => Promise<void>) | undefined;
+}
+
+/** Opening a device or FIFO can have side effects, so those are refused before opening, then again when open. */
+async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error>): Promise<OpenSource> {
+  const {name, path, isRegular, admit} = toOpen;
+  let file: DiskFile;
+  try {
+    if (!isRegular) {
+      const stats = await unlessStopped(disk.files.stat(path), signal);
+      if (!stats.isFile()) throw notAFileError(name, stats);
+    }
+    file = await disk.open(path, signal);
+  } catch (error) {
+    throw await describeOpenError(disk.files, toOpen, error);
+  }
+  try {
+    if (!file.opened.isFile()) throw notAFileError(name, file.opened);
+    await admit?.(file);
+    if (file.opened.size === 0n)
+      throw new MediaError(
+        'empty_file',
+        phrase`${fact('subject', name, 'is')} empty: there is nothing to upload.`,
+      );
+    return new OpenFile(name, file, {path});
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function notAFileError(name: string, stats: Pick<Stats, 'isDirectory' | 'isFIFO' | 'isSocket'>): MediaError {
+  const kind = stats.isDirectory()
+    ? 'a directory'
+    : stats.isFIFO()
+      ? 'a FIFO'
+      : stats.isSocket()
+        ? 'a socket'
+        : 'a device';
+  return new MediaError('not_a_file', phrase`${fact('subject', name)} is ${kind}, not a regular file.`, {
+    hint: stats.isDirectory()
+      ? 'Name the files in it.'
+      : hint`${command('uploadStream', kind === 'a FIFO' ? 'FIFO' : 'DEVICE')}`,
+  });
+}
+
+/** `remedy`: what helps if a name is not UTF-8. */
+async function describeOpenError(
+  files: FileSystem,
+  {name, path}: Pick<FileToOpen, 'name' | 'path'>,
+  cause: unknown,
+  remedy: Hint = hint`upload its directory with ${option('recursive')}${hint`, or name it in a list (${option('filesFrom')})`}`,
+): Promise<MediaError> {
+  if (cause instanceof MediaError) return cause;
+  if (isMissing(cause)) {
+    const link = await files.lstat(path).catch(() => undefined);
+    const error = webUrlError(name);
+    if (error !== undefined) return error;
+    const what = link?.isSymbolicLink()
+      ? phrase`${fact('subject', name)} links to a file that does not exist.`
+      : phrase`${fact('subject', name, 'does')} not exist.`;
+    return new MediaError('file_missing', what, {cause, hint: missingHint(name, path, remedy)});
+  }
+  if (isOutOfDescriptors(cause))
+    return tooManyOpen(phrase`${fact('subject', name, 'could')} not be opened`, cause);
+  const code = systemCode(cause);
+  if (code === 'ELOOP')
+    return new MediaError(
+      'file_unreadable',
+      phrase`${fact('subject', name)} is a symbolic link that leads to itself.`,
+      {cause},
+    );
+  if (code !== 'ENAMETOOLONG')
+    return systemError('file_unreadable', phrase`${fact('subject', name, 'could')} not be read`, cause);
+  const sentence = `${name.slice(0, 60)}... is too long to be the name of a file.`;
+  return new MediaError('file_missing', sentence, {cause});
+}
+
+/** What a command without -r and lists was given, links followed; rejects with a MediaError if that cannot be read. */
+export async function namedStat(name: string, path: string): Promise<Stats> {
+  return systemFiles.stat(path).catch(async cause => {
+    throw await describeOpenError(systemFiles, {name, path}, cause, 'rename it');
+  });
+}
+
+/** The error for an input that is a URL of the web, if it is one. */
+export function webUrlError(name: string): MediaError | undefined {
+  if (!/^https?:\/\//i.test(name)) return undefined;
+  return new MediaError('file_missing', phrase`${fact('subject', name)} is a URL, not a file.`, {
+    hint: `Download it first: curl -LO ${shellWord(name)}`,
+  });
+}
+
+function missingHint(name: string, path: FilePath, remedy: Hint): Hint | undefined {
+  // In an argument, Node replaces what is not UTF-8 by U+FFFD.
+  if (typeof path === 'string' && name.includes('\ufffd')) return hint`If its name is not UTF-8, ${remedy}.`;
+  // Dragging a file onto a terminal may type a URL.
+  const target = undefinedIfThrows(() => pathOfFileUrl(name)) ?? name;
+  return target === name ? undefined : `Use the path of the file instead of its URL: ${shellQuoted(target)}`;
+}

@@ -1,0 +1,166 @@
+import {describeBroken, MediaError} from '../../../errors.ts';
+import type {StopSignal} from '../../../host.ts';
+import {Stop} from '../../../lib/stop.ts';
+import type {Stored, Uploader, UploadRequest, UploadResponse} from '../../service/uploader.ts';
+import {type BodyOptions, type BodyWatcher, openBody, unsure} from './body.ts';
+import type {Failure, Phase} from './judge.ts';
+
+export interface AttemptOptions extends BodyOptions, Pick<UploadRequest, 'contentType' | 'idempotencyKey'> {
+  uploader: Uploader;
+  /** How long to wait for progress while sending, and for a response after the last byte, in milliseconds. */
+  timeoutMs?: number | undefined;
+  /** Aborted when the run should end. */
+  stop: StopSignal<MediaError>;
+  /** Aborted when the batch has ended, so that no request is made any more: with a bad key, even one is too many. */
+  batchAbort: StopSignal<MediaError>;
+  /** Called with the number of bytes of this attempt that have been sent. */
+  onProgress: (sentBytes: number) => void;
+}
+
+/** `phase`: how far the attempt got. */
+export interface FailedAttempt {
+  kind: 'failed';
+  phase: Phase;
+  failure: Failure;
+  /** When the request was made, on the monotonic clock. */
+  sentAt: number;
+}
+
+/** Nothing was released: only a hash, which was not computed, could show whether the source has changed. */
+type UnsureAttempt = {kind: 'unsure'};
+
+/** How long to wait for progress while sending, by default, in milliseconds. */
+const defaultStallMs = 60_000;
+/**
+ * How long to wait for a response after the last byte, by default, in milliseconds: the service may process the file
+ * first.
+ */
+const defaultResponseMs = 600_000;
+
+/** How long it takes to read a response that arrived before a timeout. */
+const lateReadMs = 100;
+
+/** How long a released upload may still wait for its response after the run should end. */
+const graceMs = 5_000;
+
+/** Why a body is not read on; never shown. */
+const ended = new MediaError('interrupted', 'The attempt was ended.');
+
+/** Makes one attempt; rejects only for a bug. Before the phase `released` the request cannot have taken effect. */
+export function attemptUpload(options: AttemptOptions): Promise<Stored | FailedAttempt | UnsureAttempt> {
+  return new Attempt(options).run();
+}
+
+class Attempt implements BodyWatcher {
+  readonly #options: AttemptOptions;
+  readonly signal = new Stop<MediaError>();
+  #phase: Phase = 'connecting';
+  #failure: Failure | undefined;
+  #sentAt = 0;
+  /** What the body failed with that nobody should see: `unsure`, or a bug. */
+  #bodyError: unknown;
+  #cancelTimer = () => {};
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<Stored | FailedAttempt | UnsureAttempt> {
+    const {stop, batchAbort, uploader, clock, contentType, idempotencyKey} = this.#options;
+    const {signal} = this;
+    const onStop = () => this.#stop();
+    stop.addEventListener('abort', onStop, {once: true});
+    onStop();
+    try {
+      const body = await openBody(this.#options, this);
+      const {reason: cause} = batchAbort;
+      if (cause !== undefined) {
+        const sentence = `The file was not tried again: the run had ended (${cause.code}).`;
+        throw new MediaError('not_tried', sentence, {cause});
+      }
+      this.#sentAt = clock.monotonic();
+      return this.#resultOf(await uploader.upload({contentType, idempotencyKey, body, signal}));
+    } catch (error) {
+      if (this.#bodyError !== undefined && this.#bodyError !== unsure) throw this.#bodyError;
+      if (this.#bodyError === unsure && this.#failure === undefined) return {kind: 'unsure'};
+      const broken = describeBroken(error, '');
+      const isOurs = error instanceof MediaError || broken.code === 'local_failure';
+      const failure: Failure = isOurs ? {kind: 'error', error: broken} : {kind: 'connection', cause: error};
+      return this.#failed(this.#failure ?? failure);
+    } finally {
+      signal.abort(ended);
+      this.#cancelTimer();
+      stop.removeEventListener('abort', onStop);
+    }
+  }
+
+  #resultOf(response: UploadResponse): Stored | FailedAttempt {
+    // A refusal counts even if the run was stopped or the source failed in the meantime.
+    if (response.kind === 'refused') return this.#failed(response);
+    if (this.#phase !== 'released') {
+      // Even if the rest of that response never came: it must not look like a stall, which is retried.
+      const premature: Failure = {
+        kind: 'premature',
+        status: response.kind === 'stored' ? 200 : response.status,
+      };
+      return this.#failed(
+        this.#failure === undefined || /stall$/.test(this.#failure.kind) ? premature : this.#failure,
+      );
+    }
+    return response.kind === 'stored' ? response : this.#failed(this.#failure ?? response);
+  }
+
+  #failed(failure: Failure): FailedAttempt {
+    return {kind: 'failed', phase: this.#phase, failure, sentAt: this.#sentAt};
+  }
+
+  began(step: 'reading' | 'sending' | 'waiting'): void {
+    this.#phase = 'held';
+    if (step === 'waiting') this.#cancelTimer();
+    else this.#watchFor(step === 'reading' ? 'read-stall' : 'stall', defaultStallMs);
+  }
+
+  sent(bytes: number): void {
+    this.#options.onProgress(bytes);
+    if (this.#phase === 'held') this.began('reading');
+  }
+
+  released(): void {
+    this.#phase = 'released';
+    this.#watchFor('response-timeout', defaultResponseMs);
+  }
+
+  /** Keeps why a body failed, since the request itself only reports that it ended. */
+  failed(error: unknown): void {
+    if (error instanceof MediaError) this.#failure ??= {kind: 'error', error};
+    else this.#bodyError ??= error;
+  }
+
+  /** Ends the attempt; only the first failure counts. */
+  #end(failure: Failure): void {
+    this.#failure ??= failure;
+    this.signal.abort(ended);
+  }
+
+  #stop(): void {
+    const {reason: error} = this.#options.stop;
+    if (error === undefined) return;
+    const failure: Failure = {kind: 'stopped', error};
+    if (this.#phase !== 'released') this.#end(failure);
+    else this.#after(graceMs, () => this.#end(failure));
+  }
+
+  /** Sets the only timer of the attempt. */
+  #after(ms: number, action: () => void): void {
+    this.#cancelTimer();
+    if (!this.signal.aborted) this.#cancelTimer = this.#options.clock.after(ms, action);
+  }
+
+  /** Restarted with each sign of progress. */
+  #watchFor(kind: 'read-stall' | 'stall' | 'response-timeout', defaultMs: number): void {
+    const {timeoutMs: afterMs = defaultMs} = this.#options;
+    // When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has
+    // arrived.
+    this.#after(afterMs, () => this.#after(lateReadMs, () => this.#end({kind, afterMs})));
+  }
+}

@@ -1,0 +1,161 @@
+import {createHash} from 'node:crypto';
+import type {Clock, StopSignal} from '../../../host.ts';
+import {unlessStopped} from '../../../lib/stop.ts';
+import type {Body, Wire} from '../../http/http.ts';
+import type {UploadLog} from '../../journal/journal.ts';
+import type {OpenSource, SmallContent} from '../../sources/open/source.ts';
+import {chunksOf, cutShort, Pace, smallestChunk} from './chunks.ts';
+import type {RateLimit} from './rate-limit.ts';
+
+export interface BodyOptions {
+  source: OpenSource;
+  /**
+   * Returns what is sent instead of these bytes of the source, as many, without changing them; unset if they are sent
+   * as they are.
+   */
+  transformed?: ((bytes: Uint8Array, position: number) => Uint8Array) | undefined;
+  clock: Clock;
+  /** Shared by all uploads, if there is a limit. */
+  rateLimit?: RateLimit | undefined;
+  /** Where the journal records that the last chunk is about to be sent, which needs the hash of the source. */
+  entry?: UploadLog | undefined;
+  /**
+   * Whether the source is hashed while it is sent even without an entry, since only that can show whether it has
+   * changed.
+   */
+  isHashed?: boolean;
+}
+
+/** Receives the progress of a body. */
+export interface BodyWatcher {
+  /** Aborted when the attempt ends; a connection that is being closed may read the body on. */
+  readonly signal: StopSignal<Error>;
+  /** The next bytes, or their hash, are being read; are about to be sent; or wait for the rate limit. */
+  began(step: 'reading' | 'sending' | 'waiting'): void;
+  /** This many bytes have left the process. */
+  sent(bytes: number): void;
+  /** The last bytes are about to be sent: from now on the request may take effect. */
+  released(): void;
+  /** The source could not be sent (`unsure` or a MediaError), or there is a bug. */
+  failed(error: unknown): void;
+}
+
+/**
+ * Why a body fails if only a hash of the content, which was not computed, could show whether the source has changed.
+ */
+export const unsure = new Error('The source may have changed.');
+
+/** Bodies of this size or more wait for a round trip before their release, since the service may be refusing them. */
+const longPauseBytes = 4 * 1024 * 1024;
+
+/** Smaller bodies wait this many milliseconds, enough for a nearby service; those of one chunk do not wait. */
+const shortPauseMs = 5;
+
+/** Opens a source as the body of one attempt. A small file is read here, others while they are sent. */
+export async function openBody(options: BodyOptions, watcher: BodyWatcher): Promise<Body> {
+  const {source, rateLimit} = options;
+  const small = rateLimit === undefined ? await source.small?.() : undefined;
+  if (small !== undefined && small.bytes.length < source.size) throw await cutShort(source);
+  // The first chunk waits for the rate limit before the connection is opened, since the server could close an idle
+  // connection.
+  await rateLimit?.take(Math.min(rateLimit.chunkBytes, source.size), watcher.signal);
+  return bodyOf(options, watcher, small);
+}
+
+/**
+ * The body of one attempt. Its last chunk waits until no refusal came, the source is unchanged and the journal knows.
+ */
+function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent | undefined): Body {
+  const {source, entry, transformed} = options;
+  const sha256 = entry?.sha256;
+  const bytes = small && (transformed?.(small.bytes, 0) ?? small.bytes);
+  /** Whether all of it is sent with the head, as if it waits for nothing. */
+  let isWhole = bytes !== undefined && entry === undefined;
+  const failed = (error: unknown): never => {
+    watcher.failed(error);
+    throw error;
+  };
+  /** Resolves when it is committed; rejects at once when the attempt ends, since a disk may never respond. */
+  const commitWhole = async (commit: () => Promise<void>) => {
+    isWhole = true;
+    watcher.began('sending');
+    watcher.signal.throwIfAborted();
+    await unlessStopped(commit(), watcher.signal);
+  };
+  return {
+    length: source.size,
+    content: bytes !== undefined && isWhole ? bytes : wire => chunksIn(options, watcher, small, wire),
+    // One that waits for its commit only is sent like that too, unless the connection could still fail to open.
+    whole:
+      bytes !== undefined && entry !== undefined && sha256 !== undefined
+        ? {bytes, ready: () => commitWhole(() => entry.commit(sha256)).catch(failed)}
+        : undefined,
+    release() {
+      try {
+        if (isWhole) small?.verify();
+      } catch (error) {
+        failed(error);
+      }
+      watcher.released();
+      if (isWhole) watcher.sent(source.size);
+    },
+  };
+}
+
+async function* chunksIn(
+  options: BodyOptions,
+  watcher: BodyWatcher,
+  small: SmallContent | undefined,
+  wire: Wire,
+): AsyncGenerator<Uint8Array> {
+  const {source, clock, rateLimit, entry, isHashed = entry !== undefined, transformed} = options;
+  const pace = new Pace(rateLimit?.chunkBytes);
+  const digest = !isHashed || entry?.sha256 !== undefined ? undefined : createHash('sha256');
+  let sent = 0;
+  watcher.began('reading');
+  try {
+    for await (const chunk of small === undefined ? chunksOf(source, pace, wire) : [small.bytes]) {
+      if (rateLimit !== undefined && sent > 0) {
+        // Waiting for the rate limit is not a stall.
+        watcher.began('waiting');
+        await rateLimit.take(chunk.length, watcher.signal);
+        watcher.began('reading');
+      }
+      digest?.update(chunk);
+      if (sent + chunk.length === source.size)
+        await hold(options, watcher, wire, entry?.sha256 ?? digest?.digest('hex'));
+      const start = clock.monotonic();
+      watcher.began('sending');
+      yield transformed?.(chunk, sent) ?? chunk;
+      pace.learn(chunk.length, clock.monotonic() - start);
+      sent += chunk.length;
+      watcher.sent(sent);
+    }
+  } catch (error) {
+    watcher.failed(error);
+    throw error;
+  }
+}
+
+/** Resolves when the last chunk may be sent. */
+async function hold(
+  {source, clock, entry}: BodyOptions,
+  watcher: BodyWatcher,
+  wire: Wire,
+  sha256: string | undefined,
+): Promise<void> {
+  const {signal} = watcher;
+  const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
+  if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+  const verdict = await source.verify({sha256, onRead: () => watcher.began('reading')});
+  if (verdict === 'only its hash can tell') throw unsure;
+  // Nothing is released any more, so the journal must not say that it may have been.
+  signal.throwIfAborted();
+  if (sha256 !== undefined) await entry?.commit(sha256);
+  signal.throwIfAborted();
+}
+
+function pauseBeforeRelease(size: number, connectMs: number): number {
+  if (size <= smallestChunk) return 0;
+  return size < longPauseBytes ? shortPauseMs : Math.min(1_000, Math.max(shortPauseMs, 2 * connectMs));
+}

@@ -1,0 +1,221 @@
+import type {Clock} from '../../host.ts';
+
+/** How an attempt ended: `refused` as one too many at a time; `broken` in a way that fewer at a time may prevent. */
+export type AttemptResult = 'stored' | 'refused' | 'broken' | 'other';
+
+/** Call when nothing more is sent for a file. */
+export type ReleaseSlot = (how: AttemptResult) => void;
+
+/**
+ * How many files may be in progress at a time: a fixed number, which needs no `begin`, or as many as raise the
+ * throughput.
+ */
+export type Concurrency = Pick<AdaptiveConcurrency, 'limit'> & Partial<Pick<AdaptiveConcurrency, 'begin'>>;
+
+/** A fixed number of files at a time, or as many as raise the throughput, up to `most`. */
+export type ConcurrencyOption = number | {readonly most: number};
+
+/** A concurrency that hardly any service refuses. */
+export const safeConcurrency = 8;
+
+/** The limit of the first round. A service that takes 4 at a time refuses 12 of these files: less than 5 % of 300. */
+const initialLimit = 2 * safeConcurrency;
+
+/** The factor by which each round of slow start raises the limit. */
+const slowStartStep = 4;
+
+/** The factor of a later step, as in BBR's ProbeBW. */
+const probeStep = 1.25;
+
+/**
+ * Rounds before a later step. The pause doubles with each step in vain, so that few files are refused in all. One
+ * failure per round is tolerated, and this many at once after as many rounds without one.
+ */
+const firstPause = 4;
+
+/**
+ * The part of a round that this process has to be idle for: one that is busy is no faster with more files at a time.
+ */
+const leastIdle = 0.1;
+
+/** With this many bytes in progress, more than any line holds, more than `safeConcurrency` files gain nothing. */
+const enoughBytes = 64 * 1024 * 1024;
+
+/** The files and bytes that were stored in a round, how long it took, and how long this process waited for events. */
+interface Round {
+  readonly files: number;
+  readonly bytes: number;
+  readonly ms: number;
+  readonly idleMs: number;
+}
+
+/** A raise of the limit whose gain is yet to be measured: the limit before it, and the last round with that limit. */
+interface Trial {
+  readonly limitBefore: number;
+  readonly before: Round;
+}
+
+/**
+ * As many files at a time as raise the throughput, found as TCP finds its congestion window: slow start, then careful
+ * increase, and multiplicative decrease when there were too many (RFC 5681). Since a response is slow for many reasons,
+ * the sign that the line or the service is full is that of BBR (Cardwell et al., "BBR: Congestion-Based Congestion
+ * Control", 2016): the throughput of a round does not grow with the limit. A raise is kept if the throughput grows by
+ * half of it or more. Then the limit rests, and a raise by a quarter is tried after a pause. While this process is the
+ * bottleneck, nothing is raised.
+ *
+ * A broken request halves the limit, or takes the last raise back, once a round (as in RFC 6582). A refusal lowers it
+ * to the number of files in progress that were not refused, which is what the service takes.
+ */
+export class AdaptiveConcurrency {
+  readonly #most: number;
+  readonly #clock: Pick<Clock, 'monotonic' | 'idle'>;
+  readonly #waiting: {size: number; begin: (end: ReleaseSlot) => void}[] = [];
+  readonly #inProgress = {files: 0, bytes: 0};
+  #limit: number;
+  #isSlowStart = true;
+  #trial: Trial | undefined;
+  #pause = firstPause;
+  #round = {files: 0, bytes: 0, began: 0, idle: 0};
+  /**
+   * The attempts that were begun so far, and those that were at the last decrease: the failures of these are part of
+   * it.
+   */
+  #begun = 0;
+  #begunAtDecrease = 0;
+  #tolerated = firstPause;
+
+  constructor(clock: Pick<Clock, 'monotonic' | 'idle'>, most: number) {
+    this.#clock = clock;
+    this.#most = most;
+    this.#limit = Math.min(initialLimit, most);
+    this.#round.began = clock.monotonic();
+  }
+
+  /**
+   * The limit at this moment, which changes when an attempt ends; a file that is in progress beyond it is not
+   * interrupted.
+   */
+  get limit(): number {
+    const isFull = this.#inProgress.bytes >= enoughBytes;
+    return isFull ? Math.min(this.#limit, safeConcurrency) : this.#limit;
+  }
+
+  /**
+   * Resolves when a file of `size` bytes may be sent, which is at once unless the limit has fallen since it was opened.
+   */
+  begin(size: number): Promise<ReleaseSlot> | ReleaseSlot {
+    if (this.#inProgress.files < this.limit) return this.#began(size);
+    return new Promise(begin => this.#waiting.push({size, begin}));
+  }
+
+  #began(size: number): ReleaseSlot {
+    this.#begun += 1;
+    // A file alone is not measured, which would load another of Node's modules: 3 ms.
+    if (this.#begun === 2) this.#round.idle = this.#clock.idle();
+    const number = this.#begun;
+    this.#inProgress.files += 1;
+    this.#inProgress.bytes += size;
+    return how => this.#ended(number, size, how);
+  }
+
+  #ended(number: number, size: number, how: AttemptResult): void {
+    this.#inProgress.files -= 1;
+    this.#inProgress.bytes -= size;
+    if (how === 'stored') this.#stored(size);
+    if (how === 'refused' || how === 'broken') this.#failed(number, how);
+    while (this.#inProgress.files < this.limit) {
+      const next = this.#waiting.shift();
+      if (next === undefined) break;
+      next.begin(this.#began(next.size));
+    }
+  }
+
+  #stored(size: number): void {
+    this.#tolerated = Math.min(firstPause, this.#tolerated + 1 / Math.max(this.#limit, safeConcurrency));
+    this.#round.files += 1;
+    this.#round.bytes += size;
+    if (this.#round.files >= this.#roundLength * Math.max(initialLimit, this.#limit)) this.#endRound();
+  }
+
+  /** In parts of the limit: in slow start without its slowest files, and later so long that chance decides little. */
+  get #roundLength(): number {
+    if (this.#isSlowStart) return 0.75;
+    return this.#trial === undefined ? this.#pause : firstPause;
+  }
+
+  #beginRound(): void {
+    this.#round = {files: 0, bytes: 0, began: this.#clock.monotonic(), idle: this.#clock.idle()};
+  }
+
+  #endRound(): void {
+    const {files, bytes, began, idle} = this.#round;
+    const ms = Math.max(1, this.#clock.monotonic() - began);
+    const round = {files, bytes, ms, idleMs: this.#clock.idle() - idle};
+    if (this.#trial === undefined) this.#raise(round);
+    else this.#judge(this.#trial, round);
+    this.#beginRound();
+  }
+
+  #raise(before: Round): void {
+    this.#trial = undefined;
+    if (before.idleMs < leastIdle * before.ms) return;
+    const limitBefore = this.#limit;
+    const step = this.#isSlowStart ? slowStartStep : probeStep;
+    this.#limit = Math.min(this.#most, Math.max(limitBefore + 1, Math.floor(limitBefore * step)));
+    this.#trial = {limitBefore, before};
+    if (this.#limit === limitBefore) this.#rest(limitBefore);
+  }
+
+  #judge({limitBefore, before}: Trial, round: Round): void {
+    const gained = speedup(round, before);
+    if (gained < (1 + this.#limit / limitBefore) / 2) {
+      this.#pause *= 2;
+      // As many files as the throughput has grown by fill the line.
+      this.#rest(Math.min(this.#limit, Math.ceil(limitBefore * Math.max(1, gained))));
+    } else if (this.#isSlowStart) this.#raise(round);
+    else {
+      this.#pause = firstPause;
+      this.#rest(this.#limit);
+    }
+  }
+
+  /** Keeps this limit until the pause is over. */
+  #rest(limit: number): void {
+    this.#limit = limit;
+    this.#trial = undefined;
+    this.#isSlowStart = false;
+  }
+
+  #failed(number: number, how: 'refused' | 'broken'): void {
+    const others = this.#inProgress.files;
+    // A file that was alone would have failed with any limit.
+    if (others === 0) return;
+    const isFirst = number > this.#begunAtDecrease;
+    if (isFirst && this.#isTolerated()) return;
+    const isCounted = how === 'refused' && others + 1 >= this.#limit;
+    if (isCounted) this.#rest(others);
+    else if (isFirst) {
+      // With many at a time, half of them are still no fewer than any service takes.
+      const least = this.#limit > safeConcurrency ? safeConcurrency : 1;
+      this.#rest(this.#trial?.limitBefore ?? Math.max(least, Math.floor(this.#limit / 2)));
+    }
+    if (!isFirst) return;
+    this.#begunAtDecrease = this.#begun;
+    this.#pause *= 2;
+    this.#beginRound();
+  }
+
+  /** Failures that come with any number of files at a time are tolerated, but not while a raise may be their cause. */
+  #isTolerated(): boolean {
+    if (this.#isSlowStart || this.#trial !== undefined || this.#tolerated < 1) return false;
+    this.#tolerated -= 1;
+    return true;
+  }
+}
+
+/** How many times as many files or bytes a second, whichever grew more. */
+function speedup(now: Round, before: Round): number {
+  const files = now.files / before.files;
+  const bytes = before.bytes > 0 ? now.bytes / before.bytes : 0;
+  return Math.max(files, bytes) * (before.ms / now.ms);
+}

@@ -1,0 +1,171 @@
+import {hasTrait, MediaError, unlessBug} from '../../errors.ts';
+import {command, fact, type Hint, type HintParts, hint, phrase, setting} from '../../hint.ts';
+import {Stop} from '../../lib/stop.ts';
+import type {PriorUpload, UploadLog} from '../journal/journal.ts';
+import type {ReceivedRecord} from '../service/record.ts';
+import type {OpenSource, Source} from '../sources/open/source.ts';
+import {unknownUploadHint} from './attempt/explain.ts';
+import type {AbortScope} from './attempt/judge.ts';
+import {type LeftOut, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './outcome.ts';
+import type {FileOptions, RunOptions} from './transfer-options.ts';
+import type {PendingResult} from './workers.ts';
+
+/**
+ * Ends a batch when the failure of one file applies to all remaining files: nothing more is sent, but what is being
+ * sent goes on.
+ */
+export class BatchAbort extends Stop<MediaError> {
+  /** Whether the service has sent any response yet. */
+  #hasResponded = false;
+
+  /** Takes the result of a file into account. */
+  learn(outcome: Outcome): void {
+    if (outcome.status === 'uploaded') this.#hasResponded = true;
+    if (!('error' in outcome)) return;
+    const {error} = outcome;
+    this.stopEarly(error);
+    if (error.status !== undefined) this.#hasResponded = true;
+  }
+
+  /** Ends the batch at once if this failure, whose outcome is yet to be recorded, ends it. */
+  stopEarly(error: MediaError, scope: AbortScope = 'never'): void {
+    const holdsForAll = scope === 'always' || (scope === 'if-first' && !this.#hasResponded);
+    if (holdsForAll || hasTrait(error.code, 'unrecorded')) this.abort(error);
+  }
+}
+
+/** Tells the observer of one file, and makes its outcome, wherever its transfer ends. */
+export class OutcomeBuilder {
+  /** What is known about the file so far. */
+  readonly facts: OutcomeFacts;
+  readonly #source: Source;
+  readonly #options: RunOptions & FileOptions;
+  readonly #batchAbort: BatchAbort;
+  readonly #start: number;
+  readonly #warnings = new Set<string>();
+  #isStarted = false;
+
+  constructor(position: number, source: Source, options: RunOptions & FileOptions, batchAbort: BatchAbort) {
+    const {name, nameBytes, isOnce} = source;
+    const named = {name, ...(nameBytes && {nameBytes}), ...(isOnce && {isOnce})};
+    this.facts = {...named, position, attempts: 0, elapsedMs: 0};
+    this.#source = source;
+    this.#options = options;
+    this.#batchAbort = batchAbort;
+    this.#start = options.clock.monotonic();
+  }
+
+  /**
+   * The file was opened. If only its bytes can show that it is media, it may still be left out, and is not started yet.
+   */
+  async opened({size}: OpenSource): Promise<void> {
+    const {found} = this.#source;
+    this.facts.size = size;
+    this.#isStarted = false;
+    if (found === undefined || (await found.isNamedMedia())) this.started(size);
+  }
+
+  /** The file is media. */
+  started(size: number): void {
+    if (!this.#isStarted) this.#options.observer.started(this.facts.position, this.facts.name, size);
+    this.#isStarted = true;
+  }
+
+  /** Warns of something about the file, once. */
+  warn(sentence: string, ofSeveral?: string): void {
+    if (this.#warnings.has(sentence)) return;
+    this.facts.warning = [...this.#warnings.add(sentence)].join(' ');
+    this.#options.observer.warning(this.#source.name, sentence, ofSeveral);
+  }
+
+  /** The file was not begun, since the run had ended. */
+  async notTried(why: MediaError): Promise<Outcome | LeftOut> {
+    if (await wouldBeLeftOut(this.#source, this.#options)) return this.leftOut().result;
+    const sentence = phrase`${fact('subject', this.#source.name, 'was')} not tried: the run had ended (${why.code}).`;
+    const error = new MediaError('not_tried', sentence, {cause: why});
+    return {...this.facts, status: 'failed', error};
+  }
+
+  leftOut(): PendingResult<LeftOut> {
+    const {name, found} = this.#source;
+    const known = {name, position: this.facts.position, isHidden: found?.isHidden === true};
+    return {result: Promise.resolve({status: 'left out', ...known})};
+  }
+
+  failed(status: 'failed' | 'unknown', error: MediaError): PendingResult<Outcome> {
+    return this.#ended({...this.#described(), status, error});
+  }
+
+  /** The file passed the checks of a dry run. */
+  checked(): PendingResult<Outcome> {
+    return this.#ended({...this.#described(), status: 'checked'});
+  }
+
+  /** The journal knows the file. */
+  fromJournal(known: PriorUpload): PendingResult<Outcome> {
+    if (known.status === 'unknown') return this.failed('unknown', this.unknownSince(known.key));
+    if (this.#options.geotags === 'strip')
+      this.facts.geotags = known.entry.transform === undefined ? 'none' : 'stripped';
+    return this.#ended({...this.#described(), status: 'skipped', ...known.received});
+  }
+
+  /** The service stored the file; its `result` is known when the journal has recorded it. */
+  stored({record, json, serviceId}: ReceivedRecord, entry: UploadLog | undefined): PendingResult<Outcome> {
+    const outcome = {...this.#described(), status: 'uploaded', record, json} as const;
+    if (entry === undefined) return this.#ended(outcome);
+    this.#batchAbort.learn(outcome);
+    const recording = entry.recordStored(json, serviceId, error => this.#batchAbort.abort(error));
+    return {result: this.#recorded(outcome, recording, entry.idempotencyKey)};
+  }
+
+  /** A stored file counts as uploaded even if the journal cannot record it, but then nothing more is sent. */
+  async #recorded(outcome: Outcome & {status: 'uploaded'}, recording: Promise<void>, key: string) {
+    let unrecorded: MediaError | undefined;
+    try {
+      await recording;
+    } catch (error) {
+      unrecorded = unlessBug(error);
+      this.#batchAbort.abort(unrecorded);
+    }
+    this.#options.observer.finished(outcome.position);
+    if (unrecorded === undefined) return outcome;
+    return {...outcome, unrecorded: this.#unrecorded(unrecorded, key)};
+  }
+
+  /** The error for a file that is stored although its journal could not record it. */
+  #unrecorded(error: MediaError, key: string): MediaError {
+    return error.reword<Hint>({
+      message: phrase`${fact('subject', this.#source.name)} is stored, but the journal does not record it: ${error.sentence}`,
+      hint:
+        error.code === 'journal_of_other_service'
+          ? hint`Its record is printed. Find out which service ${setting('baseUrl')} should lead to.`
+          : hint`Its record is printed${this.#orSettle('. If the next run reports it as unknown', key)}`,
+    });
+  }
+
+  /**
+   * The error for a file that an earlier run sent completely under this key without recording a response, and which
+   * this run sends again or not.
+   */
+  unknownSince(key: string, isSentAgain = false): MediaError {
+    const sentence = phrase`${fact('subject', this.#source.name)} was sent completely before and no response was recorded, so it may or may not be stored.`;
+    const advice = hint`${unknownUploadHint(isSentAgain)}${this.#orSettle('; if it is stored', key)}`;
+    return new MediaError('outcome_unknown', sentence, {hint: advice});
+  }
+
+  /** By its key, since the journal may know the content under another path. */
+  #orSettle(condition: string, key: string): HintParts {
+    return hint`${command('settle', condition, this.#options.journal?.reader.displayPath ?? '', key)}`;
+  }
+
+  #ended(outcome: Outcome): PendingResult<Outcome> {
+    this.#batchAbort.learn(outcome);
+    this.#options.observer.finished(outcome.position);
+    return {result: Promise.resolve(outcome)};
+  }
+
+  #described(): OutcomeFacts {
+    this.facts.elapsedMs = Math.round(this.#options.clock.monotonic() - this.#start);
+    return this.facts;
+  }
+}

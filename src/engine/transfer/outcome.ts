@@ -1,0 +1,146 @@
+import {hasTrait, MediaError, NotMediaError, OwnFileError, type PlainError} from '../../errors.ts';
+import {fact, hint, phrase} from '../../hint.ts';
+import type {ReceivedRecord} from '../service/record.ts';
+import type {Source} from '../sources/open/source.ts';
+import type {Dimensions, TransferOptions} from './transfer-options.ts';
+
+/** What is known of a file that is stored. */
+interface StoredFacts extends Pick<ReceivedRecord, 'record' | 'json'> {
+  /** Set if the file is stored but the journal could not record it: the next run does not know about it. */
+  unrecorded?: MediaError;
+}
+
+/** The result of one input. */
+export type Outcome = OutcomeFacts &
+  (
+    | ({status: 'uploaded'} & StoredFacts)
+    /** Uploaded by an earlier run with the same journal. */
+    | ({status: 'skipped'} & StoredFacts)
+    /** With `verify: 'strict'`: it is stored, now or before, but its record differs from the file, as `error` says. */
+    | ({status: 'mismatched'; error: MediaError} & StoredFacts)
+    /** Passed the checks of a dry run; nothing was sent. */
+    | {status: 'checked'}
+    /** `failed`: it is not stored. `unknown`: it was sent completely, and may or may not be stored. */
+    | {status: 'failed' | 'unknown'; error: MediaError}
+  );
+
+/** The result of one input with the hints of its errors as text: what a face shows. */
+export type UploadResult = WithText<Outcome>;
+
+type WithText<Facts> = {[Name in keyof Facts]: Facts[Name] extends MediaError ? PlainError : Facts[Name]};
+
+/** A file that a walk found and left out, and that was not named. */
+export interface LeftOut {
+  status: 'left out';
+  /** Its path, in the same form as an outcome's name. */
+  name: string;
+  /** Its position among all files of the inputs, from 0. */
+  position: number;
+  isHidden: boolean;
+}
+
+export interface OutcomeFacts {
+  /** The input as the user named it. */
+  name: string;
+  /** The name's bytes, if they are not UTF-8. */
+  nameBytes?: Buffer;
+  /** Set for standard input and streams, which can be read only once. */
+  isOnce?: true;
+  /** Its position among the inputs, from 0. */
+  position: number;
+  /** The content type that it is sent as, or would be. */
+  contentType?: string;
+  /** What there is to say about the file, in sentences, such as that its content type and its bytes differ. */
+  warning?: string;
+  /**
+   * Whether the file tells where it was taken, if that was looked for; `stripped` if what was or would be sent does
+   * not.
+   */
+  geotags?: 'none' | 'stripped' | 'present';
+  /**
+   * If records are verified: what the record and the file both say, and was compared (`size`, `type`, `width`,
+   * `height`).
+   */
+  verified?: readonly string[];
+  /** The size in bytes. */
+  size?: number;
+  /** The size of a picture or a video in pixels, if records are verified and it is certain. */
+  dimensions?: Dimensions;
+  /** How many requests it took. */
+  attempts: number;
+  /** How long it took, in milliseconds. */
+  elapsedMs: number;
+}
+
+/** Why the journal could not record a stored file, if so. */
+export function unrecordedOf(outcome: Outcome): MediaError | undefined {
+  return 'unrecorded' in outcome ? outcome.unrecorded : undefined;
+}
+
+/**
+ * A sentence about a size in the record that differs from the file's; undefined if they agree or the record has no
+ * size.
+ */
+export function sizeWarning(outcome: Outcome): string | undefined {
+  if (outcome.status !== 'uploaded') return undefined;
+  const {size} = outcome.record;
+  if (typeof size !== 'number' || outcome.size === undefined || size === outcome.size) return undefined;
+  return `The service stored ${size} bytes of the ${outcome.size} that were sent; a proxy may have changed them.`;
+}
+
+/**
+ * Compares the record of a stored file with the file: the fields that both know, and the error if they differ;
+ * undefined if it is not stored.
+ */
+export function comparisonOf(
+  outcome: Outcome,
+): {verified: string[]; error: MediaError | undefined} | undefined {
+  if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return undefined;
+  const {name, size, contentType, dimensions: {width, height} = {}, record} = outcome;
+  const verified: string[] = [];
+  const found: string[] = [];
+  const compare = (what: string, stored: unknown, here: number | string | null | undefined) => {
+    if (here == null || typeof stored !== typeof here) return;
+    verified.push(what);
+    if (stored !== here) found.push(`${what} ${stored} instead of ${here}`);
+  };
+  compare('size', record.size, size);
+  // Other types may be of any file.
+  if (record.type === 'IMAGE' || record.type === 'VIDEO')
+    compare('type', record.type, contentType?.split('/')[0]?.toUpperCase());
+  // Services may heed a rotation or not, and metadata may state one anywhere in a file.
+  const isTurned = record.width === height && record.height === width;
+  compare('width', record.width, isTurned ? height : width);
+  compare('height', record.height, isTurned ? width : height);
+  const sentence = phrase`${fact('subject', name)} is stored, but its record differs from the file: ${found.join(', ')}.`;
+  const details = {hint: hint`Its media ID is ${fact('mediaId', record.id)}.`};
+  return {
+    verified,
+    error: found.length === 0 ? undefined : new MediaError('record_mismatch', sentence, details),
+  };
+}
+
+/** Whether a walk leaves out a source that failed so: neither its name nor its bytes say that it is media. */
+export async function isLeftOut({found}: Source, error: unknown): Promise<boolean> {
+  if (error instanceof OwnFileError) return true;
+  if (found === undefined || !(error instanceof MediaError)) return false;
+  if (error instanceof NotMediaError) return !error.isCalledMedia;
+  return hasTrait(error.code, 'unread') && !(await found.isNamedMedia());
+}
+
+/** Whether a walk would leave out a source that is not sent any more. */
+export async function wouldBeLeftOut(
+  source: Source,
+  {contentType, stop}: Pick<TransferOptions, 'contentType' | 'stop'>,
+): Promise<boolean> {
+  if (source.found === undefined) return false;
+  if (source.found.isHidden) return true;
+  if (await source.found.isNamedMedia()) return false;
+  try {
+    const opened = await source.open(stop);
+    await contentType(source, opened).finally(() => opened.close());
+    return false;
+  } catch (error) {
+    return isLeftOut(source, error);
+  }
+}

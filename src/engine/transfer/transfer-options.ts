@@ -1,0 +1,107 @@
+import type {MediaError} from '../../errors.ts';
+import type {Clock, StopSignal} from '../../host.ts';
+import {adaptiveConcurrency} from '../../lib/value-kinds.ts';
+import type {JournalLookup} from '../journal/journal.ts';
+import type {MediaRecord} from '../service/record.ts';
+import type {Uploader} from '../service/uploader.ts';
+import type {OpenSource, Source} from '../sources/open/source.ts';
+import type {ConcurrencyOption} from './concurrency.ts';
+
+/** Receives what happens between outcomes; `position` is the position of the input among all inputs. */
+export interface TransferObserver {
+  /** A file was opened, and is about to be sent. */
+  started(position: number, name: string, size: number): void;
+  /** How many bytes of the current attempt have been sent. */
+  progress(position: number, sentBytes: number): void;
+  /** An attempt failed, and another follows, after `waitMs` if that is known. */
+  retrying(position: number, name: string, error: MediaError, waitMs: number | undefined): void;
+  /** The service has been unavailable since this time (in milliseconds, as in `Date`), or is back (undefined). */
+  unavailable(since: number | undefined): void;
+  /** The result of a file is known. Not called for files that are left out. */
+  finished(position: number): void;
+  /**
+   * The file is sent as another type than its content, or its record differs from it. `ofSeveral`: what several files
+   * do, after their number.
+   */
+  warning(name: string, message: string, ofSeveral?: string): void;
+}
+
+/** A size in pixels, without any rotation; empty if it is not known. */
+export type Dimensions = Pick<MediaRecord, 'width' | 'height'>;
+
+/** What a batch is told by, and tells. */
+export interface RunOptions {
+  clock: Clock;
+  random: () => number;
+  uuid: () => string;
+  /** Aborted when the run should end. */
+  stop: StopSignal<MediaError>;
+  observer: TransferObserver;
+}
+
+/** What is done with each file beside sending it. */
+export interface FileOptions {
+  /** Decides the content type, or rejects with a MediaError. */
+  contentType: (source: Source, opened: OpenSource) => Promise<{contentType: string; warning?: string}>;
+  /** What decides the content type, as the journal records it: a rule, or the type that was given for all files. */
+  typeRule: string;
+  /** Whether a record that differs from its file is a warning or a failure, and how to measure what it shows. */
+  verify?: {
+    mode: 'warn' | 'strict';
+    dimensions: (opened: OpenSource, contentType: string) => Promise<Dimensions>;
+  };
+  /**
+   * Whether the location in each file is only warned of, or blanked in what is sent; undefined: files are not searched
+   * for it.
+   */
+  geotags?: 'warn' | 'strip' | undefined;
+  /** Records what was sent, so that another run can continue; in a dry run, only tells what was. */
+  journal?: JournalLookup | undefined;
+  dryRun: boolean;
+}
+
+/** Where files are sent, and how fast. */
+interface DestinationOptions {
+  /** Receives up to `concurrency` uploads at a time. */
+  uploader: Uploader;
+  /** The service's host and port, for messages. */
+  host: string;
+  /** How many files are uploaded at a time. */
+  concurrency: ConcurrencyOption;
+  /** Bytes per second for all files together; unlimited if undefined. */
+  limitRate?: number | undefined;
+  /**
+   * An attempt ends when nothing more can be sent for this many milliseconds (by default 1 minute), or when no response
+   * comes for as long after the last byte (by default 10 minutes).
+   */
+  timeoutMs?: number | undefined;
+}
+
+/** What is done after a failure. */
+export interface RetryOptions {
+  /** Attempts after the first. */
+  retries: number;
+  /** Whether there may be more than one file. If so, the batch waits while the service is unavailable. */
+  several: boolean;
+  /** Whether a network whose proxy responds with a page is waited for, as for a service; otherwise the batch ends. */
+  waitsForNetwork?: boolean;
+  /** The longest Retry-After or outage to wait for, in milliseconds. */
+  retryMaxWaitMs: number;
+  /**
+   * Whether to send an unknown upload again; `honoured`: for 12 hours, while the service knows its idempotency key;
+   * `declared`: the same, if the service declares that it honours those keys.
+   */
+  onUnknown: 'hold' | 'retry' | 'honoured' | 'declared';
+}
+
+export interface TransferOptions extends RunOptions, FileOptions, DestinationOptions, RetryOptions {}
+
+/** What the journal calls the removal of a location; a later version that changes other bytes gets another name. */
+export const geotagTransform = 'geotags/2';
+
+/** What `media upload` and the library do unless told otherwise; times in milliseconds. */
+export const transferDefaults = {
+  concurrency: adaptiveConcurrency,
+  retries: 5,
+  retryMaxWaitMs: 300_000,
+} as const;

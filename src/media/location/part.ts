@@ -1,0 +1,216 @@
+import {type RandomAccess, readAt} from '../../lib/files/random-access.ts';
+import {applyPatches, mergePatches, type Patch} from './patches.ts';
+import {UnstrippableError, wrongLengths} from './unstrippable.ts';
+
+interface Extent {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Bounds for files that were made to waste memory or time; real metadata has less. */
+const longestRead = 16 * 2 ** 20;
+const mostLoaded = 64 * 2 ** 20;
+const mostChanges = 1_000;
+const mostClaims = 100_000;
+const mostExtents = 1_000;
+
+/** Bytes per read, since values are near each other; up to 16 times as much if a step has to read again. */
+const windowBytes = 64 * 1024;
+
+/** What is planned for a file: its changes, and which bytes belong to what. */
+interface Draft {
+  readonly file: RandomAccess;
+  /** What is in memory: what was read first, and what the last steps needed. */
+  readonly windows: Patch[];
+  readonly changes: (Patch & {owner: object})[];
+  readonly claims: (Extent & {owner: object})[];
+  /** The owners of what several lists may refer to, by its extents. */
+  readonly sharers: Map<string, object>;
+}
+
+/** A step of a walk needs bytes that are not in memory. */
+class MissingError extends Error {
+  extent: Extent = {offset: 0, length: 0};
+}
+
+/**
+ * The bytes of a file, or of something in it that may be stored in several pieces, as they are after the planned
+ * changes. Each part belongs to an owner, and the bytes that one owner claims cannot be changed by another.
+ */
+export class Part {
+  readonly size: number;
+  readonly #draft: Draft;
+  readonly #extents: readonly Extent[];
+  /** Made for it alone, and for its slices. */
+  readonly #owner: object;
+
+  private constructor(draft: Draft, extents: readonly Extent[], owner: object = {}) {
+    this.#draft = draft;
+    this.#extents = extents;
+    this.#owner = owner;
+    this.size = extents.reduce((sum, {length}) => sum + length, 0);
+  }
+
+  /** A file of which the first bytes have been read. */
+  static ofFile(file: RandomAccess, head: Buffer): Part {
+    const draft = {file, windows: [{offset: 0, bytes: head}], changes: [], claims: [], sharers: new Map()};
+    return new Part(draft, [{offset: 0, length: file.size}]);
+  }
+
+  static ofBytes(bytes: Buffer): Part {
+    return Part.ofFile({size: bytes.length, read: async () => bytes}, bytes);
+  }
+
+  /** Several parts of one file as one, in this order. */
+  static join(parts: readonly Part[]): Part {
+    const extents = parts.flatMap(part => part.#extents);
+    if (parts[0] === undefined || extents.length > mostExtents)
+      throw new UnstrippableError('metadata in very many pieces');
+    return new Part(parts[0].#draft, extents, parts[0].#owner);
+  }
+
+  /** Makes a step of a walk: from its start again when bytes that it reads had to be loaded. */
+  async step<Result>(walk: () => Result): Promise<Result> {
+    const {file, windows, changes, claims} = this.#draft;
+    const [changeCount, claimCount] = [changes.length, claims.length];
+    windows.splice(1, windows.length - 2);
+    for (let loaded = 0, least = windowBytes; ; least = Math.min(2 * least, 16 * windowBytes)) {
+      try {
+        return walk();
+      } catch (error) {
+        if (!(error instanceof MissingError)) throw error;
+        const {offset, length} = error.extent;
+        const bytes = await readAt(file, offset, Math.max(length, least));
+        if (bytes.length < length) throw new UnstrippableError('a file that became shorter');
+        loaded += bytes.length;
+        if (loaded > mostLoaded) throw new UnstrippableError('metadata in very many places');
+        windows.push({offset, bytes});
+        changes.length = changeCount;
+        claims.length = claimCount;
+      }
+    }
+  }
+
+  /** A part of this one, with the same owner. */
+  slice(at: number, length = this.size - at): Part {
+    return new Part(this.#draft, this.#within(at, length), this.#owner);
+  }
+
+  /** The same bytes with an owner of their own, who claims them. */
+  withOwner(): Part {
+    const part = this.withoutClaim();
+    part.claim(0, this.size);
+    return part;
+  }
+
+  /** The same bytes with an owner whom all have in common that share exactly these. */
+  withSharedOwner(): Part {
+    const {sharers} = this.#draft;
+    const key = JSON.stringify(this.#extents);
+    const owner = sharers.get(key) ?? {};
+    sharers.set(key, owner);
+    return new Part(this.#draft, this.#extents, owner);
+  }
+
+  /** The same bytes with an owner of their own, who claims none. */
+  withoutClaim(): Part {
+    return new Part(this.#draft, this.#extents);
+  }
+
+  /** Claims bytes: a change to them by another owner is refused. */
+  claim(at: number, length: number): void {
+    const {claims} = this.#draft;
+    for (const extent of this.#within(at, length)) claims.push({...extent, owner: this.#owner});
+    if (claims.length > mostClaims) throw new UnstrippableError('very many values');
+  }
+
+  /** All of the bytes asked for, within a step; a file that ends before them is refused. */
+  read(at: number, length: number): Buffer {
+    if (length > longestRead) throw new UnstrippableError(`metadata of ${length} bytes`);
+    const pieces = this.#within(at, length).map(extent => bytesAt(this.#draft, extent));
+    return pieces[0] !== undefined && pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+  }
+
+  /** All of its bytes. */
+  all(): Buffer {
+    return this.read(0, this.size);
+  }
+
+  /** Up to this many bytes; fewer only at the end. */
+  upTo(length: number, at = 0): Buffer {
+    return this.read(at, Math.min(length, this.size - at));
+  }
+
+  /** The bytes from a position on, without the planned changes; a block is valid until the next one is read. */
+  async *blocks(from: number): AsyncGenerator<Buffer> {
+    const memory = Buffer.allocUnsafeSlow(windowBytes);
+    for (let at = from; at < this.size; ) {
+      const [{offset, length}] = this.#within(at, Math.min(windowBytes, this.size - at)) as [Extent];
+      const {file, windows} = this.#draft;
+      const window = inWindow(windows, {offset, length});
+      const block = window ?? (await readAt(file, offset, length, memory));
+      if (block.length < length) throw new UnstrippableError('a file that became shorter');
+      yield block;
+      at += length;
+    }
+  }
+
+  /** Replaces bytes, which are kept, except for those at both ends that stay equal. */
+  write(at: number, bytes: Buffer): void {
+    const before = this.read(at, bytes.length);
+    let start = 0;
+    let end = bytes.length;
+    while (start < end && before[start] === bytes[start]) start += 1;
+    while (end > start && before[end - 1] === bytes[end - 1]) end -= 1;
+    const {changes} = this.#draft;
+    for (const {offset, length} of this.#within(at + start, end - start)) {
+      changes.push({offset, bytes: bytes.subarray(start, start + length), owner: this.#owner});
+      start += length;
+    }
+    if (changes.length > mostChanges) throw new UnstrippableError('very many places');
+  }
+
+  zero(at: number, length: number): void {
+    this.write(at, Buffer.from(this.read(at, length)).fill(0));
+  }
+
+  /** The planned changes, in order and without overlaps; throws if one changes bytes of another owner. */
+  patches(): Patch[] {
+    const {changes, claims} = this.#draft;
+    for (const {offset, bytes, owner} of changes) {
+      const end = offset + bytes.length;
+      if (claims.some(one => one.owner !== owner && one.offset < end && offset < one.offset + one.length))
+        throw new UnstrippableError('metadata that overlaps other data');
+    }
+    return mergePatches(changes);
+  }
+
+  /** The extents of some of the bytes; refused if there are not as many. */
+  #within(at: number, length: number): Extent[] {
+    if (!(at >= 0 && length >= 0 && at + length <= this.size)) throw wrongLengths();
+    const extents: Extent[] = [];
+    let start = 0;
+    for (const extent of this.#extents) {
+      const from = Math.max(at, start);
+      const to = Math.min(at + length, start + extent.length);
+      if (from < to) extents.push({offset: extent.offset + from - start, length: to - from});
+      start += extent.length;
+    }
+    return extents;
+  }
+}
+
+/** The bytes of a file after the changes that are planned yet. */
+function bytesAt({windows, changes}: Draft, extent: Extent): Buffer {
+  const bytes = inWindow(windows, extent);
+  if (bytes === undefined) throw Object.assign(new MissingError(), {extent});
+  return applyPatches(bytes, extent.offset, changes);
+}
+
+/** The bytes of an extent that are in memory. */
+function inWindow(windows: readonly Patch[], {offset, length}: Extent): Buffer | undefined {
+  const window = windows.find(
+    one => one.offset <= offset && offset + length <= one.offset + one.bytes.length,
+  );
+  return window?.bytes.subarray(offset - window.offset, offset - window.offset + length);
+}

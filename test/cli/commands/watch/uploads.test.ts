@@ -1,0 +1,53 @@
+import {copyFile, mkdir, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import {PassThrough} from 'node:stream';
+import {expect, onTestFinished, test} from 'vitest';
+import {Disposals} from '../../../../src/cli/commands/watch/disposal/disposal.ts';
+import {watchPrinter} from '../../../../src/cli/commands/watch/event-printer.ts';
+import {watchedState} from '../../../../src/cli/commands/watch/settler.ts';
+import {Uploads} from '../../../../src/cli/commands/watch/uploads.ts';
+import {Report} from '../../../../src/cli/output/report.ts';
+import {Stdout} from '../../../../src/cli/output/stdout.ts';
+import type {Invocation} from '../../../../src/cli/session/invocation.ts';
+import {MediaError} from '../../../../src/errors.ts';
+import {Stop} from '../../../../src/lib/stop.ts';
+import {connectedSandbox} from '../../../support/embedded.ts';
+import {inWords} from '../../../support/hints.ts';
+import {hostIn} from '../../../support/journal.ts';
+import {fixture} from '../../../support/media.ts';
+
+test('a file that has changed since it settled: uploaded, but deleted only when it was opened as it had settled', async () => {
+  const {sandbox} = await connectedSandbox();
+  const directory = join(sandbox.directory, 'in');
+  const path = join(directory, 'photo.png');
+  await mkdir(directory);
+  await copyFile(fixture('photo.png'), path);
+  const real = hostIn(sandbox.directory, {env: {...sandbox.env, XDG_STATE_HOME: sandbox.directory}});
+  const host = {...real, clock: {...real.clock, sleep: async () => {}}};
+  const lines: string[] = [];
+  const stream = new PassThrough().on('data', text => void lines.push(...String(text).trimEnd().split('\n')));
+  const invocation: Invocation = {
+    ...{host, stdout: new Stdout(stream), globals: {}, argv: [], optionWords: () => [], abandon: () => {}},
+    report: new Report({stream: new PassThrough(), json: false, color: false, level: 'default', inWords}),
+  };
+  const {stdout} = invocation;
+  const disposals = new Disposals('delete', {host, stdout, settleMs: 0, stop: new Stop()});
+  const printer = watchPrinter(invocation, undefined);
+  const uploads = new Uploads(invocation, [{path: directory, displayPath: 'in'}], printer, {
+    disposals,
+    flags: {},
+  });
+  onTestFinished(() => uploads.stop(new MediaError('interrupted', 'The test is over.')));
+  const state = (await watchedState(path)) ?? {key: '', size: 0};
+
+  expect(await uploads.take(path, {...state, key: `${state.key}0`})).toBe('left');
+  expect((await stat(path)).isFile()).toBe(true);
+  expect(lines.map(line => JSON.parse(line).event ?? JSON.parse(line).status)).toEqual(['uploaded', 'kept']);
+
+  expect(await uploads.take(path, state)).toBe('left');
+  expect(await stat(path).catch(() => 'gone')).toBe('gone');
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({file: 'in/photo.png', deleted: true});
+  // As `media upload -r in` names it there, too.
+  const {stdout: listed} = await sandbox.run(['journal', 'list'], {env: {XDG_STATE_HOME: sandbox.directory}});
+  expect(listed).toMatch(/^uploaded {2}photo\.png /);
+});
