@@ -9,6 +9,8 @@ const files = markdownFiles();
  * test/machine/docs/vscode-tasks.test.ts, test/machine/docs/preparing-recipes.test.ts.
  */
 const runElsewhere: Record<string, readonly string[]> = {
+  // The tree of the source.
+  '.github/CONTRIBUTING.md': [''],
   'docs/sharding.md': ['bash', 'bash'],
   'docs/ci.md': ['yaml', 'yaml', 'yaml', 'yaml', 'groovy'],
   'docs/install.md': ['bash', 'bash', 'bash'],

@@ -14,8 +14,7 @@ import {
 } from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {expect} from 'vitest';
-import {afterTest, waitingTest as test} from '../../support/after-test.ts';
+import {afterTest, expect, waitingTest as test} from '../../support/after-test.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
 import {eventually} from '../../support/eventually.ts';
 import {markdown} from '../../support/examples.ts';
@@ -91,6 +90,7 @@ test('a directory that is a link, and one whose name begins alike: files are nam
   await watching.line({file: 'link/sub/a.png', movedTo: path('done/sub/a.png')});
   await copyFile(fixture('photo.gif'), path('in/b.gif'));
   await watching.line({file: 'link/b.gif', movedTo: path('done/b.gif')});
+  expect((await readdir(path('done'))).sort()).toEqual(['b.gif', 'c.webp', 'sub']);
 });
 
 test('--poll: what comes is uploaded without events of the system', async context => {

@@ -1,6 +1,6 @@
 import {randomInt} from 'node:crypto';
-import {expect, inject, type TestContext, test} from 'vitest';
-import {waitingTest} from '../after-test.ts';
+import {inject, type TestContext, test} from 'vitest';
+import {expect, waitingTest} from '../after-test.ts';
 import {notRun} from '../installed.ts';
 import {slowTest} from '../patience.ts';
 import {seededRandom} from '../seeded.ts';

@@ -1,9 +1,8 @@
 import {type FileHandle, mkdir, open, readdir, readFile, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {expect} from 'vitest';
 import {sandboxFor, testKey} from '../../../engine/service/program.ts';
-import {afterTest, waitingTest as test} from '../../../support/after-test.ts';
+import {afterTest, expect, waitingTest as test} from '../../../support/after-test.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {notRun} from '../../../support/installed.ts';
 import {fixture, mediaCommand, type Sandbox, sandbox} from '../../../support/media.ts';
