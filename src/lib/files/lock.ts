@@ -74,6 +74,8 @@ export class Lock {
   readonly #candidate: string;
   readonly #host: Host;
   readonly #options: LockOptions;
+  /** Whether nobody can tell from here if another process is removing the lock of a dead holder. */
+  #isBreakerUnknown = false;
   /** The first state that was found of a holder that cannot be judged from here, and when. */
   #first: {lockFile: LockFile; at: number} | undefined;
 
@@ -143,7 +145,9 @@ export class Lock {
       }
       // Other processes may be removing a dead lock, which takes them very little time.
       const patience = Math.max(this.#options.patienceMs ?? 0, isGone ? breakerPatienceMs : 0);
-      const isWaiting = !isGone && lockFile.state === 'unknown' && this.#waitsFor(lockFile);
+      const isWaiting = isGone
+        ? this.#isBreakerUnknown && clock.monotonic() - since < staleMs + breakerPatienceMs
+        : lockFile.state === 'unknown' && this.#waitsFor(lockFile);
       if (!isWaiting && clock.monotonic() - since >= patience) throw new LockHeld(this.path, lockFile.holder);
       await clock.sleep(isWaiting ? pollMs : 5 + 20 * random(), this.#options.stop);
     }
@@ -191,6 +195,8 @@ export class Lock {
     if (!(await this.#tryLink(breaker))) {
       const other = await this.#look(breaker);
       if (other !== undefined && this.#isGone(other)) await this.#host.files.rm(breaker, {force: true});
+      // A power cut may have left half of it.
+      this.#isBreakerUnknown = other?.state === 'unknown' && this.#options.onUnknownHolder !== undefined;
       return false;
     }
     try {

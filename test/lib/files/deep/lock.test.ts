@@ -73,6 +73,23 @@ describe('withLock', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
+  it('half of the breaker lock, as a power cut leaves it: waited for until it is old, then replaced', async () => {
+    const {directory, path} = await lockFile();
+    await writeFile(path, left(deadProcess));
+    await writeFile(`${path}.breaker`, '{"pid":');
+    let now = 0;
+    const sleep = async (ms: number) => {
+      now += ms;
+      if (now > 60_000) await utimes(`${path}.breaker`, 0, 0).catch(() => {});
+    };
+    const clock = {...host().clock, monotonic: () => now, sleep};
+    const lock = await acquireLock(path, host({clock}), {onUnknownHolder: () => {}});
+    expect(lock.replaced?.pid).toBe(deadProcess);
+    await lock.release();
+    expect(await readdir(directory)).toEqual([]);
+    expect(now).toBeLessThan(62_000);
+  });
+
   it('a dead holder whose lock another process has just taken: that one keeps it', async () => {
     const {path} = await lockFile();
     await writeFile(path, left(deadProcess));
