@@ -10,6 +10,14 @@ export function byWord<Value>(
   return new Map(table.flatMap(([value, words]) => words.split(' ').map(word => [word, value] as const)));
 }
 
+/** A copy of an object with these fields only. */
+export function pick<T extends object, Name extends keyof T>(
+  object: T,
+  names: readonly Name[],
+): Pick<T, Name> {
+  return Object.fromEntries(names.map(name => [name, object[name]])) as Pick<T, Name>;
+}
+
 /** A copy of an object without the fields that are undefined. */
 export function omitUndefined<T extends object>(fields: T): Compact<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Compact<T>;

@@ -6,7 +6,7 @@ import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {Tally} from '../../src/cli/commands/upload/tally.ts';
 import {Meter} from '../../src/cli/output/progress/meter.ts';
-import {settingTable} from '../../src/cli/settings/setting-table.ts';
+import {settingNames, settingTable} from '../../src/cli/settings/setting-table.ts';
 import {systemClock} from '../../src/host.ts';
 import {environment, files, signals} from '../../tools/reference.ts';
 import {connectedSandbox} from '../support/embedded.ts';
@@ -39,6 +39,12 @@ describe('the table of environment variables', () => {
     const read = new Set([...named, ...ofSettings.filter(name => name !== undefined)]);
     expect(read.size).toBeGreaterThan(15);
     expect([...read].filter(name => ![...documented, ...surroundings].includes(name ?? ''))).toEqual([]);
+  });
+
+  it('is about settings that something reads, besides the table that declares them', () => {
+    const others = sources.filter(text => !text.includes('settingTable = '));
+    const unread = settingNames.filter(name => !others.some(text => text.includes(`'${name}'`)));
+    expect(unread).toEqual([]);
   });
 
   it('has no variable that nothing reads', () => {

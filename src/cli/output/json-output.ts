@@ -48,9 +48,18 @@ interface FileFields {
   fileBase64?: string;
 }
 
-type ReportedFacts = 'contentType' | 'warning' | 'verified' | 'geotags' | 'size' | 'attempts' | 'elapsedMs';
+/** What a line says of the facts of an outcome, in this order. */
+export const reportedFacts = [
+  'contentType',
+  'warning',
+  'verified',
+  'geotags',
+  'size',
+  'attempts',
+  'elapsedMs',
+] as const satisfies readonly (keyof OutcomeFacts)[];
 
-export interface ResultLine extends FileFields, Pick<OutcomeFacts, ReportedFacts> {
+export interface ResultLine extends FileFields, Pick<OutcomeFacts, (typeof reportedFacts)[number]> {
   /**
    * `uploaded`, `skipped` (uploaded before), `checked` (in a dry run), `mismatched` (with `--verify strict`), `failed`
    * or `unknown`

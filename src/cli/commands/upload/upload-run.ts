@@ -1,4 +1,4 @@
-import {emptyUrl, noUrlError, publicUrl, webUrl} from '../../../engine/service/record.ts';
+import {emptyUrl, noUrlError, publicUrl} from '../../../engine/service/record.ts';
 import {
   type LeftOut,
   type Outcome,
@@ -9,6 +9,7 @@ import {exitStatusOf, MediaError, type PlainError} from '../../../errors.ts';
 import type {EndSignal} from '../../../host.ts';
 import {Stop} from '../../../lib/stop.ts';
 import {commandLine, runOptions} from '../../hints/command-line.ts';
+import {urlOfFormat} from '../../output/results/formats.ts';
 import type {Results} from '../../output/results/results.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
 import type {Session} from '../../session/session.ts';
@@ -220,8 +221,8 @@ export class UploadRun {
     if (!('format' in this.#output && 'record' in outcome) || 'error' in outcome) return undefined;
     const {format} = this.#output;
     const {name, record} = outcome;
-    if (format === 'url' || format === 'markdown')
-      return noUrlError(name, record, format === 'url' ? publicUrl : webUrl);
+    const urlOf = typeof format === 'object' ? undefined : urlOfFormat[format];
+    if (urlOf !== undefined) return noUrlError(name, record, urlOf);
     const hasUrl = this.#ci !== undefined || (typeof format === 'object' && format.template.hasUrl);
     if (hasUrl && publicUrl(record) === undefined) this.#failures.warn(name, emptyUrl, several);
     return undefined;

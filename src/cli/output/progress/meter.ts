@@ -33,8 +33,8 @@ export class Meter {
   readonly #samples: Sample[];
   #files = 0;
   /** Bytes of finished files: sent, and their sizes. */
-  #sent = 0;
-  #done = 0;
+  #finishedSentBytes = 0;
+  #finishedSizes = 0;
   readonly #survey = {files: 0, bytes: 0};
   #isCounted = false;
   /** On the monotonic clock. */
@@ -73,8 +73,8 @@ export class Meter {
     const file = this.#inFlight.get(position);
     this.#inFlight.delete(position);
     this.#files += 1;
-    this.#sent += file?.sent ?? 0;
-    this.#done += file?.size ?? 0;
+    this.#finishedSentBytes += file?.sent ?? 0;
+    this.#finishedSizes += file?.size ?? 0;
   }
 
   /** Adds a file of this size to the total, which is known once all are counted. */
@@ -99,14 +99,14 @@ export class Meter {
 
   /** The progress of the run; rounded, as programs get it. No time left is known in the first second. */
   snapshot(): ProgressFields {
-    let [sent, bytes] = [this.#sent, this.#done];
+    let [sent, bytes] = [this.#finishedSentBytes, this.#finishedSizes];
     for (const file of this.#inFlight.values()) {
       sent += file.sent;
       bytes += file.sent;
     }
     const at = this.#clock.monotonic();
     const rates = this.#sample({at, sent, done: bytes});
-    // Files that only their bytes call media are not counted.
+    // The survey counts files whose names say media. More may have been sent, so the totals are never below that.
     const totalFiles = this.#isCounted ? Math.max(this.#survey.files, this.#files) : undefined;
     const totalBytes = this.#isCounted ? Math.max(this.#survey.bytes, bytes) : undefined;
     const isKnown = totalBytes !== undefined && rates.done > 0 && rates.overMs >= sampleMs;

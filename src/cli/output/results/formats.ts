@@ -1,10 +1,10 @@
-import {type MediaRecord, publicUrl} from '../../../engine/service/record.ts';
+import {type MediaRecord, publicUrl, webUrl} from '../../../engine/service/record.ts';
 import type {UploadResult} from '../../../engine/transfer/outcome.ts';
 import {isObject} from '../../../lib/json.ts';
-import {own} from '../../../lib/object.ts';
+import {own, pick} from '../../../lib/object.ts';
 import {printable} from '../../../lib/printable.ts';
 import {jsonLine, markdownText, markdownUrl, printableJson} from '../escape.ts';
-import type {DisposalFields, JsonOutputs} from '../json-output.ts';
+import {type DisposalFields, type JsonOutputs, reportedFacts} from '../json-output.ts';
 import {errorFields} from '../report.ts';
 
 /** The values of `--format`. */
@@ -17,6 +17,13 @@ const recordFields = [
   ...['id', 'type', 'urls', 'width', 'height', 'imageType'],
   ...['fileUrl', 'duration', 'thumbnailUrl', 'hlsUrl', 'size'],
 ];
+
+/** The URL without which a line of a format is empty; undefined if the lines say more than a URL. */
+export const urlOfFormat: Readonly<Record<FormatName, typeof publicUrl | undefined>> = {
+  ...{table: undefined, json: undefined, ndjson: undefined},
+  url: publicUrl,
+  markdown: webUrl,
+};
 
 /** One outcome in a line format; nothing if the format leaves it out. All but ndjson contain only successes. */
 export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: UploadResult): string {
@@ -35,19 +42,13 @@ export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Upl
 
 /** The line of `media upload --ndjson`; `more`: what media watch has done with the file. */
 export function ndjsonLine(outcome: UploadResult, more: DisposalFields = {}): string {
-  const {name: file, nameBytes, status, contentType, warning, verified, geotags, size} = outcome;
+  const {name: file, nameBytes, status} = outcome;
   const fields = {
     file,
     fileBase64: nameBytes?.toString('base64'),
     status,
     error: 'error' in outcome ? errorFields(outcome.error) : undefined,
-    contentType,
-    warning,
-    verified,
-    geotags,
-    size,
-    attempts: outcome.attempts,
-    elapsedMs: outcome.elapsedMs,
+    ...pick(outcome, reportedFacts),
     ...more,
   };
   return jsonLine<JsonOutputs['watch']>(fields, 'record' in outcome ? outcome.json : undefined);

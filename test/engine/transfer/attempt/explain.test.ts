@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {describeRefusal, explain} from '../../../../src/engine/transfer/attempt/explain.ts';
 import {type Failure, judge, type Phase} from '../../../../src/engine/transfer/attempt/judge.ts';
-import {describeBroken, MediaError} from '../../../../src/errors.ts';
+import {brokenRequestError, MediaError} from '../../../../src/errors.ts';
 import {hintOf, textOf} from '../../../support/hints.ts';
 
 const host = 'media.example:8443';
@@ -128,10 +128,10 @@ const ofOurs = [
 ];
 
 test('what counts as a failure of a connection: a list of codes, and nothing that nobody knows', () => {
-  const codeOf = (code?: string) => describeBroken(Object.assign(new Error('x'), {code}), host).code;
+  const codeOf = (code?: string) => brokenRequestError(Object.assign(new Error('x'), {code}), host).code;
   expect(ofPeers.filter(code => codeOf(code) === 'local_failure')).toEqual([]);
   expect([...ofOurs, undefined].filter(code => codeOf(code) !== 'local_failure')).toEqual([]);
-  expect(describeBroken(new RangeError('Array buffer allocation failed'), host)).toMatchObject({
+  expect(brokenRequestError(new RangeError('Array buffer allocation failed'), host)).toMatchObject({
     code: 'local_failure',
     message: 'The request failed in this process: Array buffer allocation failed.',
   });

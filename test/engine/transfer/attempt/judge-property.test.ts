@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect} from 'vitest';
 import {parseDuration, parseRate, wholeNumber} from '../../../../src/cli/session/values.ts';
+import {isRetryableRefusal} from '../../../../src/engine/service/uploader.ts';
 import {explain} from '../../../../src/engine/transfer/attempt/explain.ts';
 import {
   backoffMs,
@@ -42,7 +43,7 @@ describe('what to do about a failure', () => {
   );
 
   holdsFor('after release: sent again only after a refusal', [failures], failure => {
-    const isRefusal = failure.kind === 'refused' && failure.status === 429;
+    const isRefusal = failure.kind === 'refused' && isRetryableRefusal(failure.status);
     // A failure with a sentence of its own is one of connecting, before which there is no release.
     if (failure.kind !== 'error' && !isRefusal) expect(judge('released', failure).action).not.toBe('retry');
   });
@@ -51,7 +52,7 @@ describe('what to do about a failure', () => {
     'a refusal that says so: never tried again in any phase',
     [phases, fc.integer({min: 300, max: 499})],
     (phase, status) => {
-      if (status !== 408 && status !== 429)
+      if (status !== 408 && !isRetryableRefusal(status))
         expect(judge(phase, {kind: 'refused', status}).action).toBe('fail');
     },
   );

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import type {Refused} from '../../../../src/engine/service/uploader.ts';
+import {type Refused, retryableRefusals} from '../../../../src/engine/service/uploader.ts';
 import {
   backoffMs,
   type Failure,
@@ -8,7 +8,7 @@ import {
   type Phase,
   parseRetryAfter,
 } from '../../../../src/engine/transfer/attempt/judge.ts';
-import {type ErrorCode, MediaError} from '../../../../src/errors.ts';
+import {type ErrorCode, hasTrait, MediaError} from '../../../../src/errors.ts';
 
 const error = (code: ErrorCode, status?: number): Failure => ({
   kind: 'error',
@@ -135,6 +135,14 @@ describe('the verdict about', () => {
     expect(waiting).toMatchObject({action: 'retry', availability: 'away'});
   });
 });
+
+test.each([...retryableRefusals])(
+  '%i is retried in every phase, and its code says that it may pass',
+  (status, [code]) => {
+    for (const phase of everyPhase) expect(judge(phase, refused(status)).action).toBe('retry');
+    expect(hasTrait(code, 'passing')).toBe(true);
+  },
+);
 
 test.each(everyPhase)('%s: 409 after an earlier attempt with the same key', phase => {
   const conflict = refused(409);
