@@ -226,10 +226,10 @@ export function isUnreachable(error: MediaError): boolean {
 }
 
 /**
- * The error for a request that failed by its connection, or in this process: its name changes nothing about what may
- * have been stored.
+ * The error for a request that failed by its connection, or in this process, such as undici's parser, which is
+ * WebAssembly. `judge.ts` decides whether the upload may be stored, whatever the code is.
  */
-export function describeBroken(cause: unknown, host: string): MediaError {
+export function brokenRequestError(cause: unknown, host: string): MediaError {
   if (cause instanceof MediaError) return cause;
   const code = systemCode(cause) ?? '';
   const problem = cause instanceof Error ? protocolProblem(cause) : undefined;

@@ -82,7 +82,7 @@ function restoreStreams(blocking: readonly number[]): void {
         : (new Socket({fd, readable: false}) as object);
       (streams[fd]?._handle ?? socket._handle)?.setBlocking(true);
     } catch {
-      // It is a file.
+      // A file has no handle, and cannot be non-blocking.
     }
   }
 }

@@ -34,7 +34,7 @@ function kindOf(name: string): DocumentKind | undefined {
 }
 
 /**
- * The documents that files and directories stand for, in byte order, each once; hidden names and node_modules in
+ * The documents that files and directories mean, in byte order, each once; hidden names and node_modules in
  * directories are left out, and so is the directory with the real path `except`. Rejects if one is missing, is no
  * document, or if a directory has none.
  */

@@ -25,7 +25,7 @@ const mostForHint = 2_000;
 
 type LocateResult = {path: string} | {candidates: string[]} | 'outside' | undefined;
 
-/** Finds the files that references stand for. */
+/** Finds the files that references name. */
 export class Locator {
   /**
    * The real path of the file that a document in this directory refers to; `outside` if it is not below the root,

@@ -21,7 +21,7 @@ export interface FoundReference extends Reference {
   document: string;
   line: number;
   column: number;
-  /** The file that it stands for, as shown in messages; undefined if it cannot be uploaded. */
+  /** The file that it names, as shown in messages; undefined if it cannot be uploaded. */
   file?: string;
   /** Why it cannot be uploaded. */
   problem?: MediaError;

@@ -106,7 +106,7 @@ export async function replaceContent(
   return (await files.readFile(target)).equals(after);
 }
 
-/** The text that stands for a reference once its file has this safe URL. The fragment of the reference is kept. */
+/** The text in place of a reference once its file has this safe URL. The fragment of the reference is kept. */
 export function replacementOf({context, source, target}: Reference, url: string): string {
   if (context === 'wiki') return wikiImage(source, target, url);
   const whole = withFragment(url, target);

@@ -29,7 +29,7 @@ async function handle(exchange: Exchange, service: Service): Promise<void> {
   const {path, request, commonHeaders} = exchange;
   const corsHeaders = crossOriginHeaders(path, request.headers.origin, service.allowOrigins);
   exchange.commonHeaders = {...commonHeaders, ...corsHeaders};
-  // A probe may use any address.
+  // A health check may use any address, so its Host field is not checked.
   if (path === '/healthz') return respondTo(exchange, service);
   checkHost(exchange, service.port(), service.allowHosts);
   if (!(await service.store.isInPlace())) throw movedAway(service);

@@ -4,7 +4,9 @@ import {undefinedIfThrows} from './system-code.ts';
 /** Characters that end a URL, or begin something else, in Markdown, HTML or CSS, or that TOML does not allow. */
 const unsafe = /["'()<>\\|`\s\p{Cc}\p{Cs}]/gu;
 
-/** A web URL in standard form, without characters special to Markdown, HTML or CSS; undefined for other URLs. */
+/**
+ * A web URL in standard form, with characters special to Markdown, HTML or CSS percent-encoded; undefined for others.
+ */
 export function safeUrl(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const address = new URL(url);

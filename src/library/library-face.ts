@@ -60,7 +60,7 @@ export function inLibraryWords<Thrown>(error: Thrown): Thrown | PlainError {
 }
 
 /** What a call returns; what it throws is in the words of the library. */
-export function calling<Result>(call: () => Result): Result {
+export function callInWords<Result>(call: () => Result): Result {
   try {
     return call();
   } catch (error) {

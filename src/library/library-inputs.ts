@@ -11,7 +11,7 @@ import {kindOf} from './option-checks.ts';
 import {isFile, sourceOf, type UploadInput} from './sources.ts';
 
 /** Lets any number of calls share a signal: Node warns of a leak if more than ten listen to one. */
-export function shareable(signal: StopSignal | undefined): void {
+export function allowManyListeners(signal: StopSignal | undefined): void {
   if (signal instanceof EventTarget) setMaxListeners(0, signal);
 }
 

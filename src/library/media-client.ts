@@ -6,8 +6,8 @@ import type {Uploader, UploadRequest, UploadResponse} from '../engine/service/up
 import {type StopSignal, systemHost} from '../host.ts';
 import {isString} from '../lib/json.ts';
 import {packageVersion} from '../package-file.ts';
-import {calling, inLibraryWords} from './library-face.ts';
-import {shareable} from './library-inputs.ts';
+import {callInWords, inLibraryWords} from './library-face.ts';
+import {allowManyListeners} from './library-inputs.ts';
 import {type Checks, check, checkOptions, isUrl, requiredCheck} from './option-checks.ts';
 
 export interface MediaClientOptions {
@@ -54,7 +54,7 @@ export class MediaClient implements Uploader {
     const {allowHttp = false, userAgent = `media/${packageVersion()}`} = options;
     const {certificateAuthorities, connectTimeoutMs} = options;
     const parse = (url: string | URL, what: string) =>
-      calling(() => parseServiceUrl(String(url), what, allowHttp));
+      callInWords(() => parseServiceUrl(String(url), what, allowHttp));
     const baseUrl = parse(options.baseUrl, 'base URL');
     const graphqlUrl =
       options.graphqlUrl === undefined ? undefined : parse(options.graphqlUrl, 'GraphQL URL');
@@ -72,7 +72,7 @@ export class MediaClient implements Uploader {
    * broke the connection later.
    */
   upload(request: UploadRequest): Promise<UploadResponse> {
-    shareable(request.signal);
+    allowManyListeners(request.signal);
     return this.#client.upload(request).catch(error => {
       throw inLibraryWords(error);
     });
@@ -95,11 +95,11 @@ export class MediaClient implements Uploader {
   /** Sends one GraphQL request; resolves for any status, with at most 1 MiB of `body`. Rejects as `upload` does. */
   async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpResponse> {
     checkOptions(request, requestChecks);
-    shareable(signal);
+    allowManyListeners(signal);
     try {
       return await this.#client.graphql(request, signal);
     } catch (error) {
-      // A connection can only be ended with an Error.
+      // The request was ended with an Error; the caller gets its own reason, which may be anything.
       throw signal?.aborted ? signal.reason : inLibraryWords(error);
     }
   }

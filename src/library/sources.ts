@@ -20,7 +20,7 @@ export interface FilesOptions {
 }
 
 /**
- * The files that paths and patterns stand for, as in `media upload`: in the order given, directories depth first, no
+ * The files that paths and patterns mean, as in `media upload`: in the order given, directories depth first, no
  * file twice. Hidden files in directories and patterns are left out; `uploadAll`, which reads the bytes, leaves out
  * files that are neither images nor videos by name or content. Rejects with a MediaError `usage` or `nothing_matched`
  * before the first file. A missing file is a source that fails when it is uploaded.

@@ -16,8 +16,8 @@ import {omitUndefined} from '../lib/object.ts';
 import {Stop} from '../lib/stop.ts';
 import {certainSize} from '../media/pixels/probe.ts';
 import {decideSourceType, parseContentType, type TypeRule} from '../media/type/decide.ts';
-import {calling, inLibraryWords, libraryFace} from './library-face.ts';
-import {itemsOf, shareable, sourcesFrom} from './library-inputs.ts';
+import {callInWords, inLibraryWords, libraryFace} from './library-face.ts';
+import {allowManyListeners, itemsOf, sourcesFrom} from './library-inputs.ts';
 import {type Checks, check, checkOptions, refuseSingle, requiredCheck} from './option-checks.ts';
 import type {UploadInput} from './sources.ts';
 
@@ -86,7 +86,7 @@ export function uploadOn(
 ): AsyncGenerator<UploadResult, void> {
   refuseSingle(inputs);
   const stop = new Stop<MediaError>();
-  const results = run(inputs, options, {...calling(() => checkedOptions(options, host)), stop}, host);
+  const results = run(inputs, options, {...callInWords(() => checkedOptions(options, host)), stop}, host);
   const [leave, fail] = [results.return.bind(results), results.throw.bind(results)];
   // A generator that waits for the next result would end only then.
   results.return = value => {
@@ -121,7 +121,7 @@ async function* run(
     stop.abort(stoppedBy(reason));
   };
   const onAbort = () => end(signal?.reason);
-  shareable(signal);
+  allowManyListeners(signal);
   signal?.addEventListener('abort', onAbort, {once: true});
   let journal: JournalLookup | undefined;
   try {

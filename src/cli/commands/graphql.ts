@@ -2,7 +2,7 @@ import type {HttpResponse} from '../../engine/http/http.ts';
 import type {GraphqlRequest} from '../../engine/service/client.ts';
 import {refusalIn} from '../../engine/service/uploader.ts';
 import {describeFailure} from '../../engine/transfer/attempt/explain.ts';
-import {describeBroken, MediaError, refuseStdinTwice, throwAs} from '../../errors.ts';
+import {brokenRequestError, MediaError, refuseStdinTwice, throwAs} from '../../errors.ts';
 import {readText, textOf} from '../../lib/files/read-text.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {isHeld, isObject, parseJson, parseObject} from '../../lib/json.ts';
@@ -62,7 +62,7 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
     const response = await within(invocation, options.timeout, signal =>
       session.client.graphql(request, signal).catch(error => {
         if (signal.aborted) throw tooLate(session.hostName, options.timeout);
-        throw describeBroken(error, session.hostName);
+        throw brokenRequestError(error, session.hostName);
       }),
     );
     return await printResponse(response, session.hostName, invocation);

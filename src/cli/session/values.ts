@@ -44,7 +44,7 @@ export function collect(value: string, earlier: string[] | undefined): string[] 
   return [...(earlier ?? []), value];
 }
 
-/** Which files directories, patterns and lists stand for. */
+/** Which files directories, patterns and lists mean. */
 export function selectionOptions(): Option[] {
   const repeatable = (flags: string, meaning: string) => new Option(flags, meaning).argParser(collect);
   return [

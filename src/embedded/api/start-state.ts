@@ -74,7 +74,7 @@ async function storeFile(
     const received = await writeUpload(path, contentType, file => pipeline(chunksOf(source), file));
     const id = seedId(hashOf(`${received.sha256} ${contentType}`));
     if (!isWanted(id) || (await service.store.findWhole(id)) !== undefined) return id;
-    // Also the time is the same in each run.
+    // The time of creation is fixed, so that the state is the same in each run.
     const commitment = {createdAt: 0, canWait: true, identify: async () => id, lastCheck() {}};
     await storeUpload(received, service, commitment);
     return id;

@@ -76,14 +76,15 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
   const dependsOnResponse = (fault: Fault) => fault['instead-of'] !== undefined;
   const early = matching.filter(one => !dependsOnResponse(one)).flatMap(one => draw(one) ?? []);
   const appliedFaults = new Set<ActiveFault>();
-  const note = (fault: ActiveFault) => {
+  /** Counts a fault as applied, once per request. */
+  const markApplied = (fault: ActiveFault) => {
     if (!appliedFaults.has(fault)) fault.applied += 1;
     appliedFaults.add(fault);
   };
   /** The value of a part in the first fault that has it, and thereby is applied. */
   const use = <Name extends keyof Fault>(name: Name): Fault[Name] | undefined => {
     const match = early.find(({fault}) => fault[name] !== undefined);
-    if (match !== undefined) note(match.fault);
+    if (match !== undefined) markApplied(match.fault);
     return match?.fault[name];
   };
   return {
@@ -95,7 +96,7 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
       for (const {fault, latencyMs} of early) {
         if ((hasStages ? fault.after : 'head') !== stage) continue;
         const ends = (fault.status ?? fault.reset ?? fault.silence) !== undefined;
-        if (ends || fault.latency !== undefined) note(fault);
+        if (ends || fault.latency !== undefined) markApplied(fault);
         if (fault.latency !== undefined) await wait(exchange, latencyMs, stop);
         if (ends) end(exchange, fault);
       }
@@ -107,7 +108,7 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
     instead(response) {
       for (const fault of matching.filter(dependsOnResponse)) {
         if (fault['instead-of'] !== response.status || draw(fault) === undefined) continue;
-        note(fault);
+        markApplied(fault);
         return errorOf(fault);
       }
       const wrong = response.status === 200 ? use('wrong') : undefined;

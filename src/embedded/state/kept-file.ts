@@ -6,7 +6,7 @@ import {isOutOfDescriptors, systemCode, systemReason} from '../../lib/system-cod
 /** A file in the data directory with a JSON object, and what to do if it is damaged. */
 interface KeptFile {
   readonly path: string;
-  /** Absent where damage is not told. */
+  /** Absent where damage is not reported. */
   readonly hint?: string;
 }
 
@@ -20,7 +20,7 @@ export async function readKept<S extends Shape>(file: KeptFile, shape: S): Promi
     text = await readsAtOnce(() => readFile(file.path, 'utf8'));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
-    // Then no file can be read, and soon all of them can again.
+    // Without a free descriptor, no file can be read for a moment: that is not damage.
     if (isOutOfDescriptors(error)) throw error;
     throw damagedFileError(file, `it cannot be read (${systemReason(error)})`);
   }

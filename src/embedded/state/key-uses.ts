@@ -25,7 +25,8 @@ export function keyUses(dataDirectory: string, clock: Clock) {
     await replaceDurably(pathOf(id), `${JSON.stringify(use)}\n`, `${pathOf(id)}.new`);
   };
   return {
-    note(id: string, agent: string): void {
+    /** Records a use of a key, at most once a minute per program. */
+    recordUse(id: string, agent: string): void {
       const userAgent = agent.slice(0, longestUserAgent);
       const at = clock.now();
       const last = recentUses.get(id);

@@ -141,7 +141,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
 
     /** Notes that a program has used a key, unless it ends with this process, and is not listed. */
     noteUse(key: StoredKey, agent: string): void {
-      if (!processKeys.includes(key)) uses.note(keyId(key), agent);
+      if (!processKeys.includes(key)) uses.recordUse(keyId(key), agent);
     },
 
     /** The last use of a key; undefined if none is recorded. Rejects if the process has no descriptor left. */

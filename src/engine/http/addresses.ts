@@ -85,7 +85,8 @@ function firstOf(
         end();
         resolve({socket: socket.setKeepAlive(true, 60_000), family});
       });
-      // It stays as long as the socket, though nothing is left to do once that is open.
+      // The listener stays as long as the socket, so that a later error is not thrown; once it is open, others handle
+      // it.
       socket.on('error', error => {
         ended(socket, `: ${systemReason(error)}`);
         failures.push(error);

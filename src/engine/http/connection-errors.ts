@@ -1,6 +1,6 @@
 import {
+  brokenRequestError,
   certificateCodes,
-  describeBroken,
   type ErrorCode,
   MediaError,
   quoted,
@@ -71,7 +71,7 @@ export function describeConnectError(
     const message = `The TLS certificate of ${host} was not accepted: ${certificateProblem(error, text)}.`;
     return failed('tls_failed', message, certificateHint(code, proxyVariable, hasOwnAuthorities));
   }
-  const broken = describeBroken(error, host);
+  const broken = brokenRequestError(error, host);
   if (broken.code === 'local_failure') return broken;
   const why = code.startsWith('HPE_') ? 'it did not respond in HTTP' : reason(text);
   return failed('connect_failed', `No connection to ${host}: ${why}.`, checkNetwork);
@@ -84,7 +84,7 @@ const checkFirewall = 'Check the network connection and any firewall in between.
 const checkNetwork = 'Check the network connection, then try again.';
 
 /** What a connection fails with that was closed, by default by the other side before anything was sent. */
-export function closed(how = 'it was closed immediately'): Error {
+export function closedError(how = 'it was closed immediately'): Error {
   return Object.assign(new Error(how), {code: 'ECONNRESET'});
 }
 

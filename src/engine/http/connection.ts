@@ -5,7 +5,7 @@ import {type buildConnector, Client} from 'undici';
 import type {MediaError} from '../../errors.ts';
 import {nextTurn} from '../../host.ts';
 import {Stop} from '../../lib/stop.ts';
-import {closed, describeConnectError, isCertificateAlert} from './connection-errors.ts';
+import {closedError, describeConnectError, isCertificateAlert} from './connection-errors.ts';
 import {type ConnectionOptions, type HttpTrace, maxHeaderSize, traceOf} from './connection-options.ts';
 import {HttpExchange} from './exchange.ts';
 import {dropInterimResponses} from './interim-filter.ts';
@@ -66,7 +66,7 @@ export class Connection {
     this.#trace?.restart();
     this.#opening = new Stop();
     const opening = this.#hasOpened
-      ? Promise.reject(describeConnectError(closed(), this.#origin))
+      ? Promise.reject(describeConnectError(closedError(), this.#origin))
       : openSocket(this.#origin, this.#options, this.#opening, this.#trace);
     this.#hasOpened = true;
     opening.then(
@@ -142,7 +142,7 @@ export class Connection {
   /** Closes the connection at once; a pending request rejects. */
   async destroy(): Promise<void> {
     const ended = this.#client.destroy();
-    this.#opening.abort(closed('The connection was closed.'));
+    this.#opening.abort(closedError('The connection was closed.'));
     await ended;
   }
 }

@@ -2,7 +2,7 @@ import type {Dispatcher} from 'undici';
 import {syntaxError} from '../../errors.ts';
 import {nextTurn} from '../../host.ts';
 import {omitUndefined} from '../../lib/object.ts';
-import {closed} from './connection-errors.ts';
+import {closedError} from './connection-errors.ts';
 import type {HttpTrace} from './connection-options.ts';
 import {
   type Body,
@@ -116,7 +116,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** Nothing else can run between this call and the write of the last bytes. */
   #release(body: Body): void {
     const wire = this.#wire;
-    if (!wire.isOpen) throw closed('The connection ended before the whole body was sent.');
+    if (!wire.isOpen) throw closedError('The connection ended before the whole body was sent.');
     body.release?.(wire);
   }
 

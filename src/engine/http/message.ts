@@ -96,7 +96,7 @@ export async function withoutContentCoding(response: HttpResponse, maxBytes: num
     .map(name => name.trim().toLowerCase());
   let {body} = response;
   try {
-    for (const coding of codings.reverse()) body = await decoded(coding, body, maxBytes);
+    for (const coding of codings.reverse()) body = await decodeBody(coding, body, maxBytes);
   } catch (error) {
     const isTooLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
     return isTooLong ? {...response, body: Buffer.alloc(0), truncated: true} : response;
@@ -105,7 +105,7 @@ export async function withoutContentCoding(response: HttpResponse, maxBytes: num
   return {...response, headers, body};
 }
 
-async function decoded(coding: string, body: Buffer, maxOutputLength: number): Promise<Buffer> {
+async function decodeBody(coding: string, body: Buffer, maxOutputLength: number): Promise<Buffer> {
   // Loaded on first use, since few services need it.
   const {brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync} = await import('node:zlib');
   switch (coding) {

@@ -5,7 +5,7 @@ import {nextTurn, type StopSignal} from '../../host.ts';
 import {omitUndefined} from '../../lib/object.ts';
 import {Stop, unlessStopped} from '../../lib/stop.ts';
 import {connectToHost} from './addresses.ts';
-import {closed, describeConnectError, describeUnasked} from './connection-errors.ts';
+import {closedError, describeConnectError, describeUnasked} from './connection-errors.ts';
 import type {ConnectionOptions, HttpTrace} from './connection-options.ts';
 import {describePage, openTunnel, proxyFor} from './proxy.ts';
 
@@ -40,7 +40,7 @@ export async function openSocket(
   const toPeer = async (below: Socket): Promise<Socket> => {
     const credentials = peer === origin ? options : {certificateAuthorities: ca};
     const isPlain = peer.protocol === 'http:';
-    const open = isPlain ? below : await step(secured(below, nameOf(peer), credentials, trace));
+    const open = isPlain ? below : await step(secureSocket(below, nameOf(peer), credentials, trace));
     await refuseUnasked(open, stop, bytes => describeUnasked(bytes, peer, proxyVariable()));
     return open;
   };
@@ -83,10 +83,10 @@ async function refuseUnasked(
   if (failure !== undefined) throw failure;
   const bytes: Buffer | null = socket.read();
   if (bytes !== null) throw describe(bytes);
-  if (socket.destroyed || socket.readableEnded) throw closed();
+  if (socket.destroyed || socket.readableEnded) throw closedError();
 }
 
-function secured(
+function secureSocket(
   socket: Socket,
   host: string,
   credentials: Pick<ConnectionOptions, 'certificateAuthorities' | 'clientCertificate'>,

@@ -66,7 +66,7 @@ async function refuseToOverwrite(
 async function writeAll(file: FileHandle, readers: readonly JournalReader[]): Promise<void> {
   const scope = commonScope(readers);
   if (scope !== undefined) {
-    // A run without --shard continues it.
+    // The merged journal has no shard, so that a run without --shard can continue it.
     const {shard: _, ...whole} = scope;
     await appendAll(file, Buffer.from(formatHeader(whole)));
   }

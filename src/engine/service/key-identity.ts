@@ -1,4 +1,4 @@
-import {describeBroken, MediaError} from '../../errors.ts';
+import {brokenRequestError, MediaError} from '../../errors.ts';
 import {parseObject, valueAt} from '../../lib/json.ts';
 import {omitUndefined} from '../../lib/object.ts';
 import type {HttpResponse} from '../http/http.ts';
@@ -26,7 +26,7 @@ export async function verifyKey(client: ServiceClient, signal: AbortSignal): Pro
   } catch (error) {
     if (signal.aborted && !(error instanceof MediaError))
       return {status: 'unclear', message: 'it did not respond in time'};
-    const broken = describeBroken(error, 'it');
+    const broken = brokenRequestError(error, 'it');
     if (broken === error || broken.code === 'local_failure') return {status: 'unreachable', error: broken};
     return {status: 'unclear', message: broken.code === 'not_http' ? broken.message : 'the connection broke'};
   }
@@ -95,8 +95,8 @@ export async function accountOfKey(client: ServiceClient, signal: AbortSignal): 
 function viewerQuery(fields: FieldDescription[]): {text: string; field: string} | undefined {
   for (const field of viewerNames) {
     const [description] = withoutArguments(fields).filter(({name}) => name === field);
-    const children = withoutArguments(nullable(description?.type)?.fields ?? []);
-    const scalars = children.filter(child => nullable(child.type)?.kind === 'SCALAR');
+    const children = withoutArguments(stripNonNull(description?.type)?.fields ?? []);
+    const scalars = children.filter(child => stripNonNull(child.type)?.kind === 'SCALAR');
     const wanted = wantedFields.filter(name => scalars.some(child => child.name === name));
     if (wanted.length > 0) return {field, text: `{${field}{${wanted.join(' ')}}}`};
   }
@@ -108,7 +108,7 @@ function withoutArguments(fields: FieldDescription[]): FieldDescription[] {
   return fields.filter(({args = []}) => args.every(({type}) => type?.kind !== 'NON_NULL'));
 }
 
-function nullable(type: TypeReference | undefined): TypeReference | undefined | null {
+function stripNonNull(type: TypeReference | undefined): TypeReference | undefined | null {
   return type?.kind === 'NON_NULL' ? type.ofType : type;
 }
 

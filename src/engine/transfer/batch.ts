@@ -36,7 +36,7 @@ export function uploadBatch(
       return {result: new OutcomeBuilder(position, source, options, batchAbort).notTried(end)};
     const file = new FileTransfer(position, source, options, batch);
     const {result} = await descriptors.use(() => file.run());
-    return {result: result.then(outcome => compared(outcome, options))};
+    return {result: result.then(outcome => withComparison(outcome, options))};
   };
   return mapConcurrently(
     sources,
@@ -49,7 +49,7 @@ export function uploadBatch(
 }
 
 /** The outcome with what `verify` says of its record; without that, only a different size is a warning. */
-function compared(outcome: Outcome | LeftOut, {verify, observer}: TransferOptions): Outcome | LeftOut {
+function withComparison(outcome: Outcome | LeftOut, {verify, observer}: TransferOptions): Outcome | LeftOut {
   if (outcome.status === 'left out') return outcome;
   const {verified, error} = (verify && comparisonOf(outcome)) ?? {};
   const known = verified === undefined ? outcome : {...outcome, verified};

@@ -51,7 +51,7 @@ export class FileTransfer {
 
   /** Resolves when nothing more is sent; to undefined if the file yielded its descriptor, and is to begin again. */
   async run(): Promise<PendingResult<Outcome | LeftOut> | undefined> {
-    if (this.#source.found?.isHidden) return this.#outcome.leftOut();
+    if (this.#source.found?.isHidden) return this.#outcome.leftOutResult();
     this.#hasYielded = false;
     this.#entry = undefined;
     let opened: OpenSource | undefined;
@@ -64,7 +64,7 @@ export class FileTransfer {
       const failure = openingError(this.#source.name, error);
       if (this.#hasYielded || this.#yieldDescriptor(failure)) return undefined;
       pending = (await isLeftOut(this.#source, failure))
-        ? this.#outcome.leftOut()
+        ? this.#outcome.leftOutResult()
         : this.#outcome.failed('failed', failure);
     } finally {
       const end = () => this.#entry?.end();
@@ -94,12 +94,13 @@ export class FileTransfer {
     const {relativePath: path = this.#source.name} = this.#source;
     const transformRule = geotags === 'strip' ? geotagTransform : undefined;
     const input = {path, size: opened.size, stat: opened.stat, typeRule, transformRule};
-    // A record is compared with the content type, too.
+    // With --verify, the record is compared with the content type, which is not decided yet: the file is looked up
+    // later.
     const known =
       verify === undefined ? await this.#lookUp(since => journal?.lookUpUnchanged(input, since)) : undefined;
     if (known !== undefined) {
       this.#outcome.started(opened.size);
-      // It is public, too.
+      // A file that was stored before is as public as one that is sent now, so its location is warned of, too.
       if (geotags === 'warn') await this.#applyGeotags(opened);
       return this.#outcome.fromJournal(known);
     }

@@ -36,14 +36,14 @@ export async function applyGeotags(
     outcome.warn('It tells where it was taken.', 'tell where they were taken.');
   } catch (error) {
     if (!(error instanceof UnstrippableError)) throw error;
-    if (mode === 'strip') throw unstrippable(facts.name, error);
+    if (mode === 'strip') throw unstrippableError(facts.name, error);
     const where = `: ${error.place} could not be checked.`;
     outcome.warn(`It may tell where it was taken${where}`, `may tell where they were taken${where}`);
   }
   return undefined;
 }
 
-function unstrippable(name: string, error: UnstrippableError): MediaError {
+function unstrippableError(name: string, error: UnstrippableError): MediaError {
   const sentence = phrase`${fact('subject', name)} is not sent: it may hold a location that cannot be removed, in ${error.place}.`;
   return new MediaError('geotags_unstrippable', sentence, {
     hint: 'Export it without its location, and upload that.',

@@ -80,13 +80,14 @@ export class OutcomeBuilder {
 
   /** The file was not begun, since the run had ended. */
   async notTried(why: MediaError): Promise<Outcome | LeftOut> {
-    if (await wouldBeLeftOut(this.#source, this.#options)) return this.leftOut().result;
+    if (await wouldBeLeftOut(this.#source, this.#options)) return this.leftOutResult().result;
     const sentence = phrase`${fact('subject', this.#source.name, 'was')} not tried: the run had ended (${why.code}).`;
     const error = new MediaError('not_tried', sentence, {cause: why});
     return {...this.facts, status: 'failed', error};
   }
 
-  leftOut(): PendingResult<LeftOut> {
+  /** The result for a file that a walk found and that is not sent: hidden, or not media by name and bytes. */
+  leftOutResult(): PendingResult<LeftOut> {
     const {name, found} = this.#source;
     const known = {name, position: this.facts.position, isHidden: found?.isHidden === true};
     return {result: Promise.resolve({status: 'left out', ...known})};

@@ -79,7 +79,7 @@ export class Pacing {
     if (availability === 'stored') this.#refusalsInARow = 0;
     if (typeof batchWait === 'number')
       this.#pausedUntil = Math.max(this.#pausedUntil, clock.monotonic() + batchWait);
-    // Those that were sent together count once.
+    // Files that were sent together and are all refused count as one refusal.
     if (batchWait === 'backoff' && sentAt >= this.#refusedAt) {
       this.#refusedAt = clock.monotonic();
       this.#refusalsInARow += 1;

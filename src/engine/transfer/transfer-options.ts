@@ -29,7 +29,7 @@ export interface TransferObserver {
 /** A size in pixels, without any rotation; empty if it is not known. */
 export type Dimensions = Pick<MediaRecord, 'width' | 'height'>;
 
-/** What a batch is told by, and tells. */
+/** What a batch gets from its run, and reports to it. */
 export interface RunOptions {
   clock: Clock;
   random: () => number;

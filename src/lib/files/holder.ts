@@ -27,7 +27,7 @@ export function holderHere(host: Host): Holder {
     bootId: host.bootId(),
     pidNamespace: host.pidNamespace(),
     startTime: host.processStart(pid),
-    // It stands in most lines of a journal.
+    // The token is short, since most lines of a journal repeat it.
     token: host.uuid().replaceAll('-', '').slice(0, 16),
   };
 }

@@ -13,7 +13,7 @@ export function resolveUserPath(directory: string, path: string): string {
   return `${directory.endsWith('/') ? directory : `${directory}/`}${path}`;
 }
 
-/** The path that a path or a file:// URL stands for; throws if the URL is not that of a local file. */
+/** The path that a path or a file:// URL names; throws if the URL is not that of a local file. */
 export function pathOfFileUrl(text: string): string {
   return /^file:\/\//i.test(text) ? fileURLToPath(text) : text;
 }

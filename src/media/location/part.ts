@@ -41,7 +41,7 @@ export class Part {
   readonly size: number;
   readonly #draft: Draft;
   readonly #extents: readonly Extent[];
-  /** Made for it alone, and for its slices. */
+  /** Identifies who claims bytes: a part and its slices have the same owner. */
   readonly #owner: object;
 
   private constructor(draft: Draft, extents: readonly Extent[], owner: object = {}) {

@@ -3,7 +3,7 @@ import {MediaError, NotMediaError} from '../../errors.ts';
 import {type Hint, hint, option} from '../../hint.ts';
 import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {mediaTypeText, parseMediaType} from '../../lib/media-type.ts';
-import {type Claim, describeMismatch, mismatched, notMediaError, showable} from './sentences.ts';
+import {type Claim, describeMismatch, mismatchError, notMediaError, showable} from './sentences.ts';
 import {type Finding, type MediaFinding, sniff} from './sniff/sniff.ts';
 import {markup, plainText} from './sniff/text.ts';
 import {ambiguousExtensions, extensionTypes, furtherTypes, textExtensions} from './tables/extension-types.ts';
@@ -69,7 +69,7 @@ export async function decideSourceType(
 function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecision {
   const {type, isAmbiguous} = claim;
   const agree = type !== undefined && typesAgree(type, finding.type);
-  if (rule === 'strict' && !agree) throw mismatched(claim, finding);
+  if (rule === 'strict' && !agree) throw mismatchError(claim, finding);
   if (rule === 'content') {
     const isMoreTelling = type !== undefined && isMoreSpecific(type, finding.type);
     return {contentType: isMoreTelling ? type : finding.type};

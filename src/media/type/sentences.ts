@@ -25,7 +25,7 @@ export function notMediaError(claim: Claim, finding: Finding, isCalledMedia: boo
 }
 
 /** The error for a file whose name and bytes have different types. */
-export function mismatched(claim: Claim, finding: MediaFinding): MediaError {
+export function mismatchError(claim: Claim, finding: MediaFinding): MediaError {
   return new MediaError(
     'type_mismatch',
     phrase`The name and the bytes of ${fact('file', fileOf(claim))} do not agree: ${describe(claim, finding)}.`,

@@ -31,7 +31,7 @@ export async function runWhoami(
   const canAsk = isEmbedded || (baseUrl !== undefined && key !== undefined);
   const {exitStatus, ...check} = canAsk
     ? await ask(settings, invocation, timeoutMs)
-    : await missing(settings);
+    : await missingKeyCheck(settings);
   const report: WhoamiReport = {
     profile,
     baseUrl: isEmbedded ? 'embedded' : (baseUrl?.url.href ?? null),
@@ -52,7 +52,7 @@ type KeyCheck = Omit<WhoamiReport, 'profile' | 'baseUrl' | 'baseUrlSource' | 'ke
   exitStatus: ExitStatus;
 };
 
-async function missing(settings: Settings): Promise<KeyCheck> {
+async function missingKeyCheck(settings: Settings): Promise<KeyCheck> {
   const {missingSettings} = await import('../../hints/key-hints.ts');
   const {message, hint} = missingSettings(settings);
   return {status: 'missing', message, ...omitUndefined({hint}), exitStatus: 4};

@@ -9,7 +9,7 @@ import {
   proxyFor,
 } from '../../../engine/http/http.ts';
 import {refusalIn} from '../../../engine/service/uploader.ts';
-import {describeBroken, type ErrorCode, MediaError, unlessBug} from '../../../errors.ts';
+import {brokenRequestError, type ErrorCode, MediaError, unlessBug} from '../../../errors.ts';
 import type {Invocation} from '../../session/invocation.ts';
 import {connectionOptions, within} from '../../session/session.ts';
 import {correctBaseUrl} from '../../settings/hint-options.ts';
@@ -77,7 +77,7 @@ async function sendRequest(invocation: Invocation, settings: Settings, url: URL)
       if (error !== undefined) throw error;
       return `${url.host} responds (${response.status} to GET ${url.pathname} without the key)`;
     } catch (cause) {
-      const broken = describeBroken(cause, url.host);
+      const broken = brokenRequestError(cause, url.host);
       if (signal.aborted)
         throw new MediaError('connect_timeout', `${url.host} accepted the connection, but did not respond.`, {
           cause,

@@ -47,7 +47,7 @@ const unchangedNames: readonly (readonly [kind: UnchangedLine['unchanged']['kind
   ['front-matter', 'front matter value'],
 ];
 
-/** What became of the file of a reference. */
+/** The result for the file of a reference. */
 interface FileResult extends Pick<Outcome, 'geotags'> {
   status: ReferenceLine['status'];
   error?: MediaError | undefined;
@@ -159,7 +159,7 @@ export class ReferencePrinter {
     );
   }
 
-  /** Prints the template for each file, or the references with what became of their files. */
+  /** Prints the template for each file, or the references with the results of their files. */
   async results(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): Promise<void> {
     const {host, stdout} = this.#invocation;
     const {ndjson, write, outDir, stdout: isPrinted} = this.#flags;

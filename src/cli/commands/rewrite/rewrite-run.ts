@@ -19,7 +19,7 @@ const writesAtOnce = 16;
 export class RewriteRun {
   readonly #options: RewriteFlags;
   readonly #invocation: Invocation;
-  /** What became of each file, by its name. */
+  /** The result of each file, by its name. */
   readonly #outcomes = new Map<string, Outcome>();
   /** The signal that ended the writing. */
   #stopped: EndSignal | undefined;

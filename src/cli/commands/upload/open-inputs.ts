@@ -65,7 +65,7 @@ export async function openInputs(
   const iterator = interruptible(allSources({onUnfollowedLink: name => unfollowedLinks.add(name)}), signal);
   const inputCount = options.inputs.length + (options.filesFrom?.length ?? 0);
   const mayBeOne = inputCount === 1 && options.inputs.length === 1 && !options.recursive;
-  // Errors show up with the first source; a second source of a pattern shows that it stands for several.
+  // Errors show up with the first source; a second source of a pattern shows that it means several.
   const firstSources = [await iterator.next()];
   if (mayBeOne && !firstSources[0]?.done) firstSources.push(await iterator.next());
   return {

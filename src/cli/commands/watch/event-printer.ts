@@ -16,7 +16,7 @@ type ToldEvent = Exclude<WatchEvent, {event: 'delayed'}>;
 export function watchPrinter({stdout, report}: Invocation, template: Template | undefined) {
   const line = (event: WatchEvent) => stdout.write(jsonLine(event));
   return {
-    /** Prints what became of a file; only successes by a template. */
+    /** Prints the result of a file; only successes by a template. */
     async outcome(outcome: UploadResult, path: string, disposed?: DisposalResult): Promise<void> {
       if (template === undefined) return stdout.write(ndjsonLine(outcome, fieldsOf(disposed)));
       await stdout.write(renderOutcome(template, outcome, () => path));

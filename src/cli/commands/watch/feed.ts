@@ -101,7 +101,7 @@ export class Feed {
     }
   }
 
-  /** Decides by what became of a file whether it is done with, or tried again. */
+  /** Decides by the result of a file whether it is done with, or tried again. */
   async #end(path: string, result: UploadEnd | FailedOutcome | LeftOut, key: string): Promise<void> {
     if (typeof result === 'string') {
       if (result === 'asked again') this.#askAgain(path);

@@ -16,7 +16,7 @@ import {stateKey, type WatchedState} from './settler.ts';
 /** The longest outage that a file waits for in one go; later it is tried again. */
 const longestOutageMs = 24 * 3_600_000;
 
-/** Uploads the files of the watched directories, and reports what becomes of them. */
+/** Uploads the files of the watched directories, and reports their results. */
 export class Uploads implements FileWork {
   readonly #invocation: Invocation;
   readonly #places: readonly WatchedPlace[];

@@ -30,7 +30,7 @@ export interface InputContext extends ListContext {
   temporaryDirectory: string;
   /** Called for each link to a directory that is not followed. */
   onUnfollowedLink?(name: string): unknown;
-  /** Called for each file that a walk finds; returns what stands for it. */
+  /** Called for each file that a walk finds; returns the source in its place. */
   mapFile?(source: Source): Source;
 }
 

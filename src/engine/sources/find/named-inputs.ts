@@ -39,7 +39,7 @@ export interface FinderOptions extends Pick<ListContext, 'cwd' | 'stdin'> {
   stdinName?: string | undefined;
 }
 
-/** Finds what arguments and names in lists stand for; each call reads the file system again. */
+/** Finds what arguments and names in lists mean; each call reads the file system again. */
 export class Finder {
   readonly #options: FinderOptions;
   readonly #disk = new Disk();
@@ -48,7 +48,7 @@ export class Finder {
     this.#options = options;
   }
 
-  /** What an argument stands for: standard input, a file, the files in a directory, or the matches of a pattern. */
+  /** What an argument means: standard input, a file, the files in a directory, or the matches of a pattern. */
   async candidatesOf(argument: string): Promise<AsyncIterableIterator<Candidate | UnfollowedLink>> {
     if (argument === '-') return only({source: this.#stdin()});
     const name = fromPath(argument);
@@ -58,7 +58,7 @@ export class Finder {
     return only(this.#one(name, kind));
   }
 
-  /** What the names in a list stand for: like arguments, except that they are never patterns or `-`. */
+  /** What the names in a list mean: like arguments, except that they are never patterns or `-`. */
   async *candidatesOfList(names: AsyncIterable<ByteName>): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, recursive} = this.#options;
     for await (const bytes of names) {

@@ -31,7 +31,7 @@ export function shardOf(relativePath: Uint8Array, count: number): number {
   return Number(digest.readBigUInt64BE() % BigInt(count)) + 1;
 }
 
-/** Whether a source belongs to a shard. A source that may stand for files of any shard belongs to all. */
+/** Whether a source belongs to a shard. A source that may be files of any shard belongs to all. */
 export function inShard(source: Source, shard: Shard): boolean {
   if (source.everyShard || shard.count === 1) return true;
   const path = source.relativePath ?? source.name;

@@ -86,7 +86,7 @@ export class OpenFile implements OpenSource {
     try {
       for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {
         const there = file.statPathHere();
-        const now = this.#isOpened(there) ? there : file.statHere();
+        const now = this.#isOpenedFile(there) ? there : file.statHere();
         if (this.#isUntouched(there, now, ctimeNs)) return;
         if (tries === 0 || !isEqual(this.#content, file.readHere(this.size))) throw this.#rewrittenError();
         ctimeNs = now.ctimeNs;
@@ -100,7 +100,7 @@ export class OpenFile implements OpenSource {
     try {
       for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {
         const there = await this.#file.statPath();
-        const now = this.#isOpened(there) ? there : await this.#file.stat();
+        const now = this.#isOpenedFile(there) ? there : await this.#file.stat();
         if (this.#isUntouched(there, now, ctimeNs)) return 'unchanged';
         if (tries === 0 || !(await this.#isAsRead())) throw this.#rewrittenError();
         if (this.#content === undefined) {
@@ -114,7 +114,8 @@ export class OpenFile implements OpenSource {
     }
   }
 
-  #isOpened(there: BigIntStats | undefined): there is BigIntStats {
+  /** Whether the file that is now at the path is the one that was opened. */
+  #isOpenedFile(there: BigIntStats | undefined): there is BigIntStats {
     const {dev, ino} = this.#file.opened;
     return there !== undefined && there.dev === dev && there.ino === ino;
   }
@@ -130,7 +131,7 @@ export class OpenFile implements OpenSource {
     if (now.size !== then.size)
       throw sourceChanged(this.#name, now.size > then.size ? 'it grew' : 'it shrank');
     if (now.mtimeNs !== then.mtimeNs) throw this.#rewrittenError();
-    if (there !== undefined && !this.#isOpened(there))
+    if (there !== undefined && !this.#isOpenedFile(there))
       throw sourceChanged(this.#name, 'it was replaced by another file');
     if (now.ctimeNs !== ctimeNs) return false;
     this.#ctimeNs = ctimeNs;

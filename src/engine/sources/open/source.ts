@@ -9,7 +9,7 @@ export interface Source {
   readonly nameBytes?: Buffer;
   /** The path below the named directory, otherwise the normalised path as named. Shards and the journal use it. */
   readonly relativePath?: FilePath;
-  /** Set if it is unknown which files it stands for, so that every shard must include it. */
+  /** Set if it is unknown which files it means, so that every shard must include it. */
   readonly everyShard?: true;
   /** Set for standard input, which can be opened only once. */
   readonly isOnce?: true;

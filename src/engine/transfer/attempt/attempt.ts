@@ -1,8 +1,8 @@
-import {describeBroken, MediaError} from '../../../errors.ts';
+import {brokenRequestError, MediaError} from '../../../errors.ts';
 import type {StopSignal} from '../../../host.ts';
 import {Stop} from '../../../lib/stop.ts';
 import type {Stored, Uploader, UploadRequest, UploadResponse} from '../../service/uploader.ts';
-import {type BodyOptions, type BodyWatcher, openBody, unsure} from './body.ts';
+import {type BodyOptions, type BodyWatcher, needsHash, openBody} from './body.ts';
 import type {Failure, Phase} from './judge.ts';
 
 export interface AttemptOptions extends BodyOptions, Pick<UploadRequest, 'contentType' | 'idempotencyKey'> {
@@ -81,9 +81,9 @@ class Attempt implements BodyWatcher {
       this.#sentAt = clock.monotonic();
       return this.#resultOf(await uploader.upload({contentType, idempotencyKey, body, signal}));
     } catch (error) {
-      if (this.#bodyError !== undefined && this.#bodyError !== unsure) throw this.#bodyError;
-      if (this.#bodyError === unsure && this.#failure === undefined) return {kind: 'unsure'};
-      const broken = describeBroken(error, '');
+      if (this.#bodyError !== undefined && this.#bodyError !== needsHash) throw this.#bodyError;
+      if (this.#bodyError === needsHash && this.#failure === undefined) return {kind: 'unsure'};
+      const broken = brokenRequestError(error, '');
       const isOurs = error instanceof MediaError || broken.code === 'local_failure';
       const failure: Failure = isOurs ? {kind: 'error', error: broken} : {kind: 'connection', cause: error};
       return this.#failed(this.#failure ?? failure);

@@ -4,7 +4,7 @@ import {unlessStopped} from '../../../lib/stop.ts';
 import type {Body, Wire} from '../../http/http.ts';
 import type {UploadLog} from '../../journal/journal.ts';
 import type {OpenSource, SmallContent} from '../../sources/open/source.ts';
-import {chunksOf, cutShort, Pace, smallestChunk} from './chunks.ts';
+import {chunksOf, cutShortError, Pace, smallestChunk} from './chunks.ts';
 import type {RateLimit} from './rate-limit.ts';
 
 export interface BodyOptions {
@@ -43,7 +43,7 @@ export interface BodyWatcher {
 /**
  * Why a body fails if only a hash of the content, which was not computed, could show whether the source has changed.
  */
-export const unsure = new Error('The source may have changed.');
+export const needsHash = new Error('The source may have changed.');
 
 /** Bodies of this size or more wait for a round trip before their release, since the service may be refusing them. */
 const longPauseBytes = 4 * 1024 * 1024;
@@ -51,11 +51,14 @@ const longPauseBytes = 4 * 1024 * 1024;
 /** Smaller bodies wait this many milliseconds, enough for a nearby service; those of one chunk do not wait. */
 const shortPauseMs = 5;
 
-/** Opens a source as the body of one attempt. A small file is read here, others while they are sent. */
+/**
+ * Opens a source as the body of one attempt. A small file without a rate limit is read here, others while they are
+ * sent.
+ */
 export async function openBody(options: BodyOptions, watcher: BodyWatcher): Promise<Body> {
   const {source, rateLimit} = options;
   const small = rateLimit === undefined ? await source.small?.() : undefined;
-  if (small !== undefined && small.bytes.length < source.size) throw await cutShort(source);
+  if (small !== undefined && small.bytes.length < source.size) throw await cutShortError(source);
   // The first chunk waits for the rate limit before the connection is opened, since the server could close an idle
   // connection.
   await rateLimit?.take(Math.min(rateLimit.chunkBytes, source.size), watcher.signal);
@@ -85,7 +88,7 @@ function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent 
   return {
     length: source.size,
     content: bytes !== undefined && isWhole ? bytes : wire => chunksIn(options, watcher, small, wire),
-    // One that waits for its commit only is sent like that too, unless the connection could still fail to open.
+    // A small file that waits only for its commit is sent with the head, too, if the connection is open already.
     whole:
       bytes !== undefined && entry !== undefined && sha256 !== undefined
         ? {bytes, ready: () => commitWhole(() => entry.commit(sha256)).catch(failed)}
@@ -148,7 +151,7 @@ async function hold(
   const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
   if (pauseMs > 0) await clock.sleep(pauseMs, signal);
   const verdict = await source.verify({sha256, onRead: () => watcher.began('reading')});
-  if (verdict === 'only its hash can tell') throw unsure;
+  if (verdict === 'only its hash can tell') throw needsHash;
   // Nothing is released any more, so the journal must not say that it may have been.
   signal.throwIfAborted();
   if (sha256 !== undefined) await entry?.commit(sha256);

@@ -75,7 +75,7 @@ export async function* chunksOf(source: OpenSource, pace: Pace, wire: Wire): Asy
   let next = read();
   while (position < source.size) {
     const block = await next;
-    if (block.length === 0) throw await cutShort(source);
+    if (block.length === 0) throw await cutShortError(source);
     position += block.length;
     if (position < source.size) {
       next = read();
@@ -100,7 +100,7 @@ function takeMemory(bytes: number): Uint8Array {
 }
 
 /** The error for a file that ended before its size; it says how the file changed, if that is visible. */
-export async function cutShort(source: OpenSource): Promise<unknown> {
+export async function cutShortError(source: OpenSource): Promise<unknown> {
   return source.verify().then(
     () =>
       new MediaError(

@@ -1,5 +1,5 @@
 import {
-  describeBroken,
+  brokenRequestError,
   type ErrorCode,
   MediaError,
   type MediaErrorDetails,
@@ -26,7 +26,7 @@ export function explain(
       ? hint` A gateway that limits requests should return 429, which is retried. If it limits how many it takes at a time, send fewer: ${command('sendFewer', 8)}`
       : '';
   const {status, serviceCode} = error;
-  // Another attempt would be stored, too, and its response be as unreadable.
+  // A service whose responses cannot be read would store another attempt too, so the hint does not suggest one.
   const isUnreadable = !resends && /^(not_http|unexpected_response)$/.test(error.code);
   return new MediaError('outcome_unknown', phrase`${error.sentence} ${whyUnknown(failure, verdict)}`, {
     ...{status, serviceCode, cause: error},
@@ -45,7 +45,7 @@ export function describeFailure(failure: Failure, host: string, longWaitMs?: num
     case 'stopped':
       return failure.error;
     case 'connection':
-      return describeBroken(failure.cause, host);
+      return brokenRequestError(failure.cause, host);
     case 'read-stall':
       return new MediaError(
         'stalled',

@@ -27,7 +27,7 @@ export interface UploadedFile {
   outcome: UploadResult;
 }
 
-/** What became of a file; `kept`: why it stays although it was to go, as a sentence. */
+/** The result for a file; `kept`: why it stays although it was to go, as a sentence. */
 export type DisposalResult = 'stays' | 'deleted' | {movedTo: string} | {kept: string} | LeftReason;
 
 /** Why a file was not disposed of: it is no longer the file that was uploaded, or a program has it open for writing. */
@@ -126,7 +126,8 @@ export class Disposals {
     try {
       removal = await remove(file, handle, placement, files);
     } finally {
-      // Another name may be the last one: another process may count on it, which found it there.
+      // Only a copy is removed again. A second name of the file may be its last one by now, if another process has
+      // moved it.
       if (removal !== 'deleted' && placement?.isCopy) await files.unlink(placement.path);
     }
     return removal === 'deleted' && placement !== undefined ? {movedTo: placement.path} : removal;
@@ -140,20 +141,20 @@ async function remove(
   placement: Placement | undefined,
   files: FileSystem,
 ): Promise<'deleted' | LeftReason> {
-  // To copy it has taken time.
+  // Copying takes time, in which a program may have opened the file.
   if (placement?.isCopy && (await hasWriter(handle.fd))) return 'open';
   const here = await handle.stat({bigint: true});
-  // Another name of ours has changed the ctime.
+  // The link that this process made has changed the ctime, so the current one is compared.
   const then = placement?.isCopy === false && file.stat ? {...file.stat, ctimeNs: here.ctimeNs} : file.stat;
   if (!isUploaded(here, {...file, stat: then})) return 'changed';
   const there = await files.lstat(file.path, {bigint: true}).catch(error => {
     if (systemCode(error) !== 'ENOENT' || placement?.isCopy !== false) throw error;
   });
-  // Another process has moved it by the same second name, which must stay.
+  // The path is gone: another process has moved the file to the same second name, so that name must stay.
   if (there === undefined) return 'deleted';
   if (!isUploaded(there, {...file, stat: here})) return 'changed';
   await files.unlink(file.path).catch(error => {
-    // NFS says so, too, of a file that it has just removed for us: the second place must stay.
+    // NFS may say that there is no such file although it has just removed it for this process.
     if (systemCode(error) !== 'ENOENT') throw error;
   });
   return 'deleted';

@@ -16,7 +16,7 @@ export async function hasWriter(descriptor: number): Promise<boolean> {
     looking = undefined;
   });
   const hasWriterNow = await looking;
-  // It may have been opened under another name, which may be gone.
+  // A program may have opened the file under another name, so its inode is compared, too.
   return hasWriterNow.has(path) || (own !== undefined && hasWriterNow.has(own));
 }
 
