@@ -98,11 +98,13 @@ function conclude(counts: ProofCounts, report: Invocation['report'], hint: strin
   return 1;
 }
 
-/** Rejects if the service is not the one of the journals. Without a key, reports that this was not verified. */
+/** Rejects if the service is not the one of the journals; without a key for it, reports that this was not verified. */
 async function verifyService(readers: readonly JournalReader[], invocation: Invocation) {
   const {scope, displayPath = ''} = readers.find(reader => reader.scope?.serviceId !== undefined) ?? {};
   if (scope === undefined) return;
-  const session = await openSession(invocation).catch(error => void unlessBug(error));
+  const session = await openSession(invocation).catch(error => {
+    if (unlessBug(error).code !== 'no_key') throw error;
+  });
   try {
     if (session?.identity === scope.service)
       await requireSameService(scope, {identify: () => session.client.serviceId(new Stop())}, displayPath);

@@ -84,6 +84,16 @@ it('journal check without a key for that service: says that it was not verified,
     });
 });
 
+it('journal check with settings that cannot be used: says why, and does not pass', async () => {
+  const stores = await machine();
+  await stores.box.run(['upload', '--journal', 'j', 'a.png']);
+  const env = {...stores.box.env, MEDIA_BASE_URL: 'http://127.0.0.1:port'};
+  const {stdout, stderr, exitCode} = await stores.box.run(['journal', 'check', 'j', '--', 'a.png'], {env});
+  expect(stderr).toContain('MEDIA_BASE_URL');
+  expect(stderr).not.toContain('not verified');
+  expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
+});
+
 it('media watch --delete: a file that only the first store has stays where it is', async () => {
   const stores = await machine();
   const {box} = stores;
