@@ -88,7 +88,7 @@ function compiledCode(node) {
   rmSync(directory, {recursive: true, force: true});
   call(process.execPath, join(root, '.ci/compiled.js'), node);
   const named = readdirSync(directory).map(file => [
-    file.replace(/^(.+?\.cjs)-.*(-[a-z]+)$/, 'compiled/$1$2'),
+    file.replace(/^(.+?\.cjs)-.*(-[a-z]+)$/, 'dist/compiled/$1-node$2'),
     join(directory, file),
   ]);
   return Object.fromEntries(named);

@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require('./start.js').start('runMediaUrl');
+require('./load.js').start('runMediaUrl');

@@ -5,36 +5,26 @@ const {setFlagsFromString} = require('node:v8');
 // the HTTP parser again after the first responses, which takes 140 ms, and the process waits for it at its end. So WebAssembly
 // is compiled again only if it is function 0, which is an imported one. The functions that 2,000 small files call often would
 // be compiled again too, a sixth of the CPU of their run. With a larger budget they are when they have run eight times as long.
-const usualFlags = {'wasm-tier-up-filter': -1, 'interrupt-budget': 67_584};
-const patientFlags = {'wasm-tier-up-filter': 0, 'interrupt-budget': 540_672};
+const usualFlags = '--wasm-tier-up-filter=-1 --interrupt-budget=67584';
+const patientFlags = '--wasm-tier-up-filter=0 --interrupt-budget=540672';
 
-function setFlags(flags) {
-  for (const [name, value] of Object.entries(flags)) setFlagsFromString(`--${name}=${value}`);
-}
-
-/**
- * Call it when the HTTP client is loaded, and Node's modules with it, but not yet the HTTP parser. Returns a function that runs
- * another one under the usual flags, since V8 accepts compiled code only under the flags that it was compiled under.
- */
-module.exports = function delayOptimisation() {
+// Call it when the HTTP client is loaded, and Node's modules with it, but not yet the HTTP parser. Returns a function that runs
+// another one under the usual flags, since V8 accepts compiled code only under the flags that it was compiled under.
+module.exports = () => {
   // Node's pattern for IPv6 addresses takes 20 ms to optimise, at its second use; each host's name needs it.
   setFlagsFromString('--no-regexp-optimization');
   for (const host of ['localhost', 'localhost']) isIPv6(host);
   setFlagsFromString('--regexp-optimization');
-  let flags = patientFlags;
-  setFlags(flags);
   // Long runs profit from optimised functions.
-  const end = () => {
-    flags = usualFlags;
-    setFlags(flags);
+  const delay = () => {
+    setFlagsFromString(patientFlags);
+    setTimeout(setFlagsFromString, 2_000, usualFlags).unref();
   };
-  setTimeout(end, 2_000).unref();
+  delay();
   return action => {
-    setFlags(usualFlags);
-    try {
-      return action();
-    } finally {
-      setFlags(flags);
-    }
+    setFlagsFromString(usualFlags);
+    const result = action();
+    delay();
+    return result;
   };
 };

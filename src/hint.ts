@@ -1,4 +1,5 @@
 import {own} from './lib/object.ts';
+import {shellQuoted, shellWord} from './lib/shell.ts';
 
 type Bare<Key extends string> = {[Name in Key]: []};
 
@@ -81,6 +82,14 @@ export const facts: Face['fact'] = {
   page: words => words,
   tries: (attempts, most) => ` (Attempt ${attempts} of ${most}.)`,
 };
+
+/** What every face writes alike, since only the program and the service have it. */
+export const commonCommands = {
+  mergeJournals: 'media journal merge',
+  renewKey: 'Copy the key again from the profile page of the service.',
+  settle: (condition, journal, key) =>
+    `${condition}: media journal resolve ${shellQuoted(journal)} ${shellWord(key)} --uploaded ID`,
+} satisfies Partial<Face['command']>;
 
 /** The verbs of subjects. */
 export const plurals = {does: 'do', is: 'are', was: 'were', could: 'could'};

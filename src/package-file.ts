@@ -29,7 +29,7 @@ export function mediaUrlCommand(nodePath: string): string[] {
   return /^media-url(\.exe)?$/i.test(basename(nodePath)) ? [nodePath] : [nodePath, 'media-url'];
 }
 
-/** The parameters that start one of our own child processes, by its name in bin/start.js; it needs an IPC channel. */
+/** The parameters that start one of our own child processes, by its name in bin/load.js; it needs an IPC channel. */
 export function childParameters(name: string): string[] {
   return [...(isExecutable ? [] : [packageFile('bin/media.js')]), '__child', name];
 }
@@ -39,7 +39,7 @@ export function threadSource(name: string): string {
   const directory = JSON.stringify(isExecutable ? '' : packageFile('bin'));
   // What it requires is one of Node's modules or a part of dist: never a package from the working directory.
   return `((__dirname, require) => {${packageText('bin/load.js')}
-    module.exports.load('./${name}.cjs');
+    module.exports.load('${name}.cjs');
   })(${directory}, globalThis.process.getBuiltinModule);`;
 }
 

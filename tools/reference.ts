@@ -1,5 +1,6 @@
 import type {FormatName} from '../src/cli/output/results/formats.ts';
 import {settingNames, settingTable} from '../src/cli/settings/setting-table.ts';
+import {retryableRefusals} from '../src/engine/service/uploader.ts';
 import {jobEngines} from '../src/engine/sources/find/shard.ts';
 import {type ErrorCode, exitStatusOf} from '../src/errors.ts';
 import type {EndSignal} from '../src/host.ts';
@@ -91,7 +92,10 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     'any other refusal (400, 411, 413, 415, 422..., or 507 with an error record)',
     'do as the message says; to repeat the same request does not help',
   ],
-  rate_limited: ['429, after all retries', 'run the command again later, or with a smaller `--concurrency`'],
+  rate_limited: [
+    `${[...retryableRefusals.keys()].join(', ')}, after all retries`,
+    'run the command again later, or with a smaller `--concurrency`',
+  ],
   service_unavailable: [
     '503 with an error record, or before the file was complete, after all retries',
     'run the command again later',

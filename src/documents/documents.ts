@@ -3,7 +3,7 @@ import {open, readdir, realpath} from 'node:fs/promises';
 import {basename, dirname, join, relative} from 'node:path';
 import {namedStat} from '../engine/sources/open/file-source.ts';
 import {MediaError, throwAs} from '../errors.ts';
-import {inodeOf} from '../lib/files/file-system.ts';
+import {inodeOf, systemFiles} from '../lib/files/file-system.ts';
 import {resolveUserPath} from '../lib/files/typed-path.ts';
 import {byWord} from '../lib/object.ts';
 import type {DocumentKind} from './scan/reference.ts';
@@ -50,7 +50,7 @@ export async function* findDocuments(
     paths.size < paths.add(join((await real(dirname(path))) ?? dirname(path), basename(path))).size;
   for (const input of inputs) {
     const path = resolveUserPath(cwd, input);
-    if ((await namedStat(input, path)).isDirectory()) {
+    if ((await namedStat(input, path, systemFiles)).isDirectory()) {
       let isEmpty = true;
       const place = except && (await real(path));
       const exceptPlace = place && relative(place, except);
@@ -90,7 +90,8 @@ async function* walk(
     if (place === exceptPlace) continue;
     if (entry.isDirectory()) yield* walk({name, path, place}, exceptPlace);
     else if (kind === undefined) continue;
-    else if (entry.isFile() || (await inodeOf(path, 'file')) !== undefined) yield {name, path, place, kind};
+    else if (entry.isFile() || (await inodeOf(path, 'file', systemFiles)) !== undefined)
+      yield {name, path, place, kind};
   }
 }
 

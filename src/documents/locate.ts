@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {readdir, realpath} from 'node:fs/promises';
 import {basename, dirname, join, normalize, resolve, sep} from 'node:path';
 import {MediaError} from '../errors.ts';
-import {inodeOf} from '../lib/files/file-system.ts';
+import {inodeOf, systemFiles} from '../lib/files/file-system.ts';
 import {isBelow} from '../lib/files/typed-path.ts';
 import {decodePercent} from '../lib/url.ts';
 import {withoutQuery} from './scan/reference.ts';
@@ -94,7 +94,7 @@ export class Locator {
     for (const path of paths) {
       const real = await realpath(path).catch(() => undefined);
       // A real path that is not UTF-8 leads nowhere.
-      if (real === undefined || (await inodeOf(real, 'file')) === undefined) continue;
+      if (real === undefined || (await inodeOf(real, 'file', systemFiles)) === undefined) continue;
       if (directories.some(directory => isBelow(real, directory))) return {path: real};
       isOutside = true;
     }

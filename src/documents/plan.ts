@@ -5,7 +5,7 @@ import type {Source} from '../engine/sources/open/source.ts';
 import {MediaError, unlessBug} from '../errors.ts';
 import {hint, option} from '../hint.ts';
 import {contentHash} from '../lib/files/content-hash.ts';
-import {inodeOf} from '../lib/files/file-system.ts';
+import {inodeOf, systemFiles} from '../lib/files/file-system.ts';
 import {isBelow, resolveUserPath} from '../lib/files/typed-path.ts';
 import {decideSourceType, isNamedMedia} from '../media/type/decide.ts';
 import {decodeDocument, placesIn} from './document-text.ts';
@@ -113,7 +113,7 @@ class Planner {
   constructor(options: PlanOptions) {
     this.#options = options;
     this.#locator = new Locator(options.places);
-    const disk = new Disk();
+    const disk = new Disk(systemFiles);
     this.source = memoize(name => checkedSourceAt(disk, name, resolveUserPath(options.cwd, name)));
   }
 
@@ -156,7 +156,7 @@ class Planner {
 
   async #missingError({source, target}: FoundReference, {name, path}: DocumentFile): Promise<MediaError> {
     const beside = dirname(resolve(path));
-    if (beside.includes('\ufffd') && (await inodeOf(beside, 'directory')) === undefined) {
+    if (beside.includes('\ufffd') && (await inodeOf(beside, 'directory', systemFiles)) === undefined) {
       const reason = `the path of the directory of ${name} is not UTF-8`;
       return new MediaError('file_unreadable', `${source} cannot be looked for, since ${reason}.`, {
         hint: 'Rename that directory, or the one above it that has such a name.',

@@ -57,7 +57,7 @@ export async function writeToMirror(
   host: Host,
 ): Promise<void> {
   const path = join(directory, document.place);
-  await makeDirectory(dirname(path), undefined, host.files)
+  await makeDirectory(dirname(path), host.files)
     .then(() => host.files.stat(document.path))
     .then(({mode}) => replaceDurably(path, after, draftOf(path, host), host.files, mode & 0o777))
     .catch(throwAs('local_failure', `${path} could not be written`));

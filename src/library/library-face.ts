@@ -1,6 +1,5 @@
 import {type ErrorCode, MediaError, type MediaErrorDetails, type PlainError} from '../errors.ts';
-import {type Face, facts} from '../hint.ts';
-import {shellQuoted, shellWord} from '../lib/shell.ts';
+import {commonCommands, type Face, facts} from '../hint.ts';
 
 /** What the library has nothing like. */
 function none<Key extends string>(...keys: readonly Key[]): Record<Key, undefined> {
@@ -28,13 +27,10 @@ export const libraryFace: Face = {
     ...none('filesFrom', 'frontMatter', 'noOnce', 'once', 'outDir', 'output', 'profile', 'root', 'static'),
   },
   command: {
-    mergeJournals: 'media journal merge',
-    renewKey: 'Copy the key again from the profile page of the service.',
+    ...commonCommands,
     sendAgain: (how, isLast) =>
       `. To send it again, ${{'next run': 'make the same call again', option: "add onUnknown: 'retry'", single: 'upload only that file'}[how]}${isLast ? '.' : ''}`,
     sendFewer: count => `concurrency: ${count}`,
-    settle: (condition, journal, key) =>
-      `${condition}: media journal resolve ${shellQuoted(journal)} ${shellWord(key)} --uploaded ID`,
     uploadDirectory: directory => `filesOf(['${directory}'], {recursive: true})`,
     uploadStream: 'Upload its content as a stream: sourceOf(name, stream).',
     uploadWithoutOnce: '.',

@@ -31,7 +31,7 @@ export async function* filesOf(
 ): AsyncGenerator<Source, void> {
   refuseSingle(paths);
   checkOptions(options, {recursive: check.flag, exclude: check.texts, all: check.flag, cwd: check.text});
-  const {expandInputs} = await import('../engine/sources/find/expand.ts');
+  const {expandInputs, inputContext} = await import('../engine/sources/find/expand.ts');
   const {cwd, ...request} = options;
   const inputs: string[] = [];
   for await (const path of paths) {
@@ -40,11 +40,7 @@ export async function* filesOf(
     inputs.push(path === '-' ? './-' : path);
   }
   const host = systemHost();
-  const context = {
-    cwd: cwd ?? host.cwd(),
-    stdin: () => Readable.from([]),
-    temporaryDirectory: host.temporaryDirectory(),
-  };
+  const context = {...inputContext(host), cwd: cwd ?? host.cwd(), stdin: () => Readable.from([])};
   try {
     for await (const source of expandInputs({...request, inputs}, context))
       if (!source.found?.isHidden) yield source;
@@ -96,8 +92,9 @@ export function sourceOf(name: string, content: Uint8Array | BlobContent | WebSt
     content instanceof Readable ? content : Readable.fromWeb(content as unknown as ReadableStream);
   const open = async (signal: StopSignal<Error>) => {
     const {spooledSource} = await import('../engine/sources/open/spooled.ts');
-    const temporaryDirectory = systemHost().temporaryDirectory();
-    return spooledSource({what: name, name, stream, temporaryDirectory}).open(signal);
+    const {files, temporaryDirectory} = systemHost();
+    const options = {what: name, name, stream, temporaryDirectory: temporaryDirectory(), files};
+    return spooledSource(options).open(signal);
   };
   return {name, isOnce: true, open};
 }

@@ -7,6 +7,7 @@ import {describe, expect, it} from 'vitest';
 import {Tally} from '../../src/cli/commands/upload/tally.ts';
 import {Meter} from '../../src/cli/output/progress/meter.ts';
 import {settingNames, settingTable} from '../../src/cli/settings/setting-table.ts';
+import {retryableRefusals} from '../../src/engine/service/uploader.ts';
 import {systemClock} from '../../src/host.ts';
 import {environment, files, signals} from '../../tools/reference.ts';
 import {connectedSandbox} from '../support/embedded.ts';
@@ -185,4 +186,9 @@ describe('the table of media rewrite --ndjson', () => {
     );
     expect(fieldsOf('field of `--ndjson`', 'docs/publishing.md')).toEqual([...fields].sort());
   });
+});
+
+it('docs/guarantees.md names each status that is retried as a refusal', () => {
+  const text = readFileSync(join(root, 'docs/guarantees.md'), 'utf8');
+  expect([...retryableRefusals.keys()].filter(status => !text.includes(`**${status}**`))).toEqual([]);
 });

@@ -353,6 +353,18 @@ describe('the import rules', () => {
     expect(heavy.filter(name => reachable.has(name))).toEqual([]);
   });
 
+  it('engine and cli reach a disk by Host.files: no import of node:fs but of types, and none of systemFiles', () => {
+    const isAbove = (file: string) => /^(?:cli|engine)\//.test(file);
+    const direct = imports.filter(
+      ({from, to, typeOnly}) => isAbove(from) && /^(?:node:)?fs\b/.test(to) && !typeOnly,
+    );
+    const system = files.filter(
+      file => isAbove(file) && readFileSync(join(source, file), 'utf8').includes('systemFiles'),
+    );
+    expect(imports.filter(({to}) => /^node:fs\b/.test(to)).length).toBeGreaterThan(20);
+    expect([...direct, ...system]).toEqual([]);
+  });
+
   it('directories are made one by one: with `recursive`, mkdir of Node 20 never returns below /proc', () => {
     const wrong = files.filter(file =>
       /mkdir\w*\([^;]*recursive/.test(readFileSync(join(source, file), 'utf8')),

@@ -2,6 +2,7 @@ import {expect} from 'vitest';
 import {expandInputs, type InputRequest} from '../../src/engine/sources/find/expand.ts';
 import type {Source} from '../../src/engine/sources/open/source.ts';
 import type {MediaError, PlainError} from '../../src/errors.ts';
+import {systemFiles} from '../../src/lib/files/file-system.ts';
 import {inWords} from './hints.ts';
 import {collect, stdinOf} from './trees.ts';
 
@@ -11,7 +12,12 @@ export function expand(
   request: InputRequest,
   stdin: string | Uint8Array = '',
 ): AsyncGenerator<Source> {
-  return expandInputs(request, {cwd, stdin: () => stdinOf(stdin), temporaryDirectory: cwd});
+  return expandInputs(request, {
+    cwd,
+    files: systemFiles,
+    stdin: () => stdinOf(stdin),
+    temporaryDirectory: cwd,
+  });
 }
 
 /** The sources, each as its name, plus its relative path if that differs; hidden files are marked. */

@@ -3,7 +3,7 @@
 const {Readable} = require('node:stream');
 const {load} = require('../../bin/load.js');
 
-const {run, systemHost} = load('./main.cjs');
+const {run, systemHost} = load('main.cjs');
 const stdin = Object.getOwnPropertyDescriptor(process, 'stdin').get;
 let isStdinUsed = false;
 /** The standard input of a run that gets one. */

@@ -124,7 +124,7 @@ async function readQuery({query, input}: GraphqlOptions, invocation: Invocation)
 function readInput(path: string, invocation: Invocation, what: string): Promise<string> {
   const {host} = invocation;
   if (path === '-') announceTyping(what, invocation);
-  const text = path === '-' ? textOf(host.stdin) : readText(resolveUserPath(host.cwd(), path));
+  const text = path === '-' ? textOf(host.stdin) : readText(resolveUserPath(host.cwd(), path), host.files);
   return text.catch(throwAs('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
 }
 

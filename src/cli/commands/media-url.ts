@@ -1,4 +1,3 @@
-import {chmod, writeFile} from 'node:fs/promises';
 import {MediaError, systemError} from '../../errors.ts';
 import {inodeOf} from '../../lib/files/file-system.ts';
 import {pathOfFileUrl, resolveUserPath} from '../../lib/files/typed-path.ts';
@@ -50,7 +49,8 @@ async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation)
   const {host, stdout} = invocation;
   if (launcher !== undefined) return writeLauncher(launcher, invocation);
   const isPicGo =
-    files[0] === 'upload' && (await inodeOf(resolveUserPath(host.cwd(), 'upload'), 'file')) === undefined;
+    files[0] === 'upload' &&
+    (await inodeOf(resolveUserPath(host.cwd(), 'upload'), 'file', host.files)) === undefined;
   const uploadNames = isPicGo ? files.slice(1) : files;
   const clipboard = options.clipboard ?? (isPicGo && uploadNames.length === 0);
   try {
@@ -115,8 +115,9 @@ async function writeLauncher(file: string, invocation: Invocation): Promise<Exit
       ? // In a script of cmd.exe, what is between two percent signs is a variable.
         `@echo off\r\n${words.map(word => `"${word.replaceAll('%', '%%')}"`).join(' ')} %*\r\n`
       : `#!/bin/sh\nexec ${words.map(posixWord).join(' ')} "$@"\n`;
-  await writeFile(path, script, {mode: 0o755, flag: 'wx'})
-    .then(() => chmod(path, 0o755))
+  await host.files
+    .writeFile(path, script, {mode: 0o755, flag: 'wx'})
+    .then(() => host.files.chmod(path, 0o755))
     .catch(error => {
       const hint = systemCode(error) === 'EEXIST' ? 'Remove it, or name another file.' : undefined;
       throw systemError('local_failure', `${file} could not be written`, error, hint);

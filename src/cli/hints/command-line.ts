@@ -1,4 +1,4 @@
-import {type Face, facts} from '../../hint.ts';
+import {commonCommands, type Face, facts} from '../../hint.ts';
 import {shellQuoted, shellWord} from '../../lib/shell.ts';
 import {type HintedRun, hintOptions} from '../settings/hint-options.ts';
 
@@ -34,13 +34,10 @@ export function commandLine(options = ''): Face {
       types: valued('--types'),
     },
     command: {
-      mergeJournals: 'media journal merge',
-      renewKey: 'Copy the key again from the profile page of the service.',
+      ...commonCommands,
       sendAgain: (how, isLast) =>
         `. To send it again, ${{'next run': 'run the command again', option: 'add --on-unknown retry', single: 'upload only that file'}[how]}${isLast ? '.' : ''}`,
       sendFewer: count => `-c ${count}`,
-      settle: (condition, journal, key) =>
-        `${condition}: media journal resolve ${shellQuoted(journal)} ${shellWord(key)} --uploaded ID`,
       upload: file => `media upload ${file}`,
       uploadDirectory: directory => `${upload} -r ${shellQuoted(directory)}`,
       uploadStdin: `${upload} - --name photo.png < photo.png`,

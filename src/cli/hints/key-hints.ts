@@ -150,27 +150,19 @@ export function errorWriter(
   options: string,
   other?: {journal?: string},
 ): ErrorWriter {
-  return (error, isOfSeveral = false) => {
-    let isOfUpload = false;
-    const ofUpload = (words: string) => {
-      isOfUpload = true;
-      return words;
-    };
-    const whole = commandLine(options);
-    const face = other === undefined ? whole : otherCommand(whole, outcome, {options, ...other}, ofUpload);
-    const plain = requestError(error, settings, isOfSeveral ? ofSeveral(face) : face);
-    return isOfUpload ? plain.reword({hint: `${useUpload} ${plain.hint}`}) : plain;
-  };
+  const whole = commandLine(options);
+  const face = other === undefined ? whole : otherCommand(whole, outcome, {options, ...other});
+  return (error, isOfSeveral = false) => requestError(error, settings, isOfSeveral ? ofSeveral(face) : face);
 }
 
-const useUpload = 'Use media upload.';
+const ofUpload = (flag: string) => (value?: string) =>
+  `media upload ${flag}${value === undefined ? '' : ` ${value}`}`;
 
 /** The face of a command without options for the transfer. */
 function otherCommand(
   face: Face,
   {name, isOnce}: Outcome,
   {options, journal}: {options: string; journal?: string},
-  ofUpload: (words: string) => string,
 ): Face {
   const memory = journal === undefined ? '--once' : `--journal ${shellQuoted(journal)}`;
   const again = `. To send it again: media upload${options} ${memory} --on-unknown retry ${shellQuoted(name)}`;
@@ -179,11 +171,12 @@ function otherCommand(
     option: {
       ...face.option,
       concurrency: 'MEDIA_CONCURRENCY',
-      contentType: type => ofUpload(`--content-type${type === undefined ? '' : ` ${type}`}`),
-      filesFrom: () => ofUpload('--files-from'),
+      contentType: ofUpload('--content-type'),
+      filesFrom: ofUpload('--files-from')(),
       retries: undefined,
       retryMaxWait: 'MEDIA_RETRY_MAX_WAIT',
       timeout: undefined,
+      types: ofUpload('--types'),
     },
     command: {
       ...face.command,

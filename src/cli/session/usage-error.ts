@@ -1,4 +1,3 @@
-import {existsSync} from 'node:fs';
 import type {Command, CommanderError} from 'commander';
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
@@ -33,14 +32,14 @@ export function usageError(
   if (error.code === 'commander.excessArguments' && command.name() === 'login')
     return noLoginArgumentError(argv, login, host);
   const isOfProgram = error.code === 'commander.unknownCommand' && command === program;
-  const isUpload = isOfProgram && isInput(word, host.cwd());
+  const isUpload = isOfProgram && isInput(word, host);
   const query =
     isOfProgram && isOnStored(word)
       ? 'To list and delete stored files, send queries: media graphql --help'
       : undefined;
   // What a shell makes of `*` may begin with a dash; after `--`, nothing is taken for an option.
   const file = argv.find(
-    argument => /^-./.test(argument) && existsSync(resolveUserPath(host.cwd(), argument)),
+    argument => /^-./.test(argument) && host.files.existsSync(resolveUserPath(host.cwd(), argument)),
   );
   const hint =
     file !== undefined && !argv.includes('--')
@@ -96,6 +95,8 @@ function isOnStored(word: string): boolean {
 }
 
 /** Whether a word names something on the disk, has an extension, a slash or a pattern, or is `-`. */
-function isInput(word: string, cwd: string): boolean {
-  return word === '-' || /[*?[\]/\\]|\.[a-z\d]{2,5}$/i.test(word) || existsSync(resolveUserPath(cwd, word));
+function isInput(word: string, {cwd, files}: Host): boolean {
+  return (
+    word === '-' || /[*?[\]/\\]|\.[a-z\d]{2,5}$/i.test(word) || files.existsSync(resolveUserPath(cwd(), word))
+  );
 }

@@ -51,7 +51,7 @@ export async function checkPrivateKey(host: Host, path: string): Promise<void> {
 }
 
 function readPem(host: Host, path: string): Promise<string> {
-  return readText(resolveUserPath(host.cwd(), path)).catch(
+  return readText(resolveUserPath(host.cwd(), path), host.files).catch(
     throwAs('usage', `The PEM file ${path} could not be read`),
   );
 }

@@ -62,8 +62,13 @@ export function profileOption({host: {env}, globals: {profile}}: HintedRun): str
   return name === 'default' && inEnvironment === undefined ? '' : ` --profile ${shellWord(name)}`;
 }
 
+/** A hint with more profiles would be hard to read. */
+const mostNamed = 8;
+
 /** The beginning of a sentence: `Use --profile staging or --profile test`. */
 export function existingProfiles(names: readonly string[]): string {
   if (names.length === 0) return 'No profile is stored. Leave --profile out';
+  if (names.length > mostNamed)
+    return `Use one of the ${names.length} profiles that media config list --profile default names`;
   return `Use ${names.map(name => `--profile ${shellWord(name)}`).join(' or ')}`;
 }

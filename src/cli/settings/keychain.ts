@@ -1,4 +1,3 @@
-import {existsSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import type {Host, StopSignal} from '../../host.ts';
 import {runChild} from '../../lib/child.ts';
@@ -37,7 +36,9 @@ export async function askKeychain(
   return (response as KeychainResponse | undefined) ?? {failure: 'the request to it failed'};
 }
 
-function hasSessionBus({env}: Host): boolean {
+function hasSessionBus({env, files}: Host): boolean {
   const runtime = env['XDG_RUNTIME_DIR'];
-  return Boolean(env['DBUS_SESSION_BUS_ADDRESS']) || (runtime ? existsSync(join(runtime, 'bus')) : false);
+  return (
+    Boolean(env['DBUS_SESSION_BUS_ADDRESS']) || (runtime ? files.existsSync(join(runtime, 'bus')) : false)
+  );
 }

@@ -20,7 +20,7 @@ interface SettingContext {
 
 interface SettingKind {
   meaning: string;
-  /** Whether it belongs to one service: it is removed when the base URL changes, and never used for another. */
+  /** Whether it belongs to one service: it is removed when the base URL changes to that of another. */
   isOfService?: true;
   /** The environment variable that overrules it. */
   variable?: string;

@@ -81,37 +81,44 @@ export async function resolveSettings(
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}
       : {key: {secret: parseKey(givenKey, 'MEDIA_API_KEY'), source: 'environment'}}),
-    ...(baseUrl?.kind === 'service' ? await settingsFor(run, baseUrl.url, allowHttp) : {}),
+    ...(baseUrl && (await settingsFor(run, baseUrl, allowHttp))),
   };
   if (baseUrl?.kind === 'service' && givenKey === undefined)
     await addStoredKey(settings, baseUrl.url, readKey, stop);
   return settings;
 }
 
-/** The settings for the service at this base URL; those of the profile only if it belongs to that origin. */
-async function settingsFor(run: SettingsOfRun, baseUrl: URL, allowHttp: boolean): Promise<Partial<Settings>> {
+/** The settings for a service; those of the profile only if they belong to it. The embedded service uses no TLS. */
+async function settingsFor(
+  run: SettingsOfRun,
+  baseUrl: BaseUrl,
+  allowHttp: boolean,
+): Promise<Partial<Settings>> {
   const {host, profile} = run;
+  const keys = settingInForce('idempotency-keys', run);
+  const href = baseUrl.kind === 'service' ? baseUrl.url.href : baseUrl.kind;
+  const isKeysOfOther = keys?.source === 'profile' && !isSameBaseUrl(profile['base-url'], href);
+  const onUnknown = await readSetting(isKeysOfOther ? undefined : keys, text =>
+    parseValue('idempotency-keys', keysValue, text),
+  );
+  if (baseUrl.kind === 'embedded') return omitUndefined({onUnknown});
+  const {origin} = baseUrl.url;
   const certificate = settingInForce('client-cert', run);
-  const isOther =
-    certificate?.source === 'profile' && (originOf(profile) ?? baseUrl.origin) !== baseUrl.origin;
+  const isOther = certificate?.source === 'profile' && (originOf(profile) ?? origin) !== origin;
   const hasCertificate = certificate !== undefined && !isOther;
   const key = await readSetting(hasCertificate ? settingInForce('client-key', run) : undefined, path =>
     readPrivateKey(host, path),
   );
-  const keys = settingInForce('idempotency-keys', run);
-  const isKeysOfOther = keys?.source === 'profile' && !isSameBaseUrl(profile['base-url'], baseUrl.href);
   const ofEvery = omitUndefined({
+    onUnknown,
     certificateAuthorities: await readSetting(settingInForce('cacert', run), path =>
       readAuthorities(host, path),
     ),
     clientCertificate: await readSetting(hasCertificate ? certificate : undefined, path =>
       readClientCertificate(host, path, key),
     ),
-    onUnknown: await readSetting(isKeysOfOther ? undefined : keys, text =>
-      parseValue('idempotency-keys', keysValue, text),
-    ),
   });
-  if (originOf(profile) !== baseUrl.origin) return ofEvery;
+  if (originOf(profile) !== origin) return ofEvery;
   const graphqlUrl = await readSetting(settingInForce('graphql-url', run), value =>
     parseServiceUrl(value, 'GraphQL URL', allowHttp),
   );

@@ -1,10 +1,8 @@
 import type {Stats} from 'node:fs';
-import {chmod} from 'node:fs/promises';
 import {join} from 'node:path';
 import {MediaError, systemError, throwAs} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {makeDirectory, renameDurably} from '../../lib/files/durable.ts';
-import {systemFiles} from '../../lib/files/file-system.ts';
 import {LockHeld, withLock} from '../../lib/files/lock.ts';
 import {ownershipProblem} from '../../lib/files/ownership.ts';
 import {utf8Text} from '../../lib/files/read-text.ts';
@@ -41,7 +39,7 @@ export async function readProfiles(host: Host): Promise<Profiles> {
   if (isHomeless(host)) return {};
   const path = configPath(host);
   const unreadable = throwAs('config_unusable', `${path} could not be read`);
-  const stats = await systemFiles.lstat(path).catch(ignoreMissing).catch(unreadable);
+  const stats = await host.files.lstat(path).catch(ignoreMissing).catch(unreadable);
   if (stats === undefined) return Object.create(null);
   if (stats.isSymbolicLink() || !stats.isFile()) {
     throw untrustedFileError(
@@ -50,14 +48,14 @@ export async function readProfiles(host: Host): Promise<Profiles> {
     );
   }
   const directory = configDirectory(host);
-  refuseSharedFile(directory, await systemFiles.stat(directory), host);
+  refuseSharedFile(directory, await host.files.stat(directory), host);
   refuseSharedFile(path, stats, host);
   if (host.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
     const what = `${path} may be read by other users, and that could not be changed`;
     const hint = `Run: chmod 600 ${shellQuoted(path)}`;
-    await chmod(path, privateFile).catch(throwAs('config_unusable', what, hint));
+    await host.files.chmod(path, privateFile).catch(throwAs('config_unusable', what, hint));
   }
-  return parseProfiles(utf8Text(await systemFiles.readFile(path).catch(unreadable)), path);
+  return parseProfiles(utf8Text(await host.files.readFile(path).catch(unreadable)), path);
 }
 
 /** Changes the profiles under a lock, so that changes by other processes are not lost. */
@@ -65,8 +63,8 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
   const directory = configDirectory(host);
   const path = configPath(host);
   try {
-    await makeDirectory(directory, privateDirectory);
-    refuseSharedFile(directory, await systemFiles.stat(directory), host);
+    await makeDirectory(directory, host.files, privateDirectory);
+    refuseSharedFile(directory, await host.files.stat(directory), host);
     // Loaded before the lock is taken, since other processes wait for the lock.
     const {default: Conf} = await import('conf');
     await withLock(join(directory, `${fileName}.lock`), host, async () => {
@@ -85,7 +83,7 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
         });
         store.set('profiles', profiles);
         // conf writes once, and a disk that gets full takes only a part of that.
-        if (parseObject(await systemFiles.readFile(draft, 'utf8')) === undefined)
+        if (parseObject(await host.files.readFile(draft, 'utf8')) === undefined)
           throw Object.assign(new Error('The file was cut off.'), {code: 'ENOSPC'});
         await renameDurably(draft, path, host.files);
       } finally {

@@ -1,6 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {systemClock} from '../../host.ts';
 import {hasShape, isString, listOf, parseObject, wrongField} from '../../lib/json.ts';
+import {own} from '../../lib/object.ts';
 import {isSameSecret} from '../../lib/secrets/same-secret.ts';
 import {bearerOf, defaultPace, type Exchange} from '../exchange/http-exchange.ts';
 import {createHttpServer} from '../exchange/http-server.ts';
@@ -58,9 +59,10 @@ async function change(exchange: Exchange, faults: Faults): Promise<void> {
   if (method === 'DELETE') return faults.replace([]);
   if (method !== 'PUT') throw wrongMethod(['GET', 'PUT', 'DELETE']);
   const body = parseObject(await readBody(exchange, longestBody));
-  if (body === undefined || !hasShape(body, wantedShape)) {
-    const field = body === undefined ? '' : `: "${wrongField(body, wantedShape)}" is wrong`;
-    throw new Refusal(400, `The body must be JSON like {"faults": ["upload:status=503"]}${field}.`);
-  }
-  faults.replace(body.faults);
+  const others = Object.keys(body ?? {}).filter(name => !own(wantedShape, name));
+  if (body !== undefined && others.length === 0 && hasShape(body, wantedShape))
+    return faults.replace(body.faults);
+  const unknown = `: ${others.map(name => `"${name}"`).join(' and ')} ${others.length === 1 ? 'is' : 'are'} unknown`;
+  const problem = others.length > 0 ? unknown : body && `: "${wrongField(body, wantedShape)}" is wrong`;
+  throw new Refusal(400, `The body must be JSON like {"faults": ["upload:status=503"]}${problem ?? ''}.`);
 }

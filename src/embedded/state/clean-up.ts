@@ -3,6 +3,7 @@ import {readdir, rename, rm, stat} from 'node:fs/promises';
 import {basename, dirname, extname, join} from 'node:path';
 import {type Clock, systemHost} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
+import {systemFiles} from '../../lib/files/file-system.ts';
 import {hashOf} from './keys.ts';
 import {isRecordId} from './stored-record.ts';
 
@@ -53,7 +54,7 @@ export async function moveOrphans(dataDirectory: string): Promise<string[]> {
     const id = idOf(path);
     if (records.has(id) || drafts.has(id) || !isRecordId(id)) continue;
     const target = join(dataDirectory, 'lost', path);
-    await makeDirectory(dirname(target), 0o700);
+    await makeDirectory(dirname(target), systemFiles, 0o700);
     // A directory replaces none that has entries.
     await rm(target, {recursive: true, force: true});
     await rename(join(dataDirectory, path), target);

@@ -8,6 +8,7 @@ import {
   syncDirectory,
   writeDurably,
 } from '../../lib/files/durable.ts';
+import {systemFiles} from '../../lib/files/file-system.ts';
 import {oneOf} from '../../lib/json.ts';
 import {ignoreMissing} from '../../lib/system-code.ts';
 import {Refusal} from '../exchange/refusal.ts';
@@ -53,7 +54,7 @@ export class Store {
   /** Creates the directories (0700), removes stale temporary files, and with `only` moves orphans to `lost/`. */
   async prepare(only: boolean): Promise<LeftBehind> {
     for (const name of [...Object.keys(suffixes), 'temporary'])
-      await makeDirectory(join(this.dataDirectory, name), 0o700);
+      await makeDirectory(join(this.dataDirectory, name), systemFiles, 0o700);
     const temporary = await removeTemporary(this.#directory('temporary'), this.#names, this.#clock);
     const lost = only ? await moveOrphans(this.dataDirectory) : [];
     await this.quota.prepare(this.#directory('files'));
@@ -136,15 +137,15 @@ export class Store {
   ): Promise<void> {
     const recordDraft = `${this.temporaryPath()}.${record.id}`;
     // After the commit, the upload must not be refused for lack of a file descriptor.
-    const records = await openDirectory(this.#directory('records'));
+    const records = await openDirectory(this.#directory('records'), systemFiles);
     try {
-      await writeDurably(recordDraft, `${JSON.stringify(record)}\n`);
-      await renameDurably(paths.file, this.path('files', record.id));
+      await writeDurably(recordDraft, `${JSON.stringify(record)}\n`, systemFiles);
+      await renameDurably(paths.file, this.path('files', record.id), systemFiles);
       if (paths.thumbnail !== undefined)
-        await renameDurably(paths.thumbnail, this.path('thumbnails', record.id));
+        await renameDurably(paths.thumbnail, this.path('thumbnails', record.id), systemFiles);
       if (paths.stream !== undefined) {
         await rm(this.path('streams', record.id), {recursive: true, force: true});
-        await renameDurably(paths.stream, this.path('streams', record.id));
+        await renameDurably(paths.stream, this.path('streams', record.id), systemFiles);
       }
       lastCheck();
       await rename(recordDraft, this.path('records', record.id));
@@ -168,7 +169,7 @@ export class Store {
       // The files of what another caller deletes at the same time are left to that one.
       if (await unlink(this.path('records', id)).then(() => true, ignoreMissing)) removedIds.push(id);
     }
-    await syncDirectory(this.#directory('records'));
+    await syncDirectory(this.#directory('records'), systemFiles);
     for (const id of removedIds) {
       await this.#removeFiles(id);
       this.quota.set(id, 0);

@@ -1,5 +1,6 @@
 import type {Clock} from '../../host.ts';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
+import {systemFiles} from '../../lib/files/file-system.ts';
 import {isString, type ShapeOf} from '../../lib/json.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import type {Store} from './data-store.ts';
@@ -85,11 +86,11 @@ export function idempotencyEntries(store: Store, clock: Clock) {
       const entry: Entry = {id, fingerprint};
       const text = `${JSON.stringify(entry)}\n`;
       const draft = store.temporaryPath();
-      await writeDurably(draft, text);
-      if (await claimName(draft, pathOf(name))) return id;
+      await writeDurably(draft, text, systemFiles);
+      if (await claimName(draft, pathOf(name), systemFiles)) return id;
       const existing = await entryFor(name, fingerprint);
       if (existing !== undefined) return existing.id;
-      await replaceDurably(pathOf(name), text, store.temporaryPath());
+      await replaceDurably(pathOf(name), text, store.temporaryPath(), systemFiles);
       return id;
     },
   };

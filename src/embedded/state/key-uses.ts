@@ -2,6 +2,7 @@ import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../host.ts';
 import {makeDirectory, replaceDurably} from '../../lib/files/durable.ts';
+import {systemFiles} from '../../lib/files/file-system.ts';
 import {isString, type ShapeOf} from '../../lib/json.ts';
 import {readKept} from './kept-file.ts';
 
@@ -21,8 +22,8 @@ export function keyUses(dataDirectory: string, clock: Clock) {
   let writing: Promise<void> = Promise.resolve();
   const pathOf = (id: string) => join(directory, `${id}.json`);
   const write = async (id: string, use: KeyUse) => {
-    await makeDirectory(directory, 0o700);
-    await replaceDurably(pathOf(id), `${JSON.stringify(use)}\n`, `${pathOf(id)}.new`);
+    await makeDirectory(directory, systemFiles, 0o700);
+    await replaceDurably(pathOf(id), `${JSON.stringify(use)}\n`, `${pathOf(id)}.new`, systemFiles);
   };
   return {
     /** Records a use of a key, at most once a minute per program. */

@@ -2,6 +2,7 @@ import {createHash, randomBytes} from 'node:crypto';
 import {join} from 'node:path';
 import {type Clock, systemHost} from '../../host.ts';
 import {replaceDurably} from '../../lib/files/durable.ts';
+import {systemFiles} from '../../lib/files/file-system.ts';
 import {withLock} from '../../lib/files/lock.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type ShapeOf} from '../../lib/json.ts';
 import {omitUndefined} from '../../lib/object.ts';
@@ -73,7 +74,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
     const replace = async () => {
       const before = await list();
       const keys = change(before);
-      await replaceDurably(path, `${JSON.stringify({version: 1, keys}, null, 2)}\n`, newDraft());
+      await replaceDurably(path, `${JSON.stringify({version: 1, keys}, null, 2)}\n`, newDraft(), systemFiles);
       const stay = new Set(keys.map(keyId));
       for (const id of before.map(keyId)) if (!stay.has(id)) await uses.forget(id);
       return before;

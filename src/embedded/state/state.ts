@@ -1,6 +1,7 @@
 import {resolve} from 'node:path';
 import {type Clock, type StopSignal, systemClock, systemHost} from '../../host.ts';
 import {makeDirectory} from '../../lib/files/durable.ts';
+import {systemFiles} from '../../lib/files/file-system.ts';
 import {Store} from './data-store.ts';
 import {idempotencyEntries} from './idempotency.ts';
 import {keyRing} from './keys.ts';
@@ -32,7 +33,7 @@ export interface StateOptions {
 export async function openState(options: StateOptions) {
   const {clock = systemClock, exclusive = false, quota, signal, onWait = () => {}} = options;
   const dataDirectory = resolve(options.dataDirectory);
-  await makeDirectory(dataDirectory, 0o700);
+  await makeDirectory(dataDirectory, systemFiles, 0o700);
   const leave = exclusive ? await occupy(dataDirectory, systemHost(), onWait, signal) : undefined;
   try {
     const store = new Store(dataDirectory, clock, quota);

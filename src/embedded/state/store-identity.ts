@@ -2,6 +2,7 @@ import {randomBytes} from 'node:crypto';
 import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
+import {systemFiles} from '../../lib/files/file-system.ts';
 import {isString, matching, oneOf} from '../../lib/json.ts';
 import {readKept} from './kept-file.ts';
 
@@ -20,8 +21,12 @@ export async function identityIn(dataDirectory: string): Promise<string | undefi
 export async function identityOf(dataDirectory: string, draft: string): Promise<string> {
   const existing = await identityIn(dataDirectory);
   if (existing !== undefined) return existing;
-  await writeDurably(draft, `${JSON.stringify({version: 1, identity: randomBytes(16).toString('hex')})}\n`);
-  await claimName(draft, join(dataDirectory, 'identity.json'));
+  await writeDurably(
+    draft,
+    `${JSON.stringify({version: 1, identity: randomBytes(16).toString('hex')})}\n`,
+    systemFiles,
+  );
+  await claimName(draft, join(dataDirectory, 'identity.json'), systemFiles);
   return (await identityIn(dataDirectory)) ?? '';
 }
 
@@ -37,7 +42,7 @@ export function userProfile(dataDirectory: string, newDraft: () => string) {
     name: async () => (await readKept({path, hint: damageHint}, profileShape))?.name,
     async setName(name: string | undefined): Promise<void> {
       if (name === undefined) return rm(path, {force: true});
-      await replaceDurably(path, `${JSON.stringify({version: 1, name})}\n`, newDraft());
+      await replaceDurably(path, `${JSON.stringify({version: 1, name})}\n`, newDraft(), systemFiles);
     },
   };
 }

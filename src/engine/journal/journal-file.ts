@@ -1,6 +1,6 @@
-import {constants, type Stats} from 'node:fs';
+import type {Stats} from 'node:fs';
 import {MediaError} from '../../errors.ts';
-import type {FileSystem} from '../../lib/files/file-system.ts';
+import {constants, type FileSystem} from '../../lib/files/file-system.ts';
 import {ownershipProblem, type User} from '../../lib/files/ownership.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {systemCode, systemReason} from '../../lib/system-code.ts';

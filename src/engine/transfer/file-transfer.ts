@@ -83,6 +83,7 @@ export class FileTransfer {
       } catch (error) {
         if (!(error instanceof MediaError)) throw error;
         const verdict = judge('opening', {kind: 'error', error});
+        this.#batch.batchAbort.stopEarly(error, verdict.abortScope);
         if (verdict.isFinal || this.#yieldDescriptor(error) || !(await this.#retries.next(error, verdict)))
           throw error;
       }
@@ -234,7 +235,8 @@ export class FileTransfer {
   /** The outcome of a file that is not stored, or may be. */
   #failed(error: MediaError): PendingResult<Outcome> {
     const unknown = this.#unknown;
-    const last = unknown === error ? '' : ` The last attempt: ${error.messageToKeep}`;
+    const isSame = unknown?.messageToKeep === error.messageToKeep;
+    const last = isSame ? '' : ` The last attempt: ${error.messageToKeep}`;
     const shown = unknown?.reword({message: phrase`${unknown.sentence}${last}`}) ?? error;
     const status = unknown === undefined ? 'failed' : 'unknown';
     return this.#outcome.failed(status, this.#retries.withAttempts(shown));

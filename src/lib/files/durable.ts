@@ -2,7 +2,7 @@ import type {FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import type {Host} from '../../host.ts';
 import {systemCode} from '../system-code.ts';
-import {systemFiles} from './file-system.ts';
+import type {FileSystem} from './file-system.ts';
 
 /** The content of a file, or a function that writes it. */
 type Content = string | Uint8Array | ((file: FileHandle) => Promise<void>);
@@ -11,7 +11,7 @@ type Content = string | Uint8Array | ((file: FileHandle) => Promise<void>);
 export async function writeDurably(
   path: string,
   content: Content,
-  files = systemFiles,
+  files: FileSystem,
   mode = 0o600,
 ): Promise<void> {
   const handle = await files.open(path, 'wx', mode);
@@ -32,7 +32,7 @@ export function draftOf(path: string, {uuid}: Host): string {
 }
 
 /** Renames a file to `target`, replacing it; the new name survives a crash once the promise resolves. */
-export async function renameDurably(path: string, target: string, files = systemFiles): Promise<void> {
+export async function renameDurably(path: string, target: string, files: FileSystem): Promise<void> {
   await files.rename(path, target);
   await syncDirectory(dirname(target), files);
 }
@@ -42,7 +42,7 @@ export async function replaceDurably(
   path: string,
   content: Content,
   draft: string,
-  files = systemFiles,
+  files: FileSystem,
   mode = 0o600,
 ): Promise<void> {
   try {
@@ -59,7 +59,7 @@ export function isWithoutHardLinks(error: unknown): boolean {
 }
 
 /** Renames a file to `target` if that name is free; returns whether it was. `path` is removed either way. */
-export async function claimName(path: string, target: string, files = systemFiles): Promise<boolean> {
+export async function claimName(path: string, target: string, files: FileSystem): Promise<boolean> {
   try {
     await files.link(path, target);
     await syncDirectory(dirname(target), files);
@@ -78,7 +78,7 @@ export async function claimName(path: string, target: string, files = systemFile
 const directoriesCannotSync = new Set(['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP']);
 
 /** Opens a directory so that its entries can be synced, if the system supports it; rejects with the system's error. */
-export async function openDirectory(path: string, files = systemFiles) {
+export async function openDirectory(path: string, files: FileSystem) {
   const handle = await files.open(path, 'r').catch(ignoreWhereImpossible);
   return {
     sync: async () => handle?.sync().catch(ignoreWhereImpossible),
@@ -87,7 +87,7 @@ export async function openDirectory(path: string, files = systemFiles) {
 }
 
 /** Makes the entries of a directory durable, if the system supports it; rejects with the system's error. */
-export async function syncDirectory(path: string, files = systemFiles): Promise<void> {
+export async function syncDirectory(path: string, files: FileSystem): Promise<void> {
   const directory = await openDirectory(path, files);
   try {
     await directory.sync();
@@ -105,7 +105,7 @@ function ignoreWhereImpossible(error: unknown): undefined {
  * with the system's error. `mkdir` with `recursive` of Node 20 never returns where the system refuses a directory with
  * ENOENT although its parent exists (/proc, autofs).
  */
-export async function makeDirectory(path: string, mode = 0o777, files = systemFiles): Promise<void> {
+export async function makeDirectory(path: string, files: FileSystem, mode = 0o777): Promise<void> {
   const create = async () => {
     try {
       await files.mkdir(path, {mode});
@@ -118,7 +118,7 @@ export async function makeDirectory(path: string, mode = 0o777, files = systemFi
   };
   await create().catch(async error => {
     if (systemCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
-    await makeDirectory(dirname(path), mode, files);
+    await makeDirectory(dirname(path), files, mode);
     await create();
   });
 }

@@ -1,10 +1,9 @@
-import {constants} from 'node:fs';
 import {dirname, join} from 'node:path';
 import type {Host, StopSignal} from '../../host.ts';
 import {hasShape, parseObject} from '../json.ts';
 import {systemCode} from '../system-code.ts';
 import {isWithoutHardLinks} from './durable.ts';
-import type {FileSystem} from './file-system.ts';
+import {constants, type FileSystem} from './file-system.ts';
 import {type Holder, holderHere, holderShape, stateOf} from './holder.ts';
 
 /** Thrown when another process keeps a lock; `holder` is undefined if the lock could not be read. */

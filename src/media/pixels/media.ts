@@ -3,6 +3,7 @@ import {createRequire} from 'node:module';
 import {isAbsolute} from 'node:path';
 import {type StopSignal, systemHost} from '../../host.ts';
 import {renameDurably} from '../../lib/files/durable.ts';
+import {systemFiles} from '../../lib/files/file-system.ts';
 import {hasShape} from '../../lib/json.ts';
 import {limitConcurrency} from '../../lib/limited.ts';
 import {omitUndefined} from '../../lib/object.ts';
@@ -68,7 +69,7 @@ export function addThumbnail(file: MediaFile, path: string, draft: string, stop:
   const add = async () => {
     stop.throwIfAborted();
     if ((await makeFile(draft, target => makeThumbnail(file, target))) === undefined) return false;
-    await renameDurably(draft, path);
+    await renameDurably(draft, path, systemFiles);
     return true;
   };
   const adding = thumbnails.get(path) ?? inTurn(add);

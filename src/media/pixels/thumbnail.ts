@@ -1,6 +1,7 @@
 import {createRequire} from 'node:module';
 import type Sharp from 'sharp';
 import {writeDurably} from '../../lib/files/durable.ts';
+import {systemFiles} from '../../lib/files/file-system.ts';
 import {ffmpegContainers, runFfmpeg} from './ffmpeg.ts';
 import type {MediaRequest} from './media-facts.ts';
 
@@ -25,7 +26,7 @@ export async function writeThumbnail(request: MediaRequest): Promise<boolean> {
     .resize(longestEdge, longestEdge, {fit: 'inside', withoutEnlargement: true})
     .webp()
     .toBuffer();
-  await writeDurably(target, bytes);
+  await writeDurably(target, bytes, systemFiles);
   return true;
 }
 

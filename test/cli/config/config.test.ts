@@ -130,6 +130,19 @@ describe('media config', () => {
     },
   );
 
+  it('more profiles than fit in a hint: their number, and the command that lists them', async () => {
+    const box = await sandbox();
+    await box.run(['config', 'set', 'once', 'true', '--profile', 'a0']);
+    const path = join(box.directory, 'config/config.json');
+    const profiles = Object.fromEntries(Array.from({length: 12}, (_, at) => [`a${at}`, {once: 'true'}]));
+    await writeFile(path, JSON.stringify({profiles}));
+    const {stderr} = await box.run(['config', 'list', '--profile', 'b']);
+    expect(stderr).toContain(
+      '\n  Use one of the 12 profiles that media config list --profile default names.\n',
+    );
+    expect((await box.run(['config', 'list', '--profile', 'default'])).stdout).toContain('Profiles: a0, a1,');
+  });
+
   it('a host name with dots as a profile: kept whole', async () => {
     const box = await sandbox();
     await box.run(['config', 'set', 'base-url', 'embedded', '--profile', 'api.example.com']);
@@ -190,6 +203,22 @@ describe('where a value comes from', () => {
       {name: 'limit-rate', value: 'none', source: 'default'},
       {name: 'retry-max-wait', value: '5m', source: 'default'},
     ]);
+  });
+
+  it('media config list: a value that nothing accepts is named, with the reason and where it comes from', async () => {
+    const box = await sandbox();
+    await box.run(['config', 'set', 'once', 'true']);
+    const path = join(box.directory, 'config/config.json');
+    await writeFile(path, JSON.stringify({profiles: {default: {once: 'perhaps'}}}));
+    const env = {...box.env, MEDIA_CONCURRENCY: 'many', MEDIA_BASE_URL: 'https://me:s3cret@b.example'};
+    const {stdout, stderr, exitCode} = await box.run(['config', 'list', '--cacert', 'none.pem'], {env});
+    expect(stdout).toContain('concurrency=many (from MEDIA_CONCURRENCY)\n');
+    expect(stderr).toMatch(/^warning: base-url cannot be used: .*MEDIA_BASE_URL/m);
+    expect(stderr).toMatch(/^warning: cacert cannot be used: .*none\.pem/m);
+    expect(stderr).toMatch(/^warning: once cannot be used: "perhaps" is not a value of once\./m);
+    expect(stderr).toMatch(/^warning: concurrency cannot be used: "many" is not a value of concurrency\./m);
+    expect(`${stdout}${stderr}`).not.toContain('s3cret');
+    expect(exitCode).toBe(0);
   });
 
   it('how fast files are sent: the option, else the variable, else the profile, and nothing else', async () => {

@@ -152,6 +152,16 @@ describe('resolveSettings: the flag, then the environment, then the profile', ()
     expect((await resolveSettings(await hostWith({}), {baseUrl})).onUnknown).toBe(onUnknown);
   });
 
+  it('idempotency-keys for the embedded service: of the variable, or of its own profile', async () => {
+    const profiles: Profiles = {...stored, local: {'base-url': 'embedded', 'idempotency-keys': 'ignored'}};
+    const embedded = {baseUrl: 'embedded'};
+    expect((await resolveSettings(await hostWith({}, profiles), {profile: 'local'})).onUnknown).toBe('hold');
+    expect((await resolveSettings(await hostWith({}), embedded)).onUnknown).toBeUndefined();
+    const set = (keys: string) => hostWith({MEDIA_IDEMPOTENCY_KEYS: keys});
+    expect((await resolveSettings(await set('0'), embedded)).onUnknown).toBe('hold');
+    await expect(resolveSettings(await set('maybe'), embedded)).rejects.toMatchObject({code: 'usage'});
+  });
+
   it('graphql-url at another origin: only for a key from the environment', async () => {
     await expect(resolveSettings(await hostWith({}), {profile: 'split'})).rejects.toMatchObject({
       code: 'usage',

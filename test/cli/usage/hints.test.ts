@@ -341,7 +341,7 @@ describe('a file that a command without options for the transfer could not uploa
     [
       hint`Set the type: ${option('contentType', 'image/png')}`,
       'Set the type: --content-type image/png',
-      'Use media upload. Set the type: --content-type image/png',
+      'Set the type: media upload --content-type image/png',
     ],
   ])('%j: %s, there %s', (template, ofUpload, expected) => {
     const error = new MediaError('rejected', 'No.', {hint: template});

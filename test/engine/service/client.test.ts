@@ -3,8 +3,10 @@ import {createServer} from 'node:http';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {ServiceClient} from '../../../src/engine/service/client.ts';
 import type {UploadRequest} from '../../../src/engine/service/uploader.ts';
+import {Disk} from '../../../src/engine/sources/open/disk.ts';
 import {filesIn} from '../../../src/engine/sources/open/file-source.ts';
 import {systemClock} from '../../../src/host.ts';
+import {systemFiles} from '../../../src/lib/files/file-system.ts';
 import {Secret} from '../../../src/lib/secrets/secret.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {embeddedService} from '../../support/embedded.ts';
@@ -37,7 +39,7 @@ describe('the client and the embedded service', () => {
   test('three files over one connection: their bytes and types are stored, in order', async () => {
     const {client: uploader, service} = await client();
     const names = ['photo.png', 'photo.jpg', 'photo.gif'];
-    const sources = names.map(name => filesIn('/')(fixture(name)));
+    const sources = names.map(name => filesIn('/', new Disk(systemFiles))(fixture(name)));
     const outcomes = await uploadEach(sources, uploader);
     await uploader.close();
     expect(outcomes.map(({status}) => status)).toEqual(['uploaded', 'uploaded', 'uploaded']);

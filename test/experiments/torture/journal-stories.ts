@@ -4,6 +4,7 @@ import type {JournalHandle} from '../../../src/engine/journal/journal-file.ts';
 import {openJournal} from '../../../src/engine/journal/open.ts';
 import {parseRecord} from '../../../src/engine/service/record.ts';
 import type {Uploader, UploadResponse} from '../../../src/engine/service/uploader.ts';
+import {Disk} from '../../../src/engine/sources/open/disk.ts';
 import {filesIn} from '../../../src/engine/sources/open/file-source.ts';
 import {uploadBatch} from '../../../src/engine/transfer/batch.ts';
 import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
@@ -258,7 +259,7 @@ export class JournalStory {
     try {
       const scope = {service: 'https://a.example'};
       const journal = await openJournal('j', host, {scope});
-      const fileIn = filesIn(this.#directory);
+      const fileIn = filesIn(this.#directory, new Disk(host.files));
       const sources = (await readdir(this.#root)).map(name => ({
         ...fileIn(join('files', name)),
         relativePath: name,

@@ -80,7 +80,7 @@ test('a name that is taken: is not claimed, with hard links', async () => {
   const directory = await temporaryDirectory();
   const path = (name: string) => join(directory, name);
   await writeFile(path('new'), 'first');
-  await writeDurably(path('old'), 'second');
-  expect(await claimName(path('old'), path('new'))).toBe(false);
+  await writeDurably(path('old'), 'second', systemFiles);
+  expect(await claimName(path('old'), path('new'), systemFiles)).toBe(false);
   expect(await readFile(path('new'), 'utf8')).toBe('first');
 });

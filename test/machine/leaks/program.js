@@ -2,7 +2,7 @@ import {createRequire} from 'node:module';
 import {Readable, Writable} from 'node:stream';
 
 const {load} = createRequire(import.meta.url)('../../../bin/load.js');
-const {run, systemHost} = load('./main.cjs');
+const {run, systemHost} = load('main.cjs');
 
 /**
  * Runs a command line of the built program in this process. Resolves to its status and output. `changes`: parts of the host

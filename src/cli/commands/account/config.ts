@@ -1,5 +1,5 @@
 import type {Command} from 'commander';
-import {MediaError} from '../../../errors.ts';
+import {MediaError, unlessBug} from '../../../errors.ts';
 import {omitUndefined, own} from '../../../lib/object.ts';
 import {printable} from '../../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
@@ -8,7 +8,7 @@ import {helpList} from '../../session/help-format.ts';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../session/invocation.ts';
 import {existingProfiles} from '../../settings/hint-options.ts';
 import {profileNameOf, shownBaseUrl} from '../../settings/parse.ts';
-import {droppedNote, settingInForce, withBaseUrl} from '../../settings/profile.ts';
+import {droppedNote, readSetting, settingInForce, withBaseUrl} from '../../settings/profile.ts';
 import {type SettingName, settingNames, settingTable} from '../../settings/setting-table.ts';
 import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
@@ -61,7 +61,7 @@ export function configCommand(cli: Cli): CliCommand {
   return config;
 }
 
-async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocation): Promise<void> {
+async function list({json}: {json?: boolean}, {host, globals, stdout, report}: Invocation): Promise<void> {
   const profileName = profileNameOf(host, globals);
   const profiles = await readProfiles(host);
   const profile = storedProfile(profiles, profileName);
@@ -75,6 +75,13 @@ async function list({json}: {json?: boolean}, {host, globals, stdout}: Invocatio
         : value?.replace(/\/\/[^/]*@/, '//********@');
     return text === undefined || place === undefined ? [] : [{name, value: text, source: place}];
   });
+  for (const name of settingNames) {
+    const parse = (value: string) => settingTable[name].parse(value, {host, allowHttp: true});
+    await readSetting(settingInForce(name, run), parse).catch(error => {
+      const {message, hint = ''} = report.inWords(unlessBug(error));
+      report.warning(`${name} cannot be used: ${message} ${hint}`.trim());
+    });
+  }
   const shownPlace = (source: string) => (source === 'default' ? source : `from ${source}`);
   const lines = settings.map(
     ({name, value, source}) => `${name}=${printable(value)} (${shownPlace(source)})\n`,

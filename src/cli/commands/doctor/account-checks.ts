@@ -1,4 +1,3 @@
-import {lstat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {verifyKey} from '../../../engine/service/key-identity.ts';
 import {MediaError, unlessBug} from '../../../errors.ts';
@@ -67,7 +66,7 @@ async function checkModes(host: Host): Promise<CheckResult> {
   // The code that reads the file reports why there is no path, or it cannot be accessed.
   const path = host.platform === 'win32' ? undefined : undefinedIfThrows(() => configPath(host));
   const places = path === undefined ? [] : [dirname(path), path];
-  const stats = await Promise.all(places.map(place => lstat(place))).catch(() => []);
+  const stats = await Promise.all(places.map(place => host.files.lstat(place))).catch(() => []);
   if (stats.length === 0) return {check, status: 'skipped', message: 'there is no settings file'};
   if (!stats.every(({mode}) => (mode & 0o077) !== 0)) return ok(check, 'only you can read the settings');
   const modes = stats.map(({mode}) => (mode & 0o777).toString(8).padStart(4, '0'));

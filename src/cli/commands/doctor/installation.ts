@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {access, realpath, stat} from 'node:fs/promises';
 import {delimiter, dirname, join, sep} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {Host} from '../../../host.ts';
@@ -26,11 +24,11 @@ export async function checkInstallation(host: Host): Promise<CheckResult> {
   return {check, status: 'ok', message};
 }
 
-async function installationOf(host: Host): Promise<{way: string; place: string}> {
-  if (isExecutable) return {way: 'one executable', place: await realpath(host.nodePath())};
+async function installationOf({files, nodePath}: Host): Promise<{way: string; place: string}> {
+  if (isExecutable) return {way: 'one executable', place: await files.realpath(nodePath())};
   // The file that this is built into is in dist.
-  const place = await realpath(dirname(dirname(fileURLToPath(import.meta.url))));
-  if (existsSync(join(place, 'src'))) return {way: 'a clone', place};
+  const place = await files.realpath(dirname(dirname(fileURLToPath(import.meta.url))));
+  if (files.existsSync(join(place, 'src'))) return {way: 'a clone', place};
   return {way: place.includes(`${sep}node_modules${sep}`) ? 'the package' : 'a copy of the package', place};
 }
 
@@ -41,14 +39,14 @@ interface FoundProgram {
 }
 
 /** The programs called `media` in PATH that can be run, in the order in which a shell looks; each file once. */
-async function programsInPath(host: Host): Promise<FoundProgram[]> {
+async function programsInPath({env, files}: Host): Promise<FoundProgram[]> {
   const programs = new Map<string, FoundProgram>();
-  for (const directory of (host.env['PATH'] ?? '').split(delimiter)) {
+  for (const directory of (env['PATH'] ?? '').split(delimiter)) {
     const path = join(directory || '.', 'media');
     try {
-      await access(path, 1);
-      if (!(await stat(path)).isFile()) continue;
-      const target = await realpath(path);
+      await files.access(path, 1);
+      if (!(await files.stat(path)).isFile()) continue;
+      const target = await files.realpath(path);
       if (!programs.has(target)) programs.set(target, {path, target});
     } catch {
       // There is none in this directory.

@@ -120,10 +120,9 @@ async function* proveInputs(
   options: ProofOptions,
   host: Host,
 ): AsyncGenerator<Verdict> {
-  const {expandInputs} = await import('../../../engine/sources/find/expand.ts');
-  const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
+  const {expandInputs, inputContext} = await import('../../../engine/sources/find/expand.ts');
   const mapFile = withoutOwnFiles(options.files, host);
-  for await (const source of expandInputs({...options, recursive: true}, {...context, mapFile})) {
+  for await (const source of expandInputs({...options, recursive: true}, {...inputContext(host), mapFile})) {
     if (source.found?.isHidden) continue;
     const verdict = await proveSource(journals, source, options.types);
     if (verdict !== undefined) yield verdict;

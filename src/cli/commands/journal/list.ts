@@ -1,4 +1,3 @@
-import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {
   entryReason,
@@ -97,6 +96,6 @@ async function entryJson(reader: JournalReader, path: PathKey, entry: IndexRow):
 async function ownJournals(host: Invocation['host']): Promise<string[]> {
   const {journalDirectory} = await import('../../settings/paths.ts');
   const directory = journalDirectory(host);
-  const names = await readdir(directory).catch(() => []);
+  const names = await host.files.readdir(directory).catch(() => []);
   return names.filter(name => name.endsWith('.ndjson')).map(name => join(directory, name));
 }

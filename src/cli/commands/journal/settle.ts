@@ -171,7 +171,7 @@ export async function forgetUpload(
 /** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, then a space and the ID. */
 async function mediaIdsIn(path: string, host: Host): Promise<Map<string, string>> {
   const hint = 'Use a file with a path and a media ID on each line.';
-  const text = await readText(resolveUserPath(host.cwd(), path)).catch(
+  const text = await readText(resolveUserPath(host.cwd(), path), host.files).catch(
     throwAs('file_unreadable', `The list ${path} could not be read`, hint),
   );
   const ids = new Map<string, string>();

@@ -82,10 +82,11 @@ export class RewriteRun {
         hint: 'Use --out-dir for several.',
       });
     if (outDir === undefined) return;
-    const directory = resolveUserPath(this.#invocation.host.cwd(), outDir);
+    const {cwd, files} = this.#invocation.host;
+    const directory = resolveUserPath(cwd(), outDir);
     const places = new Map<string, string>();
     const originals = new Map<string | undefined, string>();
-    for (const {path, name} of documents) originals.set(await inodeOf(path, 'file'), name);
+    for (const {path, name} of documents) originals.set(await inodeOf(path, 'file', files), name);
     for (const {place, name} of documents) {
       const other = places.get(place);
       if (other !== undefined)
@@ -93,7 +94,7 @@ export class RewriteRun {
           hint: 'Name the directory that contains both.',
         });
       // Links may lead from one to the other.
-      const there = await inodeOf(join(directory, place), 'file');
+      const there = await inodeOf(join(directory, place), 'file', files);
       if (there !== undefined && originals.has(there))
         throw new MediaError('usage', `--out-dir would overwrite ${originals.get(there)}.`, {
           hint: 'Use --write for that.',

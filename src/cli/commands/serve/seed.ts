@@ -1,6 +1,5 @@
-import {realpath, stat} from 'node:fs/promises';
 import {join} from 'node:path';
-import {expandInputs} from '../../../engine/sources/find/expand.ts';
+import {expandInputs, inputContext} from '../../../engine/sources/find/expand.ts';
 import type {Source} from '../../../engine/sources/open/source.ts';
 import {MediaError, NotMediaError, throwAs} from '../../../errors.ts';
 import {isBelow, resolveUserPath} from '../../../lib/files/typed-path.ts';
@@ -14,17 +13,16 @@ const neverStopped = new Stop<Error>();
 
 /** The images and videos below a directory, without those of a data directory in it; rejects if there is none. */
 export async function* seedFiles(directory: string, dataDirectory: string, {host, report}: Invocation) {
-  const place = await realpath(resolveUserPath(host.cwd(), directory)).catch(
-    throwAs('file_missing', `${directory} could not be found`, hint),
-  );
-  if (!(await stat(place)).isDirectory())
+  const place = await host.files
+    .realpath(resolveUserPath(host.cwd(), directory))
+    .catch(throwAs('file_missing', `${directory} could not be found`, hint));
+  if (!(await host.files.stat(place)).isDirectory())
     throw new MediaError('usage', `${directory} is not a directory.`, {hint});
   const inputs = [directory === '-' ? './-' : directory];
-  const context = {cwd: host.cwd(), stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
   let count = 0;
   let leftOut = 0;
-  const data = await realpath(dataDirectory);
-  for await (const source of expandInputs({inputs, recursive: true}, context)) {
+  const data = await host.files.realpath(dataDirectory);
+  for await (const source of expandInputs({inputs, recursive: true}, inputContext(host))) {
     if (isBelow(join(place, String(source.relativePath)), data)) continue;
     const contentType = await typeOf(source, report);
     if (contentType === undefined) leftOut += 1;

@@ -1,4 +1,3 @@
-import {mkdtemp, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {EmbeddedService, RequestEntry, ServiceOptions} from '../../../embedded/service.ts';
 import {MediaError, throwAs} from '../../../errors.ts';
@@ -46,9 +45,9 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     return signal.received;
   } finally {
     if (options.ephemeral)
-      await rm(directory, {recursive: true, force: true}).catch(
-        throwAs('local_failure', `${directory} cannot be removed`),
-      );
+      await host.files
+        .rm(directory, {recursive: true, force: true})
+        .catch(throwAs('local_failure', `${directory} cannot be removed`));
     signal.ignore();
   }
 }
@@ -96,9 +95,9 @@ async function dataDirectoryFor({ephemeral, dataDir}: ServeSettings, host: Host)
   if (ephemeral) {
     const parent = host.temporaryDirectory();
     const hint = 'Set TMPDIR to a directory that can be written to.';
-    return mkdtemp(join(parent, 'media-serve-')).catch(
-      throwAs('local_failure', `No directory can be made in ${parent}`, hint),
-    );
+    return host.files
+      .mkdtemp(join(parent, 'media-serve-'))
+      .catch(throwAs('local_failure', `No directory can be made in ${parent}`, hint));
   }
   if (dataDir !== undefined) return resolveUserPath(host.cwd(), dataDir);
   const {dataDirectory} = await import('../../settings/paths.ts');

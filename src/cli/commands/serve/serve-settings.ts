@@ -22,7 +22,8 @@ export interface ServeOptions
 export type ServeSettings = Awaited<ReturnType<typeof serveSettings>>;
 
 /** The options of `media serve`, and its variables: `services:` of GitHub and GitLab can pass no options. */
-export async function serveSettings(options: ServeOptions, {env, cwd}: Host) {
+export async function serveSettings(options: ServeOptions, host: Host) {
+  const {env} = host;
   const {ephemeral = false, maxSize, quota, faultPort} = options;
   const dataDir = options.dataDir ?? (ephemeral ? undefined : env['MEDIA_SERVE_DATA_DIR'] || undefined);
   const list = options.fault ?? wordsIn(env['MEDIA_SERVE_FAULT']);
@@ -39,7 +40,7 @@ export async function serveSettings(options: ServeOptions, {env, cwd}: Host) {
       publicUrl: options.publicUrl ?? (env['MEDIA_SERVE_PUBLIC_URL'] || undefined),
       allowHosts: options.allowHost ?? wordsIn(env['MEDIA_SERVE_ALLOW_HOST']),
       allowOrigins: options.allowOrigin ?? wordsIn(env['MEDIA_SERVE_ALLOW_ORIGIN']),
-      fixedKey: await chosenKey(env['MEDIA_SERVE_KEY'], env['MEDIA_SERVE_KEY_FILE'], cwd()),
+      fixedKey: await chosenKey(env['MEDIA_SERVE_KEY'], env['MEDIA_SERVE_KEY_FILE'], host),
       maxSize,
       quota,
       faults: hasFaults ? omitUndefined({list, control}) : undefined,
@@ -47,7 +48,7 @@ export async function serveSettings(options: ServeOptions, {env, cwd}: Host) {
   };
 }
 
-async function chosenKey(key = '', file = '', directory: string): Promise<string | undefined> {
+async function chosenKey(key = '', file = '', {cwd, files}: Host): Promise<string | undefined> {
   if (key !== '' && file !== '') {
     throw new MediaError('usage', 'MEDIA_SERVE_KEY and MEDIA_SERVE_KEY_FILE are both set.', {
       hint: 'Unset one of them.',
@@ -55,7 +56,7 @@ async function chosenKey(key = '', file = '', directory: string): Promise<string
   }
   if (file === '') return key || undefined;
   const hint = 'Point MEDIA_SERVE_KEY_FILE to a file that holds the key, or set MEDIA_SERVE_KEY.';
-  const text = await readText(resolveUserPath(directory, file)).catch(
+  const text = await readText(resolveUserPath(cwd(), file), files).catch(
     throwAs('local_failure', `The key in ${file} cannot be read`, hint),
   );
   return text.trim();

@@ -1,7 +1,7 @@
-import {appendFile, open, stat} from 'node:fs/promises';
 import {publicUrl} from '../../../engine/service/record.ts';
 import type {Outcome} from '../../../engine/transfer/outcome.ts';
 import {exitStatusOf, type MediaError, type PlainError, systemError} from '../../../errors.ts';
+import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {printable} from '../../../lib/printable.ts';
 import {type Annotate, annotator, outputEntry} from '../../output/ci.ts';
 import {markdownText, markdownUrl, printableJson} from '../../output/escape.ts';
@@ -117,10 +117,11 @@ export class GithubReport {
     content: (size: number) => string,
   ): Promise<MediaError | undefined> {
     if (!path) return undefined;
+    const {files} = this.#invocation.host;
     try {
-      const {size, isWhole} = await endOf(path);
+      const {size, isWhole} = await endOf(path, files);
       const text = content(size);
-      if (text !== '') await appendFile(path, (isWhole ? '' : '\n') + text);
+      if (text !== '') await files.writeFile(path, (isWhole ? '' : '\n') + text, {flag: 'a'});
       return undefined;
     } catch (error) {
       return systemError('output_failed', `${path} could not be written`, error);
@@ -129,10 +130,10 @@ export class GithubReport {
 }
 
 /** The size of a file, 0 if there is none yet, and whether its last line has its line break. */
-async function endOf(path: string): Promise<{size: number; isWhole: boolean}> {
-  const stats = await stat(path).catch(() => undefined);
+async function endOf(path: string, files: FileSystem): Promise<{size: number; isWhole: boolean}> {
+  const stats = await files.stat(path).catch(() => undefined);
   if (!stats?.isFile() || stats.size === 0) return {size: 0, isWhole: true};
-  const file = await open(path);
+  const file = await files.open(path);
   try {
     const {buffer} = await file.read(Buffer.of(0x0a), 0, 1, stats.size - 1);
     return {size: stats.size, isWhole: buffer[0] === 0x0a};

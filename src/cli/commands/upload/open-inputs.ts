@@ -1,6 +1,7 @@
 import {basename} from 'node:path';
 import type {InputContext} from '../../../engine/sources/find/expand.ts';
 import type {Shard} from '../../../engine/sources/find/shard.ts';
+import {Disk} from '../../../engine/sources/open/disk.ts';
 import {filesIn} from '../../../engine/sources/open/file-source.ts';
 import type {Source} from '../../../engine/sources/open/source.ts';
 import type {TransferOptions} from '../../../engine/transfer/batch.ts';
@@ -41,7 +42,7 @@ export async function openInputs(
   if (options.source) return knownInputs(options.inputs, options.source);
   if (options.filesFrom?.includes('-')) announceTyping('the names of files, one per line', {host, report});
   else if (options.inputs.includes('-')) announceTyping('the content of a file', {host, report});
-  const [{expandInputs, interruptible, resumeIterator}, {autoShard, ownShare, parseShard}] =
+  const [{expandInputs, inputContext, interruptible, resumeIterator}, {autoShard, ownShare, parseShard}] =
     await Promise.all([
       import('../../../engine/sources/find/expand.ts'),
       import('../../../engine/sources/find/shard.ts'),
@@ -51,9 +52,7 @@ export async function openInputs(
   const journals = options.journal === undefined ? [] : [options.journal];
   const writesFiles = journals.length > 0 || host.fileOf('stdout') !== undefined;
   const context = {
-    cwd: host.cwd(),
-    stdin: () => host.stdin,
-    temporaryDirectory: host.temporaryDirectory(),
+    ...inputContext(host),
     signal,
     ...(writesFiles && {mapFile: (await import('./own-files.ts')).withoutOwnFiles(journals, host)}),
   };
@@ -76,7 +75,7 @@ export async function openInputs(
     unfollowedLinks,
     async survey(found, until) {
       const {isRepeatable, survey} = await import('../../../engine/sources/find/survey.ts');
-      return (await isRepeatable(options, context.cwd)) && survey(allSources(), found, until);
+      return (await isRepeatable(options, context)) && survey(allSources(), found, until);
     },
     async close() {
       await iterator.return?.(undefined);
@@ -100,10 +99,10 @@ async function clipboardInputs(
   const content = await readClipboard(host, signal);
   if ('files' in content) {
     if (content.warning !== undefined) report.warning(content.warning);
-    return knownInputs(content.files, filesIn(host.cwd()));
+    return knownInputs(content.files, filesIn(host.cwd(), new Disk(host.files)));
   }
   const picture = name === undefined ? content : {...content, name: basename(name)};
-  const source = pictureSource(picture, host.temporaryDirectory());
+  const source = pictureSource(picture, host);
   return knownInputs([picture.name], () => source);
 }
 
@@ -151,7 +150,9 @@ export async function refuseSameFile(
   // Without a path, it is standard input.
   for (const {what, path} of files) {
     const identity =
-      path === undefined ? host.fileOf('stdin') : await inodeOf(resolveUserPath(host.cwd(), path), 'file');
+      path === undefined
+        ? host.fileOf('stdin')
+        : await inodeOf(resolveUserPath(host.cwd(), path), 'file', host.files);
     if (identity === undefined) continue;
     const other = optionOfFile.get(identity);
     if (other !== undefined && (other !== what || what === '--journal')) {

@@ -9,12 +9,13 @@ import {resolveUserPath} from '../../../lib/files/typed-path.ts';
 export function withoutOwnFiles(journals: readonly string[], host: Host): (source: Source) => Source {
   const output = host.fileOf('stdout');
   let ofJournals: readonly (string | undefined)[] | undefined;
-  const identityOf = (path: string) => inodeOf(resolveUserPath(host.cwd(), path), 'file');
+  const identityOf = (path: string) => inodeOf(resolveUserPath(host.cwd(), path), 'file', host.files);
   const refuseOwn = async (name: string, file: string | undefined) => {
     ofJournals ??= await Promise.all(journals.map(identityOf));
     if (file !== undefined && [output, ...ofJournals].includes(file)) throw new OwnFileError(name);
   };
-  const directoryOf = (path: string) => inodeOf(resolveUserPath(host.cwd(), dirname(path)), 'directory');
+  const directoryOf = (path: string) =>
+    inodeOf(resolveUserPath(host.cwd(), dirname(path)), 'directory', host.files);
   const isLock = async (name: string) => {
     const journal = journals.filter(path => `${basename(name)}.`.startsWith(`${basename(path)}.lock.`));
     const directories = await Promise.all(journal.map(directoryOf));

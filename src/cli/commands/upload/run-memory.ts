@@ -44,7 +44,7 @@ export async function openRunJournal(
     return openJournal(journal, host, {scope: scopeOf(identity, account, shard), ...common});
   const {stateUnwritable} = await import('../../settings/paths.ts');
   const path = await ownJournal(host, identity, profileName);
-  await makeDirectory(dirname(path), 0o700).catch(cause => {
+  await makeDirectory(dirname(path), host.files, 0o700).catch(cause => {
     throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}.`, cause);
   });
   // Without the shard: this machine's journal serves all shards.

@@ -1,4 +1,5 @@
 import {noUrlError, publicUrl} from '../../../engine/service/record.ts';
+import {Disk} from '../../../engine/sources/open/disk.ts';
 import {filesIn} from '../../../engine/sources/open/file-source.ts';
 import type {LeftOut, Outcome} from '../../../engine/transfer/outcome.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
@@ -13,7 +14,8 @@ export async function uploadFiles(
   invocation: Invocation,
 ): Promise<{status: ExitStatus; outcomes: Outcome[]}> {
   const clipboard = files === 'clipboard';
-  const {source = filesIn(invocation.host.cwd())} = flags;
+  const {host} = invocation;
+  const {source = filesIn(host.cwd(), new Disk(host.files))} = flags;
   const inputFlags = {clipboard, source, inputs: clipboard ? [] : files};
   const once = flags.journal === undefined && flags.once !== false;
   const outcomes: Outcome[] = [];

@@ -1,11 +1,10 @@
-import {lstat, readdir, realpath} from 'node:fs/promises';
 import {basename, join, sep} from 'node:path';
 import type {FSWatcher} from 'chokidar';
 import {namedStat} from '../../../engine/sources/open/file-source.ts';
 import {MediaError, systemError, throwAs} from '../../../errors.ts';
-import type {Clock} from '../../../host.ts';
+import type {Clock, Host} from '../../../host.ts';
 import {makeDirectory} from '../../../lib/files/durable.ts';
-import {inodeOf} from '../../../lib/files/file-system.ts';
+import {type FileSystem, inodeOf} from '../../../lib/files/file-system.ts';
 import {isBelow, resolveUserPath} from '../../../lib/files/typed-path.ts';
 import {Stop} from '../../../lib/stop.ts';
 import {isDenied, systemCode} from '../../../lib/system-code.ts';
@@ -13,6 +12,7 @@ import {isPassedOver} from './settler.ts';
 
 export interface DirectoryWatchOptions {
   clock: Clock;
+  files: FileSystem;
   /** Whether to look at every file each second, for file systems without events. */
   poll: boolean;
   /** A directory that is not watched, though it may be inside. */
@@ -72,8 +72,8 @@ export class DirectoryWatch {
 
   /** Watches the directory that is there now, unless that is done already. */
   async #follow(): Promise<void> {
-    const {clock, onState} = this.#options;
-    const identity = await inodeOf(this.#path, 'directory');
+    const {clock, files, onState} = this.#options;
+    const identity = await inodeOf(this.#path, 'directory', files);
     const isNews = this.#isLost || identity !== this.#identity;
     const isDue = identity !== undefined && clock.monotonic() - this.#startCount >= againMs;
     this.#isLost = false;
@@ -85,10 +85,10 @@ export class DirectoryWatch {
   }
 
   async #begin(isNews: boolean): Promise<void> {
-    const {clock, poll, except, onFile, onFileGone, onState, onError} = this.#options;
+    const {clock, files, poll, except, onFile, onFileGone, onState, onError} = this.#options;
     const {watch} = await import('chokidar');
     // What chokidar does not follow includes the directory itself.
-    const root = await realpath(this.#path);
+    const root = await files.realpath(this.#path);
     if (this.#isClosed) return;
     this.#startCount = clock.monotonic();
     // chokidar asks with slashes in place of backslashes.
@@ -115,14 +115,14 @@ export class DirectoryWatch {
         if (!this.#reportedPaths.has(path)) onError(error);
         this.#reportedPaths.add(path);
       };
-      const names = await readdir(directory, {withFileTypes: true}).catch(error => {
+      const names = await files.readdir(directory, {withFileTypes: true}).catch(error => {
         if (isDenied(error)) report(directory, error);
         return [];
       });
       for (const entry of names) {
         const path = join(directory, entry.name);
         if (isIgnored(path)) continue;
-        if (entry.name.includes('\ufffd') && (await lstat(path).catch(() => undefined)) === undefined)
+        if (entry.name.includes('\ufffd') && (await files.lstat(path).catch(() => undefined)) === undefined)
           report(path, Object.assign(new Error('its name is not UTF-8'), {path: named(path)}));
         if (watcher.closed) return;
         if (entry.isFile()) onFile(named(path));
@@ -185,15 +185,18 @@ export interface WatchedPlace {
 }
 
 /** Checks that each is a directory; rejects with the first that is not. */
-export async function watchedPlaces(names: readonly string[], cwd: string): Promise<WatchedPlace[]> {
+export async function watchedPlaces(
+  names: readonly string[],
+  {cwd, files}: Pick<Host, 'cwd' | 'files'>,
+): Promise<WatchedPlace[]> {
   const places: WatchedPlace[] = [];
   for (const name of names) {
-    const path = withoutSlash(resolveUserPath(cwd, name));
-    if (!(await namedStat(name, path)).isDirectory())
+    const path = withoutSlash(resolveUserPath(cwd(), name));
+    if (!(await namedStat(name, path, files)).isDirectory())
       throw new MediaError('usage', `${name} is not a directory.`, {
         hint: 'Name directories to watch. To upload files: media upload',
       });
-    const real = await realpath(path).catch(throwAs('file_missing', `${name} could not be found`));
+    const real = await files.realpath(path).catch(throwAs('file_missing', `${name} could not be found`));
     // chokidar would watch another one.
     if (sep === '/' && real.includes('\\'))
       throw new MediaError('usage', `${name} cannot be watched: its path has a backslash.`, {
@@ -207,14 +210,14 @@ export async function watchedPlaces(names: readonly string[], cwd: string): Prom
 /** Creates the directory that files are moved to; resolves to its real path. A watched directory is refused. */
 export async function targetPlace(
   option: string,
-  cwd: string,
+  {cwd, files}: Pick<Host, 'cwd' | 'files'>,
   places: readonly WatchedPlace[],
 ): Promise<string> {
-  const path = resolveUserPath(cwd, option);
-  await makeDirectory(path).catch(throwAs('local_failure', `${option} could not be created`));
-  const real = await realpath(path);
+  const path = resolveUserPath(cwd(), option);
+  await makeDirectory(path, files).catch(throwAs('local_failure', `${option} could not be created`));
+  const real = await files.realpath(path);
   for (const {displayPath, path: other} of places) {
-    const directory = await realpath(other);
+    const directory = await files.realpath(other);
     if (directory === real || isBelow(directory, real))
       throw new MediaError('usage', `--move-to ${option} and the watched directory ${displayPath} overlap.`, {
         hint: 'Choose a directory beside it, or one inside it, which is then not watched.',

@@ -1,6 +1,6 @@
-import {lstat} from 'node:fs/promises';
 import type {FileStat} from '../../../engine/sources/open/source.ts';
 import type {Clock, StopSignal} from '../../../host.ts';
+import type {FileSystem} from '../../../lib/files/file-system.ts';
 
 /** A regular file as it was at one moment; the key differs after every write. */
 export interface WatchedState {
@@ -41,8 +41,8 @@ export async function settledState(
 }
 
 /** The state of a file. Links are passed over, since what they lead to would stay when they are moved or deleted. */
-export async function watchedState(path: string): Promise<WatchedState | undefined> {
-  const stats = await lstat(path, {bigint: true}).catch(() => undefined);
+export async function watchedState(path: string, files: FileSystem): Promise<WatchedState | undefined> {
+  const stats = await files.lstat(path, {bigint: true}).catch(() => undefined);
   if (!stats?.isFile()) return undefined;
   const size = Number(stats.size);
   return {key: stateKey(size, stats), size};
@@ -63,6 +63,6 @@ export function isPassedOver(name: string): boolean {
 }
 
 /** Whether aria2 keeps its control file beside this file: then it still writes the file under its final name. */
-export async function hasCompanion(path: string): Promise<boolean> {
-  return (await lstat(`${path}.aria2`).catch(() => undefined)) !== undefined;
+export async function hasCompanion(path: string, files: FileSystem): Promise<boolean> {
+  return (await files.lstat(`${path}.aria2`).catch(() => undefined)) !== undefined;
 }

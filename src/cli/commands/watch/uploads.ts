@@ -23,7 +23,7 @@ export class Uploads implements FileWork {
   readonly #printer: WatchPrinter;
   readonly #disposals: Disposals;
   readonly #queue: UploadQueue;
-  readonly #disk = new Disk();
+  readonly #disk: Disk;
   /** The media IDs that were printed for uploaded files that could not be recorded, moved or deleted. */
   readonly #lastErrors = new Map<string, string | null | undefined>();
   /** Why files are kept that were to be moved or deleted. */
@@ -43,6 +43,7 @@ export class Uploads implements FileWork {
     this.#places = places;
     this.#printer = printer;
     this.#disposals = disposals;
+    this.#disk = new Disk(invocation.host.files);
     this.#queue = new UploadQueue(invocation, {
       flags: {retryMaxWait: longestOutageMs, ...flags},
       beforeEnd: (outcome, session) => disposals.confirm(outcome, session),

@@ -81,9 +81,9 @@ async function runWatch(
     });
   const template = flags.ndjson ? undefined : parseTemplate(flags.template ?? '{file}\\t{url}\\n');
   const printer = watchPrinter(invocation, template);
-  const places = await watchedPlaces(directories, host.cwd());
+  const places = await watchedPlaces(directories, host);
   let disposal: Disposal = flags.delete ? 'delete' : 'keep';
-  if (flags.moveTo !== undefined) disposal = {moveTo: await targetPlace(flags.moveTo, host.cwd(), places)};
+  if (flags.moveTo !== undefined) disposal = {moveTo: await targetPlace(flags.moveTo, host, places)};
   const {checkSettings} = await import('../../session/session.ts');
   await checkSettings(invocation);
   const signal = endSignal(invocation);
@@ -95,8 +95,15 @@ async function runWatch(
     disposals,
     flags: omitUndefined({verify, geotags: flags.geotags}),
   });
-  const settling = {settleMs: flags.settle, look: watchedState, isUnfinished: hasCompanion};
-  const feed = new Feed({clock: host.clock, ...settling}, uploads);
+  const feed = new Feed(
+    {
+      clock: host.clock,
+      settleMs: flags.settle,
+      look: path => watchedState(path, host.files),
+      isUnfinished: path => hasCompanion(path, host.files),
+    },
+    uploads,
+  );
   uploads.waiting = () => feed.waiting;
   const watching = watchAll(places, disposal, {flags, feed, printer}, invocation);
   try {
@@ -135,6 +142,7 @@ function watchAll(
     ({displayPath, path}) =>
       new DirectoryWatch(path, {
         clock: host.clock,
+        files: host.files,
         poll: flags.poll === true,
         except: typeof disposal === 'object' ? disposal.moveTo : undefined,
         onFile: file => feed.touch(file),

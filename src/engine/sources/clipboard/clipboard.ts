@@ -34,10 +34,10 @@ export async function readClipboard(host: Host, stop?: StopSignal): Promise<Clip
 /** A picture from the clipboard as a source. */
 export function pictureSource(
   {picture, name}: {picture: Buffer; name: string},
-  temporaryDirectory: string,
+  {files, temporaryDirectory}: Host,
 ): Source {
   return spooledSource({
-    ...{what: 'The picture in the clipboard', name, temporaryDirectory},
+    ...{what: 'The picture in the clipboard', name, temporaryDirectory: temporaryDirectory(), files},
     stream: () => Readable.from([picture]),
   });
 }

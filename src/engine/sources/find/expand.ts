@@ -1,6 +1,6 @@
 import {MediaError, refuseStdinTwice} from '../../../errors.ts';
 import {command, hint, option} from '../../../hint.ts';
-import type {StopSignal} from '../../../host.ts';
+import type {Host, StopSignal} from '../../../host.ts';
 import {toText} from '../../../lib/files/typed-path.ts';
 import {itemsUnlessStopped, Stop} from '../../../lib/stop.ts';
 import {webUrlError} from '../open/file-source.ts';
@@ -34,6 +34,12 @@ export interface InputContext extends ListContext {
   mapFile?(source: Source): Source;
 }
 
+/** Inputs as they are read on this machine. */
+export function inputContext(host: Host): InputContext {
+  const {files} = host;
+  return {cwd: host.cwd(), files, stdin: () => host.stdin, temporaryDirectory: host.temporaryDirectory()};
+}
+
 /**
  * Yields everything to upload: the inputs in the order given, then the lists; directories depth first in byte order. A
  * file that is named or found twice is yielded once. Rejects with `usage` or `nothing_matched` before the first source
@@ -64,7 +70,7 @@ export async function* expandInputs(request: InputRequest, context: InputContext
         // With a single input, only links in a walk can lead to a file again.
         const mayRepeat = file !== undefined && !(isOne && (file.isPlain || file.isNamed));
         if (mayRepeat) {
-          isRepeat ??= seenIn(context.cwd);
+          isRepeat ??= seenIn(context.cwd, context.files);
           if (await isRepeat(file, source)) continue;
         }
         yield file === undefined || file.isNamed ? source : (context.mapFile?.(source) ?? source);

@@ -1,8 +1,8 @@
-import {stat} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
 import {MediaError, systemError} from '../../../errors.ts';
 import {command, hint} from '../../../hint.ts';
 import type {StopSignal} from '../../../host.ts';
+import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {openStream} from '../../../lib/files/read-text.ts';
 import {type ByteName, resolveUserPath} from '../../../lib/files/typed-path.ts';
 import {isMissing, systemReason} from '../../../lib/system-code.ts';
@@ -11,10 +11,10 @@ import {isMissing, systemReason} from '../../../lib/system-code.ts';
 const longestName = 64 * 1024;
 
 /** Opens a list of names; a usage error if it cannot be read. */
-async function openList(file: string, cwd: string): Promise<Readable> {
+async function openList(file: string, {cwd, files}: ListContext): Promise<Readable> {
   try {
     const path = resolveUserPath(cwd, file);
-    if (!(await stat(path)).isDirectory()) return await openStream(path);
+    if (!(await files.stat(path)).isDirectory()) return await openStream(path, files);
   } catch (error) {
     const reason = isMissing(error) ? 'it does not exist' : systemReason(error);
     throw new MediaError('usage', `The list ${file} could not be read: ${reason}.`, {cause: error});
@@ -83,6 +83,7 @@ function notAListError(label: string, why: string, hint = 'Write one name per li
 
 export interface ListContext {
   cwd: string;
+  files: FileSystem;
   /** Opens standard input. */
   stdin: () => Readable;
   /** Aborts reading a list. */
@@ -103,8 +104,8 @@ export class Lists {
   }
 
   async open(file: string): Promise<AsyncGenerator<ByteName>> {
-    const {stdin, cwd, signal} = this.#context;
-    const stream = file === '-' ? stdin() : await openList(file, cwd);
+    const {stdin, signal} = this.#context;
+    const stream = file === '-' ? stdin() : await openList(file, this.#context);
     // The reader gets errors; without a reader, an error must not end the process.
     stream.on('error', () => {});
     this.#streams.push(stream);

@@ -29,7 +29,7 @@ export interface UnfollowedLink {
 /** What is at a path, following links. */
 type Kind = 'regular' | 'directory' | 'other' | 'missing';
 
-export interface FinderOptions extends Pick<ListContext, 'cwd' | 'stdin'> {
+export interface FinderOptions extends Pick<ListContext, 'cwd' | 'files' | 'stdin'> {
   recursive: boolean;
   /** Whether walks include hidden files and files that are not media. */
   all: boolean;
@@ -42,10 +42,11 @@ export interface FinderOptions extends Pick<ListContext, 'cwd' | 'stdin'> {
 /** Finds what arguments and names in lists mean; each call reads the file system again. */
 export class Finder {
   readonly #options: FinderOptions;
-  readonly #disk = new Disk();
+  readonly #disk: Disk;
 
   constructor(options: FinderOptions) {
     this.#options = options;
+    this.#disk = new Disk(options.files);
   }
 
   /** What an argument means: standard input, a file, the files in a directory, or the matches of a pattern. */
@@ -71,9 +72,9 @@ export class Finder {
   }
 
   #stdin(): Source {
-    const {stdin, temporaryDirectory, stdinName} = this.#options;
+    const {stdin, temporaryDirectory, files, stdinName} = this.#options;
     const name = stdinName === undefined ? '-' : basename(stdinName);
-    return spooledSource({what: 'Standard input', name, stream: stdin, temporaryDirectory});
+    return spooledSource({what: 'Standard input', name, stream: stdin, temporaryDirectory, files});
   }
 
   async #kindOf(name: ByteName): Promise<Kind> {
@@ -111,15 +112,15 @@ export class Finder {
 
   /** The files in a directory. */
   async *#below(directory: ByteName): AsyncGenerator<Candidate | UnfollowedLink> {
-    const {filters, cwd, all} = this.#options;
+    const {filters, cwd, files, all} = this.#options;
     const rules: WalkRules = {...filters, hides: relative => !all && isHiddenName(relative)};
     const root = resolveName(cwd, directory);
-    for await (const found of walk(directory, cwd, rules))
+    for await (const found of walk(directory, cwd, rules, files))
       yield this.#toCandidate(root, found, joinNames(directory, found.relative), found.relative || '.');
   }
 
   async *#matching(pattern: string): AsyncGenerator<Candidate | UnfollowedLink> {
-    const {filters, cwd, recursive, all} = this.#options;
+    const {filters, cwd, files, recursive, all} = this.#options;
     const glob = compileGlob(pattern, recursive);
     const userName = (relative: ByteName) => joinNames(glob.base, relative);
     const rules: WalkRules = {
@@ -128,7 +129,7 @@ export class Finder {
       hides: relative => !all && glob.hides(relative),
     };
     const root = resolveName(cwd, glob.base);
-    for await (const found of walk(glob.base, cwd, rules)) {
+    for await (const found of walk(glob.base, cwd, rules, files)) {
       if (found.kind === 'unreadable' && found.relative === '' && isMissing(found.error)) continue;
       const name = userName(found.relative);
       yield this.#toCandidate(root, found, name, normalizeName(name));

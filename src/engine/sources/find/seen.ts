@@ -1,4 +1,5 @@
 import {CompactMap} from '../../../lib/compact-map.ts';
+import type {FileSystem} from '../../../lib/files/file-system.ts';
 import type {ByteName} from '../../../lib/files/typed-path.ts';
 import {isNamedMedia} from '../../../media/type/decide.ts';
 import type {Source} from '../open/source.ts';
@@ -17,7 +18,10 @@ export interface NamedFile {
 }
 
 /** Tells whether a file was seen before, by its real path, or will be found under its own name. Hard links differ. */
-export function seenIn(cwd: string): (file: NamedFile, source: Source) => Promise<boolean> {
+export function seenIn(
+  cwd: string,
+  fileSystem: FileSystem,
+): (file: NamedFile, source: Source) => Promise<boolean> {
   /** For each file, by its path, whether it is certainly sent (1); otherwise its bytes decide (0). */
   const files = new CompactMap();
   const hiddenFiles = new CompactMap();
@@ -25,11 +29,12 @@ export function seenIn(cwd: string): (file: NamedFile, source: Source) => Promis
   let directory: {name: ByteName; real: ByteName} | undefined;
   const realPathOf = async ({name, isPlain}: NamedFile): Promise<ByteName> => {
     const absolute = resolveName(cwd, name);
-    if (!isPlain) return realPathOrName(absolute);
+    if (!isPlain) return realPathOrName(absolute, fileSystem);
     // For a name that is not a link, only the directory has to be resolved.
     const slash = absolute.lastIndexOf('/');
     const parent = absolute.slice(0, slash);
-    if (directory?.name !== parent) directory = {name: parent, real: await realPathOrName(parent || '/')};
+    if (directory?.name !== parent)
+      directory = {name: parent, real: await realPathOrName(parent || '/', fileSystem)};
     return `${directory.real === '/' ? '' : directory.real}${absolute.slice(slash)}`;
   };
   return async (file, source) => {
@@ -62,7 +67,7 @@ async function isMedia(source: Source): Promise<boolean> {
   }
 }
 
-async function realPathOrName(absolute: ByteName): Promise<ByteName> {
+async function realPathOrName(absolute: ByteName, files: FileSystem): Promise<ByteName> {
   // A file that does not exist or cannot be reached is identified by its name only.
-  return realPath(absolute).catch(() => normalizeName(absolute));
+  return realPath(absolute, files).catch(() => normalizeName(absolute));
 }

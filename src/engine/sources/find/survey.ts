@@ -1,13 +1,16 @@
-import {stat} from 'node:fs/promises';
 import {nextTurn, type StopSignal} from '../../../host.ts';
 import {resolveUserPath} from '../../../lib/files/typed-path.ts';
 import type {Source} from '../open/source.ts';
-import type {InputRequest} from './expand.ts';
+import type {InputContext, InputRequest} from './expand.ts';
 
 /** Whether the inputs can be read again; a list from a pipe cannot. */
-export async function isRepeatable({filesFrom = []}: InputRequest, cwd: string): Promise<boolean> {
+export async function isRepeatable(
+  {filesFrom = []}: InputRequest,
+  {cwd, files}: Pick<InputContext, 'cwd' | 'files'>,
+): Promise<boolean> {
   for (const list of filesFrom) {
-    const stats = list === '-' ? undefined : await stat(resolveUserPath(cwd, list)).catch(() => undefined);
+    const stats =
+      list === '-' ? undefined : await files.stat(resolveUserPath(cwd, list)).catch(() => undefined);
     if (!stats?.isFile()) return false;
   }
   return true;

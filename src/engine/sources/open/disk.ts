@@ -1,7 +1,7 @@
-import {type BigIntStats, constants} from 'node:fs';
+import type {BigIntStats} from 'node:fs';
 import {resolve} from 'node:path';
 import {type Clock, type StopSignal, systemClock} from '../../../host.ts';
-import {diskKind, type FileSystem, systemFiles} from '../../../lib/files/file-system.ts';
+import {constants, diskKind, type FileSystem} from '../../../lib/files/file-system.ts';
 import type {FilePath} from '../../../lib/files/typed-path.ts';
 import {unlessStopped} from '../../../lib/stop.ts';
 import {systemCode, undefinedIfThrows} from '../../../lib/system-code.ts';
@@ -26,7 +26,7 @@ export class Disk {
   /** The directory whose files are opened on this thread, unless they are links; '' is the root. */
   #localDirectory: string | undefined;
 
-  constructor(files = systemFiles, clock: Clock = systemClock) {
+  constructor(files: FileSystem, clock: Clock = systemClock) {
     this.#calls = new SlowCalls(clock);
     this.files = files;
   }

@@ -2,18 +2,18 @@ import type {Stats} from 'node:fs';
 import {MediaError, systemError, tooManyOpen} from '../../../errors.ts';
 import {command, fact, type Hint, hint, option, phrase} from '../../../hint.ts';
 import type {StopSignal} from '../../../host.ts';
-import {type FileSystem, systemFiles} from '../../../lib/files/file-system.ts';
+import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {type FilePath, pathOfFileUrl, resolveUserPath} from '../../../lib/files/typed-path.ts';
 import {shellQuoted, shellWord} from '../../../lib/shell.ts';
 import {unlessStopped} from '../../../lib/stop.ts';
 import {isMissing, isOutOfDescriptors, systemCode, undefinedIfThrows} from '../../../lib/system-code.ts';
-import {Disk} from './disk.ts';
+import type {Disk} from './disk.ts';
 import type {DiskFile} from './disk-file.ts';
 import {OpenFile} from './open-file.ts';
 import type {OpenSource, Source} from './source.ts';
 
 /** Makes sources of files by their names as typed in a directory. They share what is learnt about the disk. */
-export function filesIn(cwd: string, disk = new Disk()): (name: string) => Source {
+export function filesIn(cwd: string, disk: Disk): (name: string) => Source {
   return name => sourceAt(disk, name, resolveUserPath(cwd, name));
 }
 
@@ -131,9 +131,9 @@ async function describeOpenError(
 }
 
 /** What a command without -r and lists was given, links followed; rejects with a MediaError if that cannot be read. */
-export async function namedStat(name: string, path: string): Promise<Stats> {
-  return systemFiles.stat(path).catch(async cause => {
-    throw await describeOpenError(systemFiles, {name, path}, cause, 'rename it');
+export async function namedStat(name: string, path: string, files: FileSystem): Promise<Stats> {
+  return files.stat(path).catch(async cause => {
+    throw await describeOpenError(files, {name, path}, cause, 'rename it');
   });
 }
 

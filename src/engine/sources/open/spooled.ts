@@ -1,10 +1,9 @@
-import {mkdtemp, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Readable} from 'node:stream';
 import {MediaError, systemError} from '../../../errors.ts';
 import {fact, phrase} from '../../../hint.ts';
 import type {StopSignal} from '../../../host.ts';
-import {systemFiles} from '../../../lib/files/file-system.ts';
+import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {Disk} from './disk.ts';
 import {OpenFile} from './open-file.ts';
 import type {OpenSource, Source} from './source.ts';
@@ -17,6 +16,7 @@ export interface SpoolOptions {
   /** Opens the stream of them. */
   stream: () => Readable;
   temporaryDirectory: string;
+  files: FileSystem;
 }
 
 /**
@@ -29,24 +29,22 @@ export function spooledSource(options: SpoolOptions): Source {
   return {name, relativePath: name, isOnce: true, open: signal => spool(options, signal)};
 }
 
-const {asyncFs} = systemFiles;
-
 async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<OpenSource> {
-  const {what, temporaryDirectory} = options;
-  const {fd, path, remove} = await openNameless(temporaryDirectory).catch(error => {
+  const {what, files} = options;
+  const {fd, path, remove} = await openNameless(options).catch(error => {
     throw cannotSpool(options, error);
   });
   try {
     await copy(options, fd, signal);
-    const stats = await asyncFs.fstat(fd, {bigint: true});
+    const stats = await files.asyncFs.fstat(fd, {bigint: true});
     if (stats.size === 0n)
       throw new MediaError(
         'empty_file',
         phrase`${fact('subject', what, 'was')} empty: there is nothing to upload.`,
       );
-    return new OpenFile(what, new Disk().fileOf(fd, path, stats, false, signal), {afterClose: remove});
+    return new OpenFile(what, new Disk(files).fileOf(fd, path, stats, false, signal), {afterClose: remove});
   } catch (error) {
-    await asyncFs.close(fd).finally(remove);
+    await files.asyncFs.close(fd).finally(remove);
     if (error instanceof MediaError) throw error;
     if (signal.aborted) throw signal.reason;
     throw systemError('file_unreadable', phrase`${fact('subject', what, 'could')} not be read`, error);
@@ -64,7 +62,7 @@ async function copy(options: SpoolOptions, fd: number, signal: StopSignal<Error>
         const hint = 'A stream must yield Buffer or Uint8Array: leave out setEncoding().';
         throw new MediaError('usage', `${options.what} yields text, whose bytes are unknown.`, {hint});
       }
-      await systemFiles.writeFile(fd, chunk).catch(error => {
+      await options.files.writeFile(fd, chunk).catch(error => {
         throw cannotSpool(options, error);
       });
     }
@@ -74,14 +72,12 @@ async function copy(options: SpoolOptions, fd: number, signal: StopSignal<Error>
 }
 
 /** A new open file without a name, and a function that removes the name if the system did not allow it at once. */
-async function openNameless(
-  directory: string,
-): Promise<{fd: number; path: string; remove: () => Promise<void>}> {
-  const parent = await mkdtemp(join(directory, 'media-spool-'));
+async function openNameless({temporaryDirectory, files}: SpoolOptions) {
+  const parent = await files.mkdtemp(join(temporaryDirectory, 'media-spool-'));
   const path = join(parent, 'spool');
-  const remove = () => rm(parent, {recursive: true, force: true}).catch(() => {});
+  const remove = () => files.rm(parent, {recursive: true, force: true}).catch(() => {});
   try {
-    return {fd: await asyncFs.open(path, 'wx+', 0o600), path, remove};
+    return {fd: await files.asyncFs.open(path, 'wx+', 0o600), path, remove};
   } finally {
     await remove();
   }

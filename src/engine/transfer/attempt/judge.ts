@@ -59,7 +59,10 @@ const fail = {action: 'fail', isFinal: true, abortScope: 'never', availability: 
 const retry = {...fail, action: 'retry', isFinal: false, overload: 'broken'} as const;
 const unknown = {...retry, action: 'unknown', availability: 'away'} as const;
 
-/** Judges a failure in a phase, as a pure function: the only place that says what a failure or a status means. */
+/**
+ * Judges a failure in a phase, as a pure function. Only here is said what a failure or a status means, except which
+ * statuses are retried like 429: `retryableRefusals`.
+ */
 export function judge(phase: Phase, failure: Failure, circumstances: Circumstances = {}): FailureVerdict {
   const isReleased = phase === 'released';
   switch (failure.kind) {

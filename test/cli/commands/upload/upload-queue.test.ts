@@ -11,6 +11,7 @@ import {Disk} from '../../../../src/engine/sources/open/disk.ts';
 import {sourceAt} from '../../../../src/engine/sources/open/file-source.ts';
 import {MediaError} from '../../../../src/errors.ts';
 import {nextTurn} from '../../../../src/host.ts';
+import {systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {sandboxFor} from '../../../engine/service/program.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {inWords} from '../../../support/hints.ts';
@@ -55,7 +56,8 @@ function queueOn(
     flags: {once: false, ...flags},
   });
   onTestFinished(() => queue.stop(new MediaError('interrupted', 'The test is over.')));
-  const add = (name: string) => queue.add(sourceAt(new Disk(), name, join(sandbox.directory, name), false));
+  const add = (name: string) =>
+    queue.add(sourceAt(new Disk(systemFiles), name, join(sandbox.directory, name), false));
   return {queue, add, told: () => told};
 }
 

@@ -4,6 +4,7 @@ import {FSWatcher} from 'chokidar';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {DirectoryWatch, watchTrouble} from '../../../../src/cli/commands/watch/directory-watch.ts';
 import {type Clock, systemClock} from '../../../../src/host.ts';
+import {systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {ManualClock} from '../../../support/manual-clock.ts';
 import {temporaryDirectory} from '../../../support/media.ts';
@@ -17,7 +18,7 @@ async function watching(
 ): Promise<string[]> {
   const states: string[] = [];
   const watch = new DirectoryWatch(root, {
-    ...{clock, onFile, poll: false, except, onFileGone: () => {}},
+    ...{clock, files: systemFiles, onFile, poll: false, except, onFileGone: () => {}},
     onState: state => states.push(state),
     onError: error => states.push(String(error)),
   });

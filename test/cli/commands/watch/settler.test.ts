@@ -8,6 +8,7 @@ import {
   type WatchedState,
   watchedState,
 } from '../../../../src/cli/commands/watch/settler.ts';
+import {systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {ManualClock} from '../../../support/manual-clock.ts';
 import {temporaryDirectory} from '../../../support/media.ts';
@@ -89,29 +90,29 @@ test('a file that is rewritten in its size, with its time or not, or replaced by
   for (const time of [first, second]) {
     await writeFile(path, 'written');
     await utimes(path, time, time);
-    states.add((await watchedState(path))?.key);
+    states.add((await watchedState(path, systemFiles))?.key);
   }
-  const before = (await watchedState(path))?.key;
+  const before = (await watchedState(path, systemFiles))?.key;
   // Until the clock of the file system has gone on.
   await eventually(async () => {
     await writeFile(path, 'WRITTEN');
     await utimes(path, second, second);
-    return (await watchedState(path))?.key !== before;
+    return (await watchedState(path, systemFiles))?.key !== before;
   });
-  states.add((await watchedState(path))?.key);
+  states.add((await watchedState(path, systemFiles))?.key);
   await writeFile(other, 'replace');
   await utimes(other, second, second);
   await rename(other, path);
-  expect(states.add((await watchedState(path))?.key).size).toBe(4);
+  expect(states.add((await watchedState(path, systemFiles))?.key).size).toBe(4);
 });
 
 test('a file beside which there is one of aria2: not finished, even after weeks', async () => {
   const path = join(await temporaryDirectory(), 'clip.mp4');
-  expect(await hasCompanion(path)).toBe(false);
+  expect(await hasCompanion(path, systemFiles)).toBe(false);
   await writeFile(`${path}.aria2`, '');
   const time = new Date('2001-02-03T04:05:06Z');
   await utimes(`${path}.aria2`, time, time);
-  expect(await hasCompanion(path)).toBe(true);
+  expect(await hasCompanion(path, systemFiles)).toBe(true);
 });
 
 test.each([

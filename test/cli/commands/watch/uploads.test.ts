@@ -38,7 +38,7 @@ test('a file that has changed since it settled: uploaded, but deleted only when 
     flags: {},
   });
   onTestFinished(() => uploads.stop(new MediaError('interrupted', 'The test is over.')));
-  const state = (await watchedState(path)) ?? {key: '', size: 0};
+  const state = (await watchedState(path, host.files)) ?? {key: '', size: 0};
 
   expect(await uploads.take(path, {...state, key: `${state.key}0`})).toBe('left');
   expect((await stat(path)).isFile()).toBe(true);

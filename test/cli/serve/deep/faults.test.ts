@@ -81,6 +81,7 @@ describe('media serve --fault-port 0', () => {
       ['POST', {faults: []}, faultKey, url, 405, 'The method must be GET, PUT or DELETE.'],
       ['PUT', {faults: ['upload:x']}, faultKey, url, 400, 'The fault "upload:x" cannot be used'],
       ['PUT', {faults: lost}, faultKey, url, 400, '"faults" is wrong'],
+      ['PUT', {faults: [], seed: 7, list: []}, faultKey, url, 400, '"seed" and "list" are unknown'],
       ['PUT', {faults: ['x'.repeat(70_000)]}, faultKey, url, 413, 'at most 65536 bytes'],
     ] as const) {
       expect(await ask(method, body, token, at)).toEqual({

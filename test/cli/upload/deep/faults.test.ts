@@ -453,6 +453,13 @@ describe('after the last byte, the outcome is unknown', () => {
     expect(error.hint).not.toContain('--on-unknown');
   });
 
+  test('--on-unknown retry, and each attempt ends in the same way: the message says it once', async () => {
+    const options = ['--on-unknown', 'retry', '--retries', '1'];
+    const {error} = await failedUpload(scripted(whole(502), whole(502)), photo, options);
+    expect(error.message.match(/502/g)).toHaveLength(1);
+    expect(error.message).not.toContain('The last attempt');
+  });
+
   test.each([
     ['keys are honoured: waits, and the record of the first attempt comes', 'honoured', [], 0, 'm_1\n', 3],
     ['--on-unknown retry, keys not honoured: unknown', undefined, ['--on-unknown', 'retry'], 5, '', 2],

@@ -14,8 +14,10 @@ import {
 } from 'node:fs/promises';
 import {join} from 'node:path';
 import {inject} from 'vitest';
+import {Disk} from '../../../../src/engine/sources/open/disk.ts';
 import {filesIn} from '../../../../src/engine/sources/open/file-source.ts';
 import type {OpenSource, Source} from '../../../../src/engine/sources/open/source.ts';
+import {systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {clientOf, uploadEach} from '../../../engine/service/support.ts';
 import {experiment} from '../../../support/experiment/experiment.ts';
 import {KeepingServer} from '../../../support/experiment/keeping-server.ts';
@@ -98,7 +100,7 @@ interface Moving {
 
 /** The file as a source, with the change made at the moment. */
 function movingSource({path, change, moment, inOnePiece}: Moving): Source {
-  const source = filesIn('/')(path);
+  const source = filesIn('/', new Disk(systemFiles))(path);
   let changed: Promise<void> | undefined;
   const once = () => {
     changed ??= change();

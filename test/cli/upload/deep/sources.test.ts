@@ -532,4 +532,20 @@ describe('standard input', () => {
       {code: 'local_failure', message: expect.stringContaining(temporary)},
     ]);
   });
+
+  test('the same with other files: what fails on this machine ends the run, which does not try them', async () => {
+    const {machine, temporary, requests} = await spooling();
+    await rm(temporary, {recursive: true});
+    const upload = ['upload', '-', photo, '-c', '1', '--ndjson'];
+    const {stdout, exitCode} = await machine.run(upload, fromFile(photo));
+    const codes = stdout
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line).error?.code);
+    expect({codes, exitCode, requests}).toEqual({
+      codes: ['local_failure', 'not_tried'],
+      exitCode: 1,
+      requests: [],
+    });
+  });
 });

@@ -5,6 +5,7 @@ import {PassThrough} from 'node:stream';
 import {describe, expect, it} from 'vitest';
 import {expandInputs} from '../../../../src/engine/sources/find/expand.ts';
 import type {Source} from '../../../../src/engine/sources/open/source.ts';
+import {systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {contentOf, expand, list, refusal} from '../../../support/expanding.ts';
 import {addFile, bytePath, collect, makeTree} from '../../../support/trees.ts';
 
@@ -96,7 +97,7 @@ describe('the sources come', () => {
     const stdin = new PassThrough();
     const sources = expandInputs(
       {inputs: [], filesFrom: ['-']},
-      {cwd: root, stdin: () => stdin, temporaryDirectory: root},
+      {cwd: root, files: systemFiles, stdin: () => stdin, temporaryDirectory: root},
     );
     stdin.write('a.png\n');
     expect((await sources.next()).value?.name).toBe('a.png');

@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {describe, expect, it} from 'vitest';
 import {Lists, readNames} from '../../../../src/engine/sources/find/name-lists.ts';
+import {systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {asOrdinaryUser, collect, makeTree, stdinOf} from '../../../support/trees.ts';
 
 function names(content: string | Uint8Array): Promise<string[]> {
@@ -95,7 +96,12 @@ describe('a list of zero-terminated names', () => {
 
 describe('the lists of a run', () => {
   function listsIn(cwd: string, stdin: Readable = stdinOf(''), signal?: AbortSignal): Lists {
-    return new Lists({cwd, stdin: () => stdin, ...(signal === undefined ? {} : {signal})});
+    return new Lists({
+      cwd,
+      files: systemFiles,
+      stdin: () => stdin,
+      ...(signal === undefined ? {} : {signal}),
+    });
   }
 
   it('are files, named relative to the working directory', async () => {

@@ -3,12 +3,13 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {expandInputs} from '../../../../src/engine/sources/find/expand.ts';
 import {isRepeatable, survey} from '../../../../src/engine/sources/find/survey.ts';
+import {systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {addFile, makeTree, stdinOf} from '../../../support/trees.ts';
 
 const endless = new AbortController().signal;
 
 function sourcesOf(cwd: string, ...inputs: string[]) {
-  const context = {cwd, stdin: () => stdinOf('never read'), temporaryDirectory: cwd};
+  const context = {cwd, files: systemFiles, stdin: () => stdinOf('never read'), temporaryDirectory: cwd};
   return expandInputs({inputs, recursive: true}, context);
 }
 
@@ -45,6 +46,6 @@ describe('isRepeatable', () => {
   ])('%s', async (_name, request, expected) => {
     const root = await makeTree();
     await writeFile(join(root, 'list'), 'a\n');
-    expect(await isRepeatable(request, root)).toBe(expected);
+    expect(await isRepeatable(request, {cwd: root, files: systemFiles})).toBe(expected);
   });
 });

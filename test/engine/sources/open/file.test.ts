@@ -51,7 +51,7 @@ it.each([
   ['gone.png', undefined],
   ['file:///gone.png', 'Use the path of the file instead of its URL: /gone.png'],
 ])('%s, which does not exist: %s', async (name, hint) => {
-  const opening = filesIn(await directoryWith({}))(name).open(signal);
+  const opening = filesIn(await directoryWith({}), new Disk(systemFiles))(name).open(signal);
   await expect(opening).rejects.toMatchObject({code: 'file_missing', hint});
 });
 

@@ -2,6 +2,7 @@ import {readdir} from 'node:fs/promises';
 import {Readable} from 'node:stream';
 import {expect, it} from 'vitest';
 import {spooledSource} from '../../../../src/engine/sources/open/spooled.ts';
+import {systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {CountedStop} from '../../../support/counted-stop.ts';
 import {temporaryDirectory} from '../../../support/media.ts';
 import {canListOpenFiles, openFiles} from '../../../support/open-files.ts';
@@ -9,7 +10,13 @@ import {canListOpenFiles, openFiles} from '../../../support/open-files.ts';
 /** What is known once a stream has been opened, or could not be. */
 async function spooled(stream: () => Readable, signal = new CountedStop<Error>()) {
   const temporary = await temporaryDirectory();
-  const source = spooledSource({what: 'The stream', name: 'a.png', stream, temporaryDirectory: temporary});
+  const source = spooledSource({
+    what: 'The stream',
+    name: 'a.png',
+    stream,
+    temporaryDirectory: temporary,
+    files: systemFiles,
+  });
   const opened = await source.open(signal).catch((error: Error) => error);
   const left = async () => ({
     listeners: signal.listeners.size,

@@ -1,4 +1,4 @@
-import {type BigIntStats, constants} from 'node:fs';
+import type {BigIntStats} from 'node:fs';
 import type {FileHandle} from 'node:fs/promises';
 import type {FileStat} from '../../../../engine/sources/open/source.ts';
 import {
@@ -8,7 +8,7 @@ import {
   unrecordedOf,
 } from '../../../../engine/transfer/outcome.ts';
 import type {Host, StopSignal} from '../../../../host.ts';
-import type {FileSystem} from '../../../../lib/files/file-system.ts';
+import {constants, type FileSystem} from '../../../../lib/files/file-system.ts';
 import {limitConcurrency} from '../../../../lib/limited.ts';
 import {systemCode} from '../../../../lib/system-code.ts';
 import type {Session} from '../../../session/session.ts';
@@ -103,7 +103,9 @@ export class Disposals {
     try {
       handle = await this.#options.host.files.open(file.path, flags);
       if (!isUploaded(await handle.stat({bigint: true}), file)) return 'changed';
-      return (await hasWriter(handle.fd)) ? 'open' : await this.#dispose(file, handle);
+      return (await hasWriter(handle.fd, this.#options.host.files))
+        ? 'open'
+        : await this.#dispose(file, handle);
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return 'gone';
       if (systemCode(error) === 'ELOOP') return 'changed';
@@ -142,7 +144,7 @@ async function remove(
   files: FileSystem,
 ): Promise<'deleted' | LeftReason> {
   // Copying takes time, in which a program may have opened the file.
-  if (placement?.isCopy && (await hasWriter(handle.fd))) return 'open';
+  if (placement?.isCopy && (await hasWriter(handle.fd, files))) return 'open';
   const here = await handle.stat({bigint: true});
   // The link that this process made has changed the ctime, so the current one is compared.
   const then = placement?.isCopy === false && file.stat ? {...file.stat, ctimeNs: here.ctimeNs} : file.stat;

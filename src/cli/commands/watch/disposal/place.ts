@@ -1,5 +1,5 @@
 import {createHash, randomUUID} from 'node:crypto';
-import {type BigIntStats, constants} from 'node:fs';
+import type {BigIntStats} from 'node:fs';
 import type {FileHandle} from 'node:fs/promises';
 import {basename, dirname, extname, join, normalize, sep} from 'node:path';
 import {
@@ -8,7 +8,7 @@ import {
   renameDurably,
   syncDirectory,
 } from '../../../../lib/files/durable.ts';
-import {type FileSystem, inodeOf} from '../../../../lib/files/file-system.ts';
+import {constants, type FileSystem, inodeOf} from '../../../../lib/files/file-system.ts';
 import {systemCode} from '../../../../lib/system-code.ts';
 
 /** The bytes that the name of a file may have. */
@@ -28,7 +28,7 @@ export async function place(
   files: FileSystem,
 ): Promise<Placement | undefined> {
   const to = join(moveTo, relative);
-  await makeDirectory(dirname(to), undefined, files);
+  await makeDirectory(dirname(to), files);
   if (await isBelowAlready(path, {moveTo, relative}, files)) return undefined;
   let temporary: string | undefined;
   for (let number = 0; ; ) {

@@ -1,5 +1,5 @@
-import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import {nextTurn} from '../../../../host.ts';
+import type {FileSystem} from '../../../../lib/files/file-system.ts';
 import {undefinedIfThrows} from '../../../../lib/system-code.ts';
 
 let looking: Promise<ReadonlySet<string>> | undefined;
@@ -8,11 +8,14 @@ let looking: Promise<ReadonlySet<string>> | undefined;
  * Whether a process has the file of our descriptor open for writing. Linux alone says so, and only of the processes
  * that we may look at (proc(5)). All who ask at the same time share one look at the processes.
  */
-export async function hasWriter(descriptor: number): Promise<boolean> {
-  const path = undefinedIfThrows(() => readlinkSync(`/proc/self/fd/${descriptor}`));
+export async function hasWriter(descriptor: number, files: FileSystem): Promise<boolean> {
+  const path = undefinedIfThrows(() => files.readlinkSync(`/proc/self/fd/${descriptor}`));
   if (path === undefined) return false;
-  const own = inodeOf(textOf(`/proc/self/fdinfo/${descriptor}`), textOf('/proc/self/mountinfo'));
-  looking ??= filesOpenForWriting().finally(() => {
+  const own = inodeOf(
+    textOf(files, `/proc/self/fdinfo/${descriptor}`),
+    textOf(files, '/proc/self/mountinfo'),
+  );
+  looking ??= filesOpenForWriting(files).finally(() => {
     looking = undefined;
   });
   const hasWriterNow = await looking;
@@ -20,18 +23,18 @@ export async function hasWriter(descriptor: number): Promise<boolean> {
   return hasWriterNow.has(path) || (own !== undefined && hasWriterNow.has(own));
 }
 
-async function filesOpenForWriting(): Promise<ReadonlySet<string>> {
+async function filesOpenForWriting(files: FileSystem): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
+  for (const pid of files.readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     let mounts: string | undefined;
     // Processes end while they are looked at, and those of other users are closed to us.
-    for (const descriptor of undefinedIfThrows(() => readdirSync(`/proc/${pid}/fd`)) ?? []) {
-      const path = undefinedIfThrows(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`));
+    for (const descriptor of undefinedIfThrows(() => files.readdirSync(`/proc/${pid}/fd`)) ?? []) {
+      const path = undefinedIfThrows(() => files.readlinkSync(`/proc/${pid}/fd/${descriptor}`));
       if (!path?.startsWith('/')) continue;
-      const info = textOf(`/proc/${pid}/fdinfo/${descriptor}`);
+      const info = textOf(files, `/proc/${pid}/fdinfo/${descriptor}`);
       // The last two bits are the access mode: 1 and 2 allow writing.
       if (!/^flags:\s*\d*[1256]$/m.test(info)) continue;
-      mounts ??= textOf(`/proc/${pid}/mountinfo`);
+      mounts ??= textOf(files, `/proc/${pid}/mountinfo`);
       found.add(path).add(inodeOf(info, mounts) ?? path);
     }
     await nextTurn();
@@ -39,8 +42,8 @@ async function filesOpenForWriting(): Promise<ReadonlySet<string>> {
   return found;
 }
 
-function textOf(path: string): string {
-  return undefinedIfThrows(() => readFileSync(path, 'latin1')) ?? '';
+function textOf(files: FileSystem, path: string): string {
+  return undefinedIfThrows(() => files.readFileSync(path, 'latin1')) ?? '';
 }
 
 /** The device and the inode of an open file, since Linux 5.14; undefined before, or if its mount is gone. */

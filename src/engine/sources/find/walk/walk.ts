@@ -1,5 +1,5 @@
 import type {Dirent} from 'node:fs';
-import {opendir, realpath, stat} from 'node:fs/promises';
+import type {FileSystem} from '../../../../lib/files/file-system.ts';
 import {type ByteName, type FilePath, toPath} from '../../../../lib/files/typed-path.ts';
 import {joinNames, parentsOf, resolveName, withSlashes} from './names.ts';
 
@@ -21,9 +21,14 @@ interface Entry {
  * comes, and only the names of the current directory and its parents are kept. Only directories are opened. Links to
  * directories are found, but not followed.
  */
-export async function* walk(name: ByteName, cwd: string, rules: WalkRules): AsyncGenerator<WalkResult> {
+export async function* walk(
+  name: ByteName,
+  cwd: string,
+  rules: WalkRules,
+  files: FileSystem,
+): AsyncGenerator<WalkResult> {
   const root = resolveName(cwd, name);
-  const targetOf = targetsBelow(root, rules);
+  const targetOf = targetsBelow(root, rules, files);
   /** The current directory and its parents. Entries are in reverse order, so that finished names can be freed. */
   const levels: {relative: ByteName; entries: Entry[]}[] = [];
   const {takes, enters, hides} = rules;
@@ -33,7 +38,7 @@ export async function* walk(name: ByteName, cwd: string, rules: WalkRules): Asyn
   /** Enters a directory; returns a finding if it cannot be read. */
   const enter = async (relative: ByteName): Promise<readonly WalkResult[]> => {
     try {
-      levels.push({relative, entries: await readEntries(toPath(joinNames(root, relative)))});
+      levels.push({relative, entries: await readEntries(toPath(joinNames(root, relative)), files)});
       return [];
     } catch (error) {
       return [{kind: 'unreadable', relative, error}];
@@ -41,7 +46,7 @@ export async function* walk(name: ByteName, cwd: string, rules: WalkRules): Asyn
   };
   const link = async (relative: ByteName): Promise<readonly WalkResult[]> => {
     const path = joinNames(root, relative);
-    if (await isDirectory(path)) return enters(relative) ? [{kind: 'unfollowed', relative}] : [];
+    if (await isDirectory(path, files)) return enters(relative) ? [{kind: 'unfollowed', relative}] : [];
     if (!takes(relative)) return [];
     const target = await targetOf(path);
     return [{kind: 'file', relative, isLink: true, isRegular: false, ...(target && {target})}];
@@ -63,15 +68,15 @@ export async function* walk(name: ByteName, cwd: string, rules: WalkRules): Asyn
 }
 
 /** False for a broken link, which fails when it is opened. */
-async function isDirectory(link: ByteName): Promise<boolean> {
-  const stats = await stat(toPath(link)).catch(() => undefined);
+async function isDirectory(link: ByteName, files: FileSystem): Promise<boolean> {
+  const stats = await files.stat(toPath(link)).catch(() => undefined);
   return stats?.isDirectory() === true;
 }
 
-async function readEntries(path: FilePath): Promise<Entry[]> {
+async function readEntries(path: FilePath, files: FileSystem): Promise<Entry[]> {
   // Read in batches, as buffers that become strings of one byte per character: a directory of 200,000 names takes 20
   // MB, but 150 MB with readdir(). 'buffer' is documented for opendir(), though missing in its types.
-  const directory = await opendir(path, {encoding: 'buffer' as BufferEncoding, bufferSize: 1024});
+  const directory = await files.opendir(path, {encoding: 'buffer' as BufferEncoding, bufferSize: 1024});
   const entries: Entry[] = [];
   for await (const entry of directory as AsyncIterable<unknown> as AsyncIterable<Dirent<Buffer>>) {
     entries.push({name: entry.name.toString('latin1'), kind: kindOf(entry)});
@@ -95,7 +100,7 @@ export interface WalkRules {
 }
 
 /** Finds where this walk reaches the target of a link, as a path from the root, so that no file is taken twice. */
-export function targetsBelow(root: ByteName, rules: WalkRules) {
+export function targetsBelow(root: ByteName, rules: WalkRules, files: FileSystem) {
   const {takes, enters, hides} = rules;
   let realRoot: Promise<ByteName> | undefined;
   const isReached = (relative: ByteName) =>
@@ -104,8 +109,8 @@ export function targetsBelow(root: ByteName, rules: WalkRules) {
     [...parentsOf(relative)].every(parent => enters(parent) && !hides(parent));
   return async (link: ByteName): Promise<ByteName | undefined> => {
     try {
-      realRoot ??= realPath(root);
-      const [real, target] = await Promise.all([realRoot, realPath(link)]);
+      realRoot ??= realPath(root, files);
+      const [real, target] = await Promise.all([realRoot, realPath(link, files)]);
       const prefix = real === '/' ? '/' : `${real}/`;
       const relative = target.startsWith(prefix) ? target.slice(prefix.length) : '';
       return relative !== '' && isReached(relative) ? relative : undefined;
@@ -117,6 +122,6 @@ export function targetsBelow(root: ByteName, rules: WalkRules) {
 }
 
 /** The path without links; rejects if it does not exist. */
-export async function realPath(path: ByteName): Promise<ByteName> {
-  return withSlashes((await realpath(toPath(path), 'buffer')).toString('latin1'));
+export async function realPath(path: ByteName, files: FileSystem): Promise<ByteName> {
+  return withSlashes((await files.realpath(toPath(path), 'buffer')).toString('latin1'));
 }

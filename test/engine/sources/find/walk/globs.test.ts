@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {compileGlob, isPattern} from '../../../../../src/engine/sources/find/walk/patterns.ts';
 import {walk} from '../../../../../src/engine/sources/find/walk/walk.ts';
+import {systemFiles} from '../../../../../src/lib/files/file-system.ts';
 import {toText} from '../../../../../src/lib/files/typed-path.ts';
 import {bytePath, collect, makeTree} from '../../../../support/trees.ts';
 
@@ -53,7 +54,7 @@ const files = [
 
 async function expand(root: string, pattern: string, recursive = false): Promise<string[]> {
   const glob = compileGlob(pattern, recursive);
-  const found = await collect(walk(glob.base, root, glob));
+  const found = await collect(walk(glob.base, root, glob, systemFiles));
   return found.map(({kind, relative}) => (kind === 'file' ? '' : `${kind} `) + toText(relative));
 }
 

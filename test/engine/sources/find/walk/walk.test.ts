@@ -4,6 +4,7 @@ import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {type WalkResult, type WalkRules, walk} from '../../../../../src/engine/sources/find/walk/walk.ts';
+import {systemFiles} from '../../../../../src/lib/files/file-system.ts';
 import {toText} from '../../../../../src/lib/files/typed-path.ts';
 import {asOrdinaryUser, bytePath, collect, makeTree} from '../../../../support/trees.ts';
 
@@ -14,7 +15,7 @@ const everything: WalkRules = {
 };
 
 async function names(root: string, rules = everything): Promise<string[]> {
-  return (await collect(walk(root, '/', rules))).map(describeFound);
+  return (await collect(walk(root, '/', rules, systemFiles))).map(describeFound);
 }
 
 function describeFound(found: WalkResult): string {
@@ -48,13 +49,13 @@ describe('a walk goes through', () => {
     await mkdir(bytePath(root, 'a\xff'));
     await writeFile(bytePath(root, 'a\xff/\xfe.png'), 'x');
     await writeFile(bytePath(root, 'caf\xe9.png'), 'x');
-    const found = await collect(walk(root, '/', everything));
+    const found = await collect(walk(root, '/', everything, systemFiles));
     expect(found.map(({relative}) => relative)).toEqual(['a\xff/\xfe.png', 'b', 'caf\xe9.png']);
   });
 
   it('a directory named relative to the working directory', async () => {
     const root = await makeTree('x/a', 'x/b');
-    expect((await collect(walk('x', root, everything))).map(describeFound)).toEqual(['a', 'b']);
+    expect((await collect(walk('x', root, everything, systemFiles))).map(describeFound)).toEqual(['a', 'b']);
   });
 
   it('a directory named with a closing slash, or by a link', async () => {
@@ -137,7 +138,7 @@ describe('a directory that cannot be read', () => {
 
   it('that was removed after its parent was read', async () => {
     const root = await makeTree('a/x', 'b/x', 'c/x');
-    const walking = walk(root, '/', everything);
+    const walking = walk(root, '/', everything, systemFiles);
     expect((await walking.next()).value).toMatchObject({relative: 'a/x'});
     await rm(join(root, 'b'), {recursive: true});
     expect((await collect(walking)).map(describeFound)).toEqual(['b: ENOENT', 'c/x']);

@@ -5,6 +5,7 @@ import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import {expect, it} from 'vitest';
 import {expandInputs} from '../../../../../../src/engine/sources/find/expand.ts';
+import {systemFiles} from '../../../../../../src/lib/files/file-system.ts';
 import {slowTest} from '../../../../../support/patience.ts';
 import {makeTree, stdinOf} from '../../../../../support/trees.ts';
 
@@ -38,7 +39,10 @@ function number(value: number): string {
 }
 
 function expand(cwd: string, inputs = ['.']) {
-  return expandInputs({inputs, recursive: true}, {cwd, stdin: () => stdinOf(''), temporaryDirectory: cwd});
+  return expandInputs(
+    {inputs, recursive: true},
+    {cwd, files: systemFiles, stdin: () => stdinOf(''), temporaryDirectory: cwd},
+  );
 }
 
 it('20 directories of 1,000 files come one by one, in order, in little memory', slowTest, async () => {
