@@ -8,10 +8,7 @@ import {bodyText, parseErrorRecord, type ReceivedRecord} from './record.ts';
 /** Where files are posted to, below the base URL (interface, 4.1). */
 export const uploadPath = '/v1/media/upload';
 
-/**
- * The statuses after which another try may succeed since nothing was stored, with the error's code and what the service
- * did.
- */
+/** The statuses after which nothing was stored and another try may succeed: the code, what the service did. */
 export const retryableRefusals: ReadonlyMap<number, [code: ErrorCode, did: string]> = new Map([
   [429, ['rate_limited', 'received too many requests']],
 ]);

@@ -84,9 +84,7 @@ function hintFor(claim: Claim, finding: Finding): Hint {
   );
 }
 
-/**
- * What to do about a file that is something else; undefined if it is called an image or a video and nothing is known.
- */
+/** What to do about a file that is something else; undefined if it is called media and nothing is known of it. */
 function remedyFor({type, isAmbiguous}: Claim, {what, container, isPart}: OtherFinding): Hint | undefined {
   if (isPart) return 'Get the whole file, or leave it out.';
   if (what === lfsPointer) return 'Run git lfs pull to get the file itself.';
@@ -110,10 +108,7 @@ const archives: TypeWords = [
   [/-compressed$|x-(?:bzip2|xz|lzip|lz4|cpio|asar|unix-archive)$|\/zstd$/, 'a compressed archive'],
 ];
 
-/**
- * Common names of formats that are often found in place of images and videos, or hold no video; the first pattern that
- * fits the media type counts.
- */
+/** Common names of formats that are often found in place of images and videos; the first pattern that fits counts. */
 const wordsOfTypes: TypeWords = [
   [/^text\/html$/, 'an HTML page'],
   [/^application\/xml$/, 'an XML document'],

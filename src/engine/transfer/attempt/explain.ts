@@ -202,9 +202,7 @@ export function unknownUploadHint(resends: boolean | undefined, isLast = false):
   return hint`Check whether the service has the file${command('sendAgain', how, isLast)}`;
 }
 
-/**
- * If other files use all descriptors, not even a module that decides a type can be loaded; any other error is a bug.
- */
+/** If other files use all descriptors, not even a module can be loaded; any other error is a bug. */
 export function openingError(name: string, error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   if (!isOutOfDescriptors(error)) throw error;
