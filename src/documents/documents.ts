@@ -19,7 +19,6 @@ const kinds = byWord<DocumentKind>([
 
 const whatDocumentsAre = `Documents are files with these extensions: ${[...kinds.keys()].join(', ')}.`;
 
-/** A document to rewrite. */
 export interface DocumentFile {
   /** As the user named it, or as it was found. */
   name: string;
