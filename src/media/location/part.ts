@@ -131,7 +131,6 @@ export class Part {
     return pieces[0] !== undefined && pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
   }
 
-  /** All of its bytes. */
   all(): Buffer {
     return this.read(0, this.size);
   }
