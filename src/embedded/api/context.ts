@@ -58,6 +58,5 @@ export interface RequestEntry {
   bytes: number;
   /** How long it took, in milliseconds. */
   elapsedMs: number;
-  /** The faults that were applied, if any. */
   faults?: readonly string[];
 }

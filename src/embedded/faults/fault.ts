@@ -46,7 +46,6 @@ const parts = {
   seed: part('a whole number', value => (/^\d{1,9}$/.test(value) ? Number(value) : undefined)),
   after: part(stages.join(', '), value => stages.find(stage => stage === value)),
   latency: part('a time, such as 200ms, 100ms..2s or 200ms~0.5', parseLatency),
-  /** Bytes per second. */
   bandwidth: part('bytes per second, such as 500000, 64K or 2M', sizeValue.read),
   status,
   /** Whether the response has an error record. */

@@ -30,7 +30,6 @@ interface Frame {
   readonly headers?: PlainResponse['headers'];
 }
 
-/** The response with a page. */
 export function pageWith(
   content: Html,
   {path: here}: Exchange,

@@ -196,7 +196,6 @@ function quotaOf(most: number) {
     else sizes.set(name, bytes);
   };
   return {
-    /** Whether there is a limit. */
     isLimited,
     set,
 
