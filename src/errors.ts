@@ -292,6 +292,12 @@ export function systemError(code: ErrorCode, what: Hint, cause: unknown, hint?: 
   return new MediaError(code, phrase`${what}: ${systemReason(cause)}.`, {hint, cause});
 }
 
+/** The error for a source without content: `Standard input was empty`. */
+export function emptyFileError(name: string, verb: 'is' | 'was'): MediaError {
+  const sentence = phrase`${fact('subject', name, verb)} empty: there is nothing to upload.`;
+  return new MediaError('empty_file', sentence);
+}
+
 /** The error for a file whose content has changed before the last of its bytes were sent: `how`, in a clause. */
 export function sourceChanged(name: string, how: string): MediaError {
   const hint = 'Nothing was stored. Upload it again when no program is writing to it.';

@@ -184,7 +184,6 @@ function otherCommand(
   };
 }
 
-/** The outcome with its errors as `write` writes them. */
 export function withHints(outcome: Outcome, write: ErrorWriter): UploadResult {
   return {
     ...outcome,

@@ -58,7 +58,6 @@ export interface Refused {
   challenge?: string;
 }
 
-/** A response that is not a success. */
 export function refusalIn({status, headers, body, cut}: HttpResponse): Refused {
   const {'retry-after': retryAfter, location, 'www-authenticate': challenge} = headers;
   const {message, code} = parseErrorRecord(bodyText(body)) ?? {};

@@ -110,7 +110,6 @@ export class Finder {
     return {file, source};
   }
 
-  /** The files in a directory. */
   async *#below(directory: ByteName): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, cwd, files, all} = this.#options;
     const rules: WalkRules = {...filters, hides: relative => !all && isHiddenName(relative)};

@@ -1,5 +1,5 @@
 import type {Stats} from 'node:fs';
-import {MediaError, systemError, tooManyOpen} from '../../../errors.ts';
+import {emptyFileError, MediaError, systemError, tooManyOpen} from '../../../errors.ts';
 import {command, fact, type Hint, hint, option, phrase} from '../../../hint.ts';
 import type {StopSignal} from '../../../host.ts';
 import type {FileSystem} from '../../../lib/files/file-system.ts';
@@ -71,11 +71,7 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
   try {
     if (!file.opened.isFile()) throw notAFileError(name, file.opened);
     await admit?.(file);
-    if (file.opened.size === 0n)
-      throw new MediaError(
-        'empty_file',
-        phrase`${fact('subject', name, 'is')} empty: there is nothing to upload.`,
-      );
+    if (file.opened.size === 0n) throw emptyFileError(name, 'is');
     return new OpenFile(name, file, {path});
   } catch (error) {
     await file.close();
