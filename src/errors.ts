@@ -301,11 +301,8 @@ export function emptyFileError(name: string, verb: 'is' | 'was'): MediaError {
 /** The error for a file whose content has changed before the last of its bytes were sent: `how`, in a clause. */
 export function sourceChanged(name: string, how: string): MediaError {
   const hint = 'Nothing was stored. Upload it again when no program is writing to it.';
-  return new MediaError(
-    'source_changed',
-    phrase`${fact('subject', name)} changed while it was being uploaded: ${how}.`,
-    {hint},
-  );
+  const sentence = phrase`${fact('subject', name)} changed while it was being uploaded: ${how}.`;
+  return new MediaError('source_changed', sentence, {hint});
 }
 
 /** The error for a call that found no file descriptor left; `orElse` continues the hint. */

@@ -58,9 +58,7 @@ export async function* findDocuments(
         if (await isNew(document)) yield document;
       }
       if (isEmpty)
-        throw new MediaError('nothing_matched', `${input} contains no document.`, {
-          hint: whatDocumentsAre,
-        });
+        throw new MediaError('nothing_matched', `${input} contains no document.`, {hint: whatDocumentsAre});
       continue;
     }
     const kind = kindOf(input);

@@ -85,10 +85,7 @@ async function readRequest(options: GraphqlOptions, invocation: Invocation): Pro
     const content = file === undefined ? undefined : await readInput(file, invocation, 'a value');
     assign(variables, field, value => content ?? typedValue(value));
   }
-  return {
-    query,
-    ...omitUndefined({variables: Object.keys(variables).length === 0 ? undefined : variables}),
-  };
+  return {query, ...omitUndefined({variables: Object.keys(variables).length === 0 ? undefined : variables})};
 }
 
 /** The variables of `--variables`; none without it. */

@@ -151,14 +151,11 @@ export async function openTunnel(
 export function describePage(bytes: Buffer, proxy: URL): MediaError {
   const password = new Secret(decodePercent(proxy.password));
   const words = wordsOf(bytes, text => password.redactIn(text));
-  return new MediaError(
-    'proxy_failed',
-    phrase`The proxy ${proxy.host} returned a page instead of a connection${quoted(words)}`,
-    {
-      status: 200,
-      hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',
-    },
-  );
+  const sentence = phrase`The proxy ${proxy.host} returned a page instead of a connection${quoted(words)}`;
+  return new MediaError('proxy_failed', sentence, {
+    status: 200,
+    hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',
+  });
 }
 
 function proxyRefusal(

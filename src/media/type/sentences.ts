@@ -26,13 +26,10 @@ export function notMediaError(claim: Claim, finding: Finding, isCalledMedia: boo
 
 /** The error for a file whose name and bytes have different types. */
 export function mismatchError(claim: Claim, finding: MediaFinding): MediaError {
-  return new MediaError(
-    'type_mismatch',
-    phrase`The name and the bytes of ${fact('file', fileOf(claim))} do not agree: ${describe(claim, finding)}.`,
-    {
-      hint: hint`Set the type with ${option('contentType', finding.type)}, or leave out ${option('types', 'strict')}.`,
-    },
-  );
+  const sentence = phrase`The name and the bytes of ${fact('file', fileOf(claim))} do not agree: ${describe(claim, finding)}.`;
+  return new MediaError('type_mismatch', sentence, {
+    hint: hint`Set the type with ${option('contentType', finding.type)}, or leave out ${option('types', 'strict')}.`,
+  });
 }
 
 /** The warning that a file is sent with another type than its bytes have. */

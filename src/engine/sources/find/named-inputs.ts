@@ -94,9 +94,7 @@ export class Finder {
       const refusal = new MediaError(
         'not_a_file',
         phrase`${fact('subject', names.name)} is a directory, not a file.`,
-        {
-          hint: hint`To upload what is in it: ${command('uploadDirectory', names.name)}`,
-        },
+        {hint: hint`To upload what is in it: ${command('uploadDirectory', names.name)}`},
       );
       return {file, source: failingSource(refusal, names)};
     }
