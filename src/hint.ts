@@ -65,7 +65,6 @@ export type Face = {
   readonly [Of in Kind]: {readonly [Key in keyof References[Of]]: Words<Values<Of, Key>>};
 };
 
-/** The facts of a single failure. */
 export const facts: Face['fact'] = {
   mediaId: id => id ?? undefined,
   subject: (name, verb) => (verb === undefined ? name : `${name} ${verb}`),
@@ -82,7 +81,6 @@ export const commonCommands = {
     `${condition}: media journal resolve ${shellQuoted(journal)} ${shellWord(key)} --uploaded ID`,
 } satisfies Partial<Face['command']>;
 
-/** The verbs of subjects. */
 export const plurals = {does: 'do', is: 'are', was: 'were', could: 'could'};
 
 /** A template literal as a hint. */

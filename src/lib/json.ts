@@ -106,7 +106,6 @@ export function isCount(value: unknown): value is number {
   return isPositive(value) && Number.isSafeInteger(value);
 }
 
-/** Whether a value is one of these. */
 export function oneOf<const Value>(...values: readonly Value[]): (value: unknown) => value is Value {
   return (value): value is Value => values.some(one => one === value);
 }

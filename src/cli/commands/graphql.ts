@@ -88,7 +88,6 @@ async function readRequest(options: GraphqlOptions, invocation: Invocation): Pro
   return {query, ...omitUndefined({variables: Object.keys(variables).length === 0 ? undefined : variables})};
 }
 
-/** The variables of `--variables`; none without it. */
 async function readVariables(
   {variables: path}: GraphqlOptions,
   invocation: Invocation,

@@ -38,7 +38,6 @@ const parts = {
     const last = end ?? (range === undefined ? first : Number.POSITIVE_INFINITY);
     return Number(first) <= Number(last) ? ([Number(first), Number(last)] as const) : undefined;
   }),
-  /** The share of those requests, up to 1. */
   rate: part('a share of the requests, such as 0.1', value =>
     /^(?:0?\.\d+|[01](?:\.0+)?)$/.test(value) ? Number(value) : undefined,
   ),
@@ -53,7 +52,6 @@ const parts = {
   'retry-after': part('a number of seconds', value => (/^\d{1,9}$/.test(value) ? Number(value) : undefined)),
   /** Only responses of this status get the other one. */
   'instead-of': status,
-  /** The field of the record to be changed. */
   wrong: part('a field of the record, such as size', value => (/^\w+$/.test(value) ? value : undefined)),
   reset: word,
   silence: word,
@@ -115,7 +113,6 @@ function invalid(text: string, why: string): InvalidOption {
   );
 }
 
-/** Draws a latency in milliseconds. */
 type Latency = (random: () => number) => number;
 
 /** Parses `200ms` (fixed), `100ms..300ms` (uniform) or `200ms~0.5` (log-normal: median, deviation of the logarithm). */

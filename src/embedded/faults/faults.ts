@@ -163,7 +163,6 @@ async function wait(exchange: Exchange, ms: number, stop: StopSignal): Promise<v
   for (const signal of signals) signal.removeEventListener('abort', end);
 }
 
-/** The first pause, which is doubled each time. */
 const firstPauseMs = 10;
 
 /**

@@ -79,7 +79,6 @@ export class Store {
     return true;
   }
 
-  /** A path for an uncommitted file. */
   temporaryPath(): string {
     return join(this.#directory('temporary'), this.#names.next());
   }

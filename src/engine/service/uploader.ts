@@ -44,7 +44,6 @@ export interface Unreadable {
 export interface Refused {
   kind: 'refused';
   status: number;
-  /** The message of the error record, if there was one. */
   message?: string;
   /** What the response says without an error record, for people only; empty if nothing. */
   words?: string;

@@ -97,7 +97,6 @@ export class OutcomeBuilder {
     return this.#ended({...this.#described(), status: 'checked'});
   }
 
-  /** The journal knows the file. */
   fromJournal(known: PriorUpload): PendingResult<Outcome> {
     if (known.status === 'unknown') return this.failed('unknown', this.unknownSince(known.key));
     if (this.#options.geotags === 'strip')

@@ -206,7 +206,6 @@ function bytesAt({windows, changes}: Draft, extent: Extent): Buffer {
   return applyPatches(bytes, extent.offset, changes);
 }
 
-/** The bytes of an extent that are in memory. */
 function inWindow(windows: readonly Patch[], {offset, length}: Extent): Buffer | undefined {
   const window = windows.find(
     one => one.offset <= offset && offset + length <= one.offset + one.bytes.length,

@@ -21,7 +21,6 @@ export interface Candidate {
   file?: NamedFile;
 }
 
-/** A link to a directory that is not followed. */
 export interface UnfollowedLink {
   unfollowed: ByteName;
 }
@@ -35,7 +34,6 @@ export interface FinderOptions extends Pick<ListContext, 'cwd' | 'files' | 'stdi
   all: boolean;
   filters: Filters;
   temporaryDirectory: string;
-  /** The name for standard input. */
   stdinName?: string | undefined;
 }
 

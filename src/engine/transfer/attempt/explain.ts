@@ -38,7 +38,6 @@ export function explain(
 
 const notOfService = hint`Check ${setting('baseUrl')}: the media service does not respond like this.`;
 
-/** The error for a failure, whatever the verdict is. */
 export function describeFailure(failure: Failure, host: string, longWaitMs?: number): MediaError {
   switch (failure.kind) {
     case 'error':

@@ -76,7 +76,6 @@ const refinements = new Map<string, readonly string[]>([
   ['video/mp4', ['video/iso.segment']],
 ]);
 
-/** Formats that are text themselves. */
 export const textTypes: ReadonlySet<string> = new Set(
   'image/cgm image/vnd.dxf image/x-xbitmap image/x-xpixmap'.split(' '),
 );
