@@ -84,10 +84,7 @@ const codes = {
   internal: [7],
 } as const satisfies Record<string, readonly [exitStatus: number, ...Trait[]]>;
 
-/**
- * The exit status where several apply (docs/design/contract.md, "Exit status"): the first of 7, 5, 4, 3, 6 and 1; 0
- * where none does.
- */
+/** The exit status where several apply (docs/design/contract.md): the first of 7, 5, 4, 3, 6 and 1, else 0. */
 export function firstStatus(statuses: ReadonlySet<number>): number {
   return [7, 5, 4, 3, 6].find(status => statuses.has(status)) ?? (statuses.size > 0 ? 1 : 0);
 }
@@ -152,9 +149,7 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
     return this.#sentence;
   }
 
-  /**
-   * The message without words of a page, which may hold the id of a request: those are neither stored nor published.
-   */
+  /** The message without words of a page: those may hold the id of a request, and are not stored or published. */
   get messageToKeep(): string {
     return messageText(this.#sentence, {page: undefined});
   }
@@ -212,10 +207,7 @@ export class OwnFileError extends MediaError {
   }
 }
 
-/**
- * Whether a proxy responded with a page where a tunnel was asked for: nothing is reached behind it until someone has
- * logged in.
- */
+/** Whether a proxy responded with a page in place of a tunnel: nothing is reached until someone has logged in. */
 export function isPage({code, status = 0}: MediaError): boolean {
   return code === 'proxy_failed' && status >= 200 && status < 400;
 }
@@ -305,14 +297,17 @@ export function systemError(code: ErrorCode, what: Hint, cause: unknown, hint?: 
   return new MediaError(code, phrase`${what}: ${systemReason(cause)}.`, {hint, cause});
 }
 
+/** The error for a source without content: `Standard input was empty`. */
+export function emptyFileError(name: string, verb: 'is' | 'was'): MediaError {
+  const sentence = phrase`${fact('subject', name, verb)} empty: there is nothing to upload.`;
+  return new MediaError('empty_file', sentence);
+}
+
 /** The error for a file whose content has changed before the last of its bytes were sent: `how`, in a clause. */
 export function sourceChanged(name: string, how: string): MediaError {
   const hint = 'Nothing was stored. Upload it again when no program is writing to it.';
-  return new MediaError(
-    'source_changed',
-    phrase`${fact('subject', name)} changed while it was being uploaded: ${how}.`,
-    {hint},
-  );
+  const sentence = phrase`${fact('subject', name)} changed while it was being uploaded: ${how}.`;
+  return new MediaError('source_changed', sentence, {hint});
 }
 
 /** The error for a call that found no file descriptor left; `orElse` continues the hint. */

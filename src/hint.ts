@@ -3,10 +3,7 @@ import {shellQuoted, shellWord} from './lib/shell.ts';
 
 type Bare<Key extends string> = {[Name in Key]: []};
 
-/**
- * What hints refer to, with the values that belong to it. Each face (the command line, the library) writes it in its
- * own words.
- */
+/** What hints refer to, with its values. Each face (the command line, the library) has its own words for it. */
 export type References = {
   option: Bare<
     | ('allowHttp' | 'certificateAuthorities' | 'concurrency' | 'journal' | 'recursive' | 'retries')
@@ -33,10 +30,7 @@ export type References = {
   };
   setting: Bare<'baseUrl' | 'clientCert' | 'embedded'>;
   variable: Bare<'clientCert'>;
-  /**
-   * What is so for one failure, and left out or written in another way where several are reported together, or where a
-   * message is kept.
-   */
+  /** What is so for one failure, and left out or rewritten where several are reported, or where a message is kept. */
   fact: {
     mediaId: [id: string | null | undefined];
     /** The file at the beginning of a message, with a verb if the rest fits several files, too. */
@@ -58,10 +52,7 @@ interface Reference {
   values: readonly unknown[];
 }
 
-/**
- * Words and references. A template in a template is a clause, which is left out if a face has no words for a reference
- * in it.
- */
+/** Words and references. An inner template is a clause, left out if a face has no words for a reference in it. */
 export type HintParts = readonly (string | Reference | HintParts)[];
 
 /** What to do next: text, or a template of it that a face has not written yet. */
@@ -74,7 +65,6 @@ export type Face = {
   readonly [Of in Kind]: {readonly [Key in keyof References[Of]]: Words<Values<Of, Key>>};
 };
 
-/** The facts of a single failure. */
 export const facts: Face['fact'] = {
   mediaId: id => id ?? undefined,
   subject: (name, verb) => (verb === undefined ? name : `${name} ${verb}`),
@@ -91,7 +81,6 @@ export const commonCommands = {
     `${condition}: media journal resolve ${shellQuoted(journal)} ${shellWord(key)} --uploaded ID`,
 } satisfies Partial<Face['command']>;
 
-/** The verbs of subjects. */
 export const plurals = {does: 'do', is: 'are', was: 'were', could: 'could'};
 
 /** A template literal as a hint. */

@@ -156,7 +156,6 @@ export function nextTurn(): Promise<void> {
 
 const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** The Host of a real process. */
 export function systemHost(): Host {
   return {
     // Node opens each stream when it is first used; a library that does not use them leaves them closed.

@@ -30,12 +30,10 @@ function notTextError(sentence: string): MediaError {
   });
 }
 
-/** The bytes of a text in the encoding of its document. */
 export function encodeDocument({text, encoding}: DecodedDocument): Buffer {
   return encoding === 'utf16be' ? Buffer.from(text, 'utf16le').swap16() : Buffer.from(text, encoding);
 }
 
-/** A replacement of a range of a text. */
 type Edit = Pick<Reference, 'start' | 'end'> & {text: string};
 
 /** The text with these edits, which must not overlap. */

@@ -19,7 +19,6 @@ const kinds = byWord<DocumentKind>([
 
 const whatDocumentsAre = `Documents are files with these extensions: ${[...kinds.keys()].join(', ')}.`;
 
-/** A document to rewrite. */
 export interface DocumentFile {
   /** As the user named it, or as it was found. */
   name: string;
@@ -59,9 +58,7 @@ export async function* findDocuments(
         if (await isNew(document)) yield document;
       }
       if (isEmpty)
-        throw new MediaError('nothing_matched', `${input} contains no document.`, {
-          hint: whatDocumentsAre,
-        });
+        throw new MediaError('nothing_matched', `${input} contains no document.`, {hint: whatDocumentsAre});
       continue;
     }
     const kind = kindOf(input);

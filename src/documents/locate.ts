@@ -36,7 +36,6 @@ export class Locator {
     this.#locate(target, isWiki, directory),
   );
   readonly #places: RewritePlaces;
-  /** The real path of a directory. */
   readonly #real = memoize(realDirectory);
   /** The real path of the root of documents in a directory. */
   readonly #rootOf = memoize((directory: string) => {

@@ -5,7 +5,6 @@ import {checkHost, type Exchange} from './exchange/http-exchange.ts';
 import {createHttpServer} from './exchange/http-server.ts';
 import {Refusal} from './exchange/refusal.ts';
 
-/** Makes the HTTP server of a service. */
 export function createRoutedServer(service: Service) {
   const {clock, pace, observer} = service;
   return createHttpServer({

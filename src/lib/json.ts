@@ -79,7 +79,6 @@ export function parseObject(
 /** What the fields of a stored object must be; fields that are not listed may be anything. */
 export type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
 
-/** An object of a shape. */
 export type ShapeOf<S extends Shape> = Compact<{
   [Field in keyof S]: S[Field] extends (value: unknown) => value is infer Value ? Value : never;
 }>;
@@ -107,7 +106,6 @@ export function isCount(value: unknown): value is number {
   return isPositive(value) && Number.isSafeInteger(value);
 }
 
-/** Whether a value is one of these. */
 export function oneOf<const Value>(...values: readonly Value[]): (value: unknown) => value is Value {
   return (value): value is Value => values.some(one => one === value);
 }

@@ -4,9 +4,7 @@ import {undefinedIfThrows} from './system-code.ts';
 /** Characters that end a URL, or begin something else, in Markdown, HTML or CSS, or that TOML does not allow. */
 const unsafe = /["'()<>\\|`\s\p{Cc}\p{Cs}]/gu;
 
-/**
- * A web URL in standard form, with characters special to Markdown, HTML or CSS percent-encoded; undefined for others.
- */
+/** A web URL in standard form, with what is special to Markdown, HTML or CSS percent-encoded; else undefined. */
 export function safeUrl(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const address = new URL(url);

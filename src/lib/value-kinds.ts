@@ -1,4 +1,4 @@
-import {own} from './object.ts';
+import {byWord, own} from './object.ts';
 
 /** A kind of value that users write as text, in options and settings. */
 export interface ValueKind<Value> {
@@ -28,19 +28,17 @@ export const durationValue: ValueKind<number> = {
   },
 };
 
-const support = {
-  honoured: 'honoured',
-  1: 'honoured',
-  ignored: 'hold',
-  0: 'hold',
-  declared: 'declared',
-} as const;
+const support = byWord<'honoured' | 'hold' | 'declared'>([
+  ['honoured', 'honoured 1'],
+  ['hold', 'ignored 0'],
+  ['declared', 'declared'],
+]);
 
 /** Whether a service honours Idempotency-Key, as what is done with an upload of unknown outcome. */
 export const keysValue: ValueKind<'honoured' | 'hold' | 'declared'> = {
   type: 'keys',
   takes: 'honoured or 1, ignored or 0, or declared',
-  read: text => own(support, text),
+  read: text => support.get(text),
 };
 
 const sizeUnits: Record<string, number> = {'': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3};

@@ -1,7 +1,7 @@
 import {Readable} from 'node:stream';
 import type {ReadableStream} from 'node:stream/web';
 import type {OpenSource, Source} from '../engine/sources/open/source.ts';
-import {MediaError, throwAs} from '../errors.ts';
+import {emptyFileError, MediaError, throwAs} from '../errors.ts';
 import {fact, phrase} from '../hint.ts';
 import {type StopSignal, systemHost} from '../host.ts';
 import {isString} from '../lib/json.ts';
@@ -122,11 +122,7 @@ function memorySource(name: string, size: number, readRange: ReadRange): Source 
       throwAs('file_unreadable', phrase`${fact('subject', name, 'could')} not be read`),
     );
   const open = async (): Promise<OpenSource> => {
-    if (size === 0)
-      throw new MediaError(
-        'empty_file',
-        phrase`${fact('subject', name, 'is')} empty: there is nothing to upload.`,
-      );
+    if (size === 0) throw emptyFileError(name, 'is');
     return {size, read, verify: async () => 'unchanged', close: async () => {}};
   };
   return {name, measure: () => size, open};

@@ -85,13 +85,9 @@ async function readRequest(options: GraphqlOptions, invocation: Invocation): Pro
     const content = file === undefined ? undefined : await readInput(file, invocation, 'a value');
     assign(variables, field, value => content ?? typedValue(value));
   }
-  return {
-    query,
-    ...omitUndefined({variables: Object.keys(variables).length === 0 ? undefined : variables}),
-  };
+  return {query, ...omitUndefined({variables: Object.keys(variables).length === 0 ? undefined : variables})};
 }
 
-/** The variables of `--variables`; none without it. */
 async function readVariables(
   {variables: path}: GraphqlOptions,
   invocation: Invocation,

@@ -2,10 +2,7 @@ import {commonCommands, type Face, facts} from '../../hint.ts';
 import {shellQuoted, shellWord} from '../../lib/shell.ts';
 import {type HintedRun, hintOptions} from '../settings/hint-options.ts';
 
-/**
- * How the command line writes hints. `options` are those with which a command sends nothing that this run would not,
- * and to the same service.
- */
+/** How the command line writes hints. With `options`, a command sends what this run would, to the same service. */
 export function commandLine(options = ''): Face {
   const upload = `media upload${options}`;
   const valued = (flag: string) => (value?: string) => (value === undefined ? flag : `${flag} ${value}`);
@@ -57,10 +54,7 @@ export function ofSeveral(face: Face): Face {
   return {...face, command: {...face.command, settle: '.'}, fact: {...face.fact, mediaId: undefined}};
 }
 
-/**
- * The options of commands in hints, which must not send what this run would not: of its profile and service, and
- * `--geotags`.
- */
+/** The options of commands in hints: profile, service and `--geotags`, so that they send what this run would. */
 export function runOptions(run: HintedRun, {geotags}: {geotags?: string}): string {
   return hintOptions(run) + (geotags === undefined ? '' : ` --geotags ${geotags}`);
 }

@@ -140,10 +140,7 @@ function originOfBase({baseUrl}: Settings): string {
 /** Writes the errors of an outcome. */
 export type ErrorWriter = (error: MediaError, isOfSeveral?: boolean) => PlainError;
 
-/**
- * Writes the errors of an outcome as fits the key, profile and service of the run, and a command that has not all
- * options of `media upload`.
- */
+/** Writes an outcome's errors as fits the settings of the run, and a command without the options of `media upload`. */
 export function errorWriter(
   outcome: Outcome,
   settings: Settings | undefined,
@@ -187,7 +184,6 @@ function otherCommand(
   };
 }
 
-/** The outcome with its errors as `write` writes them. */
 export function withHints(outcome: Outcome, write: ErrorWriter): UploadResult {
   return {
     ...outcome,

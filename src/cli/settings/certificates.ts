@@ -28,13 +28,10 @@ export async function readClientCertificate(
   const certificates = parseCertificates(text, certificatePath);
   const {path, key} = separateKey ?? parseKey(host, text, certificatePath);
   if (!certificates.first.checkPrivateKey(key)) {
-    throw new MediaError(
-      'usage',
-      `The key in ${path} does not belong to the first certificate in ${certificatePath}.`,
-      {
-        hint: 'Use a key and its own certificate, which must come before those of its authorities.',
-      },
-    );
+    const sentence = `The key in ${path} does not belong to the first certificate in ${certificatePath}.`;
+    throw new MediaError('usage', sentence, {
+      hint: 'Use a key and its own certificate, which must come before those of its authorities.',
+    });
   }
   return {certificate: certificates.text, key: key.export({type: 'pkcs8', format: 'pem'}) as string};
 }

@@ -7,7 +7,6 @@ import {clearVariable, type HintedRun, loginCommandFor, profileOption} from './h
 import {parseValue, type SettingName, settingNames, settingTable} from './setting-table.ts';
 import type {Profile} from './store.ts';
 
-/** Where the key of a profile comes from. */
 export type StoredKeySource = 'profile' | 'keychain' | 'command';
 
 /** Where a profile's key is stored, and the origin that it belongs to; undefined without a key. */

@@ -122,10 +122,7 @@ async function settingsFor(
   const graphqlUrl = await readSetting(settingInForce('graphql-url', run), value =>
     parseServiceUrl(value, 'GraphQL URL', allowHttp),
   );
-  return {
-    ...ofEvery,
-    ...omitUndefined({graphqlUrl, profileUrl: profile['profile-url']}),
-  };
+  return {...ofEvery, ...omitUndefined({graphqlUrl, profileUrl: profile['profile-url']})};
 }
 
 /** Adds the profile's key if it belongs to the origin of this base URL, or why it is not used. */
@@ -166,11 +163,8 @@ const keyNames: Record<StoredKeySource, string> = {
 export function refuseOtherOrigin(settings: Settings, baseUrl: URL): void {
   const {graphqlUrl} = settings;
   if (graphqlUrl === undefined || graphqlUrl.origin === baseUrl.origin) return;
-  throw new MediaError(
-    'usage',
-    `A stored key is sent only to ${baseUrl.origin}, but graphql-url is at ${graphqlUrl.origin}.`,
-    {
-      hint: `Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url${profileOption(settings)}`,
-    },
-  );
+  const sentence = `A stored key is sent only to ${baseUrl.origin}, but graphql-url is at ${graphqlUrl.origin}.`;
+  throw new MediaError('usage', sentence, {
+    hint: `Set MEDIA_API_KEY to send a key there, or run: media config unset graphql-url${profileOption(settings)}`,
+  });
 }

@@ -19,38 +19,20 @@ export function cssUrls(css: string): FoundUrl[] {
     if (!isOther) urls.push({start, end, target: ident.decode(css.slice(start, end))});
   };
   tokenize(css, (token, start, end) => {
-    switch (token) {
-      case tokenTypes.AtKeyword:
-        if (depth === 0) isOther = otherRule.test(css.slice(start, end));
-        break;
-      case tokenTypes.Semicolon:
-        if (depth === 0) isOther = false;
-        break;
-      case tokenTypes.LeftCurlyBracket:
-        if (isOther) depth += 1;
-        break;
-      case tokenTypes.RightCurlyBracket:
-        if (depth > 0) depth -= 1;
-        if (depth === 0) isOther = false;
-        break;
-      case tokenTypes.Function:
-        functions.push(css.slice(start, end - 1).toLowerCase());
-        break;
-      case tokenTypes.LeftParenthesis:
-        functions.push('');
-        break;
-      case tokenTypes.RightParenthesis:
-        functions.pop();
-        break;
-      case tokenTypes.String:
-        if (/^(url|src|(-webkit-)?image-set)$/.test(functions.at(-1) ?? ''))
-          add(start + 1, end - (css.at(end - 1) === css.at(start) && end - start > 1 ? 1 : 0));
-        break;
-      case tokenTypes.Url: {
-        const [, before = '', url = ''] = /^(url\(\s*)(.*?)\s*\)?$/is.exec(css.slice(start, end)) ?? [];
-        add(start + before.length, start + before.length + url.length);
-        break;
-      }
+    const text = css.slice(start, end);
+    if (token === tokenTypes.AtKeyword && depth === 0) isOther = otherRule.test(text);
+    else if (token === tokenTypes.LeftCurlyBracket && isOther) depth += 1;
+    else if (token === tokenTypes.RightCurlyBracket || token === tokenTypes.Semicolon) {
+      if (token === tokenTypes.RightCurlyBracket) depth = Math.max(0, depth - 1);
+      if (depth === 0) isOther = false;
+    } else if (token === tokenTypes.Function) functions.push(text.slice(0, -1).toLowerCase());
+    else if (token === tokenTypes.LeftParenthesis) functions.push('');
+    else if (token === tokenTypes.RightParenthesis) functions.pop();
+    else if (token === tokenTypes.String && /^(url|src|(-webkit-)?image-set)$/.test(functions.at(-1) ?? ''))
+      add(start + 1, end - (text.at(-1) === text[0] && text.length > 1 ? 1 : 0));
+    else if (token === tokenTypes.Url) {
+      const [, before = '', url = ''] = /^(url\(\s*)(.*?)\s*\)?$/is.exec(text) ?? [];
+      add(start + before.length, start + before.length + url.length);
     }
   });
   return urls;

@@ -173,7 +173,6 @@ function decodeAttribute(raw: string): {text: string; originalOf: (at: number) =
 const srcsetCandidate = /([^\s,]\S*?)(?:,+(?!\S)|(?!\S)(?:\([^)]*\)?|[^,(])*)/g;
 const trimmedText = /(\S(?:.*\S)?)/gs;
 
-/** The URLs in the value of an attribute. */
 function urlsIn(value: string, use: Use): FoundUrl[] {
   if (use === 'style') return cssUrls(value);
   const matches = value.matchAll(use === 'srcset' ? srcsetCandidate : trimmedText);

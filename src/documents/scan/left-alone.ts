@@ -2,7 +2,6 @@ import type {Token} from 'micromark-util-types';
 import {javascriptTokens} from './mdx.ts';
 import {type LeftCounts, type LeftKind, namesLocalMedia, type Reference} from './reference.ts';
 
-/** Tokens of code. */
 export const codeToken = /^code(?:Fenced|Indented|Text)$/;
 const javascript =
   /^(?:mdxjsEsm|mdx(?:Flow|Text)Expression|mdxJsx(?:Flow|Text)Tag(?:AttributeValueExpression|ExpressionAttribute))$/;

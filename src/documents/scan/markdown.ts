@@ -20,6 +20,7 @@ const extensions = {
   obsidian: [...markdown, lists],
 };
 const htmlToken = /^(?:html(?:Flow|Text)|mdxJsx(?:Flow|Text)Tag)$/;
+const attributeExpression = /^mdxJsx(?:Flow|Text)TagAttributeValueExpression$/;
 /** Parts of HTML, and those of a JSX element that an element of HTML has, too. */
 const htmlPart =
   /^(?:html(?:Flow|Text)Data|mdxJsx(?:Flow|Text)Tag(?!.*Expression).*(?:Marker|Value|Primary|Local|Member))$/;
@@ -85,51 +86,29 @@ class MarkdownScanner {
   }
 
   enter(token: Token): void {
-    switch (token.type) {
-      case 'image':
-      case 'link':
-        this.#open.push({isImage: token.type === 'image'});
-        break;
-      case 'mdxJsxFlowTagAttributeValueExpression':
-      case 'mdxJsxTextTagAttributeValueExpression':
-        this.#addHtml(token, text => `"${' '.repeat(text.length - 2)}"`);
-        break;
-      default:
-        if (htmlToken.test(token.type)) this.#htmlParts = [];
-        else if (htmlPart.test(token.type)) this.#addHtml(token);
-    }
+    const {type} = token;
+    if (type === 'image' || type === 'link') this.#open.push({isImage: type === 'image'});
+    else if (attributeExpression.test(type)) this.#addHtml(token, text => `"${' '.repeat(text.length - 2)}"`);
+    else if (htmlToken.test(type)) this.#htmlParts = [];
+    else if (htmlPart.test(type)) this.#addHtml(token);
   }
 
   exit(token: Token): void {
-    switch (token.type) {
-      case 'image':
-      case 'link': {
-        const {isImage = false, label} = this.#open.pop() ?? {};
-        if (isImage && label !== undefined) this.#usedByImages.add(normalizeLabel(label));
-        break;
-      }
-      case 'labelText':
-      case 'referenceString':
-        for (const open of this.#open.slice(-1)) open.label = this.#textOf(token);
-        break;
-      case 'resource':
-        for (const open of this.#open.slice(-1)) open.label = undefined;
-        break;
-      case 'resourceDestinationString':
-        this.#references.push(this.#reference(token, this.#open.at(-1)?.isImage === true));
-        break;
-      case 'definitionLabelString':
-        this.#definition = normalizeLabel(this.#textOf(token));
-        break;
-      case 'definitionDestinationString':
-        this.#definitions.push({label: this.#definition, destination: token});
-        break;
-      case 'wikiImage':
-        this.#wiki(token);
-        break;
-      default:
-        if (htmlToken.test(token.type)) this.#scanHtml();
-    }
+    const {type} = token;
+    const open = this.#open.at(-1);
+    if (type === 'image' || type === 'link') {
+      this.#open.pop();
+      if (open?.isImage && open.label !== undefined) this.#usedByImages.add(normalizeLabel(open.label));
+    } else if (type === 'labelText' || type === 'referenceString' || type === 'resource') {
+      // With a resource, it names no definition.
+      if (open !== undefined) open.label = type === 'resource' ? undefined : this.#textOf(token);
+    } else if (type === 'resourceDestinationString')
+      this.#references.push(this.#reference(token, open?.isImage === true));
+    else if (type === 'definitionLabelString') this.#definition = normalizeLabel(this.#textOf(token));
+    else if (type === 'definitionDestinationString')
+      this.#definitions.push({label: this.#definition, destination: token});
+    else if (type === 'wikiImage') this.#wiki(token);
+    else if (htmlToken.test(type)) this.#scanHtml();
   }
 
   /** All references. Definitions count if an image uses them, or a link with `links`. */

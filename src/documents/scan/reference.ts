@@ -49,7 +49,6 @@ export const wholeFrontMatter = /^\ufeff?(---|\+\+\+)[\t ]*[\r\n](?:[\s\S]*?[\r\
 export interface ScanOptions {
   /** Whether links to media count. */
   links: boolean;
-  /** Names of keys in the front matter. */
   frontMatter: readonly string[];
 }
 
@@ -62,7 +61,6 @@ export function isPath(target: string): boolean {
   return !/^[a-z][a-z0-9+.-]+:/i.test(target);
 }
 
-/** A URL without its query and fragment. */
 export function withoutQuery(target: string): string {
   return target.replace(/[?#].*$/s, '');
 }

@@ -21,7 +21,6 @@ export interface ScanRequest {
   options: ScanOptions;
 }
 
-/** The references of a document. */
 export interface ScanResult {
   references: Reference[];
   /** How many names of local media are left alone. */

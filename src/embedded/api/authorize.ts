@@ -4,10 +4,7 @@ import {Refusal} from '../exchange/refusal.ts';
 import {hasExpired, type Permission, type StoredKey} from '../state/keys.ts';
 import type {Service} from './context.ts';
 
-/**
- * Authorizes a request by its key, and notes the use: 401 for an unknown key, 403 without permission
- * (docs/design/interface.md).
- */
+/** Authorizes a request by its key, and notes the use: 401 for an unknown key, 403 without permission. */
 export async function authorize(
   headers: IncomingHttpHeaders,
   permissions: readonly Permission[],

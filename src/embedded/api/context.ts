@@ -14,7 +14,6 @@ export interface Service extends Omit<ServiceState, 'close'> {
   readonly maxSize: number;
   readonly pace: BodyPace;
   readonly observer: Observer;
-  /** The faults that are applied to requests. */
   readonly faults: Faults | undefined;
   /** What is counted, if anything is: for Prometheus, in its text format. */
   readonly metrics: {show(): Promise<{text: string; contentType: string}>} | undefined;
@@ -58,6 +57,5 @@ export interface RequestEntry {
   bytes: number;
   /** How long it took, in milliseconds. */
   elapsedMs: number;
-  /** The faults that were applied, if any. */
   faults?: readonly string[];
 }

@@ -42,10 +42,7 @@ export async function sendThumbnail(exchange: Exchange, service: Service, id: st
   const [path, file] = [store.path('thumbnails', id), {...stored, path: store.path('files', id)}];
   if (!existsSync(path) && !(await addThumbnail(file, path, store.temporaryPath(), service.closing)))
     return sendFile(exchange, service, id);
-  await respondWithFile(exchange, path, {
-    'Content-Type': 'image/webp',
-    ETag: `"${stored.sha256}-320"`,
-  });
+  await respondWithFile(exchange, path, {'Content-Type': 'image/webp', ETag: `"${stored.sha256}-320"`});
 }
 
 /** GET and HEAD of /streams/<id>/<name>: the same of the playlists and the segments of an HLS stream. */

@@ -41,9 +41,7 @@ function isUnintended(error: Error | undefined): boolean {
   return error !== undefined && !(error instanceof GraphQLError) && refusalOf(error) === undefined;
 }
 
-/**
- * POST and GET of /graphql (docs/design/interface.md), by the GraphQL-over-HTTP draft; GET /graphql?sdl: the schema.
- */
+/** POST and GET of /graphql (docs/design/interface.md), by the GraphQL-over-HTTP draft; ?sdl: the schema. */
 export async function graphql(exchange: Exchange, service: Service): Promise<void> {
   const {request, method} = exchange;
   const key = await authorize(request.headers, ['read', 'graphql'], service);

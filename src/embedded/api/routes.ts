@@ -40,9 +40,7 @@ async function describe(exchange: Exchange): Promise<void> {
 /** The response to /healthz: 200 if the data directory can be used, else 503. */
 async function showHealth(exchange: Exchange, service: Service): Promise<void> {
   const isThere = (await service.store.isInPlace()) && (await service.store.canStore());
-  respondJson(exchange, isThere ? 200 : 503, {
-    status: isThere ? 'ok' : 'the data directory cannot be used',
-  });
+  respondJson(exchange, isThere ? 200 : 503, {status: isThere ? 'ok' : 'the data directory cannot be used'});
 }
 
 async function showMetrics(exchange: Exchange, {metrics}: Service): Promise<void> {

@@ -95,7 +95,6 @@ export interface Disturbance {
   pace(bytes: number): Promise<void>;
   /** Whether the response is to end in the middle of its body. */
   cuts(): boolean;
-  /** The response to send instead of this one. */
   instead(response: PlainResponse): PlainResponse;
 }
 

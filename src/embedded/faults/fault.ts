@@ -38,7 +38,6 @@ const parts = {
     const last = end ?? (range === undefined ? first : Number.POSITIVE_INFINITY);
     return Number(first) <= Number(last) ? ([Number(first), Number(last)] as const) : undefined;
   }),
-  /** The share of those requests, up to 1. */
   rate: part('a share of the requests, such as 0.1', value =>
     /^(?:0?\.\d+|[01](?:\.0+)?)$/.test(value) ? Number(value) : undefined,
   ),
@@ -46,7 +45,6 @@ const parts = {
   seed: part('a whole number', value => (/^\d{1,9}$/.test(value) ? Number(value) : undefined)),
   after: part(stages.join(', '), value => stages.find(stage => stage === value)),
   latency: part('a time, such as 200ms, 100ms..2s or 200ms~0.5', parseLatency),
-  /** Bytes per second. */
   bandwidth: part('bytes per second, such as 500000, 64K or 2M', sizeValue.read),
   status,
   /** Whether the response has an error record. */
@@ -54,7 +52,6 @@ const parts = {
   'retry-after': part('a number of seconds', value => (/^\d{1,9}$/.test(value) ? Number(value) : undefined)),
   /** Only responses of this status get the other one. */
   'instead-of': status,
-  /** The field of the record to be changed. */
   wrong: part('a field of the record, such as size', value => (/^\w+$/.test(value) ? value : undefined)),
   reset: word,
   silence: word,
@@ -116,7 +113,6 @@ function invalid(text: string, why: string): InvalidOption {
   );
 }
 
-/** Draws a latency in milliseconds. */
 type Latency = (random: () => number) => number;
 
 /** Parses `200ms` (fixed), `100ms..300ms` (uniform) or `200ms~0.5` (log-normal: median, deviation of the logarithm). */

@@ -43,7 +43,6 @@ interface ActiveFault extends Fault {
   applied: number;
 }
 
-/** Whether a fault is for a request with this operation. */
 function isFor({operation: own, name}: Fault, {request, path}: Exchange, operation: string): boolean {
   if (own !== 'any' && own !== operation) return false;
   return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
@@ -117,7 +116,6 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
   };
 }
 
-/** Ends an exchange as a fault says. */
 function end(exchange: Exchange, fault: Fault): never {
   const {socket} = exchange.request;
   if (fault.status !== undefined) {
@@ -165,7 +163,6 @@ async function wait(exchange: Exchange, ms: number, stop: StopSignal): Promise<v
   for (const signal of signals) signal.removeEventListener('abort', end);
 }
 
-/** The first pause, which is doubled each time. */
 const firstPauseMs = 10;
 
 /**

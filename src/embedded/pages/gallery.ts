@@ -16,11 +16,7 @@ export async function gallery(page: PageRequest): Promise<PlainResponse> {
   const cards = await Promise.all(here.map(id => card(page, id)));
   const last = here.at(-1);
   const total = ids.length === 1 ? '1 file' : `${ids.length} files`;
-  session.uploadKey ??= await service.keys.create({
-    permissions: ['upload'],
-    label: 'pages',
-    persist: false,
-  });
+  session.uploadKey ??= await service.keys.create({permissions: ['upload'], label: 'pages', persist: false});
   const content = html`
     ${uploadForm(session.uploadKey, service.maxSize)}
     <div id="stored">

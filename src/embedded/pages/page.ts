@@ -30,7 +30,6 @@ interface Frame {
   readonly headers?: PlainResponse['headers'];
 }
 
-/** The response with a page. */
 export function pageWith(
   content: Html,
   {path: here}: Exchange,
@@ -74,7 +73,6 @@ export function tokenField(pageToken: string): Html {
   return html`<input type="hidden" name="page-token" value="${pageToken}">`;
 }
 
-/** A request for a page, from a browser that has signed in. */
 export interface PageRequest {
   readonly exchange: Exchange;
   readonly service: Service;

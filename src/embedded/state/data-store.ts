@@ -79,7 +79,6 @@ export class Store {
     return true;
   }
 
-  /** A path for an uncommitted file. */
   temporaryPath(): string {
     return join(this.#directory('temporary'), this.#names.next());
   }
@@ -196,7 +195,6 @@ function quotaOf(most: number) {
     else sizes.set(name, bytes);
   };
   return {
-    /** Whether there is a limit. */
     isLimited,
     set,
 

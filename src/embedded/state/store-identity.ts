@@ -21,11 +21,8 @@ export async function identityIn(dataDirectory: string): Promise<string | undefi
 export async function identityOf(dataDirectory: string, draft: string): Promise<string> {
   const existing = await identityIn(dataDirectory);
   if (existing !== undefined) return existing;
-  await writeDurably(
-    draft,
-    `${JSON.stringify({version: 1, identity: randomBytes(16).toString('hex')})}\n`,
-    systemFiles,
-  );
+  const identity = randomBytes(16).toString('hex');
+  await writeDurably(draft, `${JSON.stringify({version: 1, identity})}\n`, systemFiles);
   await claimName(draft, join(dataDirectory, 'identity.json'), systemFiles);
   return (await identityIn(dataDirectory)) ?? '';
 }

@@ -20,10 +20,7 @@ import {forwarderFor, type NamedProxy, notOfProxy, proxyAuthorization} from './p
  */
 const idleMs = 500;
 
-/**
- * A keep-alive HTTP/1.1 connection to one origin, for one request at a time; repeats none, and lets the caller decide
- * how long to wait.
- */
+/** A keep-alive HTTP/1.1 connection to one origin, for one request at a time, without repeats or timeouts. */
 export class Connection {
   readonly #origin: URL;
   readonly #proxy: NamedProxy | undefined;

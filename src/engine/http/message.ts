@@ -11,7 +11,6 @@ export interface HttpRequest {
   signal?: StopSignal | undefined;
 }
 
-/** The body of a request. */
 export interface Body {
   /** Bytes. */
   readonly length: number;

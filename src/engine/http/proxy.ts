@@ -113,9 +113,7 @@ export function notOfProxy(response: HttpResponse, proxy: NamedProxy | undefined
 /** How long a page is waited for that a proxy has announced, in milliseconds. */
 const pageWaitMs = 1_000;
 
-/**
- * Asks an HTTP proxy for a tunnel (RFC 9110, section 9.3.6), which holds what the proxy has already sent through it.
- */
+/** Asks an HTTP proxy for a tunnel (RFC 9110, 9.3.6), which holds what the proxy has already sent through it. */
 export async function openTunnel(
   socket: Socket,
   proxy: NamedProxy,
@@ -149,21 +147,15 @@ export async function openTunnel(
   });
 }
 
-/**
- * The error for a tunnel through which something came before anything was asked: networks that want to be logged in to
- * do that.
- */
+/** The error for a tunnel through which something came unasked: networks with a login page do that. */
 export function describePage(bytes: Buffer, proxy: URL): MediaError {
   const password = new Secret(decodePercent(proxy.password));
   const words = wordsOf(bytes, text => password.redactIn(text));
-  return new MediaError(
-    'proxy_failed',
-    phrase`The proxy ${proxy.host} returned a page instead of a connection${quoted(words)}`,
-    {
-      status: 200,
-      hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',
-    },
-  );
+  const sentence = phrase`The proxy ${proxy.host} returned a page instead of a connection${quoted(words)}`;
+  return new MediaError('proxy_failed', sentence, {
+    status: 200,
+    hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',
+  });
 }
 
 function proxyRefusal(

@@ -92,9 +92,7 @@ export interface UploadLine extends UploadMembers {
   by: string;
 }
 
-/**
- * A writer opens the journal, is alive, releases all its commits, or ends. Only the last writer to open it may send.
- */
+/** A writer opens the journal, is alive, releases all commits, or ends. Only the last writer to open it may send. */
 export type WriterEvent = 'open' | 'alive' | 'release' | 'close';
 
 /** A line about a writer. Only an `open` line identifies the process. */

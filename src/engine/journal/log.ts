@@ -30,9 +30,7 @@ export interface LogParts {
   index: JournalIndex;
   displayPath: string;
   host: Host;
-  /**
-   * Whether appends of two machines may overwrite each other, as on NFS. If so, only the owner of the lock may send.
-   */
+  /** Whether appends of two machines may overwrite each other, as on NFS. Then only the owner of the lock may send. */
   isRemote: boolean;
   /** Whether each write is durable when it resolves, without a sync. */
   syncsWrites: boolean;

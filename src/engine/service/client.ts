@@ -173,7 +173,6 @@ export class ServiceClient implements Uploader {
   }
 }
 
-/** The URL that files are posted to. */
 export function uploadUrl(baseUrl: URL): URL {
   const url = new URL(baseUrl);
   // Not `new URL(path, base)`: a path that begins with two slashes would name another host.
@@ -181,7 +180,6 @@ export function uploadUrl(baseUrl: URL): URL {
   return url;
 }
 
-/** The URL that GraphQL requests are posted to. */
 export function graphqlUrl(address: ServiceAddress): URL {
   return address.graphqlUrl ?? new URL('/graphql', address.baseUrl);
 }

@@ -103,13 +103,10 @@ export function webUrl(record: MediaRecord): string | undefined {
 export function noUrlError(name: string, record: MediaRecord, urlOf = publicUrl): MediaError | undefined {
   if (urlOf(record) !== undefined) return undefined;
   const kind = urlOf === webUrl ? 'web URL' : 'URL';
-  return new MediaError(
-    'no_url',
-    phrase`${fact('subject', name)} was stored, but the service returned no ${kind} for it.`,
-    {
-      hint: hint`Do not upload it again.${hint` Its media ID is ${fact('mediaId', record.id)}.`}`,
-    },
-  );
+  const sentence = phrase`${fact('subject', name)} was stored, but the service returned no ${kind} for it.`;
+  return new MediaError('no_url', sentence, {
+    hint: hint`Do not upload it again.${hint` Its media ID is ${fact('mediaId', record.id)}.`}`,
+  });
 }
 
 /** The warning about a file where only a value is empty since its record has no URL. */

@@ -8,10 +8,7 @@ import {bodyText, parseErrorRecord, type ReceivedRecord} from './record.ts';
 /** Where files are posted to, below the base URL (interface, 4.1). */
 export const uploadPath = '/v1/media/upload';
 
-/**
- * The statuses after which another try may succeed since nothing was stored, with the error's code and what the service
- * did.
- */
+/** The statuses after which nothing was stored and another try may succeed: the code, what the service did. */
 export const retryableRefusals: ReadonlyMap<number, [code: ErrorCode, did: string]> = new Map([
   [429, ['rate_limited', 'received too many requests']],
 ]);
@@ -47,7 +44,6 @@ export interface Unreadable {
 export interface Refused {
   kind: 'refused';
   status: number;
-  /** The message of the error record, if there was one. */
   message?: string;
   /** What the response says without an error record, for people only; empty if nothing. */
   words?: string;
@@ -61,7 +57,6 @@ export interface Refused {
   challenge?: string;
 }
 
-/** A response that is not a success. */
 export function refusalIn({status, headers, body, cut}: HttpResponse): Refused {
   const {'retry-after': retryAfter, location, 'www-authenticate': challenge} = headers;
   const {message, code} = parseErrorRecord(bodyText(body)) ?? {};

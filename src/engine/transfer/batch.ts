@@ -26,7 +26,6 @@ export function uploadBatch(
   const onStop = () => pacing.end(stop.reason);
   stop.addEventListener('abort', onStop, {once: true});
   if (stop.aborted) onStop();
-  /** The position of the next source. */
   let next = 0;
   const transfer = async (source: Source): Promise<PendingResult<Outcome | LeftOut>> => {
     const position = next;

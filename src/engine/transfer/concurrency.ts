@@ -6,10 +6,7 @@ export type AttemptResult = 'stored' | 'refused' | 'broken' | 'other';
 /** Call when nothing more is sent for a file. */
 export type ReleaseSlot = (how: AttemptResult) => void;
 
-/**
- * How many files may be in progress at a time: a fixed number, which needs no `begin`, or as many as raise the
- * throughput.
- */
+/** How many files may be in progress at a time: a fixed number, or as many as raise the throughput. */
 export type Concurrency = Pick<AdaptiveConcurrency, 'limit'> & Partial<Pick<AdaptiveConcurrency, 'begin'>>;
 
 /** A fixed number of files at a time, or as many as raise the throughput, up to `most`. */
@@ -33,9 +30,7 @@ const probeStep = 1.25;
  */
 const firstPause = 4;
 
-/**
- * The part of a round that this process has to be idle for: one that is busy is no faster with more files at a time.
- */
+/** The part of a round that this process has to be idle for: a busy one is no faster with more files at a time. */
 const leastIdle = 0.1;
 
 /** With this many bytes in progress, more than any line holds, more than `safeConcurrency` files gain nothing. */
@@ -76,10 +71,7 @@ export class AdaptiveConcurrency {
   #trial: Trial | undefined;
   #pause = firstPause;
   #round = {files: 0, bytes: 0, began: 0, idle: 0};
-  /**
-   * The attempts that were begun so far, and those that were at the last decrease: the failures of these are part of
-   * it.
-   */
+  /** The attempts begun so far, and those begun at the last decrease, whose failures are part of it. */
   #begun = 0;
   #begunAtDecrease = 0;
   #tolerated = firstPause;
@@ -91,18 +83,13 @@ export class AdaptiveConcurrency {
     this.#round.began = clock.monotonic();
   }
 
-  /**
-   * The limit at this moment, which changes when an attempt ends; a file that is in progress beyond it is not
-   * interrupted.
-   */
+  /** The limit, which changes when an attempt ends; a file in progress beyond it is not interrupted. */
   get limit(): number {
     const isFull = this.#inProgress.bytes >= enoughBytes;
     return isFull ? Math.min(this.#limit, safeConcurrency) : this.#limit;
   }
 
-  /**
-   * Resolves when a file of `size` bytes may be sent, which is at once unless the limit has fallen since it was opened.
-   */
+  /** Resolves when a file of `size` bytes may be sent: at once, unless the limit has fallen since it was opened. */
   begin(size: number): Promise<ReleaseSlot> | ReleaseSlot {
     if (this.#inProgress.files < this.limit) return this.#began(size);
     return new Promise(begin => this.#waiting.push({size, begin}));

@@ -22,9 +22,7 @@ interface BatchState {
   batchAbort: BatchAbort;
 }
 
-/**
- * Takes one file through its transfer: open, decide its type, look it up; then attempt, judge and record until it ends.
- */
+/** Takes a file through its transfer: open, decide its type, look it up; attempt, judge and record until it ends. */
 export class FileTransfer {
   readonly #position: number;
   readonly #source: Source;
@@ -242,9 +240,7 @@ export class FileTransfer {
     return this.#outcome.failed(status, this.#retries.withAttempts(shown));
   }
 
-  /**
-   * Whether the file begins again when others have ended, for want of a descriptor. `attempts`: how many do not count.
-   */
+  /** Whether the file begins again later, for want of a descriptor. `attempts`: how many do not count. */
   #yieldDescriptor(error: MediaError, attempts = 0): boolean {
     if (error.code !== 'too_many_open_files' || this.#source.isOnce || this.#wasReleased) return false;
     this.#hasYielded = this.#unknown === undefined && this.#batch.descriptors.yieldDescriptor();

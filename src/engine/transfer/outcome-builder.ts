@@ -10,10 +10,7 @@ import {type LeftOut, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './o
 import type {FileOptions, RunOptions} from './transfer-options.ts';
 import type {PendingResult} from './workers.ts';
 
-/**
- * Ends a batch when the failure of one file applies to all remaining files: nothing more is sent, but what is being
- * sent goes on.
- */
+/** Ends a batch when a failure applies to all remaining files: nothing more is begun, what is sent goes on. */
 export class BatchAbort extends Stop<MediaError> {
   /** Whether the service has sent any response yet. */
   #hasResponded = false;
@@ -55,9 +52,7 @@ export class OutcomeBuilder {
     this.#start = options.clock.monotonic();
   }
 
-  /**
-   * The file was opened. If only its bytes can show that it is media, it may still be left out, and is not started yet.
-   */
+  /** The file was opened. It is not started yet if only its bytes can show that it is media, and not to be left out. */
   async opened({size}: OpenSource): Promise<void> {
     const {found} = this.#source;
     this.facts.size = size;
@@ -102,7 +97,6 @@ export class OutcomeBuilder {
     return this.#ended({...this.#described(), status: 'checked'});
   }
 
-  /** The journal knows the file. */
   fromJournal(known: PriorUpload): PendingResult<Outcome> {
     if (known.status === 'unknown') return this.failed('unknown', this.unknownSince(known.key));
     if (this.#options.geotags === 'strip')
@@ -144,10 +138,7 @@ export class OutcomeBuilder {
     });
   }
 
-  /**
-   * The error for a file that an earlier run sent completely under this key without recording a response, and which
-   * this run sends again or not.
-   */
+  /** The error for a file that an earlier run sent completely under this key without recording a response. */
   unknownSince(key: string, isSentAgain = false): MediaError {
     const sentence = phrase`${fact('subject', this.#source.name)} was sent completely before and no response was recorded, so it may or may not be stored.`;
     const advice = hint`${unknownUploadHint(isSentAgain)}${this.#orSettle('; if it is stored', key)}`;

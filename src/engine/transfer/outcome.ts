@@ -54,15 +54,9 @@ export interface OutcomeFacts {
   contentType?: string;
   /** What there is to say about the file, in sentences, such as that its content type and its bytes differ. */
   warning?: string;
-  /**
-   * Whether the file tells where it was taken, if that was looked for; `stripped` if what was or would be sent does
-   * not.
-   */
+  /** Whether the file tells where it was taken, if searched for that; `stripped` if what is sent does not. */
   geotags?: 'none' | 'stripped' | 'present';
-  /**
-   * If records are verified: what the record and the file both say, and was compared (`size`, `type`, `width`,
-   * `height`).
-   */
+  /** If records are verified: what was compared of record and file (`size`, `type`, `width`, `height`). */
   verified?: readonly string[];
   /** The size in bytes. */
   size?: number;
@@ -79,10 +73,7 @@ export function unrecordedOf(outcome: Outcome): MediaError | undefined {
   return 'unrecorded' in outcome ? outcome.unrecorded : undefined;
 }
 
-/**
- * A sentence about a size in the record that differs from the file's; undefined if they agree or the record has no
- * size.
- */
+/** A sentence about a size in the record that differs from the file's; undefined if none does. */
 export function sizeWarning(outcome: Outcome): string | undefined {
   if (outcome.status !== 'uploaded') return undefined;
   const {size} = outcome.record;
@@ -90,10 +81,7 @@ export function sizeWarning(outcome: Outcome): string | undefined {
   return `The service stored ${size} bytes of the ${outcome.size} that were sent; a proxy may have changed them.`;
 }
 
-/**
- * Compares the record of a stored file with the file: the fields that both know, and the error if they differ;
- * undefined if it is not stored.
- */
+/** Compares the record of a stored file with the file: the fields that both know, and the error if they differ. */
 export function comparisonOf(
   outcome: Outcome,
 ): {verified: string[]; error: MediaError | undefined} | undefined {

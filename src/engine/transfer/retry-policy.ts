@@ -23,9 +23,7 @@ export class RetryPolicy {
     this.options = options;
   }
 
-  /**
-   * Whether the service honours Idempotency-Key: as the user says, else as it declares or, by the journal, declared.
-   */
+  /** Whether the service honours Idempotency-Key: as the user says, else as it declares, now or in the journal. */
   get honoursKeys(): boolean | undefined {
     const {onUnknown, uploader, journal} = this.options;
     if (onUnknown !== 'declared') return onUnknown === 'honoured';

@@ -19,10 +19,7 @@ export interface TransferObserver {
   unavailable(since: number | undefined): void;
   /** The result of a file is known. Not called for files that are left out. */
   finished(position: number): void;
-  /**
-   * The file is sent as another type than its content, or its record differs from it. `ofSeveral`: what several files
-   * do, after their number.
-   */
+  /** A file is sent as another type than its content, or its record differs. `ofSeveral`: the same of several. */
   warning(name: string, message: string, ofSeveral?: string): void;
 }
 
@@ -50,10 +47,7 @@ export interface FileOptions {
     mode: 'warn' | 'strict';
     dimensions: (opened: OpenSource, contentType: string) => Promise<Dimensions>;
   };
-  /**
-   * Whether the location in each file is only warned of, or blanked in what is sent; undefined: files are not searched
-   * for it.
-   */
+  /** Whether a file's location is warned of, or blanked in what is sent; undefined: it is not searched for. */
   geotags?: 'warn' | 'strip' | undefined;
   /** Records what was sent, so that another run can continue; in a dry run, only tells what was. */
   journal?: JournalLookup | undefined;

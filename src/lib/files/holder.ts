@@ -54,7 +54,6 @@ export function stateOf(holder: Holder, host: Host): 'alive' | 'dead' | 'unknown
   return startTime === undefined || startTime === holder.startTime ? 'alive' : 'dead';
 }
 
-/** The holder as part of a sentence. */
 export function holderText(holder: Holder | undefined): string {
   return holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.hostName}`;
 }

@@ -24,7 +24,6 @@ export function boxAt(part: Part, at: number): Box | undefined {
   return {kind: box.kind, whole, content: whole.slice(box.start)};
 }
 
-/** The boxes that a part consists of. */
 export function boxesIn(part: Part): Box[] {
   const boxes: Box[] = [];
   for (let box = boxAt(part, 0), at = 0; box !== undefined; box = boxAt(part, at)) {

@@ -131,7 +131,6 @@ export class Part {
     return pieces[0] !== undefined && pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
   }
 
-  /** All of its bytes. */
   all(): Buffer {
     return this.read(0, this.size);
   }
@@ -207,7 +206,6 @@ function bytesAt({windows, changes}: Draft, extent: Extent): Buffer {
   return applyPatches(bytes, extent.offset, changes);
 }
 
-/** The bytes of an extent that are in memory. */
 function inWindow(windows: readonly Patch[], {offset, length}: Extent): Buffer | undefined {
   const window = windows.find(
     one => one.offset <= offset && offset + length <= one.offset + one.bytes.length,

@@ -1,7 +1,7 @@
 import {execFile} from 'node:child_process';
 import {promisify} from 'node:util';
 import {isCount, isObject, parseObject} from '../../lib/json.ts';
-import {omitUndefined, own} from '../../lib/object.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import type {Findings, MediaFacts, MediaFile} from './media-facts.ts';
 import {limitedCommand} from './process-limits.ts';
 
@@ -39,22 +39,12 @@ const longestOutput = 1024 * 1024;
 const imageFormats =
   'qoi_pipe,exr_pipe,pcx_pipe,j2k_pipe,jpegls_pipe,psd_pipe,tiff_pipe,dds_pipe,sgi_pipe,sunrast_pipe,pgm_pipe,ppm_pipe,pbm_pipe,pam_pipe,hdr_pipe';
 
-/** The formats of images by codec, where own readers know none. */
-const imageTypes: Readonly<Record<string, string>> = {
-  exr: 'exr',
-  jpegls: 'jls',
-  pcx: 'pcx',
-  qoi: 'qoi',
-  sgi: 'sgi',
-};
+/** The codecs of images that own readers do not know. */
+const imageCodecs = /^(?:exr|jpegls|pcx|qoi|sgi)$/;
 
 /** What it is to print. */
-const report = [
-  '-of',
-  'json',
-  '-show_entries',
-  'format=duration:stream=codec_type,codec_name,width,height:stream_disposition=attached_pic',
-];
+const entries = 'format=duration:stream=codec_type,codec_name,width,height:stream_disposition=attached_pic';
+const report = ['-of', 'json', '-show_entries', entries];
 
 /** Formats of images that own readers know as well; it may read none of the others that they know. */
 const comparedTypes = new Set(['dds', 'j2c', 'jp2', 'pnm', 'psd', 'tiff']);
@@ -81,7 +71,8 @@ export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<
   const hasSize = isCount(width) && isCount(height);
   return omitUndefined({
     ...(hasSize ? {width, height} : {}),
-    imageType: isImage ? own(imageTypes, String(codec)) : undefined,
+    imageType:
+      isImage && imageCodecs.test(String(codec)) ? String(codec).replace('jpegls', 'jls') : undefined,
     duration: !isImage && isCount(milliseconds) ? milliseconds / 1_000 : undefined,
   });
 }

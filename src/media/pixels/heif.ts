@@ -15,7 +15,6 @@ const formats = byWord([
 ]);
 const sequences = /^(?:avis|avcs|hev[cmsx]|msf1|jpgs|ev[bm]s|vvis|j2[ik]s|jxss)$/;
 
-/** A box of the ISO base media file format (ISO/IEC 14496-12). */
 interface Box {
   readonly type: string;
   readonly body: Buffer;

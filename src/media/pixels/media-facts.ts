@@ -21,7 +21,6 @@ export interface Findings extends MediaFacts {
   readonly isDurationDoubtful?: true;
 }
 
-/** A file with an image or a video. */
 export interface MediaFile {
   readonly path: string;
   readonly contentType: string;
@@ -52,7 +51,6 @@ export async function factsIn<Facts>(
   }
 }
 
-/** The bytes of an opened file. */
 export async function accessTo(handle: FileHandle): Promise<RandomAccess> {
   const {size} = await handle.stat();
   return {

@@ -26,13 +26,10 @@ export function notMediaError(claim: Claim, finding: Finding, isCalledMedia: boo
 
 /** The error for a file whose name and bytes have different types. */
 export function mismatchError(claim: Claim, finding: MediaFinding): MediaError {
-  return new MediaError(
-    'type_mismatch',
-    phrase`The name and the bytes of ${fact('file', fileOf(claim))} do not agree: ${describe(claim, finding)}.`,
-    {
-      hint: hint`Set the type with ${option('contentType', finding.type)}, or leave out ${option('types', 'strict')}.`,
-    },
-  );
+  const sentence = phrase`The name and the bytes of ${fact('file', fileOf(claim))} do not agree: ${describe(claim, finding)}.`;
+  return new MediaError('type_mismatch', sentence, {
+    hint: hint`Set the type with ${option('contentType', finding.type)}, or leave out ${option('types', 'strict')}.`,
+  });
 }
 
 /** The warning that a file is sent with another type than its bytes have. */
@@ -84,9 +81,7 @@ function hintFor(claim: Claim, finding: Finding): Hint {
   );
 }
 
-/**
- * What to do about a file that is something else; undefined if it is called an image or a video and nothing is known.
- */
+/** What to do about a file that is something else; undefined if it is called media and nothing is known of it. */
 function remedyFor({type, isAmbiguous}: Claim, {what, container, isPart}: OtherFinding): Hint | undefined {
   if (isPart) return 'Get the whole file, or leave it out.';
   if (what === lfsPointer) return 'Run git lfs pull to get the file itself.';
@@ -110,10 +105,7 @@ const archives: TypeWords = [
   [/-compressed$|x-(?:bzip2|xz|lzip|lz4|cpio|asar|unix-archive)$|\/zstd$/, 'a compressed archive'],
 ];
 
-/**
- * Common names of formats that are often found in place of images and videos, or hold no video; the first pattern that
- * fits the media type counts.
- */
+/** Common names of formats that are often found in place of images and videos; the first pattern that fits counts. */
 const wordsOfTypes: TypeWords = [
   [/^text\/html$/, 'an HTML page'],
   [/^application\/xml$/, 'an XML document'],

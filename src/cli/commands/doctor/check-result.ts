@@ -1,6 +1,5 @@
 import type {MediaError} from '../../../errors.ts';
 
-/** The checks in their order, with their labels. */
 export const checkLabels = {
   installation: 'installation',
   configuration: 'configuration',

@@ -117,7 +117,6 @@ function withHttps({host, pathname}: URL, settings: Settings): string {
   return correctBaseUrl(settings, `https://${host}${pathname.replace(/\/+$/, '')}`);
 }
 
-/** The step that fails with this code. */
 function failedCheck(code: ErrorCode, throughProxy: boolean): NetworkCheck {
   if (code === 'tls_failed') return 'tls';
   const isBehindProxy = ['connection_lost', 'not_http', 'local_failure'].includes(code);

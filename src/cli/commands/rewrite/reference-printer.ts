@@ -47,7 +47,6 @@ const unchangedNames: readonly (readonly [kind: UnchangedLine['unchanged']['kind
   ['front-matter', 'front matter value'],
 ];
 
-/** The result for the file of a reference. */
 interface FileResult extends Pick<Outcome, 'geotags'> {
   status: ReferenceLine['status'];
   error?: MediaError | undefined;

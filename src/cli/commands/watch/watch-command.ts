@@ -95,15 +95,10 @@ async function runWatch(
     disposals,
     flags: omitUndefined({verify, geotags: flags.geotags}),
   });
-  const feed = new Feed(
-    {
-      clock: host.clock,
-      settleMs: flags.settle,
-      look: path => watchedState(path, host.files),
-      isUnfinished: path => hasCompanion(path, host.files),
-    },
-    uploads,
-  );
+  const {clock, files} = host;
+  const look = (path: string) => watchedState(path, files);
+  const isUnfinished = (path: string) => hasCompanion(path, files);
+  const feed = new Feed({clock, settleMs: flags.settle, look, isUnfinished}, uploads);
   uploads.waiting = () => feed.waiting;
   const watching = watchAll(places, disposal, {flags, feed, printer}, invocation);
   try {

@@ -17,7 +17,6 @@ export type ClipboardContent = {files: string[]; warning?: string} | {picture: B
 /** How long a program may take: it waits for the program of the picture, and on macOS for the user's permission. */
 const timeLimitMs = 30_000;
 
-/** The most bytes of a picture. */
 const largestPicture = 512 * 1024 * 1024;
 
 /** Reads the files or the picture in the clipboard; `clipboard_empty` without either, else `clipboard_unusable`. */
@@ -31,7 +30,6 @@ export async function readClipboard(host: Host, stop?: StopSignal): Promise<Clip
   throw noProgramError(host);
 }
 
-/** A picture from the clipboard as a source. */
 export function pictureSource(
   {picture, name}: {picture: Buffer; name: string},
   {files, temporaryDirectory}: Host,

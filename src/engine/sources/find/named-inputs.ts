@@ -21,7 +21,6 @@ export interface Candidate {
   file?: NamedFile;
 }
 
-/** A link to a directory that is not followed. */
 export interface UnfollowedLink {
   unfollowed: ByteName;
 }
@@ -35,7 +34,6 @@ export interface FinderOptions extends Pick<ListContext, 'cwd' | 'files' | 'stdi
   all: boolean;
   filters: Filters;
   temporaryDirectory: string;
-  /** The name for standard input. */
   stdinName?: string | undefined;
 }
 
@@ -94,9 +92,7 @@ export class Finder {
       const refusal = new MediaError(
         'not_a_file',
         phrase`${fact('subject', names.name)} is a directory, not a file.`,
-        {
-          hint: hint`To upload what is in it: ${command('uploadDirectory', names.name)}`,
-        },
+        {hint: hint`To upload what is in it: ${command('uploadDirectory', names.name)}`},
       );
       return {file, source: failingSource(refusal, names)};
     }
@@ -110,7 +106,6 @@ export class Finder {
     return {file, source};
   }
 
-  /** The files in a directory. */
   async *#below(directory: ByteName): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, cwd, files, all} = this.#options;
     const rules: WalkRules = {...filters, hides: relative => !all && isHiddenName(relative)};

@@ -161,9 +161,8 @@ function shardError(what: string): MediaError {
 
 function noEngineError(): MediaError {
   const variables = jobEngines.map(({name, index}) => `${index} (${name})`).join(', ');
-  return new MediaError(
-    'usage',
-    `No batch system was found: none of SLURM_ARRAY_TASK_ID (Slurm), ${variables} is set.`,
-    {hint: hint`Set the part with ${option('shard', 'K/N')}. On Kubernetes, also set ${countVariable} to N.`},
-  );
+  const sentence = `No batch system was found: none of SLURM_ARRAY_TASK_ID (Slurm), ${variables} is set.`;
+  return new MediaError('usage', sentence, {
+    hint: hint`Set the part with ${option('shard', 'K/N')}. On Kubernetes, also set ${countVariable} to N.`,
+  });
 }

@@ -1,5 +1,5 @@
 import type {Stats} from 'node:fs';
-import {MediaError, systemError, tooManyOpen} from '../../../errors.ts';
+import {emptyFileError, MediaError, systemError, tooManyOpen} from '../../../errors.ts';
 import {command, fact, type Hint, hint, option, phrase} from '../../../hint.ts';
 import type {StopSignal} from '../../../host.ts';
 import type {FileSystem} from '../../../lib/files/file-system.ts';
@@ -37,13 +37,10 @@ export function checkedSourceAt(disk: Disk, name: string, path: string): Source 
     const isThere = (await file.realPath()) === path;
     if (isThere) first ??= inode;
     if (isThere && first === inode) return;
-    throw new MediaError(
-      'source_changed',
-      phrase`${fact('subject', name)} is no longer the file that was checked.`,
-      {
-        hint: 'It was not sent. Try again when no program replaces it.',
-      },
-    );
+    const sentence = phrase`${fact('subject', name)} is no longer the file that was checked.`;
+    throw new MediaError('source_changed', sentence, {
+      hint: 'It was not sent. Try again when no program replaces it.',
+    });
   });
 }
 
@@ -71,11 +68,7 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
   try {
     if (!file.opened.isFile()) throw notAFileError(name, file.opened);
     await admit?.(file);
-    if (file.opened.size === 0n)
-      throw new MediaError(
-        'empty_file',
-        phrase`${fact('subject', name, 'is')} empty: there is nothing to upload.`,
-      );
+    if (file.opened.size === 0n) throw emptyFileError(name, 'is');
     return new OpenFile(name, file, {path});
   } catch (error) {
     await file.close();
@@ -84,17 +77,11 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
 }
 
 function notAFileError(name: string, stats: Pick<Stats, 'isDirectory' | 'isFIFO' | 'isSocket'>): MediaError {
-  const kind = stats.isDirectory()
-    ? 'a directory'
-    : stats.isFIFO()
-      ? 'a FIFO'
-      : stats.isSocket()
-        ? 'a socket'
-        : 'a device';
+  const other = stats.isSocket() ? 'a socket' : 'a device';
+  const kind = stats.isDirectory() ? 'a directory' : stats.isFIFO() ? 'a FIFO' : other;
+  const stream = command('uploadStream', stats.isFIFO() ? 'FIFO' : 'DEVICE');
   return new MediaError('not_a_file', phrase`${fact('subject', name)} is ${kind}, not a regular file.`, {
-    hint: stats.isDirectory()
-      ? 'Name the files in it.'
-      : hint`${command('uploadStream', kind === 'a FIFO' ? 'FIFO' : 'DEVICE')}`,
+    hint: stats.isDirectory() ? 'Name the files in it.' : hint`${stream}`,
   });
 }
 
@@ -118,12 +105,10 @@ async function describeOpenError(
   if (isOutOfDescriptors(cause))
     return tooManyOpen(phrase`${fact('subject', name, 'could')} not be opened`, cause);
   const code = systemCode(cause);
-  if (code === 'ELOOP')
-    return new MediaError(
-      'file_unreadable',
-      phrase`${fact('subject', name)} is a symbolic link that leads to itself.`,
-      {cause},
-    );
+  if (code === 'ELOOP') {
+    const message = phrase`${fact('subject', name)} is a symbolic link that leads to itself.`;
+    return new MediaError('file_unreadable', message, {cause});
+  }
   if (code !== 'ENAMETOOLONG')
     return systemError('file_unreadable', phrase`${fact('subject', name, 'could')} not be read`, cause);
   const sentence = `${name.slice(0, 60)}... is too long to be the name of a file.`;

@@ -198,7 +198,6 @@ const sampleBytes = 1024;
 export class ReadSamples {
   readonly #runs: Run[] = [];
 
-  /** Records a read at a position. */
   add(position: number, bytes: Uint8Array): void {
     const {length} = bytes;
     const sample = bytes.subarray(0, sampleLength(length));

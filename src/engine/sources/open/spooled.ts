@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import type {Readable} from 'node:stream';
-import {MediaError, systemError} from '../../../errors.ts';
+import {emptyFileError, MediaError, systemError} from '../../../errors.ts';
 import {fact, phrase} from '../../../hint.ts';
 import type {StopSignal} from '../../../host.ts';
 import type {FileSystem} from '../../../lib/files/file-system.ts';
@@ -13,7 +13,6 @@ export interface SpoolOptions {
   /** What they are, as messages begin: "Standard input". */
   what: string;
   name: string;
-  /** Opens the stream of them. */
   stream: () => Readable;
   temporaryDirectory: string;
   files: FileSystem;
@@ -37,11 +36,7 @@ async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<
   try {
     await copy(options, fd, signal);
     const stats = await files.asyncFs.fstat(fd, {bigint: true});
-    if (stats.size === 0n)
-      throw new MediaError(
-        'empty_file',
-        phrase`${fact('subject', what, 'was')} empty: there is nothing to upload.`,
-      );
+    if (stats.size === 0n) throw emptyFileError(what, 'was');
     return new OpenFile(what, new Disk(files).fileOf(fd, path, stats, false, signal), {afterClose: remove});
   } catch (error) {
     await files.asyncFs.close(fd).finally(remove);

@@ -31,10 +31,7 @@ type UnsureAttempt = {kind: 'unsure'};
 
 /** How long to wait for progress while sending, by default, in milliseconds. */
 const defaultStallMs = 60_000;
-/**
- * How long to wait for a response after the last byte, by default, in milliseconds: the service may process the file
- * first.
- */
+/** The default wait for a response after the last byte, in ms: the service may process the file first. */
 const defaultResponseMs = 600_000;
 
 /** How long it takes to read a response that arrived before a timeout. */

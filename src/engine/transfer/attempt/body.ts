@@ -9,20 +9,14 @@ import type {RateLimit} from './rate-limit.ts';
 
 export interface BodyOptions {
   source: OpenSource;
-  /**
-   * Returns what is sent instead of these bytes of the source, as many, without changing them; unset if they are sent
-   * as they are.
-   */
+  /** Returns what is sent instead of these bytes, as many, in other memory; unset if they are sent as they are. */
   transformed?: ((bytes: Uint8Array, position: number) => Uint8Array) | undefined;
   clock: Clock;
   /** Shared by all uploads, if there is a limit. */
   rateLimit?: RateLimit | undefined;
   /** Where the journal records that the last chunk is about to be sent, which needs the hash of the source. */
   entry?: UploadLog | undefined;
-  /**
-   * Whether the source is hashed while it is sent even without an entry, since only that can show whether it has
-   * changed.
-   */
+  /** Whether the source is hashed even without an entry, since only that can show whether it has changed. */
   isHashed?: boolean;
 }
 
@@ -40,9 +34,7 @@ export interface BodyWatcher {
   failed(error: unknown): void;
 }
 
-/**
- * Why a body fails if only a hash of the content, which was not computed, could show whether the source has changed.
- */
+/** Why a body fails if only a hash, which was not computed, could show whether the source has changed. */
 export const needsHash = new Error('The source may have changed.');
 
 /** Bodies of this size or more wait for a round trip before their release, since the service may be refusing them. */
@@ -51,10 +43,7 @@ const longPauseBytes = 4 * 1024 * 1024;
 /** Smaller bodies wait this many milliseconds, enough for a nearby service; those of one chunk do not wait. */
 const shortPauseMs = 5;
 
-/**
- * Opens a source as the body of one attempt. A small file without a rate limit is read here, others while they are
- * sent.
- */
+/** Opens a source as the body of one attempt. A small file without a rate limit is read here. */
 export async function openBody(options: BodyOptions, watcher: BodyWatcher): Promise<Body> {
   const {source, rateLimit} = options;
   const small = rateLimit === undefined ? await source.small?.() : undefined;
@@ -65,9 +54,7 @@ export async function openBody(options: BodyOptions, watcher: BodyWatcher): Prom
   return bodyOf(options, watcher, small);
 }
 
-/**
- * The body of one attempt. Its last chunk waits until no refusal came, the source is unchanged and the journal knows.
- */
+/** The body of an attempt. Its last chunk waits until no refusal came, the source is unchanged, the journal knows. */
 function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent | undefined): Body {
   const {source, entry, transformed} = options;
   const sha256 = entry?.sha256;

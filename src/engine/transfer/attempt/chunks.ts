@@ -5,18 +5,13 @@ import type {OpenSource} from '../../sources/open/source.ts';
 /** The size of a read, in bytes, and the largest chunk until much has been sent. */
 const blockBytes = 256 * 1024;
 
-/**
- * The largest chunk and read of all: on a fast connection, they take a quarter less CPU time than those of
- * `blockBytes`.
- */
+/** The largest chunk and read: on a fast link, they take a quarter less CPU time than those of `blockBytes`. */
 const largestChunk = 1024 * 1024;
 
 /** The smallest chunk without a rate limit, in bytes. */
 export const smallestChunk = 64 * 1024;
 
-/**
- * The size of chunks: large for throughput, small on a slow connection, where each chunk restarts the stall timeout.
- */
+/** The size of chunks: large for throughput, small on a slow link, where each chunk restarts the stall timeout. */
 export class Pace {
   readonly #isFixed: boolean;
   #sent = 0;
@@ -42,10 +37,7 @@ export class Pace {
 /** The blocks of memory that a file is read into. */
 const blockCount = 2;
 
-/**
- * Memory into which files were read, for the next files: the system has to clear new memory, which takes a tenth of the
- * CPU time of photos of 3 MB.
- */
+/** Memory of earlier files, for the next: to clear new memory takes a tenth of the CPU time of photos of 3 MB. */
 const spare: Uint8Array[] = [];
 
 /** Enough for the uploads that end at about the same time; usually pieces of 256 KiB. */

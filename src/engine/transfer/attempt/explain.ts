@@ -38,7 +38,6 @@ export function explain(
 
 const notOfService = hint`Check ${setting('baseUrl')}: the media service does not respond like this.`;
 
-/** The error for a failure, whatever the verdict is. */
 export function describeFailure(failure: Failure, host: string, longWaitMs?: number): MediaError {
   switch (failure.kind) {
     case 'error':
@@ -87,28 +86,19 @@ export function describeRefusal(refusal: Refused, host: string, longWaitMs?: num
   const noRecord = refusal.message === undefined;
   if (status === 401) return describeUnauthorized(refusal, host, details);
   if (status === 403 || status === 404) {
-    return new MediaError(
-      status === 403 ? 'forbidden' : 'not_found',
-      phrase`${host} returned ${String(status)}${said(refusal, 'the key lacks permission, or the base URL is wrong')}`,
-      {
-        ...details,
-        hint: hint`Check that the key may upload and that ${setting('baseUrl')} is right${noRecord ? '; the response is not an error record, so it may come from a proxy in between' : ''}.`,
-      },
-    );
+    const message = phrase`${host} returned ${String(status)}${said(refusal, 'the key lacks permission, or the base URL is wrong')}`;
+    return new MediaError(status === 403 ? 'forbidden' : 'not_found', message, {
+      ...details,
+      hint: hint`Check that the key may upload and that ${setting('baseUrl')} is right${noRecord ? '; the response is not an error record, so it may come from a proxy in between' : ''}.`,
+    });
   }
   if (status >= 300 && status < 400) return describeRedirect(refusal, host, details);
   const [code, did] = refusalVerb(refusal);
   const wait = longWaitMs === undefined ? '' : ` It asks to wait ${longTime(longWaitMs)}.`;
-  return new MediaError(
-    code,
-    phrase`${host} ${did} (${String(status)})${said(refusal, plainReason(status))}${wait}`,
-    {
-      ...details,
-      ...(longWaitMs === undefined
-        ? hintFor(status)
-        : {hint: hint`Try again then, or ${command('waitLonger', Math.ceil(longWaitMs / 1000))}.`}),
-    },
-  );
+  const message = phrase`${host} ${did} (${String(status)})${said(refusal, plainReason(status))}${wait}`;
+  if (longWaitMs === undefined) return new MediaError(code, message, {...details, ...hintFor(status)});
+  const longer = command('waitLonger', Math.ceil(longWaitMs / 1000));
+  return new MediaError(code, message, {...details, hint: hint`Try again then, or ${longer}.`});
 }
 
 /** Services check a bearer token; what asks for Basic credentials stands in front of them. */
@@ -163,16 +153,11 @@ function describeRedirect({status, location}: Refused, host: string, details: Me
   const isSlash = path?.endsWith(`${uploadPath}/`);
   const onHost = isSlash ? 'the same URL with a slash at its end' : path && `${path} on the same host`;
   const where = onHost ?? target?.host ?? 'another URL';
-  return new MediaError(
-    'redirected',
-    `${host} redirects to ${where} (${status}); redirects are not followed, and the key is sent nowhere else.`,
-    {
-      ...details,
-      hint: isSlash
-        ? `Ask its operator to accept uploads at ${uploadPath}, without the slash: no other base URL helps.`
-        : redirectHint(target, host),
-    },
-  );
+  const message = `${host} redirects to ${where} (${status}); redirects are not followed, and the key is sent nowhere else.`;
+  const advice = isSlash
+    ? `Ask its operator to accept uploads at ${uploadPath}, without the slash: no other base URL helps.`
+    : redirectHint(target, host);
+  return new MediaError('redirected', message, {...details, hint: advice});
 }
 
 function redirectHint(target: URL | undefined, host: string): Hint {
@@ -202,9 +187,7 @@ export function unknownUploadHint(resends: boolean | undefined, isLast = false):
   return hint`Check whether the service has the file${command('sendAgain', how, isLast)}`;
 }
 
-/**
- * If other files use all descriptors, not even a module that decides a type can be loaded; any other error is a bug.
- */
+/** If other files use all descriptors, not even a module can be loaded; any other error is a bug. */
 export function openingError(name: string, error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   if (!isOutOfDescriptors(error)) throw error;

@@ -1,8 +1,6 @@
 import type {Clock, StopSignal} from '../../../host.ts';
 
-/**
- * A token bucket of a tenth of a second for all workers, each of which reserves its bytes and waits until they are due.
- */
+/** A token bucket of a tenth of a second for all workers: each reserves its bytes and waits until they are due. */
 export class RateLimit {
   /** The size of chunks, in bytes: about a twentieth of a second. */
   readonly chunkBytes: number;

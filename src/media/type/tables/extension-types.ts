@@ -68,7 +68,6 @@ const rawPictures =
   kodak-kdc leaf-mos mamiya-mef minolta-mdc minolta-mrw nikon-nef nikon-nrw olympus-orf pentax-pef phaseone-iiq
   samsung-srw sigma-x3f sinar-sti sony-arw sony-sr2 sony-srf`.split(/\s+/);
 
-/** The type of each of these extensions. */
 export const extensionTypes: ReadonlyMap<string, string> = byWord([
   ...extensionsOfTypes,
   ...rawPictures.map(name => [`image/x-${name}`, name.replace(/^.*-/, '')] as const),

@@ -42,34 +42,28 @@ const rawTiffs =
 /** Types whose bytes cannot or need not be distinguished: within a line, the file's name decides. */
 const families = [
   // The same container; only the extension distinguishes them.
-  ['video/x-ms-asf', 'video/x-ms-wmv', 'video/x-ms-wm'],
+  'video/x-ms-asf video/x-ms-wmv video/x-ms-wm',
   // Cameras and phones write .heic and .heif with any of HEIF's brands.
-  ['image/heif', 'image/heic', 'image/heif-sequence', 'image/heic-sequence', 'image/avci', 'image/avcs'],
+  'image/heif image/heic image/heif-sequence image/heic-sequence image/avci image/avcs',
   // An animated PNG is also a PNG.
-  ['image/png', 'image/apng'],
-  ['image/tiff', ...rawTiffs],
+  'image/png image/apng',
+  `image/tiff ${rawTiffs.join(' ')}`,
   // Canon's videos have the brand of its pictures.
-  ['image/x-canon-cr3', 'video/x-canon-crm'],
+  'image/x-canon-cr3 video/x-canon-crm',
   // MPEG-4 files that differ only in the major brand, and segments of streams.
-  ['video/mp4', 'video/x-m4v', 'video/x-f4v', 'video/iso.segment'],
+  'video/mp4 video/x-m4v video/x-f4v video/iso.segment',
   // A progressive JPEG, a JPEG with several pictures, and a video of JPEGs.
-  ['image/jpeg', 'image/pjpeg', 'image/mpo', 'video/x-mjpeg'],
+  'image/jpeg image/pjpeg image/mpo video/x-mjpeg',
   // A DVD's VOB is an MPEG program stream.
-  ['video/mpeg', 'video/x-ms-vob'],
+  'video/mpeg video/x-ms-vob',
   // The same format before and after its standard.
-  ['image/jxr', 'image/vnd.ms-photo'],
+  'image/jxr image/vnd.ms-photo',
   // mime-types has one type for two formats with the extension .ras.
-  ['image/x-cmu-raster', 'image/x-sun-raster'],
-  [
-    'image/x-portable-anymap',
-    'image/x-portable-arbitrarymap',
-    'image/x-portable-bitmap',
-    'image/x-portable-graymap',
-    'image/x-portable-pixmap',
-  ],
+  'image/x-cmu-raster image/x-sun-raster',
+  ['any', 'arbitrary', 'bit', 'gray', 'pix'].map(kind => `image/x-portable-${kind}map`).join(' '),
   // RGB is an older name of SGI's format.
-  ['image/sgi', 'image/x-rgb'],
-];
+  'image/sgi image/x-rgb',
+].map(types => types.split(' '));
 
 /** Types of bytes that may have a more specific type, which only the name shows. */
 const refinements = new Map<string, readonly string[]>([
@@ -82,13 +76,9 @@ const refinements = new Map<string, readonly string[]>([
   ['video/mp4', ['video/iso.segment']],
 ]);
 
-/** Formats that are text themselves. */
-export const textTypes: ReadonlySet<string> = new Set([
-  'image/cgm',
-  'image/vnd.dxf',
-  'image/x-xbitmap',
-  'image/x-xpixmap',
-]);
+export const textTypes: ReadonlySet<string> = new Set(
+  'image/cgm image/vnd.dxf image/x-xbitmap image/x-xpixmap'.split(' '),
+);
 
 /** The bytes that no file of a type can do without: its signature, and the structures that each file has. */
 const leastSizes = byWord([

@@ -112,7 +112,6 @@ function segmentSource(segment: string, dot: boolean): string {
   return `${guard}${withStars(runs, '[^/]')}`;
 }
 
-/** The characters of the classes that have names. */
 const namedClasses: Readonly<Record<string, string>> = {
   alnum: '\\p{Alpha}\\p{Nd}',
   alpha: '\\p{Alpha}',
