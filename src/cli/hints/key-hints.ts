@@ -158,7 +158,7 @@ const ofUpload = (flag: string) => (value?: string) =>
 /** The face of a command without options for the transfer. */
 function otherCommand(
   face: Face,
-  {name, isOnce}: Outcome,
+  {file: name, isOnce}: Outcome,
   {options, journal}: {options: string; journal?: string},
 ): Face {
   const memory = journal === undefined ? '--once' : `--journal ${shellQuoted(journal)}`;

@@ -35,7 +35,7 @@ export class GithubReport {
   }
 
   add(outcome: Outcome, noUrl?: MediaError): void {
-    const {position, name} = outcome;
+    const {position, file: name} = outcome;
     if (noUrl !== undefined) this.#annotate(noUrl, name);
     if ('error' in outcome) {
       const {code, messageToKeep} = outcome.error;
@@ -142,7 +142,7 @@ async function endOf(path: string, files: FileSystem): Promise<{size: number; is
   }
 }
 
-function row({name, status}: Outcome, result: string): string {
+function row({file: name, status}: Outcome, result: string): string {
   return `| ${markdownText(name)} | ${status} | ${result} |`;
 }
 
