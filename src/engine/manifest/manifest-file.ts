@@ -49,7 +49,23 @@ const entryShape = {url: optional(isString), ...unknownShape, contentType: isStr
 const nesting = {levels: 3, deepest: 503};
 
 /** What git writes on lines of their own around the sides of a conflict. */
-export const conflictMarker = /^(?:<{7}|\|{7}|={7}|>{7})(?: .*)?\r?$/m;
+const conflictMarker = /^(?:<{7}|\|{7}|={7}|>{7})(?: .*)?\r?$/m;
+
+/** The texts of both sides of a conflict, in which the lines of the other are empty; a text without one as it is. */
+export function sidesOf(text: string): string[] {
+  if (!conflictMarker.test(text)) return [text];
+  const lines = text.split('\n');
+  return ['<', '='].map(ours => {
+    let part = 'both';
+    return lines
+      .map(line => {
+        const isMarker = conflictMarker.test(line);
+        if (isMarker) part = line.startsWith('>') ? 'both' : line.slice(0, 1);
+        return isMarker || (part !== 'both' && part !== ours) ? '' : line;
+      })
+      .join('\n');
+  });
+}
 
 /** Reads a manifest of any layout. Throws a sentence with the line unless it is one that this version reads. */
 export function parseManifest(text: string, displayPath: string): Manifest {

@@ -3,9 +3,10 @@ import {basename, dirname, join} from 'node:path';
 import {throwAs} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {draftOf, replaceContent, replaceDurably} from '../../lib/files/durable.ts';
+import {inodeOf} from '../../lib/files/file-system.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {ignoreMissing} from '../../lib/system-code.ts';
-import {type Manifest, parseManifest, renderManifest} from './manifest-file.ts';
+import {type Manifest, parseManifest, renderManifest, sidesOf} from './manifest-file.ts';
 import {type MergedManifest, mergeManifests} from './merge-manifests.ts';
 
 type Files = Pick<Host, 'cwd' | 'files'>;
@@ -27,7 +28,7 @@ export async function manifestPath(path: string, host: Files): Promise<string> {
 
 /** Reads a manifest; undefined if there is none. */
 export async function readManifest(path: string, host: Files): Promise<Manifest | undefined> {
-  const text = await readText(path, host);
+  const text = await readManifestText(path, host);
   return text === undefined ? undefined : parseManifest(text, path);
 }
 
@@ -50,14 +51,16 @@ export async function writeManifest(
     return true;
   };
   for (;;) {
-    const now = await readText(path, host);
+    const now = await readManifestText(path, host);
     let merged: MergedManifest = {manifest: ours, undecided: []};
     if (now !== undefined && now !== ours.text) {
       const base = ours.text === '' ? undefined : parseManifest(ours.text, path);
       merged = await mergeManifests(base, parseManifest(now, path), ours, hashOf);
     }
     const text = renderManifest(merged.manifest);
-    if (now !== undefined && renderManifest(parseManifest(now, path)) === text) return merged;
+    const [side, otherSide] = now === undefined ? [] : sidesOf(now);
+    if (side !== undefined && otherSide === undefined && renderManifest(parseManifest(side, path)) === text)
+      return merged;
     const isWritten = await replace(now, text).catch(
       throwAs('journal_failed', `The manifest ${path} could not be written`, checkDisk),
     );
@@ -67,7 +70,8 @@ export async function writeManifest(
 
 const checkDisk = 'Check its disk, and that you may write there.';
 
-async function readText(path: string, host: Files): Promise<string | undefined> {
+/** Reads the text of a manifest, which may be a conflict; undefined if there is none. */
+export async function readManifestText(path: string, host: Files): Promise<string | undefined> {
   const target = await manifestPath(path, host);
   try {
     const stats = await host.files.stat(target).catch(ignoreMissing);
@@ -78,4 +82,15 @@ async function readText(path: string, host: Files): Promise<string | undefined> 
   } catch (error) {
     return throwAs('journal_failed', `The manifest ${path} could not be read`)(error);
   }
+}
+
+/** Whether a file begins as a manifest does, and not as a journal, whose first name is "journal". */
+export async function isManifest(path: string, {cwd, files}: Files): Promise<boolean> {
+  const absolute = resolveUserPath(cwd(), path);
+  if ((await inodeOf(absolute, 'file', files)) === undefined) return false;
+  const handle = await files.open(absolute, 'r').catch(() => undefined);
+  const reading = handle?.read(Buffer.alloc(4096), 0, 4096, 0).catch(() => undefined);
+  const head = (await reading)?.buffer.toString() ?? '';
+  await handle?.close();
+  return /^\ufeff?\s*(<{7} |\{\s*"(?!journal")[^"]*"\s*:)/.test(head);
 }
