@@ -699,7 +699,7 @@ describe('media journal merge', () => {
     await one.write(`${other}\n`, join(one.directory, 'all'));
     expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
       exitCode: 1,
-      error: expect.stringContaining('all of https://other.example'),
+      error: expect.stringContaining('all to https://other.example'),
     });
     expect(await one.text(join(one.directory, 'all'))).toBe(`${other}\n`);
   });
