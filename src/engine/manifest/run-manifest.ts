@@ -1,11 +1,11 @@
 import {dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
-import {MediaError} from '../../errors.ts';
+import {MediaError, throwAs} from '../../errors.ts';
 import {fact, type Hint, hint, option, phrase} from '../../hint.ts';
 import type {Host} from '../../host.ts';
 import {syncDirectory} from '../../lib/files/durable.ts';
 import {toText} from '../../lib/files/typed-path.ts';
 import {type Loose, omitUndefined} from '../../lib/object.ts';
-import {ignoreMissing, isMissing} from '../../lib/system-code.ts';
+import {isMissing} from '../../lib/system-code.ts';
 import {
   formatHeader,
   formatTransition,
@@ -77,7 +77,7 @@ export class RunManifest implements JournalManifest {
   static async at(displayPath: string, host: Host, options: ManifestOptions = {}): Promise<RunManifest> {
     const path = await manifestPath(displayPath, host);
     const named = dirname(resolve(host.cwd(), displayPath));
-    const real = await host.files.realpath(named).catch(ignoreMissing);
+    const real = await host.files.realpath(named).catch(() => undefined);
     return new RunManifest(displayPath, path, real === dirname(path) ? named : dirname(path), host, options);
   }
 
@@ -195,9 +195,11 @@ export class RunManifest implements JournalManifest {
     if (files.size + unknown.size > 0 || before.text !== '')
       await writeManifest(this.displayPath, after, this.#host, async key => hashes.get(key));
     if (!isComplete) return;
-    await this.#host.files.rm(resolve(this.#host.cwd(), this.journalPath), {force: true});
+    const {cwd, files: disk} = this.#host;
+    const removal = disk.rm(resolve(cwd(), this.journalPath), {force: true});
     // A journal that comes back after a power cut would bring back what was forgotten since.
-    await syncDirectory(this.#directories[0], this.#host.files);
+    const isDurable = removal.then(() => syncDirectory(this.#directories[0], disk));
+    await isDurable.catch(throwAs('journal_failed', `The journal ${this.journalPath} could not be removed`));
   }
 
   async #prune(files: Map<string, ManifestEntry>, prunes: (path: string) => boolean): Promise<void> {
