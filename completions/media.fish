@@ -17,9 +17,9 @@ function __media_takes_value
     contains -- $argv[2] --profile --base-url --cacert; and return 0
     switch $argv[1]
         case 'upload'
-            contains -- $argv[2] --exclude --files-from --name --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --shard
+            contains -- $argv[2] --exclude --files-from --name --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --manifest --journal --shard
         case 'rewrite'
-            contains -- $argv[2] --out-dir --front-matter --root --static --template --geotags -c --concurrency --journal
+            contains -- $argv[2] --out-dir --front-matter --root --static --template --geotags -c --concurrency --manifest --journal
         case 'login'
             contains -- $argv[2] --timeout
         case 'whoami'
@@ -156,8 +156,11 @@ complete -c media -n '__media_is "upload"' -l deadline -x -d 'stop the whole run
 complete -c media -n '__media_is "upload"' -l timeout -x -d 'how long to wait for progress, and for a response after the last byte'
 complete -c media -n '__media_is "upload"' -l on-unknown -x -a 'hold retry' -d 'what to do when a file may or may not have been stored'
 complete -c media -n '__media_is "upload"' -l verify -x -a 'warn strict' -d 'compare size, type, width and height in the record with the file'
-complete -c media -n '__media_is "upload"' -l journal -x -a '(__media_files)' -d 'record what was uploaded, and continue there next time'
 complete -c media -n '__media_is "upload"' -l once -d 'skip what this machine has already uploaded'
+complete -c media -n '__media_is "upload"' -l manifest -x -a '(__media_files)' -d 'skip what this file of the repository records, and add what is uploaded'
+complete -c media -n '__media_is "upload"' -l check -d 'send nothing; fail if the manifest lacks a file as it is now'
+complete -c media -n '__media_is "upload"' -l prune -d 'remove files that are gone from the manifest'
+complete -c media -n '__media_is "upload"' -l journal -x -a '(__media_files)' -d 'record what was uploaded, and continue there next time'
 complete -c media -n '__media_is "upload"' -l no-once -d 'ignore the once setting of the profile'
 complete -c media -n '__media_is "upload"' -l shard -x -a 'auto' -d 'upload only part k of n of the inputs; auto asks the CI or batch system'
 complete -c media -n '__media_is "upload"' -l ci -d 'in GitHub Actions, also write annotations, outputs and a summary'
@@ -176,6 +179,7 @@ complete -c media -n '__media_is "rewrite"' -l ndjson -d 'print one JSON line pe
 complete -c media -n '__media_is "rewrite"' -l template -x -d 'print this text for each uploaded file, such as "{file}\\t{url}\\n"'
 complete -c media -n '__media_is "rewrite"' -l geotags -x -a 'keep warn strip' -d 'warn of files that tell where they were taken, or send them without it'
 complete -c media -n '__media_is "rewrite"' -s c -l concurrency -x -d 'files to upload at the same time; auto adapts to the network'
+complete -c media -n '__media_is "rewrite"' -l manifest -x -a '(__media_files)' -d 'take URLs from this file of the repository, and add what is uploaded'
 complete -c media -n '__media_is "rewrite"' -l journal -x -a '(__media_files)' -d 'record what was uploaded in this journal instead of this machine\'s own'
 complete -c media -n '__media_is "rewrite"' -l no-once -d 'upload again what this machine has already uploaded'
 complete -c media -n '__media_is "rewrite"' -l ci -d 'in GitHub Actions, also write annotations, outputs and a summary'

@@ -247,9 +247,10 @@ export class UploadRun {
     }
     if (several && this.#options.dryRun) for (const line of this.tally.sums()) report.note(line);
     this.#failures.end();
-    if ('outcomes' in this.#output) return;
-    for (const line of this.#advice(several)) report.note(line);
-    if (several) report.note(this.tally.summary());
+    if ('format' in this.#output) {
+      for (const line of this.#advice(several)) report.note(line);
+      if (several) report.note(this.tally.summary());
+    }
     if (manifest?.change !== undefined) report.note(`${manifest.displayPath}: ${manifest.change}`);
   }
 
