@@ -54,8 +54,8 @@ class Story {
   #names = 0;
   #boots = 0;
   readonly #history: Commit[] = [];
-  /** What is stored of runs whose journal is still there: its content, and the key that it had. */
-  #left = new Map<string, string>();
+  /** What is stored of runs whose journal is still there: its contents, each with a key that it had. */
+  #left: [content: string, key: string][] = [];
   /** Whether the run has written its manifest, as far as it knows. */
   #isWritten = false;
   /** Why content is not known any more. */
@@ -168,7 +168,7 @@ class Story {
           const files = new Map(this.#keys.map(one => [one, this.#contentOf(one)]));
           world.tell('the machine is lost with its disk');
           [this.#disks, this.#machine] = this.#newMachine();
-          this.#left = new Map();
+          this.#left = [];
           this.#checkOut(this.#history.at(-1) ?? {files, manifest: ''});
         });
     }
@@ -210,7 +210,7 @@ class Story {
 
   /** All content that the files here know: the manifest, and the journal of a run that was killed. */
   #known(): Set<string> {
-    return new Set([...contentsOf(this.#manifest), ...this.#left.keys()]);
+    return new Set([...contentsOf(this.#manifest), ...this.#left.map(([content]) => content)]);
   }
 
   /** Notes why content is not known any more. */
@@ -337,11 +337,11 @@ class Story {
   ): void {
     for (const {name, status} of outcomes) this.world.tell(`${name} is ${status}`);
     const {contents} = run;
-    for (const [key, content] of contents) if (run.stored.has(content)) this.#left.set(content, key);
+    for (const [key, content] of contents) if (run.stored.has(content)) this.#left.push([content, key]);
     this.#disks.settle();
     if (this.#disks.get(journalPath) !== undefined) return;
     const left = [...this.#left, ...run.before];
-    this.#left = new Map();
+    this.#left = [];
     const {files, unknown: doubted} = this.#manifest;
     const doubtedContents = new Set([...doubted.values()].map(one => one.sha256));
     for (const content of run.doubted) if (!doubtedContents.has(content)) this.broken.add(`${content} is not unknown any more`);
@@ -349,7 +349,8 @@ class Story {
     for (const outcome of this.#isWritten ? outcomes : []) {
       const content = contents.get(outcome.name) ?? '';
       const entry = files.get(outcome.name);
-      if (outcome.status === 'unknown' && !doubtedContents.has(content))
+      // With its key, a later file of equal content may have been sent again, and be stored.
+      if (outcome.status === 'unknown' && !contentsOf(this.#manifest).has(content))
         this.broken.add(`${outcome.name} is unknown, and not in the manifest`);
       if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') continue;
       const {id} = JSON.parse(entry?.record ?? '{}') as {id?: string};
@@ -357,11 +358,12 @@ class Story {
       if (entry?.sha256 !== content || !isStored)
         this.broken.add(`${outcome.name} is ${outcome.status}, and in the manifest as ${entry?.record}`);
     }
-    for (const [content, key] of left) {
+    for (const [content] of left) {
       if (contentsOf(this.#manifest).has(content)) continue;
       // Other content has its key now.
       this.#forgotten.set(content, 'replaced');
-      if (files.get(key) === undefined) this.broken.add(`${content.slice(0, 6)} of ${key} was known, and is not any more`);
+      if (!left.some(([other, key]) => other === content && files.has(key)))
+        this.broken.add(`${content.slice(0, 6)} was known, and is not any more`);
     }
   }
 
@@ -392,8 +394,8 @@ class Story {
     if (this.#manifestText !== text || this.#disks.get(manifestPath) !== inode)
       this.broken.add('a run with nothing to send changes the manifest');
     if (this.#service.stored.length !== stored) this.broken.add('the last run sends something');
-    // A process that is killed may leave the draft of a lock.
-    const rest = this.#disks.list('/a').filter(name => !/^(assets\/|\.media-)/.test(name));
+    // A process that is killed may leave what it was making a lock of, or removing one with.
+    const rest = this.#disks.list('/a').filter(name => !/^(assets\/|\.media-)|\.breaker$/.test(name));
     if (rest.join() !== 'media.json') this.broken.add(`a run leaves ${rest.join(', ')}`);
   }
 }
