@@ -221,6 +221,10 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     'the service did not say whether it is still the one that the journal belongs to; nothing was skipped or sent',
     'run the command again later',
   ],
+  manifest_outdated: [
+    '`--check` found a file that the manifest does not know, or not as it is now',
+    'run the command without `--check`, and commit the manifest',
+  ],
   not_tried: ['the run had ended before this input was tried', 'run the command again'],
   interrupted: [
     'stopped by a signal, or cancelled at a prompt',

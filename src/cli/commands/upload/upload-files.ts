@@ -17,7 +17,8 @@ export async function uploadFiles(
   const {host} = invocation;
   const {source = filesIn(host.cwd(), new Disk(host.files))} = flags;
   const inputFlags = {clipboard, source, inputs: clipboard ? [] : files};
-  const once = flags.journal === undefined && flags.once !== false;
+  const {journal, manifest} = flags;
+  const once = journal === undefined && manifest === undefined && flags.once !== false;
   const outcomes: Outcome[] = [];
   const status = await startRun({...uploadDefaults, ...flags, ...inputFlags, once}, invocation, {outcomes});
   return {status, outcomes};
