@@ -101,7 +101,7 @@ export class Tally {
     return {...this.#counts};
   }
 
-  /** The exit status of the batch (docs/design/contract.md, "Exit status"). */
+  /** The exit status of the batch (docs/errors.md). */
   exitStatus(): number {
     const {uploaded, skipped, checked, unknown} = this.#counts;
     const statuses = new Set<number>([...this.#codes].map(code => exitStatusOf[code]));
