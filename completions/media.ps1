@@ -159,7 +159,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
                 'list' = 'Print the result of each input; without a file, of everything that --once remembers.'
                 'check' = 'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.'
-                'merge' = 'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1.'
+                'merge' = 'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1. Manifests, also both sides of a git conflict, are joined.'
                 'resolve' = 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
                 'forget' = 'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.'
                 'help' = 'Print help for a command.'
@@ -202,8 +202,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '-o'; Takes = 'file'; Tip = 'the journal to write' }
-                @{ Name = '--output'; Takes = 'file'; Tip = 'the journal to write' }
+                @{ Name = '-o'; Takes = 'file'; Tip = 'the journal or manifest to write' }
+                @{ Name = '--output'; Takes = 'file'; Tip = 'the journal or manifest to write' }
                 @{ Name = '--exclude'; Takes = 'none'; Tip = 'skip matching files (directories, patterns, lists)' }
                 @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or from - for standard input' }
                 @{ Name = '--all'; Takes = ''; Tip = 'include hidden files, and try files that are not images or videos' }
@@ -388,7 +388,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '--json'; Takes = ''; Tip = 'print all commands, options, exit statuses and error codes as JSON, or one command' }
                 @{ Name = '--man'; Takes = ''; Tip = 'print the manual page, for man -l -' }
-                @{ Name = '--schema'; Takes = 'words record upload error warning progress whoami doctor config-list journal-list journal-check rewrite watch serve'; Tip = 'print the JSON Schema of a kind of output' }
+                @{ Name = '--schema'; Takes = 'words record upload error warning progress whoami doctor config-list journal-list journal-check rewrite watch serve manifest'; Tip = 'print the JSON Schema of a kind of output' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )

@@ -116,7 +116,14 @@ const allowed: Record<string, string[]> = {
   ],
   'cli/commands': [
     ...['cli/hints', 'cli/output', 'cli/session', 'cli/settings', 'documents', 'embedded'],
-    ...['engine/http', 'engine/journal', 'engine/service', 'engine/sources', 'engine/transfer'],
+    ...[
+      'engine/http',
+      'engine/journal',
+      'engine/manifest',
+      'engine/service',
+      'engine/sources',
+      'engine/transfer',
+    ],
     ...['media/pixels', 'media/type', 'package-file.ts'],
   ],
   'cli/session': [
@@ -134,6 +141,7 @@ const allowed: Record<string, string[]> = {
   embedded: ['media/pixels', 'package-file.ts'],
   'engine/transfer': ['engine/http', 'engine/journal', 'engine/service', 'engine/sources', 'media/location'],
   'engine/journal': ['engine/service', 'engine/sources'],
+  'engine/manifest': ['engine/service'],
   'engine/service': ['engine/http'],
   'engine/sources': ['media/type'],
   'engine/http': [],

@@ -8,4 +8,4 @@ export {openJournal} from './open.ts';
 export {entryReason, JournalSet, type Verdict} from './proof.ts';
 export {type JournalReader, readJournal, readJournals} from './reader.ts';
 export type {Journal} from './run-journal.ts';
-export {requireSameService} from './scope.ts';
+export {commonScope, requireSameService} from './scope.ts';

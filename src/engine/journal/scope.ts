@@ -128,9 +128,9 @@ function scopesAgree(one: Scope, other: Scope): boolean {
 function mixedServicesError(displayPath: string, one: Scope, otherPath: string, other: Scope): MediaError {
   const isOneName = ownerText(one) === ownerText(other);
   const nameIn = (scope: Scope) => `${ownerText(scope)}${isOneName ? ` (ID ${scope.serviceId})` : ''}`;
-  const sentence = `${displayPath} is a journal of ${nameIn(one)}, and ${otherPath} of ${nameIn(other)}.`;
+  const sentence = `${displayPath} belongs to ${nameIn(one)}, and ${otherPath} to ${nameIn(other)}.`;
   return new MediaError('journal_of_other_service', sentence, {
-    hint: 'A journal is valid for one service and account only: keep one for each.',
+    hint: 'Keep a file of its own for each service and account.',
   });
 }
 

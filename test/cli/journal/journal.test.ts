@@ -1,4 +1,4 @@
-import {mkdir, readdir, stat, symlink, utimes, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, stat, symlink, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {Command} from 'commander';
@@ -699,7 +699,7 @@ describe('media journal merge', () => {
     await one.write(`${other}\n`, join(one.directory, 'all'));
     expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
       exitCode: 1,
-      error: expect.stringContaining('all of https://other.example'),
+      error: expect.stringContaining('all to https://other.example'),
     });
     expect(await one.text(join(one.directory, 'all'))).toBe(`${other}\n`);
   });
@@ -921,5 +921,81 @@ describe('media journal forget', () => {
       exitCode: 2,
       error: 'The journal j contains no stored upload a.png.',
     });
+  });
+});
+
+describe('manifests', () => {
+  const line = (key: string, content: string, record = `{"id":"${content}"}`) =>
+    `    ${JSON.stringify(key)}: {"sha256": "${sha256(content)}", "size": ${content.length}, "contentType": "image/png", "record": ${record}}`;
+  const manifest = (...lines: string[]) =>
+    `{\n  "version": 1,\n  "service": "${scope.service}",\n  "files": {\n${lines.join(',\n')}\n  }\n}\n`;
+  const read = (one: Bench, name: string) => readFile(join(one.directory, name), 'utf8');
+
+  it('merge joins them: whole entries, every digit kept', async () => {
+    const one = await bench();
+    const exact = '{"id":12345678901234567890,"size":1.0}';
+    await files(one, {
+      'part-1.json': manifest(line('b.png', 'b', exact)),
+      'part-2.json': manifest(line('a.png', 'a').replace('{', '{"alt": 1.0, ')),
+    });
+    expect(await media(one, 'merge', '-o', 'media.json', 'part-1.json', 'part-2.json')).toMatchObject({
+      exitCode: 0,
+      stderr: 'media.json: 2 files, 0 unknown.\n',
+    });
+    const joined = manifest(line('a.png', 'a').replace(/}$/, ', "alt": 1.0}'), line('b.png', 'b', exact));
+    expect(await read(one, 'media.json')).toBe(joined);
+    // What the file knows is kept, and a second time changes nothing.
+    await media(one, 'merge', '-o', 'media.json', 'part-1.json');
+    expect(await read(one, 'media.json')).toBe(joined);
+  });
+
+  it('merge: of two contents of a key, the one that the file on disk has; else an error that names it', async () => {
+    const one = await bench();
+    await files(one, {
+      'part-1.json': manifest(line('assets/a.png', 'old'), line('b.png', 'b')),
+      'part-2.json': manifest(line('assets/a.png', 'new')),
+      'assets/a.png': 'neither',
+    });
+    const command = ['merge', '-o', 'media.json', 'part-1.json', 'part-2.json'];
+    expect(await media(one, ...command)).toMatchObject({
+      exitCode: 1,
+      error: 'assets/a.png has two contents in these manifests, and the file has neither.',
+    });
+    await expect(read(one, 'media.json')).rejects.toThrow('ENOENT');
+    for (const content of ['new', 'old']) {
+      await files(one, {'assets/a.png': content});
+      expect(await media(one, ...command)).toMatchObject({exitCode: 0});
+      expect(await read(one, 'media.json')).toBe(manifest(line('assets/a.png', content), line('b.png', 'b')));
+    }
+  });
+
+  it('merge says which content is stored twice, and keeps the same record for everyone', async () => {
+    const one = await bench();
+    await files(one, {
+      'part-1.json': manifest(line('a.png', 'a', '{"id":"med_2"}')),
+      'part-2.json': manifest(line('a.png', 'a', '{"id":"med_1"}')),
+    });
+    for (const [output, ...parts] of [
+      ['m', 'part-1.json', 'part-2.json'],
+      ['n', 'part-2.json', 'part-1.json'],
+    ] as const) {
+      const {stderr} = await media(one, 'merge', '-o', output, ...parts);
+      expect(stderr).toContain('a.png is stored twice with the same content, as med_1 and med_2.\n');
+      expect(await read(one, output)).toBe(await read(one, 'part-2.json'));
+    }
+  });
+
+  it.each([
+    ['of another service', (text: string) => text.replace(scope.service, 'https://other.test'), 'belongs to'],
+    ['missing', () => undefined, 'The manifest part-2.json does not exist.'],
+    ['that is no manifest', () => '{"journal":"media"}', 'line 1 does not have "version": 1.'],
+  ])('merge refuses a part %s, and writes nothing', async (_what, change, message) => {
+    const one = await bench();
+    const text = manifest(line('a.png', 'a'));
+    const changed = change(text);
+    await files(one, {'part-1.json': text, ...(changed !== undefined && {'part-2.json': changed})});
+    const {exitCode, error} = await media(one, 'merge', '-o', 'media.json', 'part-1.json', 'part-2.json');
+    expect({exitCode, error}).toEqual({exitCode: 1, error: expect.stringContaining(message)});
+    await expect(read(one, 'media.json')).rejects.toThrow('ENOENT');
   });
 });
