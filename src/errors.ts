@@ -78,6 +78,7 @@ const codes = {
   journal_failed: [1, 'lasting', 'unrecorded'],
   journal_unproven: [1],
   journal_unverified: [6],
+  manifest_outdated: [1],
 
   not_tried: [1],
   interrupted: [1, 'passing'],

@@ -118,6 +118,10 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
     'the service does not say whether the journal is its own; nothing was sent',
     'run again later',
   ],
+  manifest_outdated: [
+    '`--check`: the manifest does not know a file as it is now',
+    'run without `--check`, and commit the manifest',
+  ],
   not_tried: ['the run ended before this input', 'run again'],
   interrupted: ['stopped by a signal, or cancelled at a prompt', 'run again with its journal'],
   internal: ['a bug in `media`', 'report it'],

@@ -45,6 +45,11 @@ export interface UploadOptions {
   contentType?: string;
   /** A file that records what was sent, so that the same call continues. Created if missing. */
   journal?: string;
+  /**
+   * A file of a repository that records what is stored, such as `media.json`: content in it is skipped, and what is
+   * uploaded is added at the end. Not with a journal.
+   */
+  manifest?: string;
   /** Checks everything and sends nothing. */
   dryRun?: boolean;
   /** Compares the record with the file: a difference is a warning, or the result `mismatched`. */
@@ -108,7 +113,7 @@ type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several' | 'observer'
 
 async function* run(
   inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
-  {signal, cwd, client, journal: journalPath, observer}: UploadOptions,
+  {signal, cwd, client, journal: journalPath, manifest: manifestPath, observer}: UploadOptions,
   checked: Checked,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
@@ -125,10 +130,18 @@ async function* run(
   signal?.addEventListener('abort', onAbort, {once: true});
   let journal: JournalLookup | undefined;
   try {
-    if (journalPath !== undefined) {
-      const path = cwd === undefined ? journalPath : resolve(cwd, journalPath);
-      const scope = {service: client.baseUrl ?? client.host};
-      const identify = client.serviceId && (async () => client.serviceId?.(stop));
+    const service = client.baseUrl ?? client.host;
+    const identify = client.serviceId && (async () => client.serviceId?.(stop));
+    const inDirectory = (path: string) => (cwd === undefined ? path : resolve(cwd, path));
+    if (manifestPath !== undefined) {
+      const {lookUpInManifest, openManifest} = await import('../engine/manifest/run-manifest.ts');
+      const path = inDirectory(manifestPath);
+      journal = checked.dryRun
+        ? await lookUpInManifest(path, host, {service})
+        : await openManifest(path, host, {service, identify, stop});
+    } else if (journalPath !== undefined) {
+      const path = inDirectory(journalPath);
+      const scope = {service};
       journal = checked.dryRun
         ? await readLookup(path, host, scope, {identify})
         : await openJournal(path, host, {scope, identify, stop});
@@ -164,6 +177,7 @@ export const uploadChecks: Checks<UploadOptions> = {
   types: check.choice('extension', 'content', 'strict'),
   contentType: check.text,
   journal: check.text,
+  manifest: check.text,
   dryRun: check.flag,
   verify: check.choice('warn', 'strict'),
   geotags: check.choice('keep', 'warn', 'strip'),
@@ -174,6 +188,11 @@ export const uploadChecks: Checks<UploadOptions> = {
 
 function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
   checkOptions(options, uploadChecks);
+  if (options.journal !== undefined && options.manifest !== undefined)
+    throw new MediaError(
+      'usage',
+      'A journal and a manifest were given together: each is a memory of its own.',
+    );
   const {client, onUnknown = 'declared', types = 'extension', concurrency = 'auto'} = options;
   const contentType = options.contentType === undefined ? undefined : parseContentType(options.contentType);
   return {

@@ -18,7 +18,7 @@ import {type UploadFlags, uploadDefaults} from './flags.ts';
 /** The options that most people need: those that brief help shows. */
 const commonOptions = [
   ...['--recursive', '--exclude', '--clipboard', '--format', '--json', '--ndjson', '--template'],
-  ...['--dry-run', '--journal', '--once'],
+  ...['--dry-run', '--once', '--manifest'],
 ];
 
 export function uploadCommand(cli: Cli): CliCommand {
@@ -83,8 +83,11 @@ export function uploadCommand(cli: Cli): CliCommand {
         .default(undefined, 'only a different size is a warning'),
     )
     .optionsGroup('Memory:')
-    .option('--journal <file>', 'record what was uploaded, and continue there next time')
     .option('--once', 'skip what this machine has already uploaded')
+    .option('--manifest <file>', 'skip what this file of the repository records, and add what is uploaded')
+    .option('--check', 'send nothing; fail if the manifest lacks a file as it is now')
+    .option('--prune', 'remove files that are gone from the manifest')
+    .option('--journal <file>', 'record what was uploaded, and continue there next time')
     .option('--no-once', 'ignore the once setting of the profile')
     .optionsGroup('CI:')
     .option('--shard <k/n>', 'upload only part k of n of the inputs; auto asks the CI or batch system')
@@ -92,6 +95,7 @@ export function uploadCommand(cli: Cli): CliCommand {
     .examples(
       [
         'media upload photo.png',
+        'media upload -r ./assets --manifest media.json',
         'media upload -r ./assets --journal assets.journal',
         'media upload photo.png --json | jq -r .fileUrl',
         'media upload *.jpg --format url',
@@ -108,7 +112,8 @@ export function uploadCommand(cli: Cli): CliCommand {
     .runs(async (options: Omit<UploadFlags, 'inputs'>, invocation, inputs: string[]) => {
       const format = await chosenFormat(options, invocation);
       const {startRun} = await import('./upload-files.ts');
-      return startRun({...options, inputs}, invocation, {format});
+      const flags = options.check ? {...options, dryRun: true} : options;
+      return startRun({...flags, inputs}, invocation, {format});
     });
 }
 

@@ -1,3 +1,4 @@
+import type {JournalManifest} from '../../../engine/journal/journal.ts';
 import {emptyUrl, noUrlError, publicUrl} from '../../../engine/service/record.ts';
 import {
   type LeftOut,
@@ -21,7 +22,7 @@ import type {GithubReport} from './github.ts';
 import {type Inputs, openInputs, refuseSameFile, typeDecision} from './open-inputs.ts';
 import {closeResources, openResources, transferOptions} from './resources.ts';
 import {retryAdvice} from './retry-advice.ts';
-import {refuseTwoJournals} from './run-memory.ts';
+import {refuseContradictions} from './run-memory.ts';
 import {refuseNothing, Tally, unfollowedText} from './tally.ts';
 
 /** A stopping run waits 5 s for responses, so a longer pause means a disk that hangs; in milliseconds. */
@@ -132,7 +133,7 @@ export class UploadRun {
 
   async #upload(): Promise<void> {
     const contentType = await typeDecision(this.#options);
-    refuseTwoJournals(this.#options);
+    refuseContradictions(this.#options);
     await refuseSameFile(this.#options, this.#invocation.host);
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
     if (inputs.empty) {
@@ -156,7 +157,8 @@ export class UploadRun {
       },
     );
     const {session} = resources;
-    this.#journal = resources.journal?.reader.displayPath;
+    this.#journal = resources.journal?.displayPath;
+    const manifest = resources.journal?.manifest;
     const display = await watchUpload(this.#invocation, inputs, this.tally, (name, message, ofSeveral) =>
       this.#failures.warn(name, message, several, ofSeveral),
     );
@@ -184,7 +186,7 @@ export class UploadRun {
       this.#invocation.report.failure(this.#inputFailure);
     if (inputs.unfollowedLinks?.size) this.#invocation.report.note(unfollowedText(inputs.unfollowedLinks));
     if (this.#signal === undefined) refuseNothing(this.tally, this.#options);
-    await this.#conclude(session, inputs);
+    await this.#conclude(session, inputs, manifest);
   }
 
   /** An error that is not of a single file, with the options of this run in its hint. */
@@ -234,7 +236,11 @@ export class UploadRun {
     await this.#results?.add(input);
   }
 
-  async #conclude(session: Session | undefined, {several}: Inputs): Promise<void> {
+  async #conclude(
+    session: Session | undefined,
+    {several}: Inputs,
+    manifest: JournalManifest | undefined,
+  ): Promise<void> {
     const {report} = this.#invocation;
     if (session?.settings.baseUrl?.kind === 'embedded' && this.tally.fields().uploaded > 0) {
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
@@ -244,6 +250,7 @@ export class UploadRun {
     if ('outcomes' in this.#output) return;
     for (const line of this.#advice(several)) report.note(line);
     if (several) report.note(this.tally.summary());
+    if (manifest?.change !== undefined) report.note(`${manifest.displayPath}: ${manifest.change}`);
   }
 
   /** Suggests how to retry what failed. After a signal, only a journal knows what is left. */
