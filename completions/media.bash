@@ -168,7 +168,7 @@ _media_option() {
     'serve --quota') kind=none ;;
     'serve --fault') kind=none ;;
     'serve --fault-port') kind=none ;;
-    'help --schema') kind='words record upload error warning progress whoami doctor config-list journal-list journal-check rewrite watch serve manifest' ;;
+    'help --schema') kind='words record upload error whoami doctor config-list journal-list journal-check rewrite watch serve manifest' ;;
     *) return 1 ;;
   esac
 }

@@ -284,6 +284,6 @@ complete -c media -n '__media_is "completion"' -s h -l help -d 'print help, with
 complete -c media -n '__media_at "completion" 1' -a 'bash zsh fish powershell'
 complete -c media -n '__media_is "help"' -l json -d 'print all commands, options, exit statuses and error codes as JSON, or one command'
 complete -c media -n '__media_is "help"' -l man -d 'print the manual page, for man -l -'
-complete -c media -n '__media_is "help"' -l schema -x -a 'record upload error warning progress whoami doctor config-list journal-list journal-check rewrite watch serve manifest' -d 'print the JSON Schema of a kind of output'
+complete -c media -n '__media_is "help"' -l schema -x -a 'record upload error whoami doctor config-list journal-list journal-check rewrite watch serve manifest' -d 'print the JSON Schema of a kind of output'
 complete -c media -n '__media_is "help"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "help" 1' -a 'upload rewrite login logout whoami doctor journal graphql watch serve config completion help exit-codes errors settings environment formats patterns'

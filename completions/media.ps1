@@ -391,7 +391,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '--json'; Takes = ''; Tip = 'print all commands, options, exit statuses and error codes as JSON, or one command' }
                 @{ Name = '--man'; Takes = ''; Tip = 'print the manual page, for man -l -' }
-                @{ Name = '--schema'; Takes = 'words record upload error warning progress whoami doctor config-list journal-list journal-check rewrite watch serve manifest'; Tip = 'print the JSON Schema of a kind of output' }
+                @{ Name = '--schema'; Takes = 'words record upload error whoami doctor config-list journal-list journal-check rewrite watch serve manifest'; Tip = 'print the JSON Schema of a kind of output' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )

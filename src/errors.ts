@@ -107,6 +107,11 @@ export function hasTrait(code: ErrorCode, trait: Trait): boolean {
   return codes[code].some(one => one === trait);
 }
 
+/** Whether a failure is that of a run, which many files share: it ended the run, or the run had ended. */
+export function isOfRun(code: ErrorCode): boolean {
+  return code === 'not_tried' || hasTrait(code, 'lasting');
+}
+
 export interface MediaErrorDetails<Advice extends Hint = Hint> {
   /** What to type or do next, as one sentence or command. */
   hint?: Advice | undefined;

@@ -72,8 +72,12 @@ async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
 function fail(error: unknown, argv: readonly string[], host: Host): number {
   const failure = asMediaError(error);
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  const isJson = words.includes('--json') || words.includes('--ndjson');
-  const report = reportFor(host, {verbose: words.includes('--verbose') || words.includes('-v')}, isJson);
+  const isJson = /^--(format[=\n])?(nd)?json$/m.test(words.join('\n'));
+  const report = reportFor(
+    host,
+    {verbose: words.includes('--verbose') || words.includes('-v')},
+    isJson ? 'json' : undefined,
+  );
   report.failure(failure);
   return exitStatusOf[failure.code];
 }

@@ -45,10 +45,6 @@ const tablesOf = (
     formats: {headings: ['option', 'prints'], rows: formats},
     'fields of an upload': fieldTable('field', schemas.get('upload')),
     'fields of an error': fieldTable('field of `error`', schemas.get('error')?.properties?.['error']),
-    'fields of the progress': fieldTable(
-      'field of `progress`',
-      schemas.get('progress')?.properties?.['progress'],
-    ),
     schemas: {
       headings: ['schema', 'describes'],
       rows: Object.entries(schemaSubjects).map(([name, subject]) => [

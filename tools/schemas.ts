@@ -44,9 +44,6 @@ export function jsonSchemas(root: URL): Map<SchemaName, Schema> {
   const events = propertiesOf('WatchEvents');
   for (const each of linesWith('event', properties['watch']))
     each.description = events[String(each.properties?.['event']?.const)]?.description ?? '';
-  const counts = properties['progress']?.properties?.['progress']?.properties ?? {};
-  for (const status of properties['upload']?.properties?.['status']?.enum ?? [])
-    counts[String(status)] = {type: 'number', description: `the number of inputs that are \`${status}\``};
   return new Map(
     Object.entries(schemaSubjects).map(([name, title]) => [
       name as SchemaName,

@@ -100,7 +100,7 @@ export class Sandbox {
     const {stdout, stderr} = finished;
     checkJsonLines(parameters, String(stdout ?? ''), String(stderr ?? ''));
     // Every 10 s, a run reports its progress, so that only a slow machine has any.
-    const progress = /^(\{"progress":.*|.*; \d+ (of \d+\+? )?files?, .*B\/s.*)\n/gm;
+    const progress = /^.*; \d+ (of \d+\+? )?files?, .*B\/s.*\n/gm;
     return typeof stderr === 'string' ? {...finished, stderr: stderr.replace(progress, '')} : finished;
   }
 

@@ -18,8 +18,7 @@ const onStdout: readonly (readonly [words: readonly string[], name: SchemaName])
 
 /** The first field of each kind of line on standard error. */
 const onStderr: Readonly<Record<string, SchemaName>> = {
-  ...{error: 'error', warning: 'warning', progress: 'progress'},
-  ...{request: 'serve', signIn: 'serve', unchanged: 'rewrite', dialect: 'rewrite'},
+  ...{error: 'error', request: 'serve', signIn: 'serve', unchanged: 'rewrite', dialect: 'rewrite'},
 };
 
 const ajv = new Ajv2020({allErrors: true});

@@ -17,9 +17,7 @@ export type HelpTopic = keyof typeof helpTopics;
 export const schemaSubjects: Record<keyof JsonOutputs, string> = {
   record: 'a record: a line of media upload --json, and record in other lines',
   upload: 'a line of media upload --ndjson',
-  error: 'a failure on standard error, with --json or --ndjson',
-  warning: 'a warning about a file on standard error, with --json or --ndjson',
-  progress: 'the progress on standard error, with --json or --ndjson',
+  error: 'a failure on standard error: of a file with --json, of the whole run also with --ndjson',
   whoami: 'media whoami --json',
   doctor: 'media doctor --json',
   'config-list': 'media config list --json',

@@ -10,8 +10,6 @@ export interface JsonOutputs {
   record: PrintedRecord;
   upload: ResultLine;
   error: ErrorLine;
-  warning: WarningLine;
-  progress: ProgressLine;
   whoami: WhoamiReport;
   doctor: DoctorReport;
   'config-list': SettingList;
@@ -68,45 +66,17 @@ export interface ResultLine extends FileFields, Pick<OutcomeFacts, (typeof repor
   status: 'uploaded' | 'skipped' | 'checked' | 'mismatched' | 'failed' | 'unknown';
   /** the record of the service, if the file is stored */
   record?: PrintedRecord;
-  /** why it is not stored, or not known to be, or how its record differs */
+  /** why it is not stored, or not known to be, how its record differs, or why the journal does not record it */
   error?: ErrorFields;
 }
 
 export interface ErrorLine {
   error: ErrorFields & {
-    /** the input that failed; absent if the whole run did */
+    /** the input that failed; absent if several or the whole run did */
     file?: string;
+    /** how many inputs failed so, in the one line for all that the end of the run left untried, or that ended it */
+    count?: number;
   };
-}
-
-export interface WarningLine {
-  warning: {
-    /** the input */
-    file: string;
-    /** what differs, as a sentence */
-    message: string;
-  };
-}
-
-export interface ProgressFields {
-  /** the number of finished files */
-  files: number;
-  /** the number of all files, once all inputs are counted */
-  totalFiles?: number;
-  /** the bytes of finished files, and what was sent of others */
-  bytes: number;
-  /** the bytes of all files, once all inputs are counted */
-  totalBytes?: number;
-  /** the recent rate */
-  bytesPerSecond: number;
-  /** the time left at that rate, once all inputs are counted */
-  secondsLeft?: number;
-  /** how long the service has been unavailable, during an outage */
-  unavailableSeconds?: number;
-}
-
-export interface ProgressLine {
-  progress: Record<ResultLine['status'], number> & ProgressFields;
 }
 
 export interface WhoamiReport {

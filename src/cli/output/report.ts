@@ -4,13 +4,16 @@ import {omitUndefined} from '../../lib/object.ts';
 import {printable} from '../../lib/printable.ts';
 import {jsonLine} from './escape.ts';
 import {causesOf, failureSentence} from './failure-text.ts';
-import type {DialectLine, ErrorFields, JsonOutputs, UnchangedLine} from './json-output.ts';
+import type {DialectLine, ErrorFields, ErrorLine, JsonOutputs, UnchangedLine} from './json-output.ts';
 import {paint} from './terminal.ts';
 
 export interface ReportOptions {
   stream: TerminalOutput;
-  /** Print failures as JSON lines and, at the default level, nothing else. */
-  json: boolean;
+  /**
+   * Which failures are JSON lines: `json` all of them; `ndjson` those of the whole run, since others have a line on
+   * standard output; `log` all of them, in a log of JSON lines without notes.
+   */
+  json?: 'json' | 'ndjson' | 'log' | undefined;
   color: boolean;
   level: 'quiet' | 'default' | 'verbose';
   inWords: (error: MediaError) => PlainError;
@@ -22,10 +25,10 @@ export interface Drawing {
   draw(): void;
 }
 
-/** Standard error: failures, warnings and notes, in words or as JSON lines. */
+/** Standard error: failures, warnings and notes in words, and for programs, failures as JSON lines. */
 export class Report {
   readonly level: ReportOptions['level'];
-  readonly isJson: boolean;
+  readonly json: ReportOptions['json'];
   readonly #stream: TerminalOutput;
   readonly #color: boolean;
   /** Writes the hint of an error. */
@@ -34,7 +37,7 @@ export class Report {
 
   constructor({stream, json, color, level, inWords}: ReportOptions) {
     this.level = level;
-    this.isJson = json;
+    this.json = json;
     this.#stream = stream;
     this.#color = color;
     this.inWords = inWords;
@@ -43,20 +46,16 @@ export class Report {
 
   /** Whether text other than failures is shown. */
   get chatty(): boolean {
-    return this.level === 'verbose' || (this.level === 'default' && !this.isJson);
+    return this.level === 'verbose' || (this.level === 'default' && this.json !== 'log');
   }
 
   /** Reports a failure at every level; `file` is the input that failed, named in text only if there are `several`. */
   failure(failure: MediaError, file?: string, several = false): void {
     const error = this.inWords(failure);
-    if (this.isJson) {
-      this.#jsonLine<JsonOutputs['error']>({error: {...omitUndefined({file}), ...errorFields(error)}});
-      this.causes(error);
-      return;
-    }
-    const sentence = several && file !== undefined ? failureSentence(error, file) : error.message;
-    this.#line(`${paint('red', 'media:', this.#color)} ${printable(sentence)}`);
-    if (error.hint !== undefined) this.#line(`  ${printable(error.hint)}`);
+    if (this.json === undefined || (this.json === 'ndjson' && file !== undefined)) {
+      const sentence = several && file !== undefined ? failureSentence(error, file) : error.message;
+      this.#failureText(sentence, [], error.hint);
+    } else this.#jsonLine<ErrorLine>({error: {...omitUndefined({file}), ...errorFields(error)}});
     this.causes(error);
   }
 
@@ -65,23 +64,23 @@ export class Report {
     if (this.level === 'verbose') for (const line of causesOf(error)) this.#line(printable(line));
   }
 
-  /** Reports failures of several files for one reason as text: one sentence and some of their names. */
-  failures({hint}: PlainError, sentence: string, names: readonly string[], count: number): void {
+  /** Reports failures of several files for one reason: as text, one sentence and some of their names. */
+  failures(error: PlainError, sentence: string, names: readonly string[], count: number): void {
+    if (this.json === 'json')
+      this.#jsonLine<ErrorLine>({error: {...errorFields(error), message: sentence, count}});
+    else this.#failureText(sentence, names.length === 0 ? [] : [someOf(names, count)], error.hint);
+  }
+
+  #failureText(sentence: string, names: readonly string[], hint: string | undefined): void {
     this.#line(`${paint('red', 'media:', this.#color)} ${printable(sentence)}`);
-    this.#line(someOf(names, count));
+    for (const line of names) this.#line(line);
     if (hint !== undefined) this.#line(`  ${printable(hint)}`);
   }
 
   /** Reports something that happened, as text or as a JSON line. */
-  event(text: string, fields: JsonOutputs['progress' | 'serve'] | UnchangedLine | DialectLine): void {
-    if (!this.isJson) this.note(text);
+  event(text: string, fields: JsonOutputs['serve'] | UnchangedLine | DialectLine): void {
+    if (this.json === undefined) this.note(text);
     else if (this.level !== 'quiet') this.#jsonLine(fields);
-  }
-
-  /** Reports a warning about a file, as text or as a JSON line. */
-  fileWarning(file: string, message: string): void {
-    if (!this.isJson) this.warning(`${file}: ${message}`);
-    else if (this.level !== 'quiet') this.#jsonLine<JsonOutputs['warning']>({warning: {file, message}});
   }
 
   warning(message: string): void {

@@ -60,21 +60,23 @@ export function invocationOf({optionsRead, output, status, ...run}: Cli, command
   const options = command.optsWithGlobals<
     GlobalOptions & {json?: boolean; ndjson?: boolean; format?: string}
   >();
-  const isJson = options.json === true || options.ndjson === true || /^(nd)?json$/.test(options.format ?? '');
+  const isNdjson = options.ndjson === true || options.format === 'ndjson';
+  const isJson = options.json === true || options.format === 'json';
+  const json = isNdjson ? (command.name() === 'serve' ? 'log' : 'ndjson') : isJson ? 'json' : undefined;
   return {
     ...run,
-    report: reportFor(run.host, options, isJson),
+    report: reportFor(run.host, options, json),
     globals: options,
     optionWords: omitted =>
       optionsRead.filter(({attribute}) => !omitted.has(attribute)).flatMap(({words}) => words),
   };
 }
 
-/** The report on standard error; JSON lines if the output is structured and standard error is not a terminal. */
-export function reportFor(host: Host, options: GlobalOptions, isJson: boolean): Report {
+/** The report on standard error; without JSON lines on a terminal. */
+export function reportFor(host: Host, options: GlobalOptions, json: Report['json']): Report {
   return new Report({
     stream: host.stderr,
-    json: isJson && host.stderr.isTTY !== true,
+    json: host.stderr.isTTY === true ? undefined : json,
     color: mayColor(host.stderr, host.env),
     level: options.verbose === true ? 'verbose' : options.quiet === true ? 'quiet' : 'default',
     inWords: error => error.inWordsOf(commandLine()),

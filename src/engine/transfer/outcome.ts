@@ -27,7 +27,9 @@ export type Outcome = OutcomeFacts &
 /** The result of one input with the hints of its errors as text: what a face shows. */
 export type UploadResult = WithText<Outcome>;
 
-type WithText<Facts> = {[Name in keyof Facts]: Facts[Name] extends MediaError ? PlainError : Facts[Name]};
+type WithText<Facts> = {
+  [Name in keyof Facts]: Facts[Name] extends MediaError | undefined ? PlainError : Facts[Name];
+};
 
 /** A file that a walk found and left out, and that was not named. */
 export interface LeftOut {

@@ -86,7 +86,8 @@ describe('one file in each format', () => {
       if (format === 'ndjson')
         expect(JSON.parse(stdout)).toMatchObject({status: 'failed', error: {code: 'not_media'}});
       else expect(stdout).toBe(expected[format]);
-      if (format === 'json' || format === 'ndjson') expect(JSON.parse(stderr).error.code).toBe('not_media');
+      if (format === 'json')
+        expect(JSON.parse(stderr)).toMatchObject({error: {file: page, code: 'not_media'}});
       else expect(stderr).toMatch(/^media: .*page-named\.png is not recognised as an image or a video/);
       expect(exitCode).toBe(1);
     },
@@ -106,12 +107,11 @@ describe('several files in each format, one failure among them', () => {
     ];
     expect(stdout).toBe(lines.join(''));
     expect(exitCode).toBe(3);
-    if (format === 'json')
-      expect(JSON.parse(stderr)).toMatchObject({error: {code: 'file_missing', file: 'gone.png'}});
-    else
-      expect(stderr).toBe(
-        ['media: gone.png does not exist.', '2 uploaded, 0 skipped, 1 failed, 0 unknown\n'].join('\n'),
-      );
+    const failure =
+      format === 'json'
+        ? '{"error":{"file":"gone.png","code":"file_missing","message":"gone.png does not exist."}}'
+        : 'media: gone.png does not exist.';
+    expect(stderr).toBe(`${failure}\n2 uploaded, 0 skipped, 1 failed, 0 unknown\n`);
   });
 
   it('ndjson: a line each, failures with the contract’s error fields', async () => {
@@ -151,12 +151,8 @@ describe('several files in each format, one failure among them', () => {
       attempts: 0,
       elapsedMs: expect.any(Number),
     });
-    const failures = stderr
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line));
-    expect(failures.map(({error}) => error.code).sort()).toEqual(['file_missing', 'not_media']);
-    expect(exitCode).toBe(3);
+    const text = (await sandbox.run(['upload', ...inputs, page])).stderr;
+    expect({stderr, exitCode}).toEqual({stderr: text, exitCode: 3});
   });
 
   it('table: a row each, failures included, no line between rows, no escape sequence', async () => {
@@ -259,7 +255,8 @@ describe('a stored file without a URL', () => {
     for (const option of ['--json', '--ndjson']) {
       const {stdout, stderr, exitCode} = await box.run(['upload', option, ...names]);
       expect(stdout.split('\n')).toHaveLength(4);
-      expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+      const summary = '3 uploaded, 0 skipped, 0 failed, 0 unknown\n';
+      expect({stderr, exitCode}).toEqual({stderr: summary, exitCode: 0});
     }
   });
 
@@ -389,30 +386,14 @@ describe('standard error beside each format', () => {
   const named = fixture('png-named.jpg');
   const warning = /^warning: .*png-named\.jpg: .*--types content/;
 
-  it.each(['table', 'url', 'markdown'] as const)(
-    'a PNG named .jpg, %s: sent, with a warning',
-    async format => {
-      const {sandbox, service} = await connectedSandbox();
-      const {stderr, exitCode} = await sandbox.run(['upload', named, ...optionOf(format)]);
-      expect(stderr).toMatch(warning);
-      expect(stderr.split('\n')).toHaveLength(2);
-      expect((await service.records())[0]?.contentType).toBe('image/jpeg');
-      expect(exitCode).toBe(0);
-    },
-  );
-
-  it.each([['--json'], ['--ndjson'], ['--json', '--verbose']])(
-    'a PNG named .jpg, %s %s: the warning is a JSON line',
-    async (...options) => {
-      const {sandbox} = await connectedSandbox();
-      const {stderr, exitCode} = await sandbox.run(['upload', named, ...options.filter(Boolean)]);
-      const line = stderr.split('\n').find(text => text.startsWith('{"warning":'));
-      expect(JSON.parse(line ?? 'null')).toEqual({
-        warning: {file: named, message: expect.stringContaining('--types content')},
-      });
-      expect(exitCode).toBe(0);
-    },
-  );
+  it.each(formatNames)('a PNG named .jpg, %s: sent, with a warning', async format => {
+    const {sandbox, service} = await connectedSandbox();
+    const {stderr, exitCode} = await sandbox.run(['upload', named, ...optionOf(format)]);
+    expect(stderr).toMatch(warning);
+    expect(stderr.split('\n')).toHaveLength(2);
+    expect((await service.records())[0]?.contentType).toBe('image/jpeg');
+    expect(exitCode).toBe(0);
+  });
 
   it('a PNG named .jpg, --quiet: no warning', async () => {
     const {sandbox} = await connectedSandbox();
@@ -420,21 +401,53 @@ describe('standard error beside each format', () => {
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   });
 
-  it.each(['--json', '--ndjson'])('%s, failures of every kind: JSON lines only', async option => {
+  it.each([
+    ['table', 4, 0],
+    ['url', 4, 0],
+    ['json', 3, 2],
+    ['ndjson', 4, 0],
+  ] as const)(
+    'a bad key and 300 files, %s: %i lines, %i of them JSON; with --quiet one less',
+    async (format, count, jsonCount) => {
+      const {url} = await scriptedServer(async connection => {
+        await connection.request();
+        connection.answer(401, '{"code":1,"message":"no"}');
+      });
+      const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
+      const names = Array.from({length: 300}, (_, index) => `p${index}.png`);
+      for (const name of names) await copyFile(photo, join(box.directory, name));
+      const upload = ['upload', ...names, '-c', '2', '--no-progress', ...optionOf(format)];
+      const {stdout, stderr, exitCode} = await box.run(upload);
+      const lines = stderr.trimEnd().split('\n');
+      expect([lines.length, exitCode]).toEqual([count, 4]);
+      expect(lines.at(-1)).toBe('0 uploaded, 0 skipped, 300 failed, 0 unknown');
+      const errors = lines.filter(line => line.startsWith('{')).map(line => JSON.parse(line).error);
+      expect(errors.map(({code}) => code)).toEqual(['unauthorized', 'not_tried'].slice(0, jsonCount));
+      if (jsonCount > 0) expect(errors[1].count + (errors[0].count ?? 1)).toBe(300);
+      expect(stdout.split('\n').length - 1).toBe({table: 5, url: 0, json: 0, ndjson: 300}[format]);
+      const quiet = await box.run([...upload, '--quiet']);
+      expect(quiet.stderr.trimEnd().split('\n')).toHaveLength(count - 1);
+    },
+  );
+
+  it('--json, one input: its failure, not that of the run', async () => {
+    const {sandbox} = await connectedSandbox();
+    sandbox.env['MEDIA_API_KEY'] = 'mk_another-key-for-tests';
+    const {stderr} = await sandbox.run(['upload', '--json', photo]);
+    expect(JSON.parse(stderr)).toMatchObject({error: {file: photo, code: 'unauthorized'}});
+  });
+
+  it.each(['--json', '--ndjson'])('%s, failures of the whole run: one JSON line', async option => {
     const {sandbox} = await connectedSandbox();
     const runs = await Promise.all([
-      sandbox.run(['upload', option, 'gone.png', photo, page, sandbox.directory]),
       sandbox.run(['upload', option, '--retries', 'many', photo]),
       sandbox.run(['upload', option]),
       sandbox.run(['upload', option, photo], {env: {...sandbox.env, MEDIA_API_KEY: '', MEDIA_BASE_URL: ''}}),
       sandbox.run(['upload', option, photo, '--base-url', 'http://media.example']),
     ]);
-    for (const {stderr} of runs) {
-      const lines = stderr.trimEnd().split('\n');
-      for (const line of lines)
-        expect(JSON.parse(line)).toEqual({error: expect.objectContaining({code: expect.any(String)})});
-    }
-    expect(runs.map(({exitCode}) => exitCode)).toEqual([3, 2, 2, 4, 2]);
+    const codes = runs.map(({stderr}) => JSON.parse(stderr).error.code);
+    expect(codes).toEqual(['usage', 'nothing_matched', 'no_key', 'usage']);
+    expect(runs.map(({exitCode}) => exitCode)).toEqual([2, 2, 4, 2]);
   });
 
   it('--quiet, several files and a failure: the failure alone', async () => {

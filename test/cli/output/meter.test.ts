@@ -1,5 +1,4 @@
 import {describe, expect, it} from 'vitest';
-import type {ProgressFields} from '../../../src/cli/output/json-output.ts';
 import {
   filesText,
   Meter,
@@ -147,8 +146,13 @@ describe('Meter', () => {
   });
 });
 
-const uncounted: ProgressFields = {files: 5, bytes: 5 * MiB, bytesPerSecond: MiB};
-const half: ProgressFields = {...uncounted, totalFiles: 10, totalBytes: 10 * MiB, secondsLeft: 5};
+const uncounted: ReturnType<Meter['snapshot']> = {files: 5, bytes: 5 * MiB, bytesPerSecond: MiB};
+const half: ReturnType<Meter['snapshot']> = {
+  ...uncounted,
+  totalFiles: 10,
+  totalBytes: 10 * MiB,
+  secondsLeft: 5,
+};
 
 describe('standingText, filesText and standingPercent', () => {
   it.each([

@@ -208,12 +208,10 @@ test('--check of MDX: what it contains, not what Markdown would; what is not MDX
   const {stdout, stderr, exitCode} = await rewrite('--check', '.');
   const lines = ['old.mdx:3:6  photo.png  local', 'steps.mdx:5:10  photo.png  local'];
   expect([stdout.trimEnd().split('\n'), exitCode]).toEqual([lines, 1]);
-  const message = /^It was read as Markdown, since it is not valid MDX: 1:7: Unexpected character .*\.$/;
-  expect(stderr).toMatch(new RegExp(message.source.replace('^', '^warning: old\\.mdx: '), 'm'));
-  const json = await rewrite('--check', '--ndjson', 'old.mdx');
-  expect(JSON.parse(json.stderr)).toEqual({
-    warning: {file: 'old.mdx', message: expect.stringMatching(message)},
-  });
+  const message =
+    /^warning: old\.mdx: It was read as Markdown, since it is not valid MDX: 1:7: Unexpected character .*\.$/m;
+  expect(stderr).toMatch(message);
+  expect((await rewrite('--check', '--ndjson', 'old.mdx')).stderr).toMatch(message);
 });
 
 test('--check of tags in a line whose values have slashes and no quotes: local references, in MkDocs too, exit 1', async () => {
@@ -256,7 +254,8 @@ describe('what names local media and is left alone', () => {
   test('--ndjson: a line per document and kind; what an option takes is none of it', async () => {
     const {rewrite} = await machine(documents);
     const {stderr} = await rewrite('--check', '--ndjson', '--links', '--front-matter', 'cover', '.');
-    const lines = stderr.trimEnd().split('\n');
+    const lines = stderr.split('\n').filter(line => line !== '');
+    expect(lines.pop()).toMatch(/^3 local references in/);
     expect(lines.map(line => JSON.parse(line))).toEqual([
       {unchanged: {file: 'hugo.md', kind: 'shortcode', count: 2}},
       {unchanged: {file: 'jekyll.md', kind: 'template', count: 3}},
@@ -338,8 +337,8 @@ test('a dialect is read in its own projects only, and said once', async () => {
   const json = await rewrite('--check', '--ndjson', 'a.md', 'b.md');
   expect(
     json.stderr
-      .trimEnd()
       .split('\n')
+      .slice(0, 2)
       .map(line => JSON.parse(line)),
   ).toEqual([
     {dialect: {projectFile: 'mkdocs.yml', documents: 2}},

@@ -41,7 +41,7 @@ describe('media upload --dry-run', () => {
       ['assets/more/b.png', 'checked', 'image/png'],
       ['assets/page.png', 'failed', undefined],
     ]);
-    expect(stderr).toMatch(/^\{"error":.*"not_media".*\}\n$/);
+    expect(stderr).toMatch(/^media: assets\/page\.png is not recognised as an image or a video/m);
     expect(exitCode).toBe(3);
   });
 

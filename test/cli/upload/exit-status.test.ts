@@ -247,7 +247,7 @@ describe('standard output that', () => {
     const script = '{ "$@"; echo "status $?" >&2; } | head -0';
     const parameters = ['upload', photo, jpg, gif, '-c', '1', '--json', '--no-progress'];
     const {stderr} = await inShell(script, await sandboxFor(url), parameters);
-    expect(stderr).toMatch(/^\{"error":\{.*"code":"rejected".*\}\}\nstatus 3\n$/);
+    expect(stderr).toMatch(/^\{"error":\{.*"code":"rejected".*\}\}\n2 uploaded.*\nstatus 3\n$/);
   });
 
   test.each([[[]], [['--json']]])(

@@ -78,7 +78,10 @@ test('a journal with its lock and a results file in the folder, by any name and 
       ['-c', 'exec "$@" > in/results.jpg', 'sh', ...mediaCommand, ...upload],
       {cwd: box.directory, env: box.env, extendEnv: false, reject: false},
     );
-    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    expect({stderr, exitCode}).toEqual({
+      stderr: expect.stringMatching(/^.* 0 failed, 0 unknown, [23] left out: not media$/),
+      exitCode: 0,
+    });
     const lines = (await readFile(path('results.jpg'), 'utf8')).trimEnd().split('\n');
     expect(lines.map(line => JSON.parse(line))).toMatchObject([{file: 'in/photo.png', status}]);
   }
@@ -133,12 +136,15 @@ describe('media upload -r of an ordinary folder', () => {
     expect(await service.records()).toHaveLength(2);
   });
 
-  test('--ndjson has no line for what is left out, nor has standard error', async () => {
+  test('--ndjson has no line for what is left out, standard error its number', async () => {
     const {sandbox} = await connectedSandbox();
     await fill(sandbox, checkout);
     const {stdout, stderr, exitCode} = await sandbox.run(['upload', '-r', 'work', '--ndjson']);
     expect(fates(stdout)).toEqual(['work/cat.png: uploaded', 'work/deep/down/dog: uploaded']);
-    expect([stderr, exitCode]).toEqual(['', 0]);
+    expect([stderr, exitCode]).toEqual([
+      '2 uploaded, 0 skipped, 0 failed, 0 unknown, 5 left out: not media or hidden\n',
+      0,
+    ]);
   });
 
   test.each<[string, string[]]>([

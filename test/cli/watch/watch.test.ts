@@ -76,7 +76,7 @@ test('what is there, what comes, is renamed and finished, in a directory that go
   expect(await service.records()).toHaveLength(3);
   watching.child.kill('SIGTERM');
   expect((await watching.child).signal).toBe('SIGTERM');
-  expect(watching.stderr).toContain('not_media');
+  expect(watching.stderr).toContain('media: in/page.png is not recognised as an image or a video');
 });
 
 test('a directory that is a link, and one whose name begins alike: files are named and moved by their paths below each', async () => {

@@ -44,7 +44,7 @@ async function listFormat({json, template}: ListOptions, report: Invocation['rep
     if (entry.state !== 'done') return '';
     const {file, fileBase64} = fileFields(path);
     const storedRecord = await reader.recordOf(entry);
-    if (parts.hasUrl && publicUrl(storedRecord.record) === undefined) report.fileWarning(file, emptyUrl);
+    if (parts.hasUrl && publicUrl(storedRecord.record) === undefined) report.warning(`${file}: ${emptyUrl}`);
     return renderTemplate(parts, {
       ...{name: file, path: file, status: statusOf(entry.state), size: entry.size},
       ...(fileBase64 !== undefined && {nameBytes: Buffer.from(fileBase64, 'base64')}),

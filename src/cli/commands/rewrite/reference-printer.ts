@@ -104,13 +104,13 @@ export class ReferencePrinter {
     }
     for (const {name, notMdx} of documents)
       if (notMdx !== undefined)
-        report.fileWarning(name, `It was read as Markdown, since it is not valid MDX: ${notMdx}.`);
+        report.warning(`${name}: It was read as Markdown, since it is not valid MDX: ${notMdx}.`);
     for (const {name, error} of failed) await this.failedDocument(name, error);
   }
 
   /** Reports a document that could not be read or written. */
   async failedDocument(file: string, error: MediaError): Promise<void> {
-    this.#invocation.report.failure(error);
+    this.#invocation.report.failure(error, file);
     this.#annotate?.(error, file, {line: 1, column: 1});
     const line = {
       file,
@@ -128,9 +128,10 @@ export class ReferencePrinter {
       for (const {name, left} of documents) {
         const count = left?.[kind] ?? 0;
         sum += count;
-        if (count > 0 && report.isJson) report.event('', {unchanged: {file: name, kind, count}});
+        if (count > 0 && report.json) report.event('', {unchanged: {file: name, kind, count}});
       }
-      if (sum > 0) report.note(`${countText(sum, one)} ${sum === 1 ? 'was' : 'were'} left unchanged.`);
+      if (sum > 0 && !report.json)
+        report.note(`${countText(sum, one)} ${sum === 1 ? 'was' : 'were'} left unchanged.`);
     }
   }
 
@@ -146,7 +147,7 @@ export class ReferencePrinter {
 
   #problem(reference: FoundReference, error: MediaError): void {
     const message = `${placeOf(reference)}: ${error.message}`;
-    this.#invocation.report.failure(error.reword({message}));
+    this.#invocation.report.failure(error.reword({message}), reference.document);
     this.#annotate?.(error, reference.document, reference);
   }
 

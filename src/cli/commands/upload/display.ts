@@ -29,16 +29,15 @@ export async function watchUpload(
   const tell = () => {
     const standing = meter.snapshot();
     const parts = [`${filesText(standing)}, ${standingText(standing)}`, unavailableText(standing)];
-    const text = [tally.summary(), ...parts.filter(part => part !== '')].join('; ');
-    report.event(text, {progress: {...tally.fields(), ...standing}});
+    report.note([tally.summary(), ...parts.filter(part => part !== '')].join('; '));
   };
   const isDrawn = mayDraw(invocation);
   const drawing = isDrawn ? await import('../../output/progress/progress.ts') : undefined;
   const progress =
     drawing && new drawing.Progress(host, {meter, several: inputs.several, summary: () => tally.summary()});
   report.drawing = progress;
-  // Programs always get lines, since CI ends silent jobs; people get them for several inputs, or without a drawing.
-  const hasReader = inputs.several || report.isJson || mayAnimate(host.stderr, host.env);
+  // What a program starts always has lines, since CI ends silent jobs; else several inputs, or what is not drawn.
+  const hasReader = inputs.several || report.json !== undefined || mayAnimate(host.stderr, host.env);
   const hasLines = !isDrawn && globals.progress !== false && hasReader;
   const stopLines = hasLines ? host.clock.every(plainLineMs, tell) : () => {};
   const surveyEnd = new AbortController();

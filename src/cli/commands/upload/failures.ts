@@ -1,5 +1,5 @@
 import type {Outcome} from '../../../engine/transfer/outcome.ts';
-import type {PlainError} from '../../../errors.ts';
+import {isOfRun, type PlainError} from '../../../errors.ts';
 import {groupSentence} from '../../output/failure-text.ts';
 import type {Invocation} from '../../session/invocation.ts';
 
@@ -17,11 +17,18 @@ interface Group {
 
 type Named = Pick<Outcome, 'name'> & {status?: string};
 
+/** A failure, and without what is so for its file only, which would keep equal failures apart. */
+export interface WrittenFailure {
+  error: PlainError;
+  common: () => PlainError;
+}
+
 /**
- * Reports warnings and failures of files: grouped by reason at the end, or at once with --verbose, JSON or one input.
+ * Reports warnings and failures of files: grouped by reason at the end, or at once with --verbose, --json (except for
+ * those of the run) or one input.
  */
 export function failureReport({report}: Pick<Invocation, 'report'>) {
-  const atOnce = report.isJson || report.level === 'verbose';
+  const isVerbose = report.level === 'verbose';
   /** By what the files have in common, so that 400,000 of them take no more memory and screen space than 20. */
   const groups = {warning: new Map<string, Group>(), failure: new Map<string, Group>()};
   const others = {warning: 0, failure: 0};
@@ -40,7 +47,7 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
   return {
     warn(name: string, message: string, several: boolean, ofSeveral?: string): void {
       const tell: Group['tell'] = (count, names) => {
-        if (count === 1) report.fileWarning(name, message);
+        if (count === 1) report.warning(`${name}: ${message}`);
         else
           report.warnings(
             `${count} files${ofSeveral === undefined ? `: ${message}` : ` ${ofSeveral}`}`,
@@ -48,20 +55,20 @@ export function failureReport({report}: Pick<Invocation, 'report'>) {
             count,
           );
       };
-      if (atOnce || !several) tell(1, []);
+      if (isVerbose || !several) tell(1, []);
       else addTo('warning', message, {name}, tell);
     },
-    /** `common`: the error without what is so for this file only, which would keep equal failures apart. */
-    add(outcome: Named, several: boolean, {error, common}: {error: PlainError; common: PlainError}): void {
+    add(outcome: Named, several: boolean, {error, common: write}: WrittenFailure): void {
       const {name} = outcome;
-      if (atOnce || !several) {
+      if (!several || (report.json === 'json' ? !isOfRun(error.code) : isVerbose)) {
         report.failure(error, name, several);
         return;
       }
+      const common = write();
       const alike = groupSentence(common, 2, {page: undefined});
       addTo('failure', JSON.stringify([error.code, alike, common.hint]), outcome, (count, names) => {
         if (count === 1) report.failure(error, name, true);
-        else report.failures(common, groupSentence(common, count), names, count);
+        else report.failures(common, groupSentence(common, count), isOfRun(error.code) ? [] : names, count);
       });
     },
     /** Reports the groups, once. */

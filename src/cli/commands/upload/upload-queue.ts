@@ -190,7 +190,7 @@ export class UploadQueue {
         report.causes(error);
       },
       unavailable,
-      warning: (name, message) => report.fileWarning(name, message),
+      warning: (name, message) => report.warning(`${name}: ${message}`),
     };
   }
 }

@@ -210,12 +210,14 @@ export class UploadRun {
     await this.#results?.add(outcome);
   }
 
-  /** A failed outcome and its error with their hints as text; `common`: without what is so for this file only. */
+  /** A failed outcome and its error with their hints as text. */
   async #written(result: Outcome, error: MediaError, settings: Settings | undefined) {
     const {errorWriter, withHints} = await import('../../hints/key-hints.ts');
     const other = 'outcomes' in this.#output ? this.#options : undefined;
     const write = errorWriter(result, settings, runOptions(this.#invocation, this.#options), other);
-    return {outcome: withHints(result, write), error: write(error), common: write(error, true)};
+    const outcome = withHints(result, write);
+    const written = 'error' in outcome ? outcome.error : write(error);
+    return {outcome, error: written, common: () => write(error, true)};
   }
 
   /** Why a stored file has only an empty line in a list of URLs. Where only a value is empty, that is a warning. */

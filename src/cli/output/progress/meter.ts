@@ -1,6 +1,5 @@
 import type {Clock} from '../../../host.ts';
 import {omitUndefined} from '../../../lib/object.ts';
-import type {ProgressFields} from '../json-output.ts';
 import {countText, formatBytes, formatDuration} from '../units.ts';
 
 /** A file that is being uploaded. */
@@ -20,6 +19,24 @@ interface Sample {
   at: number;
   sent: number;
   done: number;
+}
+
+/** How far a run is. */
+interface Standing {
+  /** The number of finished files. */
+  files: number;
+  /** The number of all files, once all inputs are counted. */
+  totalFiles?: number;
+  /** The bytes of finished files, and what was sent of others. */
+  bytes: number;
+  /** The bytes of all files, once all inputs are counted. */
+  totalBytes?: number;
+  /** The recent rate. */
+  bytesPerSecond: number;
+  /** The time left at that rate, once all inputs are counted. */
+  secondsLeft?: number;
+  /** How long the service has been unavailable, during an outage. */
+  unavailableSeconds?: number;
 }
 
 /** The rate covers the last ten seconds, with samples at least a second apart. */
@@ -97,8 +114,8 @@ export class Meter {
     return [...this.#inFlight.values()];
   }
 
-  /** The progress of the run; rounded, as programs get it. No time left is known in the first second. */
-  snapshot(): ProgressFields {
+  /** The progress of the run. No time left is known in the first second. */
+  snapshot(): Standing {
     let [sent, bytes] = [this.#finishedSentBytes, this.#finishedSizes];
     for (const file of this.#inFlight.values()) {
       sent += file.sent;
@@ -138,23 +155,23 @@ export class Meter {
 }
 
 /** The bytes, rate and time left of a run: `1.1 GiB of 2.6 GiB, 34.5 MiB/s, 44s left`. */
-export function standingText({bytes, totalBytes, bytesPerSecond, secondsLeft}: ProgressFields): string {
+export function standingText({bytes, totalBytes, bytesPerSecond, secondsLeft}: Standing): string {
   const all = totalBytes === undefined ? '' : ` of ${formatBytes(totalBytes)}`;
   const timeLeft = secondsLeft === undefined ? '' : `, ${formatDuration(secondsLeft)} left`;
   return `${formatBytes(bytes)}${all}, ${formatBytes(bytesPerSecond)}/s${timeLeft}`;
 }
 
 /** The number of finished files: `4200 of 10000 files`. */
-export function filesText({files, totalFiles}: ProgressFields): string {
+export function filesText({files, totalFiles}: Standing): string {
   return totalFiles === undefined ? countText(files, 'file') : `${files} of ${countText(totalFiles, 'file')}`;
 }
 
 /** Says that the service is away, and for how long; empty while it is there. */
-export function unavailableText({unavailableSeconds: seconds}: ProgressFields): string {
+export function unavailableText({unavailableSeconds: seconds}: Standing): string {
   return seconds === undefined ? '' : `the service has been unavailable for ${formatDuration(seconds)}`;
 }
 
 /** The progress of a run in percent of its bytes; undefined while the total is unknown. */
-export function standingPercent({bytes, totalBytes = 0}: ProgressFields): number | undefined {
+export function standingPercent({bytes, totalBytes = 0}: Standing): number | undefined {
   return totalBytes === 0 ? undefined : Math.floor((100 * bytes) / totalBytes);
 }

@@ -43,11 +43,12 @@ export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Upl
 /** The line of `media upload --ndjson`; `more`: what media watch has done with the file. */
 export function ndjsonLine(outcome: UploadResult, more: DisposalFields = {}): string {
   const {name: file, nameBytes, status} = outcome;
+  const error = 'error' in outcome ? outcome.error : 'unrecorded' in outcome ? outcome.unrecorded : undefined;
   const fields = {
     file,
     fileBase64: nameBytes?.toString('base64'),
     status,
-    error: 'error' in outcome ? errorFields(outcome.error) : undefined,
+    error: error && errorFields(error),
     ...pick(outcome, reportedFacts),
     ...more,
   };

@@ -1,4 +1,5 @@
 import type {LeftOut, UploadResult} from '../../../engine/transfer/outcome.ts';
+import {isOfRun} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
 import {own} from '../../../lib/object.ts';
 import type {Stdout} from '../stdout.ts';
@@ -32,7 +33,7 @@ export interface ResultOptions {
 const mostText = 4 * 1024 * 1024;
 /** The most rows of a table, since the time to draw one grows faster than its length. */
 const longestTable = 1000;
-/** With more inputs than this, a brief table shows only failures and totals. */
+/** With more inputs than this, a brief table shows only totals and the failures that are not those of the run. */
 const mostBriefRows = 100;
 
 /** Prints outcomes: ndjson at once, other lines in the order of the inputs, tables at the end or when long enough. */
@@ -94,8 +95,8 @@ export class Results {
     total.files += 1;
     total.bytes += row.size;
     if (this.#leavesOutSuccesses) {
-      if (this.#count === mostBriefRows + 1) this.#rows = this.#rows.filter(({hasError}) => hasError);
-      if (!row.hasError) return;
+      if (this.#count === mostBriefRows + 1) this.#rows = this.#rows.filter(({isOwnFailure}) => isOwnFailure);
+      if (!row.isOwnFailure) return;
     }
     this.#rows.push(row);
     this.#rowLength += row.cells.flat().reduce((sum, cell) => sum + cell.length, 0);
@@ -141,7 +142,8 @@ const longestCell = 10_000;
 /** What a table shows of an outcome; for a single input, one row per field of its record. */
 function rowOf(outcome: UploadResult, {several, dryRun}: ResultOptions) {
   const {position, status, size = 0} = outcome;
-  return {position, status, size, hasError: 'error' in outcome, cells: cellsFor(outcome, several, dryRun)};
+  const isOwnFailure = 'error' in outcome && !isOfRun(outcome.error.code);
+  return {position, status, size, isOwnFailure, cells: cellsFor(outcome, several, dryRun)};
 }
 
 type Row = ReturnType<typeof rowOf>;

@@ -17,7 +17,7 @@ it.skipIf(!canListOpenFiles)(
     await writeFile(list, 'photo.png\n'.repeat(20_000));
     const request = {inputs: [], filesFrom: [list]};
     const host = hostIn(directory);
-    const report = reportFor(host, {}, false);
+    const report = reportFor(host, {}, undefined);
     const inputs = await openInputs(request, {host, report}, new AbortController().signal);
     expect(await openFiles()).toContain(list);
     await inputs.close();
@@ -36,7 +36,7 @@ it.each([
   for (const name of ['a.png', 'b.png']) await copyFile(fixture('photo.png'), join(directory, name));
   await writeFile(join(directory, 'list.txt'), 'a.png\n');
   const host = hostIn(directory);
-  const invocation = {host, report: reportFor(host, {}, false)};
+  const invocation = {host, report: reportFor(host, {}, undefined)};
   const opened = await openInputs({inputs, filesFrom}, invocation, new AbortController().signal);
   await opened.close();
   expect(opened.several).toBe(several);

@@ -48,7 +48,7 @@ function queueOn(
   });
   const invocation: Invocation = {
     ...{host, stdout: new Stdout(stream), globals: {}, argv: [], optionWords: () => [], abandon: () => {}},
-    report: new Report({stream, json: false, color: false, level: 'default', inWords}),
+    report: new Report({stream, color: false, level: 'default', inWords}),
   };
   const queue = new UploadQueue(invocation, {
     ...{onUnavailable: () => {}, beforeEnd: () => undefined, ...options},

@@ -24,7 +24,7 @@ import {
   type DisposalResult,
   Disposals,
 } from '../../../../src/cli/commands/watch/disposal/disposal.ts';
-import {MediaError} from '../../../../src/errors.ts';
+import {MediaError, type PlainError} from '../../../../src/errors.ts';
 import {type FileSystem, systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {Stop} from '../../../../src/lib/stop.ts';
 import {eventually} from '../../../support/eventually.ts';
@@ -48,7 +48,7 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
   /** The file, once for each time that it stays because a program has it open for writing. */
   const stays: string[] = [];
   /** Begins to dispose of the file as it is now, which `dispose` does once more. */
-  const begin = async (disposal: Disposal = {moveTo}, unrecorded?: MediaError, name = 'a.png') => {
+  const begin = async (disposal: Disposal = {moveTo}, unrecorded?: PlainError, name = 'a.png') => {
     const received = {record: {id: 'm'}, json: '{"id":"m"}'};
     const facts = {name: 'in/a.png', size: 7, ...(unrecorded && {unrecorded})};
     const outcome = outcomeOf({...facts, status: 'uploaded', ...received});
@@ -143,7 +143,7 @@ test('before it is due, 10 s or the settling time after its record: still there;
 
 test('stored, and the journal could not record it: it stays, since the next run would not know it', async () => {
   const {path, begin, clock} = await uploadedFile();
-  const why = new MediaError('journal_failed', 'The journal could not be written.');
+  const why = new MediaError<string>('journal_failed', 'The journal could not be written.');
   const {ended} = await begin('delete', why);
   const rejected = expect(ended).rejects.toBe(why);
   await clock.advance(10_000);

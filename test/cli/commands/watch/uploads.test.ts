@@ -28,7 +28,7 @@ test('a file that has changed since it settled: uploaded, but deleted only when 
   const stream = new PassThrough().on('data', text => void lines.push(...String(text).trimEnd().split('\n')));
   const invocation: Invocation = {
     ...{host, stdout: new Stdout(stream), globals: {}, argv: [], optionWords: () => [], abandon: () => {}},
-    report: new Report({stream: new PassThrough(), json: false, color: false, level: 'default', inWords}),
+    report: new Report({stream: new PassThrough(), color: false, level: 'default', inWords}),
   };
   const {stdout} = invocation;
   const disposals = new Disposals('delete', {host, stdout, settleMs: 0, stop: new Stop()});

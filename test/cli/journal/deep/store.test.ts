@@ -171,7 +171,7 @@ describe('a journal and Media-Service-Id', () => {
     const {stdout, stderr, exitCode} = await upload('b.jpg', 'c.gif');
     expect(statusesIn(stdout)).toEqual(['"status":"uploaded"', '"status":"failed"']);
     expect(exitCode).toBe(3);
-    expect(stderr).toContain('"code":"journal_of_other_service"');
+    expect(stdout).toContain('"code":"journal_of_other_service"');
     expect(stderr).toContain('b.jpg is stored, but the journal does not record it: The journal j belongs to');
     const journal = await readFile(join(box.directory, 'j'), 'utf8');
     const done = journal.split('\n').filter(line => line.startsWith('{"event":"done"'));

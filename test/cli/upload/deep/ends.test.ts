@@ -82,7 +82,7 @@ describe('standard error that is read late', () => {
       (_, index) => `a-rather-long-file-name-that-is-missing-${index}.png`,
     );
     await writeFile(join(box.directory, 'list'), names.join('\n'));
-    const upload = box.start(['upload', '--files-from', 'list', '--ndjson', '--no-once', '--dry-run'], {
+    const upload = box.start(['upload', '--files-from', 'list', '--ndjson', '-v', '--no-once', '--dry-run'], {
       buffer: false,
     });
     upload.stderr?.pause();
@@ -93,7 +93,7 @@ describe('standard error that is read late', () => {
     });
     // By its last result, the run has reported every failure.
     await eventually(() => results.match(/"file_missing"/g)?.length === 3000);
-    const failures = (await text(upload.stderr as Readable)).match(/"file_missing"/g);
+    const failures = (await text(upload.stderr as Readable)).match(/ does not exist\./g);
     expect([failures?.length, await ended]).toEqual([3000, [1, null]]);
   });
 

@@ -161,7 +161,7 @@ describe('the failures of several inputs, on stderr', () => {
     expect(words.match(/^media: /gm)).toHaveLength(20);
     expect(words).toContain('\n... and 5 more files for other reasons; --verbose shows every failure.\n');
     expect((await told('--verbose')).match(/^media: /gm)).toHaveLength(25);
-    expect((await told('--ndjson')).match(/"rejected"/g)).toHaveLength(25);
+    expect((await told('--json')).match(/"rejected"/g)).toHaveLength(25);
   });
 
   it('400 files in CI, half of them refused: no more than 20 lines, failures and totals alone on stdout', async () => {
@@ -187,7 +187,7 @@ describe('the failures of several inputs, on stderr', () => {
     expect(verbose.stdout).toContain('│ uploaded │ m_1');
   });
 
-  it.each([['--verbose'], ['--ndjson']])('%s: each at once', async option => {
+  it.each([['--verbose'], ['--json']])('%s: each at once', async option => {
     let release = () => {};
     const told = new Promise<void>(resolve => {
       release = resolve;

@@ -242,7 +242,7 @@ test('a file whose response is lost, and whose name looks like an option: the co
   await writeFile(path('-a.png'), picture);
   const watching = new Watching(box, ['.', '--ndjson']);
   await watching.line({file: '-a.png', status: 'unknown'});
-  expect(watching.stderr).toMatch(/ --once --on-unknown retry \.\/-a\.png"/);
+  expect(watching.stderr).toMatch(/ --once --on-unknown retry \.\/-a\.png$/m);
   await end(watching);
 });
 
