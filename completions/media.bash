@@ -14,7 +14,7 @@ _media_command() {
       rest=media
       ;;
     rewrite)
-      options='--write --out-dir --stdout --check --links --front-matter --root --static --allow-missing --ndjson --template --geotags -c --concurrency --journal --no-once --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--write --out-dir --stdout --check --links --front-matter --root --static --allow-missing --ndjson --template --geotags -c --concurrency --manifest --journal --no-once --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=file
       ;;
     login)
@@ -134,6 +134,7 @@ _media_option() {
     'rewrite --template') kind=none ;;
     'rewrite --geotags') kind='words keep warn strip' ;;
     'rewrite -c' | 'rewrite --concurrency') kind=none ;;
+    'rewrite --manifest') kind=file ;;
     'rewrite --journal') kind=file ;;
     'login --timeout') kind=none ;;
     'whoami --timeout') kind=none ;;

@@ -19,7 +19,7 @@ function __media_takes_value
         case 'upload'
             contains -- $argv[2] --exclude --files-from --name --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --manifest --journal --shard
         case 'rewrite'
-            contains -- $argv[2] --out-dir --front-matter --root --static --template --geotags -c --concurrency --journal
+            contains -- $argv[2] --out-dir --front-matter --root --static --template --geotags -c --concurrency --manifest --journal
         case 'login'
             contains -- $argv[2] --timeout
         case 'whoami'
@@ -179,6 +179,7 @@ complete -c media -n '__media_is "rewrite"' -l ndjson -d 'print one JSON line pe
 complete -c media -n '__media_is "rewrite"' -l template -x -d 'print this text for each uploaded file, such as "{file}\\t{url}\\n"'
 complete -c media -n '__media_is "rewrite"' -l geotags -x -a 'keep warn strip' -d 'warn of files that tell where they were taken, or send them without it'
 complete -c media -n '__media_is "rewrite"' -s c -l concurrency -x -d 'files to upload at the same time; auto adapts to the network'
+complete -c media -n '__media_is "rewrite"' -l manifest -x -a '(__media_files)' -d 'take URLs from this file of the repository, and add what is uploaded'
 complete -c media -n '__media_is "rewrite"' -l journal -x -a '(__media_files)' -d 'record what was uploaded in this journal instead of this machine\'s own'
 complete -c media -n '__media_is "rewrite"' -l no-once -d 'upload again what this machine has already uploaded'
 complete -c media -n '__media_is "rewrite"' -l ci -d 'in GitHub Actions, also write annotations, outputs and a summary'

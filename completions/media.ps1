@@ -101,6 +101,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'warn of files that tell where they were taken, or send them without it' }
                 @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time; auto adapts to the network' }
                 @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time; auto adapts to the network' }
+                @{ Name = '--manifest'; Takes = 'file'; Tip = 'take URLs from this file of the repository, and add what is uploaded' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded in this journal instead of this machine''s own' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'upload again what this machine has already uploaded' }
                 @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, also write annotations, outputs and a summary' }

@@ -6,7 +6,14 @@ import {systemCode} from '../../lib/system-code.ts';
 import {journalAccessError, takenOverError} from './journal-errors.ts';
 import {appendAll, type JournalHandle} from './journal-file.ts';
 import type {JournalIndex} from './journal-index.ts';
-import {formatTransition, formatWriterLine, isRecordJson, type Transition, type WriterEvent} from './line.ts';
+import {
+  formatTransition,
+  formatWriterLine,
+  isRecordJson,
+  parseLine,
+  type Transition,
+  type WriterEvent,
+} from './line.ts';
 import type {WriterCheck} from './writer-check.ts';
 
 /** How often an idle writer appends an `alive` line, in milliseconds. */
@@ -140,9 +147,16 @@ export class JournalLog {
     if (this.#lostOutcomes.length === 0 || systemCode(cause) === undefined) return;
     if (isRemote && !(await lock.isOurs())) return;
     if (check.verifyAppend(Buffer.alloc(0)).other !== undefined) return;
-    const lines = [this.#writerLine('open'), ...this.#lostOutcomes, this.#writerLine('close')].join('');
-    await appendAll(handle, Buffer.from(`\n${lines}`));
+    const lines = [this.#writerLine('open'), ...this.#lostOutcomes, this.#writerLine('close')];
+    const bytes = Buffer.from(`\n${lines.join('')}`);
+    await appendAll(handle, bytes);
     await sync(file);
+    let offset = check.verifyAppend(bytes.subarray(1)).start;
+    for (const text of lines) {
+      const line = parseLine(text);
+      if (line !== undefined && 'key' in line) this.#parts.index.apply(line, offset);
+      offset += Buffer.byteLength(text);
+    }
   }
 
   #writeEvent(event: WriterEvent): Promise<number> {

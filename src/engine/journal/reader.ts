@@ -130,21 +130,25 @@ export class JournalReader {
 
 /**
  * Reads a journal and closes it, since a command may read hundreds. `user`: as in openJournalFile(). `seed`: the lines
- * before those of the file, which may be missing then.
+ * before those of the file, which may be missing then. `displayPath`: the path for messages.
  */
 export async function readJournal(
   path: string,
   {cwd, files}: Pick<Host, 'cwd' | 'files'>,
-  {user, ...options}: {paths?: boolean; user?: User | undefined; seed?: Buffer | undefined} = {},
+  {
+    user,
+    displayPath = path,
+    ...options
+  }: {paths?: boolean; user?: User | undefined; seed?: Buffer | undefined; displayPath?: string} = {},
 ): Promise<JournalReader> {
   const absolute = resolveUserPath(cwd(), path);
-  const opening = openJournalFile(files, absolute, path, 'read', {user});
+  const opening = openJournalFile(files, absolute, displayPath, 'read', {user});
   const handle = await (options.seed === undefined ? opening : opening.catch(undefinedIfMissing));
   const reading = new SeededHandle(options.seed, handle);
-  const recovery = await recover(reading, path, options).finally(() => handle?.close());
+  const recovery = await recover(reading, displayPath, options).finally(() => handle?.close());
   recovery.processUnfinishedLine();
-  reading.file = handle && lazyHandle(files, absolute, path, user);
-  return new JournalReader(path, recovery, reading);
+  reading.file = handle && lazyHandle(files, absolute, displayPath, user);
+  return new JournalReader(displayPath, recovery, reading);
 }
 
 /** Reads journals; rejects unless all belong to one service. An upload that one has forgotten is forgotten in all. */

@@ -22,6 +22,7 @@ import {
   upload,
 } from '../../support/journal.ts';
 import {canListOpenFiles, openFiles} from '../../support/open-files.ts';
+import {checkJsonLine} from '../../support/schemas.ts';
 
 /** Runs `media journal` as the program does, in this process, in the bench's directory. */
 async function media(one: Bench, ...parameters: string[]) {
@@ -717,9 +718,9 @@ describe('media journal resolve', () => {
   });
 
   it.each([
-    ['a.png', ['--resend'], 'The journal j contains no unknown upload a.png.'],
-    ['b.png', ['--uploaded', 'x'], 'The journal j contains no unknown upload b.png.'],
-    ['z.png', ['--resend'], 'The journal j contains no unknown upload z.png.'],
+    ['a.png', ['--resend'], 'j contains no unknown upload a.png.'],
+    ['b.png', ['--uploaded', 'x'], 'j contains no unknown upload b.png.'],
+    ['z.png', ['--resend'], 'j contains no unknown upload z.png.'],
     ['c.png', [], 'Add either --uploaded with the media ID, or --resend.'],
     ['c.png', ['--uploaded', ''], 'Add either --uploaded with the media ID, or --resend.'],
     ['c.png', ['--uploaded', 'x', '--resend'], 'Add either --uploaded with the media ID, or --resend.'],
@@ -849,7 +850,7 @@ describe('media journal resolve, of many', () => {
     [['j', 'a.png', '--all', '--resend'], 'Give the path of the upload to settle, or --all.'],
     [['j', '--all', '--uploaded', 'x'], '--all needs a media ID for each upload, not one for all of them.'],
     [['j', '--all', '--uploaded-from', 'bad'], 'Line 1 of bad is not a path followed by a media ID.'],
-    [['settled', '--all', '--resend'], 'The journal settled contains no unknown upload.'],
+    [['settled', '--all', '--resend'], 'settled contains no unknown upload.'],
   ])('%j: exit status 2, and nothing is written', async (parameters, error) => {
     const one = await bench();
     await journalOf(one, 'j', {...unknowns});
@@ -919,7 +920,7 @@ describe('media journal forget', () => {
     await journalOf(one, 'j', {'a.png': ['failed']});
     expect(await media(one, 'forget', 'j', 'a.png')).toMatchObject({
       exitCode: 2,
-      error: 'The journal j contains no stored upload a.png.',
+      error: 'j contains no stored upload a.png.',
     });
   });
 });
@@ -930,6 +931,90 @@ describe('manifests', () => {
   const manifest = (...lines: string[]) =>
     `{\n  "version": 1,\n  "service": "${scope.service}",\n  "files": {\n${lines.join(',\n')}\n  }\n}\n`;
   const read = (one: Bench, name: string) => readFile(join(one.directory, name), 'utf8');
+
+  /** The same with unknown content under some keys. */
+  const withUnknown = (text: string, unknown: Record<string, string>) => {
+    const rows = Object.entries(unknown).map(
+      ([key, content]) =>
+        `    ${JSON.stringify(key)}: {"sha256": "${sha256(content)}", "size": ${content.length}, "contentType": "image/png"}`,
+    );
+    return text.replace(/\n}\n$/, `,\n  "unknown": {\n${rows.join(',\n')}\n  }\n}\n`);
+  };
+
+  it('list prints what they know, and what a run that was cut off has left beside them', async () => {
+    const one = await bench();
+    await files(one, {
+      'media.json': withUnknown(manifest(line('10', 'a'), line('b.png', 'a')), {'c.mp4': 'c'}),
+    });
+    await journalOf(one, 'media.json.journal', {'d.png': ['done', 'med_d'], 'e.png': ['commit']});
+    expect(await media(one, 'list', 'media.json')).toMatchObject({
+      exitCode: 0,
+      stdout: [
+        'uploaded  10  a',
+        'uploaded  b.png  a',
+        'unknown   c.mp4  sent, but no result is recorded',
+        'uploaded  d.png  med_d',
+        'unknown   e.png  sent, but no result is recorded',
+        '',
+      ].join('\n'),
+    });
+    const {stdout} = await media(one, 'list', '--json', 'media.json');
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map(text => JSON.parse(text));
+    expect(lines[0]).toEqual({
+      ...{file: '10', status: 'uploaded', size: 1, journal: 'media.json', record: {id: 'a'}},
+    });
+    for (const text of stdout.trimEnd().split('\n')) checkJsonLine('journal-list', text);
+    expect(lines.map(({idempotencyKey}) => idempotencyKey !== undefined)).toEqual([
+      ...[false, false, false, true, true],
+    ]);
+  });
+
+  it('resolve works on the manifest, also with what was left beside it', async () => {
+    const one = await bench();
+    const before = manifest(line('a.png', 'a'));
+    await files(one, {'media.json': withUnknown(before, {'c.mp4': 'c', 'd.mp4': 'd', 'g.mp4': 'g'})});
+    await journalOf(one, 'media.json.journal', {'e.png': ['commit']});
+    for (const [name, ...how] of [
+      ['c.mp4', '--resend'],
+      [sha256('d'), '--uploaded', 'med_d'],
+      ['e.png', '--uploaded', 'med_e'],
+    ] as const)
+      expect(await media(one, 'resolve', 'media.json', name, ...how)).toMatchObject({exitCode: 0});
+    const known = [line('a.png', 'a'), line('d.mp4', 'd', '{"id":"med_d"}')];
+    const settled = manifest(...known, line('e.png', contentOf('e.png'), '{"id":"med_e"}'));
+    expect(await read(one, 'media.json')).toBe(withUnknown(settled, {'g.mp4': 'g'}));
+    expect(await readdir(one.directory)).toEqual(['media.json']);
+    expect(await media(one, 'resolve', 'media.json', '--all', '--resend')).toMatchObject({exitCode: 0});
+    expect(await read(one, 'media.json')).toBe(settled);
+    expect(await media(one, 'resolve', 'media.json', 'a.png', '--resend')).toMatchObject({
+      exitCode: 2,
+      error: 'media.json contains no unknown upload a.png.',
+    });
+  });
+
+  it('resolve asks for the content type if the manifest has none', async () => {
+    const one = await bench();
+    const text = withUnknown(manifest(line('a.png', 'a')), {'c.mp4': 'c'});
+    const without = text.replace(/, "contentType": "image\/png"(?=}\n {2}}\n}\n$)/, '');
+    await files(one, {'media.json': without});
+    expect(await media(one, 'resolve', 'media.json', 'c.mp4', '--uploaded', 'med_c')).toMatchObject({
+      exitCode: 1,
+      error: 'media.json does not say with which content type c.mp4 was sent.',
+    });
+    expect(await read(one, 'media.json')).toBe(without);
+  });
+
+  it('forget removes a content under all its paths, by path or by media ID', async () => {
+    const one = await bench();
+    const text = manifest(line('a.png', 'a'), line('b.png', 'b'), line('copy.png', 'a'), line('d.png', 'd'));
+    await files(one, {'media.json': text});
+    expect(await media(one, 'forget', 'media.json', 'copy.png')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'forget', 'media.json', 'd')).toMatchObject({exitCode: 0});
+    expect(await read(one, 'media.json')).toBe(manifest(line('b.png', 'b')));
+  });
 
   it('merge joins them: whole entries, every digit kept', async () => {
     const one = await bench();

@@ -45,9 +45,19 @@ export function refuseContradictions(flags: MemoryFlags & Omit<InputFlags, 'inpu
   if (partial !== undefined) refuse(['--prune', partial], 'were given together', `Leave one of them out.`);
 }
 
-/** The journals that a run may write. */
-export function journalsOf({journal, manifest}: MemoryFlags): string[] {
-  return [journal, manifest, manifest && `${manifest}.journal`].filter(path => path !== undefined);
+/** The files that a run may write, with the options that name them. */
+export async function ownFiles(
+  {journal, manifest}: MemoryFlags,
+  host: Invocation['host'],
+): Promise<{what: string; path: string}[]> {
+  if (journal !== undefined) return [{what: '--journal', path: journal}];
+  if (manifest === undefined) return [];
+  const {manifestPath} = await import('../../../engine/manifest/manifest-store.ts');
+  const journalPath = `${await manifestPath(manifest, host)}.journal`;
+  return [
+    {what: '--manifest', path: manifest},
+    {what: 'The journal of the manifest', path: journalPath},
+  ];
 }
 
 /**

@@ -54,9 +54,9 @@ export class UploadRun {
     this.#options = options;
     this.#invocation = invocation;
     this.#output = output;
-    this.tally = new Tally(options.dryRun);
+    this.tally = new Tally(options);
     this.#retryAdvice = retryAdvice(options, invocation);
-    this.#failures = failureReport(invocation);
+    this.#failures = failureReport(invocation, options.check);
   }
 
   /** With a report to a CI system, that is told of every outcome. */
@@ -143,8 +143,9 @@ export class UploadRun {
       return;
     }
     const {several, shard} = inputs;
-    const {dryRun = false} = this.#options;
-    if ('format' in this.#output) {
+    const {dryRun = false, check} = this.#options;
+    // The lines about a check for people are those of failures.
+    if ('format' in this.#output && !(check && this.#output.format === 'table')) {
       const {host, stdout, report} = this.#invocation;
       const {Results} = await import('../../output/results/results.ts');
       const isVerbose = report.level === 'verbose';
@@ -247,11 +248,14 @@ export class UploadRun {
     if (session?.settings.baseUrl?.kind === 'embedded' && this.tally.fields().uploaded > 0) {
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
     }
-    if (several && this.#options.dryRun) for (const line of this.tally.sums()) report.note(line);
+    if (several && this.#options.dryRun && !this.#options.check)
+      for (const line of this.tally.sums()) report.note(line);
     this.#failures.end();
-    if ('outcomes' in this.#output) return;
-    for (const line of this.#advice(several)) report.note(line);
-    if (several) report.note(this.tally.summary());
+    if ('format' in this.#output) {
+      for (const line of this.#advice(several)) report.note(line);
+      if (this.#options.check) report.note(this.tally.checkSummary(manifest?.displayPath));
+      else if (several) report.note(this.tally.summary());
+    }
     if (manifest?.change !== undefined) report.note(`${manifest.displayPath}: ${manifest.change}`);
   }
 
@@ -267,7 +271,7 @@ export class UploadRun {
 
   #exitStatus(): ExitStatus {
     const {stdout, report} = this.#invocation;
-    const status = this.tally.exitStatus();
+    const status = Math.min(this.tally.exitStatus(), this.#options.check ? 1 : 7);
     const isRecorded = this.#journal !== undefined || !this.tally.isAnyStored;
     const journal = isRecorded ? undefined : 'With --journal FILE, a journal records what was stored.';
     const hint = status === 0 ? this.tally.outputHint : journal;
