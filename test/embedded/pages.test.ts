@@ -255,10 +255,10 @@ describe('the gallery', () => {
   it('a photo: its facts, its URL, a page of its own', async () => {
     const id = await uploaded(await fixture('photo.png'));
     const gallery = await client.textOf('/');
-    expect(gallery).toContain('PNG · 640 × 400 · 13.6 kB');
+    expect(gallery).toContain('PNG · 640 × 400 · 13.3 KiB');
     expect(gallery).toContain(`data-copy="${service.url}/files/${id}"`);
     const page = await client.textOf(`/media/${id}`);
-    expect(page).toContain(`<img src="/files/${id}" alt="PNG · 640 × 400 · 13.6 kB">`);
+    expect(page).toContain(`<img src="/files/${id}" alt="PNG · 640 × 400 · 13.3 KiB">`);
     const [record] = (await service.records()).filter(one => one.record.id === id);
     expect(page).toContain(record?.sha256);
   });

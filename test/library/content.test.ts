@@ -94,8 +94,8 @@ test('a Blob, a File, bytes, web and Node.js streams: the same bytes are stored,
   expect(results.map(({status, size, contentType}) => [status, size, contentType])).toEqual(
     inputs.map(() => ['uploaded', bytes.length, 'image/png']),
   );
-  expect(new Set(results.map(({name}) => name)).size).toBe(inputs.length);
-  const streams = results.filter(({isOnce}) => isOnce).map(({name}) => name);
+  expect(new Set(results.map(({file: name}) => name)).size).toBe(inputs.length);
+  const streams = results.filter(({isOnce}) => isOnce).map(({file: name}) => name);
   expect(streams.sort()).toEqual(['node.png', 'response.png', 'web.png']);
   const stored = await service.records();
   expect(stored).toHaveLength(inputs.length);

@@ -383,7 +383,7 @@ test('aborted by its inputs: the one that comes with that has its result, too', 
   }
   const names: string[] = [];
   const uploads = (async () => {
-    for await (const {name} of uploadAll(inputs(), {client, signal: caller.signal})) names.push(name);
+    for await (const {file: name} of uploadAll(inputs(), {client, signal: caller.signal})) names.push(name);
   })();
   await expect(uploads).rejects.toThrow('enough');
   expect(names.sort()).toEqual(['a.ico', 'b.ico']);
@@ -403,7 +403,7 @@ test('left while a file waits for its response: that is awaited, and the journal
     yield sourceOf('quick.ico', icon);
   };
   const results = uploadAll(sources(), {client, journal, concurrency: 2});
-  expect((await results.next()).value).toMatchObject({name: 'quick.ico'});
+  expect((await results.next()).value).toMatchObject({file: 'quick.ico'});
   const left = results.return();
   respond();
   await left;
@@ -433,7 +433,7 @@ test('files of a directory: what is media by its bytes is started, and what is n
   const observer = {started: (_position: number, name: string) => void started.push(name)};
   const given = {client, observer, cwd};
   expect(await collect(uploadAll(filesOf(['.'], {cwd, recursive: true}), given))).toMatchObject([
-    {name: 'photo'},
+    {file: 'photo'},
   ]);
   expect(started).toEqual(['photo']);
   expect(await collect(uploadAll(['notes.txt'], given))).toMatchObject([{status: 'failed'}]);

@@ -56,14 +56,14 @@ describe('uploadAll', () => {
     const stored = await service.records();
     expect(results).toEqual([
       expect.objectContaining({
-        name: photo,
+        file: photo,
         position: 0,
         status: 'uploaded',
         contentType: 'image/png',
         attempts: 1,
       }),
       expect.objectContaining({
-        name: clip,
+        file: clip,
         position: 1,
         status: 'uploaded',
         contentType: 'video/mp4',
@@ -72,6 +72,9 @@ describe('uploadAll', () => {
     ]);
     expect(results.map(result => 'record' in result && result.record)).toEqual(
       stored.map(({record}) => record),
+    );
+    expect(results.map(result => 'record' in result && [result.id, result.url])).toEqual(
+      stored.map(({record: {id, fileUrl}}) => [id, fileUrl]),
     );
     expect(results.map(result => 'json' in result && JSON.parse(result.json))).toEqual(
       stored.map(({record}) => record),
@@ -92,7 +95,7 @@ describe('uploadAll', () => {
       yield sourceOf('memory.png', await readFile(photo));
     }
     const results = await collect(uploadAll(inputs(), {client, cwd, concurrency: 1}));
-    expect(results.map(({name, status}) => [name, status])).toEqual([
+    expect(results.map(({file: name, status}) => [name, status])).toEqual([
       ['photo.png', 'uploaded'],
       ['assets/deep/clip.mp4', 'uploaded'],
       ['memory.png', 'uploaded'],
@@ -149,9 +152,9 @@ describe('uploadAll', () => {
       expect(thrown).toBe(bug);
       expect(results).toHaveLength(inputs.taken);
       for (const {status} of results) expect(status).not.toBe('unknown');
-      const uploaded = results.filter(({status}) => status === 'uploaded').map(({name}) => name);
+      const uploaded = results.filter(({status}) => status === 'uploaded').map(({file: name}) => name);
       const later = await collect(uploadAll([picture, clip], {client, journal}));
-      for (const {name, status} of later)
+      for (const {file: name, status} of later)
         expect(status).toBe(uploaded.includes(name) ? 'skipped' : 'uploaded');
       expect(await service.records()).toHaveLength(2);
     },
@@ -384,7 +387,7 @@ describe('uploadAll', () => {
     async input => {
       const {client} = await connected();
       const {results, thrown} = await settled(uploadAll([photo, input as unknown as string], {client}));
-      expect(results).toMatchObject([{name: photo}]);
+      expect(results).toMatchObject([{file: photo}]);
       expect(thrown).toMatchObject({code: 'usage'});
     },
   );

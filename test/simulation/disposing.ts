@@ -42,7 +42,7 @@ export class Disposing {
   async dispose(raw: Outcome, relative: string): Promise<string> {
     const outcome = withHints(raw, inWords);
     await this.#disposals.confirm(outcome, this.#session);
-    const file = {path: outcome.name, relative, stat: this.#opened.get(outcome.name), outcome};
+    const file = {path: outcome.file, relative, stat: this.#opened.get(outcome.file), outcome};
     const disposed = await this.#disposals.dispose(file, () => {});
     if (typeof disposed === 'string') return disposed;
     return 'kept' in disposed ? `kept: ${disposed.kept}` : `moved to ${disposed.movedTo}`;

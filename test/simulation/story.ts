@@ -351,11 +351,11 @@ class Story {
         if (process.isKilled) break;
         if (outcome.status === 'left out') continue;
         outcomes.push(outcome);
-        const writtenAt = this.#writtenAt.get(nameOf(outcome.name)) ?? start;
+        const writtenAt = this.#writtenAt.get(nameOf(outcome.file)) ?? start;
         const isClear = !this.#isCoarse || start - writtenAt >= settleMs;
         this.#judge(outcome, isClear);
         const isStored = outcome.status === 'uploaded' || outcome.status === 'skipped';
-        if (isStored && this.#streams.delete(outcome.name)) continue;
+        if (isStored && this.#streams.delete(outcome.file)) continue;
         if (isStored && isClear && !isLibrary) disposed.push(this.#dispose(outcome, disposing, mayEnd));
         if (!mayEnd && 'error' in outcome && hasTrait(outcome.error.code, 'unrecorded'))
           this.broken.add(`a run ends without a cause: ${outcome.error.message}`);
@@ -419,7 +419,7 @@ class Story {
   }
 
   async #dispose(outcome: Outcome, disposing: Disposing, mayEnd: boolean): Promise<void> {
-    const {name} = outcome;
+    const {file: name} = outcome;
     const why = await disposing.dispose(outcome, nameOf(name)).catch((error: unknown) => {
       // The disk fails, or the file is written while it is copied, or another process has moved it.
       if (!mayEnd) this.broken.add(`${name} stays without a cause: ${String(error)}`);
@@ -454,13 +454,13 @@ class Story {
   #judge(outcome: Outcome, isClear: boolean): void {
     this.outcomes += 1;
     const why = 'error' in outcome ? ` (${outcome.error.code}: ${outcome.error.message})` : '';
-    this.world.tell(`${outcome.name} is ${outcome.status}${why}`);
+    this.world.tell(`${outcome.file} is ${outcome.status}${why}`);
     this.#judgeStored();
     if (!isClear || (outcome.status !== 'uploaded' && outcome.status !== 'skipped')) return;
     const {id} = JSON.parse(outcome.json) as {id: string};
-    const contents = this.#contents.get(nameOf(outcome.name)) ?? new Set();
+    const contents = this.#contents.get(nameOf(outcome.file)) ?? new Set();
     if (!this.#service.stored.some(one => one.id === id && contents.has(one.sha256)))
-      this.broken.add(`${outcome.name} is ${outcome.status} as ${id}, which is not its content`);
+      this.broken.add(`${outcome.file} is ${outcome.status} as ${id}, which is not its content`);
   }
 
   #judgeStored(): void {
@@ -531,7 +531,7 @@ class Story {
       this.broken.add(`the last run takes ${Math.round((this.world.now - start) / 1000)} s`);
     if (outcomes.length !== contents.size)
       this.broken.add(`lost: ${outcomes.length} outcomes of ${contents.size} files`);
-    for (const {name, status} of outcomes)
+    for (const {file: name, status} of outcomes)
       if (status !== 'uploaded' && status !== 'skipped') this.broken.add(`${name} is ${status} in the end`);
     for (const [name, content] of contents) {
       if (this.#service.with(content).length !== 1)

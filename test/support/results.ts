@@ -25,7 +25,7 @@ export async function collect(iteration: AsyncIterable<UploadResult>): Promise<U
 }
 
 function checkResult(result: UploadResult): void {
-  const {name: file, position, isOnce, nameBytes, dimensions, ...others} = result;
+  const {file, position, isOnce, nameBytes, dimensions, ...others} = result;
   const {error, unrecorded, json, ...fields} = {
     ...{error: undefined, unrecorded: undefined, json: undefined},
     ...others,

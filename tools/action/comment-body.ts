@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {formatBytes} from '../../src/cli/output/units.ts';
+import {formatBytes} from '../../src/lib/units.ts';
 import {printable} from '../../src/lib/printable.ts';
 import type {UploadedFile} from './uploaded-file.ts';
 

@@ -64,8 +64,8 @@ async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation)
       await tell(failure ?? new MediaError('interrupted', 'The run was stopped.'), stdout);
     if (status !== 0) return status;
     outcomes.sort((one, other) => one.position - other.position);
-    const byName = new Map(outcomes.map(outcome => [outcome.name, outcome]));
-    const names = clipboard ? outcomes.map(({name}) => name) : paths;
+    const byName = new Map(outcomes.map(outcome => [outcome.file, outcome]));
+    const names = clipboard ? outcomes.map(({file: name}) => name) : paths;
     await stdout.write(names.map(name => `${printable(uploadedUrl(name, byName.get(name)))}\n`).join(''));
     return 0;
   } catch (error) {

@@ -168,7 +168,7 @@ const useUpload = 'Use media upload.';
 /** The face of a command without options for the transfer. */
 function otherCommand(
   face: Face,
-  {name, isOnce}: Outcome,
+  {file: name, isOnce}: Outcome,
   {options, journal}: {options: string; journal?: string},
   ofUpload: (words: string) => string,
 ): Face {

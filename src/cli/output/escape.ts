@@ -9,15 +9,13 @@ export function printableJson(json: string): string {
   return withoutCommands(json.replace(unsafe, unit => (unit < ' ' ? unit : escapeUnit(unit))));
 }
 
-/** A line of JSON without undefined fields; `recordJson`, the service's text, follows the status as `record`. */
+/** A line of JSON without undefined fields; `recordJson`, the service's text, is its last, `record`. */
 export function jsonLine<Output extends JsonOutputs[keyof JsonOutputs]>(
   value: Output | Loose<Output>,
   recordJson?: string,
 ): string {
   const json = JSON.stringify(value);
-  if (recordJson === undefined) return `${printableJson(json)}\n`;
-  // Within strings, quotes are escaped, so that this is the field.
-  const whole = json.replace(/"status":"\w+"/, status => `${status},"record":${recordJson}`);
+  const whole = recordJson === undefined ? json : `${json.slice(0, -1)},"record":${recordJson}}`;
   return `${printableJson(whole)}\n`;
 }
 

@@ -49,6 +49,7 @@ interface FileFields {
 
 /** What a line says of the facts of an outcome, in this order. */
 export const reportedFacts = [
+  'sha256',
   'contentType',
   'warning',
   'verified',
@@ -64,10 +65,14 @@ export interface ResultLine extends FileFields, Pick<OutcomeFacts, (typeof repor
    * or `unknown`
    */
   status: 'uploaded' | 'skipped' | 'checked' | 'mismatched' | 'failed' | 'unknown';
-  /** the record of the service, if the file is stored */
-  record?: PrintedRecord;
+  /** the media ID, if the file is stored */
+  id?: string;
+  /** its URL: of the `PUBLIC` variant, else `fileUrl`; absent if there is neither */
+  url?: string;
   /** why it is not stored, or not known to be, how its record differs, or why the journal does not record it */
   error?: ErrorFields;
+  /** the record of the service, if the file is stored */
+  record?: PrintedRecord;
 }
 
 export interface ErrorLine {

@@ -1,3 +1,4 @@
+import {formatBytes} from '../../lib/units.ts';
 import type {PlainResponse} from '../exchange/http-exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {ignoreDamage} from '../state/state.ts';
@@ -35,7 +36,7 @@ export async function gallery(page: PageRequest): Promise<PlainResponse> {
 }
 
 function uploadForm(key: string, maxSize: number): Html {
-  const largest = Number.isFinite(maxSize) ? sizeText(maxSize) : '';
+  const largest = Number.isFinite(maxSize) ? formatBytes(maxSize) : '';
   return html`
     <form id="upload" class="box" data-upload-key="${key}" data-largest="${largest}">
       <label for="files">Upload images and videos: choose them, or drop them here</label>
@@ -145,18 +146,6 @@ function player({id, contentType, thumbnail, stream}: StoredRecord, source: stri
     </video>`;
 }
 
-/** A file size in readable form, such as 13.6 kB. */
-function sizeText(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 999.95 && unit < units.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
-}
-
 /** A duration as video players show it, such as 0:02 or 1:02:03. */
 function durationText(seconds: number): string {
   const whole = Math.round(seconds);
@@ -176,10 +165,10 @@ function formatText({imageType, contentType}: StoredRecord): string {
   return (imageType ?? subtype).toUpperCase();
 }
 
-/** A summary of a medium, such as PNG · 640 × 480 · 0:02 · 13.6 kB. */
+/** A summary of a medium, such as PNG · 640 × 480 · 0:02 · 13.3 KiB. */
 function factsText(record: StoredRecord): string {
   const {width, height, duration, size} = record;
   const pixels = width === undefined || height === undefined ? [] : [`${width} × ${height}`];
   const length = duration === undefined ? [] : [durationText(duration)];
-  return [formatText(record), ...pixels, ...length, sizeText(size)].join(' · ');
+  return [formatText(record), ...pixels, ...length, formatBytes(size)].join(' · ');
 }

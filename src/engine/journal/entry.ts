@@ -45,6 +45,10 @@ export function uploadLog(parts: UploadLogParts) {
     unknownKey: parts.unknownKey,
     wasReleased: parts.wasReleased,
     sha256: parts.sha256,
+    /** The SHA-256 of the content, in hex, once it is known. */
+    get contentSha256() {
+      return contentSha256;
+    },
 
     /**
      * Resolves when a line is durable that permits to send the last chunk. `sha256`: of the whole content, in hex.

@@ -48,8 +48,8 @@ export interface JournalManifest {
 
 /** What the journal recorded about the content of an input in earlier uploads. */
 export type PriorUpload =
-  /** Stored: the service's record is in the journal. */
-  | {status: 'done'; received: ReceivedRecord; entry: IndexRow}
+  /** Stored: the service's record is in the journal. `sha256`: if the content was read. */
+  | {status: 'done'; received: ReceivedRecord; entry: IndexRow; sha256?: string | undefined}
   /** Sent under this idempotency key, but no result is recorded. */
   | {status: 'unknown'; key: string};
 
@@ -99,7 +99,7 @@ export class JournalLookup {
     if (blocking !== undefined) return blocking;
     const stored = entries.filter(({state}) => state === 'done');
     const done = stored.find(entry => variantKey(entry) === variantKey(variant));
-    if (done !== undefined) return this.#storedUpload(done);
+    if (done !== undefined) return this.#storedUpload(done, sha256);
     const originals = stored.filter(({transform}) => transform === undefined);
     if (variant.transform !== undefined && originals.length > 0) onEarlierOriginals?.(originals.length);
     return undefined;
@@ -151,8 +151,8 @@ export class JournalLookup {
     return releaseTime >= since && releaseTime <= this.#clock.now() + 60_000;
   }
 
-  async #storedUpload(entry: IndexRow): Promise<PriorUpload> {
-    return {status: 'done', received: await this.reader.recordOf(entry), entry};
+  async #storedUpload(entry: IndexRow, sha256?: string): Promise<PriorUpload> {
+    return {status: 'done', received: await this.reader.recordOf(entry), entry, sha256};
   }
 }
 

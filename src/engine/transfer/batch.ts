@@ -57,6 +57,6 @@ function withComparison(outcome: Outcome | LeftOut, {verify, observer}: Transfer
     return {...known, status: 'mismatched', error};
   const found = verify === undefined ? sizeWarning(outcome) : error?.message;
   if (found === undefined) return known;
-  observer.warning(outcome.name, found);
+  observer.warning(outcome.file, found);
   return {...known, warning: outcome.warning === undefined ? found : `${outcome.warning} ${found}`};
 }

@@ -36,7 +36,7 @@ export async function applyGeotags(
     outcome.warn('It tells where it was taken.', 'tell where they were taken.');
   } catch (error) {
     if (!(error instanceof UnstrippableError)) throw error;
-    if (mode === 'strip') throw unstrippableError(facts.name, error);
+    if (mode === 'strip') throw unstrippableError(facts.file, error);
     const where = `: ${error.place} could not be checked.`;
     outcome.warn(`It may tell where it was taken${where}`, `may tell where they were taken${where}`);
   }

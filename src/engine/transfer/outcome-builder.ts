@@ -6,7 +6,7 @@ import type {ReceivedRecord} from '../service/record.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
 import {unknownUploadHint} from './attempt/explain.ts';
 import type {AbortScope} from './attempt/judge.ts';
-import {type LeftOut, type Outcome, type OutcomeFacts, wouldBeLeftOut} from './outcome.ts';
+import {type LeftOut, type Outcome, type OutcomeFacts, storedFacts, wouldBeLeftOut} from './outcome.ts';
 import type {FileOptions, RunOptions} from './transfer-options.ts';
 import type {PendingResult} from './workers.ts';
 
@@ -47,7 +47,7 @@ export class OutcomeBuilder {
 
   constructor(position: number, source: Source, options: RunOptions & FileOptions, batchAbort: BatchAbort) {
     const {name, nameBytes, isOnce} = source;
-    const named = {name, ...(nameBytes && {nameBytes}), ...(isOnce && {isOnce})};
+    const named = {file: name, ...(nameBytes && {nameBytes}), ...(isOnce && {isOnce})};
     this.facts = {...named, position, attempts: 0, elapsedMs: 0};
     this.#source = source;
     this.#options = options;
@@ -67,7 +67,7 @@ export class OutcomeBuilder {
 
   /** The file is media. */
   started(size: number): void {
-    if (!this.#isStarted) this.#options.observer.started(this.facts.position, this.facts.name, size);
+    if (!this.#isStarted) this.#options.observer.started(this.facts.position, this.facts.file, size);
     this.#isStarted = true;
   }
 
@@ -89,7 +89,7 @@ export class OutcomeBuilder {
   /** The result for a file that a walk found and that is not sent: hidden, or not media by name and bytes. */
   leftOutResult(): PendingResult<LeftOut> {
     const {name, found} = this.#source;
-    const known = {name, position: this.facts.position, isHidden: found?.isHidden === true};
+    const known = {file: name, position: this.facts.position, isHidden: found?.isHidden === true};
     return {result: Promise.resolve({status: 'left out', ...known})};
   }
 
@@ -107,12 +107,15 @@ export class OutcomeBuilder {
     if (known.status === 'unknown') return this.failed('unknown', this.unknownSince(known.key));
     if (this.#options.geotags === 'strip')
       this.facts.geotags = known.entry.transform === undefined ? 'none' : 'stripped';
-    return this.#ended({...this.#described(), status: 'skipped', ...known.received});
+    if (known.sha256 !== undefined) this.facts.sha256 = known.sha256;
+    return this.#ended({...this.#described(), status: 'skipped', ...storedFacts(known.received)});
   }
 
   /** The service stored the file; its `result` is known when the journal has recorded it. */
-  stored({record, json, serviceId}: ReceivedRecord, entry: UploadLog | undefined): PendingResult<Outcome> {
-    const outcome = {...this.#described(), status: 'uploaded', record, json} as const;
+  stored(received: ReceivedRecord, entry: UploadLog | undefined): PendingResult<Outcome> {
+    const {json, serviceId} = received;
+    if (entry?.contentSha256 !== undefined) this.facts.sha256 = entry.contentSha256;
+    const outcome = {...this.#described(), status: 'uploaded', ...storedFacts(received)} as const;
     if (entry === undefined) return this.#ended(outcome);
     this.#batchAbort.learn(outcome);
     const recording = entry.recordStored(json, serviceId, error => this.#batchAbort.abort(error));

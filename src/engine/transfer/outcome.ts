@@ -1,11 +1,15 @@
 import {hasTrait, MediaError, NotMediaError, OwnFileError, type PlainError} from '../../errors.ts';
 import {fact, hint, phrase} from '../../hint.ts';
-import type {ReceivedRecord} from '../service/record.ts';
+import {publicUrl, type ReceivedRecord} from '../service/record.ts';
 import type {Source} from '../sources/open/source.ts';
 import type {Dimensions, TransferOptions} from './transfer-options.ts';
 
 /** What is known of a file that is stored. */
 interface StoredFacts extends Pick<ReceivedRecord, 'record' | 'json'> {
+  /** The media ID. */
+  id: string;
+  /** The URL for users: of the `PUBLIC` variant, else `fileUrl`; absent if there is neither. */
+  url?: string;
   /** Set if the file is stored but the journal could not record it: the next run does not know about it. */
   unrecorded?: MediaError;
 }
@@ -34,8 +38,8 @@ type WithText<Facts> = {
 /** A file that a walk found and left out, and that was not named. */
 export interface LeftOut {
   status: 'left out';
-  /** Its path, in the same form as an outcome's name. */
-  name: string;
+  /** Its path, in the same form as an outcome's. */
+  file: string;
   /** Its position among all files of the inputs, from 0. */
   position: number;
   isHidden: boolean;
@@ -43,7 +47,7 @@ export interface LeftOut {
 
 export interface OutcomeFacts {
   /** The input as the user named it. */
-  name: string;
+  file: string;
   /** The name's bytes, if they are not UTF-8. */
   nameBytes?: Buffer;
   /** Set for standard input and streams, which can be read only once. */
@@ -66,12 +70,19 @@ export interface OutcomeFacts {
   verified?: readonly string[];
   /** The size in bytes. */
   size?: number;
+  /** The SHA-256 of the file in hex, if a journal made the run compute it. */
+  sha256?: string;
   /** The size of a picture or a video in pixels, if records are verified and it is certain. */
   dimensions?: Dimensions;
   /** How many requests it took. */
   attempts: number;
   /** How long it took, in milliseconds. */
   elapsedMs: number;
+}
+
+export function storedFacts({record, json}: ReceivedRecord): StoredFacts {
+  const url = publicUrl(record);
+  return {id: record.id, ...(url !== undefined && {url}), record, json};
 }
 
 /** Why the journal could not record a stored file, if so. */
@@ -98,7 +109,7 @@ export function comparisonOf(
   outcome: Outcome,
 ): {verified: string[]; error: MediaError | undefined} | undefined {
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return undefined;
-  const {name, size, contentType, dimensions: {width, height} = {}, record} = outcome;
+  const {file: name, size, contentType, dimensions: {width, height} = {}, record} = outcome;
   const verified: string[] = [];
   const found: string[] = [];
   const compare = (what: string, stored: unknown, here: number | string | null | undefined) => {

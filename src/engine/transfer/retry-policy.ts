@@ -113,7 +113,7 @@ export class Retries {
     const waitMs = afterOutage ? undefined : (verdict.waitMs ?? backoffMs(this.#spent, random));
     if (afterOutage) this.#afterOutages += 1;
     else this.#spent += 1;
-    observer.retrying(this.#facts.position, this.#facts.name, error, waitMs);
+    observer.retrying(this.#facts.position, this.#facts.file, error, waitMs);
     if (waitMs === undefined) return true;
     return clock.sleep(waitMs, stop).then(
       () => true,

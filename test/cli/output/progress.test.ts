@@ -3,8 +3,8 @@ import {describe, expect, it} from 'vitest';
 import {Meter} from '../../../src/cli/output/progress/meter.ts';
 import {Progress, progressText} from '../../../src/cli/output/progress/progress.ts';
 import {mayAnimate, mayColor, widthOf} from '../../../src/cli/output/terminal.ts';
-import {formatBytes} from '../../../src/cli/output/units.ts';
 import {systemClock, type TerminalOutput} from '../../../src/host.ts';
+import {formatBytes} from '../../../src/lib/units.ts';
 import {TerminalScreen} from '../../machine/docs/terminal-screen.js';
 
 const MiB = 1024 * 1024;

@@ -18,11 +18,11 @@ import {MediaError} from '../../../src/errors.ts';
 import {outcomeOf} from '../../support/outcomes.ts';
 
 function uploaded(json: string, name = 'photo.png'): UploadResult {
-  return outcomeOf({name, status: 'uploaded', ...(parseRecord(json) as ReceivedRecord), elapsedMs: 5});
+  return outcomeOf({file: name, status: 'uploaded', ...(parseRecord(json) as ReceivedRecord), elapsedMs: 5});
 }
 
 const failed = outcomeOf({
-  name: 'gone.png',
+  file: 'gone.png',
   status: 'failed',
   error: new MediaError('rejected', 'No.', {status: 418, serviceCode: 7, hint: 'Make tea.'}),
   contentType: 'image/png',
@@ -34,7 +34,7 @@ const failed = outcomeOf({
 describe('formatOutcome', () => {
   it.each(['json', 'url', 'markdown'] as const)('%s, a failure: nothing', format => {
     expect(formatOutcome(format, failed)).toBe('');
-    expect(formatOutcome(format, outcomeOf({name: 'a', status: 'checked', attempts: 0, elapsedMs: 0}))).toBe(
+    expect(formatOutcome(format, outcomeOf({file: 'a', status: 'checked', attempts: 0, elapsedMs: 0}))).toBe(
       '',
     );
   });
@@ -71,7 +71,7 @@ describe('formatOutcome', () => {
     expect(
       formatOutcome(
         'ndjson',
-        outcomeOf({name: 'a', status: 'checked', contentType: 'image/png', attempts: 0}),
+        outcomeOf({file: 'a', status: 'checked', contentType: 'image/png', attempts: 0}),
       ),
     ).toBe('{"file":"a","status":"checked","contentType":"image/png","attempts":0,"elapsedMs":1}\n');
   });
@@ -85,7 +85,7 @@ describe('formatOutcome', () => {
     const outcome = uploaded('{ "id" : 12345678901234567890, "x": [1.0, 1E400] }');
     expect(formatOutcome('json', outcome)).toBe('{"id":12345678901234567890,"x":[1.0,1E400]}\n');
     expect(formatOutcome('ndjson', outcome)).toContain(
-      '"record":{"id":12345678901234567890,"x":[1.0,1E400]},',
+      ',"record":{"id":12345678901234567890,"x":[1.0,1E400]}}\n',
     );
   });
 });
@@ -115,6 +115,13 @@ describe('recordRows', () => {
       ],
     ],
     [
+      {id: 'm', urls: [{variant: 'PUBLIC', url: 'https://c/1'}], fileUrl: 'https://c/1'},
+      [
+        ['id', 'm'],
+        ['fileUrl', 'https://c/1'],
+      ],
+    ],
+    [
       {id: 'm', urls: []},
       [
         ['id', 'm'],
@@ -129,11 +136,11 @@ describe('recordRows', () => {
 describe('outcomeRow', () => {
   it('a success, a failure, and something checked', () => {
     const json = '{"id":"m","width":2,"height":3,"size":4,"fileUrl":"https://c/1"}';
-    expect(outcomeRow(uploaded(json))).toEqual(['photo.png', 'uploaded', 'm', '2x3', '4', 'https://c/1']);
-    expect(outcomeRow(failed)).toEqual(['gone.png', 'failed', '', '', '3', 'rejected']);
-    const checked = outcomeOf({name: 'a', status: 'checked', contentType: 'image/png', size: 1, attempts: 0});
-    expect(checkRow(checked)).toEqual(['a', 'checked', 'image/png', '1', '']);
-    expect(checkRow(failed)).toEqual(['gone.png', 'failed', 'image/png', '3', 'rejected']);
+    expect(outcomeRow(uploaded(json))).toEqual(['photo.png', 'uploaded', '', 'https://c/1']);
+    expect(outcomeRow(failed)).toEqual(['gone.png', 'failed', '3 B', 'rejected']);
+    const checked = outcomeOf({file: 'a', status: 'checked', contentType: 'image/png', size: 1, attempts: 0});
+    expect(checkRow(checked)).toEqual(['a', 'checked', 'image/png', '1 B', '']);
+    expect(checkRow(failed)).toEqual(['gone.png', 'failed', 'image/png', '3 B', 'rejected']);
   });
 });
 
@@ -175,7 +182,7 @@ describe('Results', () => {
     const stream = new PassThrough();
     const options = {format, several: true, dryRun: false, isVerbose: false};
     const results = new Results(new Stdout(stream), {}, options);
-    await results.add({position: 0, status: 'left out', name: 'notes.txt', isHidden: false});
+    await results.add({position: 0, status: 'left out', file: 'notes.txt', isHidden: false});
     await results.end();
     expect(stream.read()).toBeNull();
   });

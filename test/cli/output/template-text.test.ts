@@ -17,7 +17,7 @@ const json =
 
 function rendered(template: string, of: Partial<TemplateInput> = {}): string {
   const received = parseRecord(json) as ReceivedRecord;
-  const photo = {name: 'a b/photo.png', path: '/home/a b/photo.png', status: 'uploaded', ...received};
+  const photo = {file: 'a b/photo.png', path: '/home/a b/photo.png', status: 'uploaded', ...received};
   return String(
     renderTemplate(parseTemplate(template), {...photo, contentType: 'image/png', size: 12, ...of}),
   );
@@ -36,6 +36,19 @@ describe('renderTemplate', () => {
       '9007199254740993    ',
     ],
     ['{record}', json],
+    ['{urls} {fileUrl} {duration}', '[{"variant":"PUBLIC","url":"https://c/p"}]  '],
+    [
+      '{fileUrl} {duration} {hlsUrl} {thumbnailUrl} {imageType} {size} {record.size}',
+      'https://c/f 1.5 https://c/h https://c/t png 12 13',
+      {
+        fileUrl: 'https://c/f',
+        duration: 1.5,
+        hlsUrl: 'https://c/h',
+        thumbnailUrl: 'https://c/t',
+        imageType: 'png',
+        size: 13,
+      },
+    ],
     ['{record|json}', json],
     [
       '{file|json} {height|json} {width|json} {record.deep|json}',
@@ -45,14 +58,14 @@ describe('renderTemplate', () => {
     ['\\t\\n\\r\\\\{{}}{{file}}', '\t\n\r\\{}{file}'],
     ['{file}\\0', 'a b/photo.png\0'],
     ['no field', 'no field'],
-  ])('%s', (template, text) => {
-    expect(rendered(template)).toBe(text);
+  ])('%s', (template, text, record?: TemplateInput['record']) => {
+    expect(rendered(template, record && {record})).toBe(text);
   });
 
   it('control characters and workflow commands in a name: escaped, but not between zero bytes', () => {
     const file = '\u001b[2J\n::error::x';
-    expect(rendered('{file}\\n', {name: file})).toBe('\\u001b[2J\\n::error::x\n');
-    expect(rendered('{file}\\0', {name: file})).toBe(`${file}\0`);
+    expect(rendered('{file}\\n', {file})).toBe('\\u001b[2J\\n::error::x\n');
+    expect(rendered('{file}\\0', {file})).toBe(`${file}\0`);
   });
 
   it.each([
@@ -66,7 +79,7 @@ describe('renderTemplate', () => {
   ])(
     '%s with values that complete a workflow command: escaped, unless the template has one',
     (template, text) => {
-      expect(rendered(template, {name: ':error::x', contentType: '[error]x'})).toBe(text);
+      expect(rendered(template, {file: ':error::x', contentType: '[error]x'})).toBe(text);
     },
   );
 
@@ -79,13 +92,13 @@ describe('renderTemplate', () => {
   ])('%s with %j, which complete a workflow command together: escaped', (template, files, text) => {
     const parsed = parseTemplate(template);
     const of = {path: '/', status: 'uploaded'};
-    expect(files.map(file => renderTemplate(parsed, {...of, name: file})).join('')).toBe(text);
+    expect(files.map(file => renderTemplate(parsed, {...of, file})).join('')).toBe(text);
   });
 
   it.each(["it's.png", 'a\nb.png', '\u001b]0;x\u0007.png', '$(id) `id`.png', '写真.png', '-rf'])(
     '{file|shell} of %j: one word with these bytes in bash, no option, without control characters',
     file => {
-      const word = rendered('{file|shell}', {name: file});
+      const word = rendered('{file|shell}', {file});
       expect(word).not.toMatch(/\p{Cc}/u);
       expect(execFileSync('bash', ['-c', `printf %s ${word}`], {encoding: 'utf8'})).toBe(
         file.replace(/^-/, './-'),
@@ -95,7 +108,7 @@ describe('renderTemplate', () => {
 
   it('{file|shell} of a name that is not UTF-8: its bytes', () => {
     const nameBytes = Buffer.from('n\xe9.png', 'latin1');
-    const word = rendered('{file|shell}', {name: nameBytes.toString(), nameBytes});
+    const word = rendered('{file|shell}', {file: nameBytes.toString(), nameBytes});
     expect(execFileSync('bash', ['-c', `printf %s ${word}`])).toEqual(nameBytes);
   });
 });
@@ -107,7 +120,7 @@ test('renderOutcome: the path of a file, the name of what is read only once, not
       outcomeOf({status: 'checked', ...given}),
       name => `/photos/${name}`,
     );
-  expect([path({}), path({name: '-', isOnce: true})]).toEqual(['/photos/a.png', '-']);
+  expect([path({}), path({file: '-', isOnce: true})]).toEqual(['/photos/a.png', '-']);
   const error = new MediaError('empty_file', 'It is empty.');
   expect(renderOutcome(parseTemplate('{path}'), outcomeOf({status: 'failed', error}), name => name)).toBe('');
 });

@@ -61,7 +61,7 @@ describe('media upload --dry-run', () => {
       ].join('\n'),
     );
     expect(stdout).toMatch(/│ file +│ status +│ type +│ size +│ note +│/);
-    expect(stdout).toMatch(/b\.png +│ checked │ image\/png │ \d+ │ +│/);
+    expect(stdout).toMatch(/b\.png +│ checked │ image\/png │ [\d.]+ KiB │ +│/);
   });
 });
 

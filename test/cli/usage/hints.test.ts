@@ -345,7 +345,7 @@ describe('a file that a command without options for the transfer could not uploa
     ],
   ])('%j: %s, there %s', (template, ofUpload, expected) => {
     const error = new MediaError('rejected', 'No.', {hint: template});
-    const outcome = outcomeOf({name: 'a.png', status: 'failed', error});
+    const outcome = outcomeOf({file: 'a.png', status: 'failed', error});
     const written = (other?: object) => withHints(outcome, errorWriter(outcome, undefined, '', other));
     expect(written({})).toHaveProperty('error.hint', expected);
     expect(written()).toHaveProperty('error.hint', ofUpload);

@@ -45,7 +45,7 @@ describe('the retries of a file', () => {
     const clock = new ManualClock();
     const options = {retries, clock, observer, random: () => 0, stop: new Stop<MediaError>()};
     const policy = new RetryPolicy(options as unknown as TransferOptions);
-    const facts = {name: 'a.png', position: 0, attempts: 0, elapsedMs: 0};
+    const facts = {file: 'a.png', position: 0, attempts: 0, elapsedMs: 0};
     const one = new Retries(facts, policy);
     const next = async (afterOutage: boolean) => {
       facts.attempts += 1;

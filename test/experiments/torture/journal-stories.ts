@@ -280,7 +280,7 @@ export class JournalStory {
         if (process.isKilled) break;
         if (outcome.status === 'left out') continue;
         outcomes.push(outcome);
-        this.#judge(outcome, contents.get(outcome.name.slice('files/'.length)) ?? '');
+        this.#judge(outcome, contents.get(outcome.file.slice('files/'.length)) ?? '');
       }
       await journal.close();
     } catch (error) {
@@ -349,7 +349,7 @@ export class JournalStory {
     const contents = await this.#contents();
     if (outcomes.length !== contents.size)
       this.broken.push(`${outcomes.length} outcomes of ${contents.size} files`);
-    for (const {name, status} of outcomes)
+    for (const {file: name, status} of outcomes)
       if (status !== 'uploaded' && status !== 'skipped') this.broken.push(`${name} is ${status} in the end`);
     for (const content of contents.values())
       if (this.#service.with(content).length !== 1)

@@ -16,7 +16,7 @@ async function taken(paths: string[], recursive: boolean): Promise<Set<string>> 
   const client = new MediaClient({baseUrl: 'http://127.0.0.1:9', apiKey: 'key-of-the-test'});
   const names = new Set<string>();
   const options = {client, dryRun: true, concurrency: 8};
-  for await (const {name, status} of uploadAll(filesOf(paths, {recursive}), options))
+  for await (const {file: name, status} of uploadAll(filesOf(paths, {recursive}), options))
     if (status === 'checked') names.add(name);
   await client.close();
   return names;

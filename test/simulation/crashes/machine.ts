@@ -153,8 +153,8 @@ export class Machine {
       if (outcome.status === 'left out') continue;
       outcomes.push(outcome);
       if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') continue;
-      onTold(outcome.name, idOf(outcome));
-      disposed.push(disposing.dispose(outcome, outcome.name.slice(root.length + 1)));
+      onTold(outcome.file, idOf(outcome));
+      disposed.push(disposing.dispose(outcome, outcome.file.slice(root.length + 1)));
     }
     await Promise.all(disposed);
     await journal.close();

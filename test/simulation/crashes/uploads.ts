@@ -187,7 +187,7 @@ class Aftermath {
   }
 
   #judge(outcome: Outcome): void {
-    const {name, status} = outcome;
+    const {file: name, status} = outcome;
     const id = this.#told.get(name);
     const hash = sha256(contentOf(name));
     if (id !== undefined && (status !== 'skipped' || idOf(outcome) !== id))
@@ -229,7 +229,7 @@ class Aftermath {
   async #finish(): Promise<void> {
     for (const [name, content] of Object.entries(contents)) this.#machine.write(`${root}/${name}`, content);
     const outcomes = await this.#run('the last run', 'keep');
-    for (const {name, status} of outcomes)
+    for (const {file: name, status} of outcomes)
       if (status !== 'uploaded' && status !== 'skipped') this.#broken.push(`${name} is ${status} in the end`);
     for (const content of [...Object.values(contents), streamed.content])
       if (this.#machine.service.with(sha256(content)).length === 0)

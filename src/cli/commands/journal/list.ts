@@ -46,7 +46,7 @@ async function listFormat({json, template}: ListOptions, report: Invocation['rep
     const storedRecord = await reader.recordOf(entry);
     if (parts.hasUrl && publicUrl(storedRecord.record) === undefined) report.warning(`${file}: ${emptyUrl}`);
     return renderTemplate(parts, {
-      ...{name: file, path: file, status: statusOf(entry.state), size: entry.size},
+      ...{file, path: file, status: statusOf(entry.state), size: entry.size},
       ...(fileBase64 !== undefined && {nameBytes: Buffer.from(fileBase64, 'base64')}),
       ...storedRecord,
     });

@@ -5,12 +5,12 @@ import {MediaError} from '../../../errors.ts';
 import {resolveUserPath} from '../../../lib/files/typed-path.ts';
 import {printable} from '../../../lib/printable.ts';
 import {shellQuoted, shellWord} from '../../../lib/shell.ts';
+import {countText} from '../../../lib/units.ts';
 import {type Annotate, annotator, isOnGithub} from '../../output/ci.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {DialectLine, ReferenceLine, UnchangedLine} from '../../output/json-output.ts';
 import {asMediaError, errorFields} from '../../output/report.ts';
 import {parseTemplate, renderOutcome, type Template} from '../../output/results/template.ts';
-import {countText} from '../../output/units.ts';
 import type {Invocation} from '../../session/invocation.ts';
 import type {uploadFiles} from '../upload/upload-files.ts';
 

@@ -110,7 +110,7 @@ export class RewriteRun {
   async #upload({files, source}: RewritePlan, dryRun: boolean): Promise<ExitStatus> {
     if (files.length === 0) return 0;
     const {status, outcomes} = await uploadFiles(files, {...this.#options, dryRun, source}, this.#invocation);
-    for (const outcome of outcomes) this.#outcomes.set(outcome.name, outcome);
+    for (const outcome of outcomes) this.#outcomes.set(outcome.file, outcome);
     return status;
   }
 

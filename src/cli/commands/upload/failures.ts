@@ -15,7 +15,7 @@ interface Group {
   tell: (count: number, names: readonly string[]) => void;
 }
 
-type Named = Pick<Outcome, 'name'> & {status?: string};
+type Named = Pick<Outcome, 'file'> & {status?: string};
 
 /** A failure, and without what is so for its file only, which would keep equal failures apart. */
 export interface WrittenFailure {
@@ -33,7 +33,12 @@ export function failureReport({report}: Pick<Invocation, 'report'>, isEachNamed 
   const groups = {warning: new Map<string, Group>(), failure: new Map<string, Group>()};
   const others = {warning: 0, failure: 0};
   /** One more file with what is told of the first one that has the same `key`. */
-  const addTo = (what: keyof typeof groups, key: string, {name, status}: Named, tell: Group['tell']) => {
+  const addTo = (
+    what: keyof typeof groups,
+    key: string,
+    {file: name, status}: Named,
+    tell: Group['tell'],
+  ) => {
     const group = groups[what].get(key) ?? {count: 0, names: [], tell};
     const isUnknown = status === 'unknown';
     if (group.count === 0 && groups[what].size >= mostGroups && !isUnknown) {
@@ -56,10 +61,10 @@ export function failureReport({report}: Pick<Invocation, 'report'>, isEachNamed 
           );
       };
       if (isVerbose || !several) tell(1, []);
-      else addTo('warning', message, {name}, tell);
+      else addTo('warning', message, {file: name}, tell);
     },
     add(outcome: Named, several: boolean, {error, common: write}: WrittenFailure): void {
-      const {name} = outcome;
+      const {file: name} = outcome;
       if (!several || (report.json === 'json' ? !isOfRun(error.code) : isVerbose)) {
         report.failure(error, name, several);
         return;

@@ -35,7 +35,7 @@ export class GithubReport {
   }
 
   add(outcome: Outcome, noUrl?: MediaError): void {
-    const {position, name} = outcome;
+    const {position, file: name} = outcome;
     if (noUrl !== undefined) this.#annotate(noUrl, name);
     if ('error' in outcome) {
       const {code, messageToKeep} = outcome.error;
@@ -147,7 +147,7 @@ async function endOf(path: string): Promise<{size: number; isWhole: boolean}> {
   }
 }
 
-function row({name, status}: Outcome, result: string): string {
+function row({file: name, status}: Outcome, result: string): string {
   return `| ${markdownText(name)} | ${status} | ${result} |`;
 }
 

@@ -26,16 +26,16 @@ export function retryAdvice(
   return {
     add(outcome: Outcome): void {
       if (outcome.status === 'unknown')
-        unknown.push(outcome.isOnce ? '' : shellQuoted(outcome.nameBytes ?? outcome.name));
+        unknown.push(outcome.isOnce ? '' : shellQuoted(outcome.nameBytes ?? outcome.file));
       if (outcome.status !== 'failed' || outcome.isOnce || !mayPass(outcome.error)) {
         others += 1;
         return;
       }
       count += 1;
-      const {name, nameBytes} = outcome;
-      length += name.length + 1;
+      const {file, nameBytes} = outcome;
+      length += file.length + 1;
       if (nameBytes !== undefined || length > longestCommand) names = undefined;
-      names?.push(shellQuoted(name));
+      names?.push(shellQuoted(file));
     },
     /** The suggestion as lines; empty if another run would not help. */
     advice(isRemembered: boolean): string[] {

@@ -5,7 +5,7 @@ import {
   unrecordedOf,
 } from '../../../engine/transfer/outcome.ts';
 import {type ErrorCode, exitStatusOf, firstStatus, MediaError} from '../../../errors.ts';
-import {countText, formatBytes} from '../../output/units.ts';
+import {countText, formatBytes} from '../../../lib/units.ts';
 import type {InputFlags} from './flags.ts';
 
 const none = {files: 0, bytes: 0};

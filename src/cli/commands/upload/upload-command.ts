@@ -1,6 +1,6 @@
 import {Option} from 'commander';
 import {resolveUserPath} from '../../../lib/files/typed-path.ts';
-import {formatChoices} from '../../output/results/formats.ts';
+import {formatNames} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
 import {
@@ -38,7 +38,7 @@ export function uploadCommand(cli: Cli): CliCommand {
     .optionsGroup('Output:')
     .addOption(
       new Option('--format <format>', 'how to print the records')
-        .choices(formatChoices)
+        .choices(formatNames)
         .default(undefined, 'table'),
     )
     .option('--json', "print the service's record of each file, one per line")

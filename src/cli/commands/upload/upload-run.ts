@@ -206,7 +206,7 @@ export class UploadRun {
     if (failure !== undefined) this.#failures.add(outcome, several, failure);
     const {host, report} = this.#invocation;
     if (outcome.status === 'skipped' && 'format' in this.#output && !several && host.stderr.isTTY)
-      report.note(`${outcome.name} was uploaded before, and is not sent again. This is its record.`);
+      report.note(`${outcome.file} was uploaded before, and is not sent again. This is its record.`);
     if ('outcomes' in this.#output) this.#output.outcomes.push(outcome);
     await this.#results?.add(outcome);
   }
@@ -225,7 +225,7 @@ export class UploadRun {
   #noUrlError(outcome: Outcome, several: boolean): MediaError | undefined {
     if (!('format' in this.#output && 'record' in outcome) || 'error' in outcome) return undefined;
     const {format} = this.#output;
-    const {name, record} = outcome;
+    const {file: name, record} = outcome;
     const urlOf = typeof format === 'object' ? undefined : urlOfFormat[format];
     if (urlOf !== undefined) return noUrlError(name, record, urlOf);
     const hasUrl = this.#ci !== undefined || (typeof format === 'object' && format.template.hasUrl);
@@ -235,7 +235,7 @@ export class UploadRun {
 
   async #leaveOut(input: LeftOut): Promise<void> {
     this.tally.add(input);
-    this.#invocation.report.trace(`${input.name}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
+    this.#invocation.report.trace(`${input.file}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
     await this.#results?.add(input);
   }
 

@@ -21,7 +21,7 @@ export function watchPrinter({stdout, report}: Invocation, template: Template | 
       if (template === undefined) return stdout.write(ndjsonLine(outcome, fieldsOf(disposed)));
       await stdout.write(renderOutcome(template, outcome, () => path));
       if (template.hasUrl && 'record' in outcome && publicUrl(outcome.record) === undefined)
-        report.warning(`${outcome.name}: ${emptyUrl}`);
+        report.warning(`${outcome.file}: ${emptyUrl}`);
     },
 
     /** Prints an event as NDJSON, or a sentence on standard error. */

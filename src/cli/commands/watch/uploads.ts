@@ -80,7 +80,7 @@ export class Uploads implements FileWork {
     } catch (cause) {
       await this.#printOnce(path, outcome);
       if (cause instanceof MediaError) throw cause;
-      throw systemError('local_failure', `${outcome.name} was uploaded, but stays where it is`, cause);
+      throw systemError('local_failure', `${outcome.file} was uploaded, but stays where it is`, cause);
     }
     if (typeof disposed === 'object' && 'kept' in disposed) {
       await this.#keep(path, outcome, disposed.kept);
@@ -98,7 +98,7 @@ export class Uploads implements FileWork {
     const isTold = this.#keepReasons.get(path) === reason;
     this.#keepReasons.set(path, reason);
     await this.#printOnce(path, outcome);
-    if (!isTold) await this.#printer.event({event: 'kept', file: outcome.name, reason});
+    if (!isTold) await this.#printer.event({event: 'kept', file: outcome.file, reason});
   }
 
   async #printOnce(path: string, outcome: UploadResult): Promise<void> {
@@ -110,7 +110,7 @@ export class Uploads implements FileWork {
 
   async reportFailure(path: string, outcome: FailedOutcome): Promise<void> {
     this.#lastErrors.delete(path);
-    const {name, status, error} = outcome;
+    const {file: name, status, error} = outcome;
     this.#invocation.report.failure(error, name, true);
     await this.#printer.outcome(outcome, path);
     if (status !== 'mismatched' || !this.#disposals.areWanted) return;

@@ -1,6 +1,6 @@
 import type {Clock} from '../../../host.ts';
 import {omitUndefined} from '../../../lib/object.ts';
-import {countText, formatBytes, formatDuration} from '../units.ts';
+import {countText, formatBytes, formatDuration} from '../../../lib/units.ts';
 
 /** A file that is being uploaded. */
 export interface FileInFlight {

@@ -1,10 +1,10 @@
 import ora, {type Ora} from 'ora';
 import type {Host} from '../../../host.ts';
 import {printable} from '../../../lib/printable.ts';
+import {formatBytes, formatDuration} from '../../../lib/units.ts';
 import {cellsOf, cutEnd, cutMiddle} from '../cells.ts';
 import type {Drawing} from '../report.ts';
 import {isAscii, mayColor, wrapsAgain} from '../terminal.ts';
-import {formatBytes, formatDuration} from '../units.ts';
 import {
   type FileInFlight,
   filesText,

@@ -3,19 +3,19 @@ import type {UploadResult} from '../../../engine/transfer/outcome.ts';
 import {isObject} from '../../../lib/json.ts';
 import {own, pick} from '../../../lib/object.ts';
 import {printable} from '../../../lib/printable.ts';
+import {formatBytes} from '../../../lib/units.ts';
 import {jsonLine, markdownText, markdownUrl, printableJson} from '../escape.ts';
 import {type DisposalFields, type JsonOutputs, reportedFacts} from '../json-output.ts';
 import {errorFields} from '../report.ts';
 
 /** The values of `--format`. */
-export const formatChoices = ['table', 'url', 'markdown'] as const;
-export const formatNames = [...formatChoices, 'json', 'ndjson'] as const;
+export const formatNames = ['table', 'url', 'markdown', 'json', 'ndjson'] as const;
 export type FormatName = (typeof formatNames)[number];
 
 /** The fields of a media record (docs/design/interface.md) in the order in which they are shown. */
-const recordFields = [
-  ...['id', 'type', 'urls', 'width', 'height', 'imageType'],
-  ...['fileUrl', 'duration', 'thumbnailUrl', 'hlsUrl', 'size'],
+export const recordFields = [
+  ...(['id', 'type', 'urls', 'width', 'height', 'imageType'] as const),
+  ...(['fileUrl', 'duration', 'thumbnailUrl', 'hlsUrl', 'size'] as const),
 ];
 
 /** The URL without which a line of a format is empty; undefined if the lines say more than a URL. */
@@ -36,18 +36,19 @@ export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: Upl
     case 'url':
       return `${printable(publicUrl(record) ?? '')}\n`;
     case 'markdown':
-      return `${markdownLine(outcome.name, record)}\n`;
+      return `${markdownLine(outcome.file, record)}\n`;
   }
 }
 
 /** The line of `media upload --ndjson`; `more`: what media watch has done with the file. */
 export function ndjsonLine(outcome: UploadResult, more: DisposalFields = {}): string {
-  const {name: file, nameBytes, status} = outcome;
+  const {file, nameBytes, status} = outcome;
+  const {id, url} = 'record' in outcome ? outcome : {};
   const error = 'error' in outcome ? outcome.error : 'unrecorded' in outcome ? outcome.unrecorded : undefined;
   const fields = {
     file,
     fileBase64: nameBytes?.toString('base64'),
-    status,
+    ...{status, id, url},
     error: error && errorFields(error),
     ...pick(outcome, reportedFacts),
     ...more,
@@ -69,19 +70,20 @@ export function fieldText(value: unknown, empty: string): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A record as rows of field and value: the fields of the interface first, then any others. */
-export function recordRows(record: MediaRecord): [string, string][] {
-  const others = Object.keys(record).filter(name => !recordFields.includes(name));
+/** A record as rows of field and value: the fields of the interface first, then any others. `size`: of the file. */
+export function recordRows(record: MediaRecord, size?: number): [string, string][] {
+  const urls = urlsText(record);
+  const texts: Record<string, string> = {urls, ...(record.size === size && {size: formatBytes(size ?? 0)})};
+  const others = Object.keys(record).filter(name => !recordFields.some(known => known === name));
   return [...recordFields, ...others]
-    .filter(name => own(record, name) !== undefined)
-    .map(name => [
-      printable(name),
-      name === 'urls' ? urlsText(record.urls) : printable(fieldText(own(record, name), '-')),
-    ]);
+    .filter(name => own(record, name) !== undefined && own(texts, name) !== '')
+    .map(name => [printable(name), own(texts, name) ?? printable(fieldText(own(record, name), '-'))]);
 }
 
-function urlsText(urls: unknown): string {
+/** The URLs of a record, one per line; empty if all that they say is `fileUrl`, which has its own row. */
+function urlsText({urls, fileUrl}: MediaRecord): string {
   if (!Array.isArray(urls) || urls.length === 0) return printable(fieldText(urls, '-'));
+  if (JSON.stringify(urls) === JSON.stringify([{variant: 'PUBLIC', url: fileUrl}])) return '';
   return urls
     .map(entry => {
       const {variant, url, ...rest}: Record<string, unknown> = isObject(entry) ? entry : {url: entry};
@@ -96,31 +98,31 @@ function urlsText(urls: unknown): string {
     .join('\n');
 }
 
-export const outcomeHeadings = ['file', 'status', 'id', 'pixels', 'size', 'url or error'];
+export const outcomeHeadings = ['file', 'status', 'size', 'url or error'];
 
-/** The row of an outcome among several inputs: file, status, id, pixels, size and URL, or the error code. */
+/** The row of an outcome among several inputs. */
 export function outcomeRow(outcome: UploadResult): string[] {
-  const start = [printable(outcome.name), outcome.status];
-  if (!('record' in outcome)) return [...start, '', '', String(outcome.size ?? ''), codeOf(outcome)];
-  const {record} = outcome;
-  const {width, height} = record;
-  const pixels = width == null || height == null ? '' : `${fieldText(width, '')}x${fieldText(height, '')}`;
-  return [
-    ...start,
-    printable(fieldText(record.id, '')),
-    printable(pixels),
-    printable(fieldText(record.size, '')),
-    printable(publicUrl(record) ?? ''),
-  ];
+  const {file, status} = outcome;
+  const url = 'record' in outcome ? outcome.url : codeOf(outcome);
+  return [printable(file), status, sizeText(outcome), printable(url ?? '')];
+}
+
+/** The media ID of an outcome, which only --verbose adds to its row. */
+export function idOf(outcome: UploadResult): string {
+  return 'record' in outcome ? printable(outcome.id) : '';
+}
+
+function sizeText({size}: UploadResult): string {
+  return size === undefined ? '' : formatBytes(size);
 }
 
 export const checkHeadings = ['file', 'status', 'type', 'size', 'note'];
 
 /** The row of an outcome of a dry run. */
 export function checkRow(outcome: UploadResult): string[] {
-  const {name, status, contentType = '', size = ''} = outcome;
+  const {file, status, contentType = ''} = outcome;
   const note = codeOf(outcome) || (outcome.geotags === 'stripped' ? 'without its location' : '');
-  return [printable(name), status, printable(contentType), String(size), note];
+  return [printable(file), status, printable(contentType), sizeText(outcome), note];
 }
 
 function codeOf(outcome: UploadResult): string {

@@ -2,14 +2,15 @@ import type {LeftOut, UploadResult} from '../../../engine/transfer/outcome.ts';
 import {isOfRun} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
 import {own} from '../../../lib/object.ts';
+import {formatBytes} from '../../../lib/units.ts';
 import type {Stdout} from '../stdout.ts';
 import {isAscii, mayColor, type Style, widthOf} from '../terminal.ts';
-import {formatBytes} from '../units.ts';
 import {
   checkHeadings,
   checkRow,
   type FormatName,
   formatOutcome,
+  idOf,
   outcomeHeadings,
   outcomeRow,
   recordRows,
@@ -25,7 +26,7 @@ export interface ResultOptions {
   several: boolean;
   /** Whether it is a dry run, which has other columns. */
   dryRun: boolean;
-  /** Whether a table of many inputs shows all of them off a terminal, too, instead of only failures and totals. */
+  /** Whether a table has media IDs, and off a terminal, all of many inputs instead of only failures and totals. */
   isVerbose: boolean;
 }
 
@@ -113,8 +114,12 @@ export class Results {
     this.#rows = [];
     this.#rowLength = 0;
     if (cells.length === 0) return;
-    const {several, dryRun} = this.#options;
-    const headings = dryRun ? checkHeadings : several ? outcomeHeadings : undefined;
+    const {several, dryRun, isVerbose} = this.#options;
+    const headings = dryRun
+      ? checkHeadings
+      : several
+        ? [...outcomeHeadings, ...(isVerbose ? ['id'] : [])]
+        : undefined;
     await this.#stdout.write(await this.#render(cells, headings));
   }
 
@@ -140,19 +145,19 @@ const mostFields = 200;
 const longestCell = 10_000;
 
 /** What a table shows of an outcome; for a single input, one row per field of its record. */
-function rowOf(outcome: UploadResult, {several, dryRun}: ResultOptions) {
+function rowOf(outcome: UploadResult, options: ResultOptions) {
   const {position, status, size = 0} = outcome;
   const isOwnFailure = 'error' in outcome && !isOfRun(outcome.error.code);
-  return {position, status, size, isOwnFailure, cells: cellsFor(outcome, several, dryRun)};
+  return {position, status, size, isOwnFailure, cells: cellsFor(outcome, options)};
 }
 
 type Row = ReturnType<typeof rowOf>;
 
-function cellsFor(outcome: UploadResult, several: boolean, dryRun: boolean): string[][] {
+function cellsFor(outcome: UploadResult, {several, dryRun, isVerbose}: ResultOptions): string[][] {
   if (dryRun) return [checkRow(outcome)];
-  if (several) return [outcomeRow(outcome).map(clipText)];
+  if (several) return [[...outcomeRow(outcome), ...(isVerbose ? [idOf(outcome)] : [])].map(clipText)];
   if (!('record' in outcome)) return [];
-  const rows = recordRows(outcome.record);
+  const rows = recordRows(outcome.record, outcome.size);
   const firstRows = rows.slice(0, mostFields).map(row => row.map(clipText));
   if (rows.length > mostFields)
     firstRows.push(['...', `${rows.length - mostFields} more fields; --json shows all`]);

@@ -7,22 +7,22 @@ import {own} from '../../../lib/object.ts';
 import {escapeUnit, printable, withoutCommands} from '../../../lib/printable.ts';
 import {shellQuoted, shellWord} from '../../../lib/shell.ts';
 import {printableJson} from '../escape.ts';
-import {fieldText} from './formats.ts';
+import {fieldText, recordFields} from './formats.ts';
 
 /** The names in `--template`, besides paths into the record, and their values. */
 const fields = {
-  file: ({name}: TemplateInput) => name,
+  file: ({file}: TemplateInput) => file,
   path: ({path}: TemplateInput) => path,
-  name: ({name}: TemplateInput) => basename(name),
-  id: ({record}: TemplateInput) => record?.id,
+  name: ({file}: TemplateInput) => basename(file),
   url: ({record}: TemplateInput) => record && publicUrl(record),
-  type: ({record}: TemplateInput) => record?.type,
+  status: ({status}: TemplateInput) => status,
   contentType: ({contentType}: TemplateInput) => contentType,
   size: ({size}: TemplateInput) => size,
-  width: ({record}: TemplateInput) => record?.width,
-  height: ({record}: TemplateInput) => record?.height,
-  status: ({status}: TemplateInput) => status,
 };
+
+/** A field of the record has its name too; `{size}` is that of the file. */
+type FieldName = keyof typeof fields | (typeof recordFields)[number];
+const fieldNames = [...new Set([...Object.keys(fields), ...recordFields])] as readonly FieldName[];
 
 /** A parsed `--template`. */
 export interface Template {
@@ -38,14 +38,14 @@ export interface Template {
 }
 
 interface Placeholder {
-  field: keyof typeof fields | 'record';
+  field: FieldName | 'record';
   /** The keys from the record to the value. */
   keys: readonly string[];
   filter?: 'json' | 'shell';
 }
 
 /** What a template is filled in from. */
-export interface TemplateInput extends Pick<OutcomeFacts, 'name' | 'nameBytes' | 'contentType' | 'size'> {
+export interface TemplateInput extends Pick<OutcomeFacts, 'file' | 'nameBytes' | 'contentType' | 'size'> {
   /** The absolute path, if there is one; it ends with the name. */
   path: string;
   status: string;
@@ -95,10 +95,10 @@ function parsePlaceholder(text: string): Placeholder {
   const [field = '', ...keys] = name.split('.');
   const [filter, ...others] = filters;
   const isOfRecord = field === 'record' && !keys.includes('');
-  const isKnown = isOfRecord || (keys.length === 0 && Object.hasOwn(fields, field));
+  const isKnown = isOfRecord || (keys.length === 0 && fieldNames.some(name => name === field));
   if (!isKnown)
     throw new MediaError('usage', `The template has an unknown field: {${text}}.`, {
-      hint: `The fields are ${Object.keys(fields).join(', ')}, and paths such as record.urls.0.url.`,
+      hint: `The fields are ${fieldNames.join(', ')}, and paths such as record.urls.0.url.`,
     });
   if (others.length > 0 || (filter !== undefined && filter !== 'json' && filter !== 'shell'))
     throw new MediaError('usage', `The template has an unknown filter: {${text}}.`, {
@@ -114,8 +114,8 @@ export function renderOutcome(
   pathOf: (name: string) => string,
 ): string | Buffer {
   if ('error' in outcome) return '';
-  const {name, isOnce} = outcome;
-  return renderTemplate(template, {...outcome, path: isOnce ? name : pathOf(name)});
+  const {file, isOnce} = outcome;
+  return renderTemplate(template, {...outcome, path: isOnce ? file : pathOf(file)});
 }
 
 /** The template with the values of an input, escaped unless zero bytes separate; bytes if a name is not UTF-8. */
@@ -135,7 +135,10 @@ export function renderTemplate(template: Template, of: TemplateInput): string | 
 function render({field, keys, filter}: Placeholder, of: TemplateInput, isExact: boolean): string | Buffer {
   // The whole record is printed with every digit of its numbers.
   const whole = field === 'record' && keys.length === 0 ? of.json : undefined;
-  const value = field === 'record' ? valueAt(of.record, keys) : fields[field](of);
+  const value =
+    field in fields
+      ? fields[field as keyof typeof fields](of)
+      : valueAt(of.record, field === 'record' ? keys : [field]);
   if (filter === 'json') return printableJson(whole ?? JSON.stringify(value ?? null));
   const text = whole ?? fieldText(value, '');
   const isPath = field === 'file' || field === 'path' || field === 'name';
@@ -144,8 +147,8 @@ function render({field, keys, filter}: Placeholder, of: TemplateInput, isExact: 
 }
 
 /** The bytes of a field with a name that is not UTF-8. */
-function bytesOf(field: Placeholder['field'], {name, nameBytes, path}: TemplateInput): Buffer | undefined {
+function bytesOf(field: Placeholder['field'], {file, nameBytes, path}: TemplateInput): Buffer | undefined {
   if (field === 'name') return nameBytes?.subarray(nameBytes.lastIndexOf('/') + 1);
   if (field !== 'path' || nameBytes === undefined) return field === 'file' ? nameBytes : undefined;
-  return Buffer.concat([Buffer.from(path.slice(0, path.length - name.length)), nameBytes]);
+  return Buffer.concat([Buffer.from(path.slice(0, path.length - file.length)), nameBytes]);
 }

@@ -50,7 +50,7 @@ async function uploadedFile(target?: string, settleMs = 0, files = systemFiles) 
   /** Begins to dispose of the file as it is now, which `dispose` does once more. */
   const begin = async (disposal: Disposal = {moveTo}, unrecorded?: PlainError, name = 'a.png') => {
     const received = {record: {id: 'm'}, json: '{"id":"m"}'};
-    const facts = {name: 'in/a.png', size: 7, ...(unrecorded && {unrecorded})};
+    const facts = {file: 'in/a.png', size: 7, ...(unrecorded && {unrecorded})};
     const outcome = outcomeOf({...facts, status: 'uploaded', ...received});
     const file = {path, relative: join('sub', name), stat: await stat(path, {bigint: true}), outcome};
     const disposals = new Disposals(disposal, {host: {clock, files}, stdout, settleMs, stop});

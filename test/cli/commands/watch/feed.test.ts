@@ -8,11 +8,11 @@ import {outcomeOf} from '../../../support/outcomes.ts';
 const record = {record: {id: 'm'}, json: '{"id":"m"}'};
 
 function uploaded(name: string): UploadResult {
-  return outcomeOf({name, status: 'uploaded', ...record});
+  return outcomeOf({file: name, status: 'uploaded', ...record});
 }
 
 function failed(name: string, code: ErrorCode, status: 'failed' | 'unknown' = 'failed'): UploadResult {
-  return outcomeOf({name, status, error: new MediaError(code, `${name}: ${code}.`)});
+  return outcomeOf({file: name, status, error: new MediaError(code, `${name}: ${code}.`)});
 }
 
 /** A feed of files that are always complete, to a service and a disposal that a test controls. */
@@ -209,7 +209,9 @@ test.each([
     clock,
     tries,
     feed: it,
-  } = feed((name, count) => (count === 1 ? outcomeOf({name, status: 'failed', error}) : uploaded(name)));
+  } = feed((name, count) =>
+    count === 1 ? outcomeOf({file: name, status: 'failed', error}) : uploaded(name),
+  );
   it.touch('a.png');
   await clock.advance(3_500_000);
   expect(tries.get('a.png')).toBe(1);

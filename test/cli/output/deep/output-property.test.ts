@@ -100,7 +100,7 @@ describe('outcomes', () => {
     (name, json) => {
       const received = parseRecord(json);
       if ('problem' in received) return;
-      const outcome = outcomeOf({status: 'uploaded', name, ...received});
+      const outcome = outcomeOf({status: 'uploaded', file: name, ...received});
       for (const format of formatNames) {
         if (format === 'table') continue;
         const text = formatOutcome(format, outcome);

@@ -9,7 +9,7 @@ import {outcomeOf} from '../../../support/outcomes.ts';
 
 function checked(position: number): UploadResult {
   const name = `p${position}.png`;
-  return outcomeOf({name, position, status: 'checked', contentType: 'image/png', size: 1, attempts: 0});
+  return outcomeOf({file: name, position, status: 'checked', contentType: 'image/png', size: 1, attempts: 0});
 }
 
 /** Results that are printed on a stream that is perhaps a terminal, and their text so far. */
@@ -30,7 +30,7 @@ function printing(
 /** What is printed of one uploaded file with this record. */
 async function tableOf(record: ReceivedRecord['record']): Promise<string> {
   const {results, printed} = printing({several: false}, {isTTY: true, columns: 100}, {NO_COLOR: '1'});
-  await results.add(outcomeOf({name: 'p0.png', status: 'uploaded', size: 1, record, json: '{}'}));
+  await results.add(outcomeOf({file: 'p0.png', status: 'uploaded', size: 1, record, json: '{}'}));
   await results.end();
   return printed();
 }
@@ -73,7 +73,7 @@ describe('Results', () => {
   it('500 names of 10,000 characters: a table of all that fits, and one of the rest', async () => {
     const {results, printed} = printing({isVerbose: true});
     for (let position = 0; position < 500; position += 1)
-      await results.add({...checked(position), name: `p${position}.png`.padStart(10_000, 'x')});
+      await results.add({...checked(position), file: `p${position}.png`.padStart(10_000, 'x')});
     await results.end();
     expect(printed().match(/│ file /g)).toHaveLength(2);
     expect(printed().match(/p\d+\.png/g)).toHaveLength(500);
