@@ -335,7 +335,7 @@ class Story {
       before: readonly [content: string, key: string][];
     },
   ): void {
-    for (const {name, status} of outcomes) this.world.tell(`${name} is ${status}`);
+    for (const {file, status} of outcomes) this.world.tell(`${file} is ${status}`);
     const {contents} = run;
     for (const [key, content] of contents) if (run.stored.has(content)) this.#left.push([content, key]);
     this.#disks.settle();
@@ -347,16 +347,16 @@ class Story {
     for (const content of run.doubted) if (!doubtedContents.has(content)) this.broken.add(`${content} is not unknown any more`);
     // Where the disk fails, the run says so.
     for (const outcome of this.#isWritten ? outcomes : []) {
-      const content = contents.get(outcome.name) ?? '';
-      const entry = files.get(outcome.name);
+      const content = contents.get(outcome.file) ?? '';
+      const entry = files.get(outcome.file);
       // With its key, a later file of equal content may have been sent again, and be stored.
       if (outcome.status === 'unknown' && !contentsOf(this.#manifest).has(content))
-        this.broken.add(`${outcome.name} is unknown, and not in the manifest`);
+        this.broken.add(`${outcome.file} is unknown, and not in the manifest`);
       if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') continue;
       const {id} = JSON.parse(entry?.record ?? '{}') as {id?: string};
       const isStored = this.#service.stored.some(one => one.id === id && one.sha256 === content);
       if (entry?.sha256 !== content || !isStored)
-        this.broken.add(`${outcome.name} is ${outcome.status}, and in the manifest as ${entry?.record}`);
+        this.broken.add(`${outcome.file} is ${outcome.status}, and in the manifest as ${entry?.record}`);
     }
     for (const [content] of left) {
       if (contentsOf(this.#manifest).has(content)) continue;
@@ -384,8 +384,8 @@ class Story {
 
   /** A last run without troubles: every file is stored, and known. Then another sends nothing, and touches nothing. */
   async #finish(): Promise<void> {
-    for (const {name, status} of await this.#run('none'))
-      if (status !== 'uploaded' && status !== 'skipped') this.broken.add(`${name} is ${status} in the end`);
+    for (const {file, status} of await this.#run('none'))
+      if (status !== 'uploaded' && status !== 'skipped') this.broken.add(`${file} is ${status} in the end`);
     for (const key of this.#keys)
       if (this.#manifest.files.get(key)?.sha256 !== sha256(this.#contentOf(key))) this.broken.add(`${key} is lost`);
     const inode = this.#disks.get(manifestPath);
