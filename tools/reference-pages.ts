@@ -31,11 +31,12 @@ const tablesOf = (
 ): Record<string, Record<string, Table>> => ({
   'docs/errors.md': {
     'exit statuses': {headings: ['status', 'meaning'], rows: exitStatuses},
-    'error codes': {headings: ['code', 'exit', 'meaning', 'what to do'], rows: errorCodes},
+    'error codes': {
+      headings: ['code', 'exit', 'meaning'],
+      rows: errorCodes.map(([code, exit = '', meaning = '']) => [code, exit, meaning]),
+    },
   },
   'docs/library.md': {
-    'fields of a result': {headings: ['field', 'meaning'], rows: membersOf('OutcomeFacts')},
-    'calls of an observer': {headings: ['call', 'when'], rows: membersOf('TransferObserver')},
     'options of uploadAll': {headings: optionHeadings, rows: membersOf('UploadOptions')},
     'options of filesOf': {headings: optionHeadings, rows: membersOf('FilesOptions')},
     'options of MediaClient': {headings: optionHeadings, rows: membersOf('MediaClientOptions')},
