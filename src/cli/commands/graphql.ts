@@ -88,10 +88,7 @@ async function readRequest(options: GraphqlOptions, invocation: Invocation): Pro
   return {query, ...omitUndefined({variables: Object.keys(variables).length === 0 ? undefined : variables})};
 }
 
-async function readVariables(
-  {variables: path}: GraphqlOptions,
-  invocation: Invocation,
-): Promise<Record<string, unknown>> {
+async function readVariables({variables: path}: GraphqlOptions, invocation: Invocation) {
   if (path === undefined) return Object.create(null);
   const text = await readInput(path, invocation, 'the variables as JSON');
   const variables = parseObject(text, {parse: parseJson});
@@ -186,11 +183,7 @@ function tooLate(hostName: string, timeoutMs: number): MediaError {
   });
 }
 
-async function printResponse(
-  response: HttpResponse,
-  hostName: string,
-  {host, stdout}: Invocation,
-): Promise<ExitStatus> {
+async function printResponse(response: HttpResponse, hostName: string, {host, stdout}: Invocation) {
   const text = response.body.toString();
   const body = parseObject(text);
   const isResponse = body !== undefined && ('data' in body || 'errors' in body);
