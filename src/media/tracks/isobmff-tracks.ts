@@ -50,9 +50,8 @@ const handlers = byWord([
 export function isobmffTypes(head: Buffer, size: number): string[] {
   const kind = head.toString('latin1', 4, 8);
   // QuickTime files older than the file type box begin with one of these.
-  if (['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'].includes(kind)) {
+  if (['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'].includes(kind))
     return isPlausible(head, size) ? ['video/quicktime'] : [];
-  }
   // A segment of a stream has its list of tracks in another file (ISO/IEC 14496-12, 8.8 and 8.16).
   if (['styp', 'moof', 'sidx'].includes(kind)) return isPlausible(head, size) ? ['video/iso.segment'] : [];
   if (kind !== 'ftyp' || head.length < 16 || !/^[\x20-\x7e]{4}$/.test(head.toString('latin1', 8, 12)))

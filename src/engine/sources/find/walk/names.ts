@@ -47,7 +47,6 @@ export function isHiddenName(name: ByteName): boolean {
 
 /** The parent directories of a relative path, from the top. */
 export function* parentsOf(relative: ByteName): Generator<ByteName> {
-  for (let end = relative.indexOf('/'); end !== -1; end = relative.indexOf('/', end + 1)) {
+  for (let end = relative.indexOf('/'); end !== -1; end = relative.indexOf('/', end + 1))
     if (end > 0) yield relative.slice(0, end);
-  }
 }
