@@ -64,10 +64,7 @@ interface DestinationOptions {
   concurrency: ConcurrencyOption;
   /** Bytes per second for all files together; unlimited if undefined. */
   limitRate?: number | undefined;
-  /**
-   * An attempt ends when nothing more can be sent for this many milliseconds (by default 1 minute), or when no response
-   * comes for as long after the last byte (by default 10 minutes).
-   */
+  /** The longest time without progress (1 minute by default), and until the response (10), in milliseconds. */
   timeoutMs?: number | undefined;
 }
 
@@ -81,10 +78,7 @@ export interface RetryOptions {
   waitsForNetwork?: boolean;
   /** The longest Retry-After or outage to wait for, in milliseconds. */
   retryMaxWaitMs: number;
-  /**
-   * Whether to send an unknown upload again; `honoured`: for 12 hours, while the service knows its idempotency key;
-   * `declared`: the same, if the service declares that it honours those keys.
-   */
+  /** Whether unknown uploads are sent again; `honoured`: for 12 hours; `declared`: if the service honours keys. */
   onUnknown: 'hold' | 'retry' | 'honoured' | 'declared';
 }
 

@@ -6,10 +6,7 @@ const mp4 = 'video/mp4';
 const heif = 'image/heif';
 const heifSequence = 'image/heif-sequence';
 
-/**
- * The types by their brands (mp4ra.org, ISO/IEC 23008-12), without spaces at their ends. Of several compatible brands,
- * the one that comes first here counts. Other brands name a camera, a profile or a part of a stream.
- */
+/** The types by their brands (mp4ra.org, ISO/IEC 23008-12), of which the first one here counts; others name none. */
 const brandTypes = byWord([
   ['image/avif', 'avif avis avio MA1A MA1B'],
   ['image/heic', 'heic heix heim heis'],
