@@ -19,7 +19,10 @@ export interface TransferObserver {
   unavailable(since: number | undefined): void;
   /** The result of a file is known. Not called for files that are left out. */
   finished(position: number): void;
-  /** A file is sent as another type than its content, or its record differs. `ofSeveral`: the same of several. */
+  /**
+   * The file is sent as another type than its content, or its record differs from it. `ofSeveral`: what several files do,
+   * after their number.
+   */
   warning(name: string, message: string, ofSeveral?: string): void;
 }
 
