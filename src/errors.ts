@@ -213,10 +213,7 @@ export function isPage({code, status = 0}: MediaError): boolean {
   return code === 'proxy_failed' && status >= 200 && status < 400;
 }
 
-/**
- * Whether the service could not be reached, which may pass. A proxy whose service is away says it by 5xx, and a service
- * that has too many connections by a refusal before it was asked.
- */
+/** Whether the service could not be reached: also by a proxy's 5xx, or a refusal before it was asked. */
 export function isUnreachable(error: MediaError): boolean {
   const {code, status = 0} = error;
   if (code === 'not_http') return status >= 400;

@@ -41,24 +41,21 @@ const loopbackHosts = ['127.0.0.1', '::1', '[::1]', 'localhost'];
 /** Starts the service on loopback, unless a `host` and a `fixedKey` say otherwise; rejects with the system's error. */
 export async function startEmbeddedService(options: ServiceOptions): Promise<EmbeddedService> {
   const host = options.host ?? '127.0.0.1';
-  if (!loopbackHosts.includes(host) && options.fixedKey === undefined) {
+  if (!loopbackHosts.includes(host) && options.fixedKey === undefined)
     throw new InvalidOption(
       `To listen on ${host}, beyond this machine, the service needs a key that you choose.`,
       'Set MEDIA_SERVE_KEY, or MEDIA_SERVE_KEY_FILE to a file that holds it.',
     );
-  }
-  if (!URL.canParse(urlAt(host))) {
+  if (!URL.canParse(urlAt(host)))
     throw new InvalidOption(
       `"${host}" cannot be the host of a URL.`,
       'Name an address of this machine, such as 127.0.0.1 or ::1, without a zone.',
     );
-  }
-  if (options.fixedKey !== undefined && !/^[!-~]{16,}$/.test(options.fixedKey)) {
+  if (options.fixedKey !== undefined && !/^[!-~]{16,}$/.test(options.fixedKey))
     throw new InvalidOption(
       'The key of the service must have at least 16 characters, without spaces.',
       'Make one: openssl rand -hex 24',
     );
-  }
   const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
   const allowOrigins = parseOrigins(options.allowOrigins ?? [], options.fixedKey !== undefined);
   const state = await openState(options);

@@ -14,11 +14,8 @@ export function safeUrl(url: string): string | undefined {
 
 /** Percent-encodes these characters in a part of a URL. */
 export function withoutUnsafe(part: string): string {
-  return part.replace(unsafe, encodePercent);
-}
-
-function encodePercent(character: string): string {
-  return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');
+  const encode = (text: string) => Buffer.from(text).toString('hex').toUpperCase().replace(/../g, '%$&');
+  return part.replace(unsafe, encode);
 }
 
 /** Decodes a part of a URL; as it is if a percent sign in it encodes nothing, as in a password put in unencoded. */

@@ -6,10 +6,7 @@ function none<Key extends string>(...keys: readonly Key[]): Record<Key, undefine
   return Object.fromEntries(keys.map(key => [key, undefined])) as Record<Key, undefined>;
 }
 
-/**
- * How the library writes hints: options as its own, calls of its functions, and commands where only the program has
- * them.
- */
+/** How the library writes hints: options as its own, calls of its functions, and commands of the program. */
 export const libraryFace: Face = {
   option: {
     allowHttp: 'allowHttp: true',

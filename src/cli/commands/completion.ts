@@ -19,11 +19,10 @@ export function completionCommand(cli: Cli): CliCommand {
     ])
     .runs(async ({profiles}: {profiles?: boolean}, {host, stdout}, shell?: (typeof shells)[number]) => {
       if (profiles) return printProfiles(host, stdout);
-      if (shell === undefined) {
+      if (shell === undefined)
         throw new MediaError('usage', 'No shell was given.', {
           hint: `Use one of ${shells.join(', ')}, as in: media completion bash`,
         });
-      }
       await stdout.write(packageText(`completions/${files[shell]}`));
     });
 }

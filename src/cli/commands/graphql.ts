@@ -88,10 +88,7 @@ async function readRequest(options: GraphqlOptions, invocation: Invocation): Pro
   return {query, ...omitUndefined({variables: Object.keys(variables).length === 0 ? undefined : variables})};
 }
 
-async function readVariables(
-  {variables: path}: GraphqlOptions,
-  invocation: Invocation,
-): Promise<Record<string, unknown>> {
+async function readVariables({variables: path}: GraphqlOptions, invocation: Invocation) {
   if (path === undefined) return Object.create(null);
   const text = await readInput(path, invocation, 'the variables as JSON');
   const variables = parseObject(text, {parse: parseJson});
@@ -102,18 +99,16 @@ async function readVariables(
 }
 
 async function readQuery({query, input}: GraphqlOptions, invocation: Invocation): Promise<string> {
-  if (query !== undefined && input !== undefined) {
+  if (query !== undefined && input !== undefined)
     throw new MediaError('usage', 'The query was given twice: as an argument and with --input.', {
       hint: 'Give it once.',
     });
-  }
   const file = input ?? (query === '-' ? query : undefined);
   const text = file === undefined ? query : await readInput(file, invocation, 'a query');
-  if (text === undefined || text.trim() === '') {
+  if (text === undefined || text.trim() === '')
     throw new MediaError('usage', 'There is no query to send.', {
       hint: "Give one, as in: media graphql '{__typename}'",
     });
-  }
   return text;
 }
 
@@ -130,11 +125,10 @@ function assign(variables: Record<string, unknown>, field: string, read: (value:
     /^([_A-Za-z][_0-9A-Za-z]*)((?:\[[^[\]]*\])*)(?:=(.*))?$/s.exec(field) ?? [];
   const keys = brackets === '' ? [] : brackets.slice(1, -1).split('][');
   // Without a value, it is an empty list.
-  if (name === undefined || (text === undefined && keys.at(-1) !== '')) {
+  if (name === undefined || (text === undefined && keys.at(-1) !== ''))
     throw new MediaError('usage', `"${field}" does not set a variable.`, {
       hint: "Write name=value, as in -f id=m_123; for lists 'name[]=value', for objects 'name[key]=value'.",
     });
-  }
   const value = text === undefined ? nothing : read(text);
   variables[name] = setAt(own(variables, name), keys, value, field);
 }
@@ -186,11 +180,7 @@ function tooLate(hostName: string, timeoutMs: number): MediaError {
   });
 }
 
-async function printResponse(
-  response: HttpResponse,
-  hostName: string,
-  {host, stdout}: Invocation,
-): Promise<ExitStatus> {
+async function printResponse(response: HttpResponse, hostName: string, {host, stdout}: Invocation) {
   const text = response.body.toString();
   const body = parseObject(text);
   const isResponse = body !== undefined && ('data' in body || 'errors' in body);

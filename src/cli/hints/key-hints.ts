@@ -116,13 +116,12 @@ export function missingSettings(settings: Settings): PlainError {
       `The key-command of profile ${profileName} has no service to send its key to: the profile has no base URL.`,
       `Set the base URL: media config set base-url ${baseUrl?.kind === 'service' ? shellWord(baseUrl.url.href) : 'URL'}${profileOption(settings)}`,
     );
-  if (baseUrl === undefined) {
+  if (baseUrl === undefined)
     return noKeyError(
       `Nothing is configured yet: profile ${profileName} has no base URL and no API key.`,
       (setBoth ?? 'Try it on this machine with --base-url embedded') +
         orLogin(settings, `store a key: ${login}`),
     );
-  }
   return noKeyError(
     `There is no API key for ${originOfBase(settings)}.`,
     `Set MEDIA_API_KEY${orLogin(settings, `store a key: ${login}`)}`,

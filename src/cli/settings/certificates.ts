@@ -86,11 +86,10 @@ function conversionOf(text: string, from: string, to: string): string | undefine
 
 function parseKey(host: Host, text: string, path: string): {path: string; key: KeyObject} {
   const [block] = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?-----END \1PRIVATE KEY-----/s.exec(text) ?? [];
-  if (block === undefined) {
+  if (block === undefined)
     throw new MediaError('usage', `${path} contains no private key in PEM format.`, {
       hint: 'Set MEDIA_CLIENT_KEY, or the setting client-key, to the file that contains it.',
     });
-  }
   try {
     const passphrase = host.env['MEDIA_CLIENT_KEY_PASSPHRASE'] ?? '';
     return {path, key: createPrivateKey({key: `${block}\n`, passphrase})};

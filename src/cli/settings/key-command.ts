@@ -33,9 +33,8 @@ export async function runKeyCommand(
   stop?.throwIfAborted();
   if (end.kind === 'timeout') throw unavailable(`did not end within ${timeLimitMs / 1000} s`);
   if (end.kind === 'failed') throw unavailable(`could not be used: ${end.reason}`);
-  if (end.status !== 0) {
+  if (end.status !== 0)
     throw unavailable(end.status === null ? 'was ended by a signal' : `ended with status ${end.status}`);
-  }
   const [line = ''] = end.stdout.toString().split(/\r?\n/);
   if (line.trim() === '') throw unavailable('printed no key');
   return line;

@@ -140,11 +140,7 @@ function parseCommand(value: string): string {
 }
 
 /** A stored path must be valid from every working directory. */
-async function parsePath(
-  value: string,
-  host: Host,
-  check: (host: Host, path: string) => Promise<unknown>,
-): Promise<string> {
+async function parsePath(value: string, host: Host, check: (host: Host, path: string) => Promise<unknown>) {
   const path = resolveUserPath(host.cwd(), value);
   await check(host, path);
   if (isAbsolute(path)) return path;

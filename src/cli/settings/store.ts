@@ -41,12 +41,11 @@ export async function readProfiles(host: Host): Promise<Profiles> {
   const unreadable = throwAs('config_unusable', `${path} could not be read`);
   const stats = await host.files.lstat(path).catch(ignoreMissing).catch(unreadable);
   if (stats === undefined) return Object.create(null);
-  if (stats.isSymbolicLink() || !stats.isFile()) {
+  if (stats.isSymbolicLink() || !stats.isFile())
     throw untrustedFileError(
       `${path} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'}`,
       'Put the file itself there, or set MEDIA_CONFIG_DIR to another directory.',
     );
-  }
   const directory = configDirectory(host);
   refuseSharedFile(directory, await host.files.stat(directory), host);
   refuseSharedFile(path, stats, host);
@@ -92,11 +91,10 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
     });
   } catch (error) {
     if (error instanceof MediaError) throw error;
-    if (error instanceof LockHeld) {
+    if (error instanceof LockHeld)
       throw new MediaError('config_unusable', error.message, {
         hint: 'Wait until the other media command has ended, then try again. If none is running, remove that file.',
       });
-    }
     const hint =
       'Set MEDIA_CONFIG_DIR to a directory that you may write to, or use MEDIA_API_KEY and MEDIA_BASE_URL.';
     throw systemError('config_unusable', `${path} could not be written`, error, hint);
@@ -110,9 +108,8 @@ function parseProfiles(text: string, path: string): Profiles {
   if (!isObject(profiles)) throw damagedFileError(path, 'contains no profiles');
   const checked: Profiles = Object.create(null);
   for (const [name, profile] of Object.entries(profiles)) {
-    if (!isObject(profile) || !Object.values(profile).every(setting => typeof setting === 'string')) {
+    if (!isObject(profile) || !Object.values(profile).every(setting => typeof setting === 'string'))
       throw damagedFileError(path, `contains a profile "${name}" that is not a set of strings`);
-    }
     if (!['keychain', undefined].includes(profile['key-store'] as string | undefined))
       throw damagedFileError(path, `contains a profile "${name}" with an unknown "key-store"`);
     checked[name] = profile;

@@ -16,12 +16,11 @@ export async function authorize(
   const key = await keys.find(token);
   if (key === undefined) throw unauthorizedRefusal('The API key is unknown', service);
   if (hasExpired(key, clock)) throw unauthorizedRefusal('The API key has expired', service);
-  if (!permissions.some(permission => key.permissions.includes(permission))) {
+  if (!permissions.some(permission => key.permissions.includes(permission)))
     throw new Refusal(
       403,
       `The API key lacks the permission ${permissions.map(one => `"${one}"`).join(' or ')}.`,
     );
-  }
   keys.noteUse(key, headers['user-agent'] ?? '');
   return key;
 }

@@ -63,11 +63,7 @@ async function restore(id: string, file: SeedFile, service: Service): Promise<vo
 }
 
 /** Stores a file under the ID that follows from its content, if that ID is wanted and not taken; resolves to the ID. */
-async function storeFile(
-  {contentType, open}: SeedFile,
-  service: Service,
-  isWanted: (id: string) => boolean,
-): Promise<string> {
+async function storeFile({contentType, open}: SeedFile, service: Service, isWanted: (id: string) => boolean) {
   const path = service.store.temporaryPath();
   const source = await open();
   try {

@@ -49,18 +49,16 @@ async function wantedBy(headers: IncomingHttpHeaders, service: Service) {
   const key = await authorize(headers, ['upload'], service);
   const contentType = readContentType(headers['content-type']);
   const size = parseContentLength(headers['content-length']);
-  if (size > service.maxSize) {
+  if (size > service.maxSize)
     throw new Refusal(
       413,
       `The file has ${size} bytes, but this service accepts at most ${service.maxSize}.`,
     );
-  }
   const entryName = service.idempotency
     ? service.entries.nameOf(ownerOf(key), headers['idempotency-key'])
     : undefined;
-  if (!(await service.store.hasSpaceFor(size))) {
+  if (!(await service.store.hasSpaceFor(size)))
     throw new Refusal(507, 'The data directory does not have enough space for this file.');
-  }
   return {contentType, size, entryName, checkCurrent: await service.resets.begin()};
 }
 
@@ -71,12 +69,11 @@ const knownParameters = new Set(['charset', 'codecs', 'profiles']);
 export function readContentType(field: string | undefined): string {
   const mediaType = parseMediaType((field ?? '').trimEnd());
   // The names of RFC 6838, 4.2, which exclude a literal `image/*`.
-  if (mediaType === undefined || !/^(?:image|video)\/[a-z0-9][a-z0-9!#$&^_.+-]*$/.test(mediaType.type)) {
+  if (mediaType === undefined || !/^(?:image|video)\/[a-z0-9][a-z0-9!#$&^_.+-]*$/.test(mediaType.type))
     throw new Refusal(
       415,
       'Content-Type must be an image/* or video/* type, and the body the bytes of the file.',
     );
-  }
   const {type, parameters} = mediaType;
   return mediaTypeText({type, parameters: parameters.filter(([name]) => knownParameters.has(name))});
 }
@@ -85,9 +82,8 @@ export function readContentType(field: string | undefined): string {
 export function parseContentLength(field: string | undefined): number {
   if (field === undefined) throw new Refusal(411, 'Content-Length is required.');
   const length = Number(field);
-  if (!Number.isSafeInteger(length) || length < 0) {
+  if (!Number.isSafeInteger(length) || length < 0)
     throw new Refusal(400, 'Content-Length is not a length in bytes.');
-  }
   if (length === 0) throw new Refusal(400, 'The body is empty.');
   return length;
 }

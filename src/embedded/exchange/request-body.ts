@@ -59,11 +59,7 @@ export function failureOf(exchange: Exchange): Refusal {
 }
 
 /** Calls `onTooSlow` if too few bytes arrive in a window while the service waits; returns a function that stops it. */
-function watchPace(
-  exchange: Exchange,
-  isBehind: () => boolean,
-  onTooSlow: (refusal: Refusal) => void,
-): () => void {
+function watchPace(exchange: Exchange, isBehind: () => boolean, onTooSlow: (refusal: Refusal) => void) {
   const {bytesPerSecond, windowMs} = exchange.pace;
   const share = (bytesPerSecond * windowMs) / 1000;
   let before = exchange.received;

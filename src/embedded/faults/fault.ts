@@ -75,9 +75,8 @@ const exclusive: readonly (readonly [string, readonly string[]])[] = [
 export function parseFault(text: string) {
   const [, start, rest = ''] = /^(\w*):(.*)$/s.exec(text) ?? [];
   const operation = operations.find(one => one === start);
-  if (operation === undefined) {
+  if (operation === undefined)
     throw invalid(text, `it must begin with ${operations.map(one => `"${one}:"`).join(', ')}`);
-  }
   const fields: Partial<Parts> = Object.assign({}, ...rest.split(',').map(part => fieldOf(text, part)));
   const names = Object.keys(fields);
   const lonely = ofStatus.find(key => names.includes(key) && !names.includes('status'));
@@ -86,9 +85,7 @@ export function parseFault(text: string) {
     const other = names.includes(key) ? others.find(one => names.includes(one)) : undefined;
     if (other !== undefined) throw invalid(text, `${key} and ${other} exclude each other`);
   }
-  if (!effects.some(key => names.includes(key))) {
-    throw invalid(text, `it needs one of ${effects.join(', ')}`);
-  }
+  if (!effects.some(key => names.includes(key))) throw invalid(text, `it needs one of ${effects.join(', ')}`);
   return {...usual, ...fields, text, operation};
 }
 

@@ -132,9 +132,8 @@ function end(exchange: Exchange, fault: Fault): never {
 
 function errorOf({status = 500, record, 'retry-after': retryAfter}: Fault): PlainResponse {
   const wait = retryAfter === undefined ? {} : {'Retry-After': String(retryAfter)};
-  if (record) {
+  if (record)
     return {status, text: JSON.stringify({code: status, message: 'A fault on request.'}), headers: wait};
-  }
   const headers = {...wait, 'Content-Type': 'text/html; charset=utf-8'};
   return {status, text: '<!doctype html><title>A fault on request</title>\n', headers};
 }

@@ -96,9 +96,8 @@ export async function readForm({exchange, service, session}: PageRequest): Promi
   // The Host field, which has been checked before; a proxy in front of the service may speak https.
   const urls = [`http://${authority ?? headers.host ?? ''}`, service.publicUrl()];
   if (!urls.some(url => new URL(url).origin === headers.origin)) throw foreign;
-  if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) {
+  if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
     throw new Refusal(415, 'Content-Type must be application/x-www-form-urlencoded.');
-  }
   const form = new URLSearchParams(await readBody(exchange, longestForm));
   if (!isSameSecret(form.get('page-token') ?? '', session.pageToken)) throw foreign;
   return form;

@@ -23,12 +23,11 @@ const inFlightPatienceMs = 1_000;
 export function parseIdempotencyKey(field: string | string[] | undefined): string | undefined {
   if (field === undefined) return undefined;
   const match = /^ *"((?:[ !#-[\]-~]|\\["\\])+)" *$/.exec(String(field));
-  if (match === null) {
+  if (match === null)
     throw new Refusal(
       400,
       'Idempotency-Key must be one quoted string, such as "8e03978e-40d5-43dd-bc93-6894a57f9324".',
     );
-  }
   return (match[1] ?? '').replace(/\\(["\\])/g, '$1');
 }
 
@@ -63,9 +62,8 @@ export function idempotencyEntries(store: Store, clock: Clock) {
     async alone<T>(name: string, upload: () => Promise<T>): Promise<T> {
       const other = inFlight.get(name);
       if (other !== undefined) await settledSoon(other);
-      if (inFlight.has(name)) {
+      if (inFlight.has(name))
         throw new Refusal(409, 'An upload with this Idempotency-Key is still in progress.');
-      }
       const running = upload().finally(() => inFlight.delete(name));
       inFlight.set(name, running);
       return running;

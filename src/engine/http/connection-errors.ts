@@ -17,10 +17,7 @@ export function isCertificateAlert(error: unknown): boolean {
   );
 }
 
-/**
- * `certificate required` in OpenSSL's `80...:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate
- * required:...`.
- */
+/** `certificate required` in OpenSSL's `...:error:0A00045C:SSL routines:...:tlsv13 alert certificate required:...`. */
 function handshakeProblem(text: string): string {
   // Since OpenSSL 3.5, some begin with `ssl/tls alert`.
   const problem = /:error:[^:]*:[^:]*:[^:]*:(?:(?:ssl|tls)[v/]\w+ )?(?:alert )?([^:]+)/.exec(text)?.[1];

@@ -65,11 +65,7 @@ export async function openSocket(
 }
 
 /** Rejects if something has come on a connection, although nothing was asked, or if it was closed. */
-async function refuseUnasked(
-  socket: Socket,
-  stop: Stop<Error>,
-  describe: (bytes: Buffer) => MediaError,
-): Promise<void> {
+async function refuseUnasked(socket: Socket, stop: Stop<Error>, describe: (bytes: Buffer) => MediaError) {
   let failure: Error | undefined;
   const onError = (error: Error) => {
     failure = error;

@@ -41,9 +41,8 @@ function judge(response: HttpResponse): KeyVerdict {
   if (status === 403 || status === 404) return {status: 'denied', httpStatus: status, ...message};
   const body = jsonObject(response);
   const isResponse = body !== undefined && ('data' in body || Array.isArray(body['errors']));
-  if (isResponse && (status === 200 || status === 400)) {
+  if (isResponse && (status === 200 || status === 400))
     return {status: 'accepted', honoursIdempotencyKeys: honoursKeysIn(response) === true};
-  }
   return {
     status: 'unclear',
     httpStatus: status,

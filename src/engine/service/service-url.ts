@@ -19,11 +19,10 @@ export function parseServiceUrl(value: string, what: string, allowHttp: boolean)
   if (url.search !== '' || url.hash !== '')
     throw new MediaError('usage', `The ${what} has a query or a fragment.`, asIs);
   if (what === 'base URL') refuseEndpoint(url);
-  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname))
     throw new MediaError('usage', `The key would go to ${url.host} unencrypted: the ${what} is plain http.`, {
       hint: hint`Use https://${url.host}${url.pathname}, or add ${option('allowHttp')} if you trust the network.`,
     });
-  }
   return url;
 }
 
@@ -41,10 +40,9 @@ export function parseKey(value: string, what: string): Secret {
   const key = value.trim();
   if (key === '')
     throw new MediaError('usage', `${what} is empty.`, {hint: 'Use the key as the service shows it.'});
-  if (!/^[\x21-\x7e]+$/.test(key)) {
+  if (!/^[\x21-\x7e]+$/.test(key))
     throw new MediaError('usage', `${what} has spaces, line breaks or other characters that no key has.`, {
       hint: 'Copy the complete key again, and nothing else.',
     });
-  }
   return new Secret(key);
 }

@@ -11,10 +11,7 @@ import {type FileOptions, geotagTransform} from './transfer-options.ts';
 export type Stripped = Pick<InputVariant, 'transform' | 'onEarlierOriginals'> &
   Pick<AttemptOptions, 'transformed'>;
 
-/**
- * Searches a file for its location. `strip`: returns how it is sent without one, or rejects with `geotags_unstrippable`
- * if that is not certain to be possible. `warn`: warns of it.
- */
+/** Plans to send a file without its location (`strip`; rejects with `geotags_unstrippable`), or warns of it. */
 export async function applyGeotags(
   mode: FileOptions['geotags'],
   opened: OpenSource,

@@ -58,9 +58,13 @@ export interface OutcomeFacts {
   contentType?: string;
   /** What there is to say about the file, in sentences, such as that its content type and its bytes differ. */
   warning?: string;
-  /** Whether the file tells where it was taken, if searched for that; `stripped` if what is sent does not. */
+  /**
+   * Whether the file tells where it was taken, if that was looked for; `stripped` if what was or would be sent does not.
+   */
   geotags?: 'none' | 'stripped' | 'present';
-  /** If records are verified: what was compared of record and file (`size`, `type`, `width`, `height`). */
+  /**
+   * If records are verified: what the record and the file both say, and was compared (`size`, `type`, `width`, `height`).
+   */
   verified?: readonly string[];
   /** The size in bytes. */
   size?: number;

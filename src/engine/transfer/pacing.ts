@@ -20,10 +20,7 @@ type PacingOptions = Omit<OutageOptions, 'concurrency' | 'pause' | 'abort'> &
 /** What the pacing learns from an attempt. */
 type Report = Pick<FailureVerdict, 'availability' | 'overload' | 'batchWait'>;
 
-/**
- * The pause grows with each refusal in a row up to this one, to 2 s: a batch whose files are all refused ends within
- * minutes, and 8 at a time cause fewer than 10 requests a second.
- */
+/** The pause grows with each refusal in a row up to this one, to 2 s: 8 files make under 10 requests a second. */
 const longestRow = 3;
 
 /**

@@ -19,7 +19,10 @@ export interface TransferObserver {
   unavailable(since: number | undefined): void;
   /** The result of a file is known. Not called for files that are left out. */
   finished(position: number): void;
-  /** A file is sent as another type than its content, or its record differs. `ofSeveral`: the same of several. */
+  /**
+   * The file is sent as another type than its content, or its record differs from it. `ofSeveral`: what several files do,
+   * after their number.
+   */
   warning(name: string, message: string, ofSeveral?: string): void;
 }
 
@@ -64,10 +67,7 @@ interface DestinationOptions {
   concurrency: ConcurrencyOption;
   /** Bytes per second for all files together; unlimited if undefined. */
   limitRate?: number | undefined;
-  /**
-   * An attempt ends when nothing more can be sent for this many milliseconds (by default 1 minute), or when no response
-   * comes for as long after the last byte (by default 10 minutes).
-   */
+  /** The longest time without progress (1 minute by default), and until the response (10), in milliseconds. */
   timeoutMs?: number | undefined;
 }
 
@@ -81,10 +81,7 @@ export interface RetryOptions {
   waitsForNetwork?: boolean;
   /** The longest Retry-After or outage to wait for, in milliseconds. */
   retryMaxWaitMs: number;
-  /**
-   * Whether to send an unknown upload again; `honoured`: for 12 hours, while the service knows its idempotency key;
-   * `declared`: the same, if the service declares that it honours those keys.
-   */
+  /** Whether unknown uploads are sent again; `honoured`: for 12 hours; `declared`: if the service honours keys. */
   onUnknown: 'hold' | 'retry' | 'honoured' | 'declared';
 }
 

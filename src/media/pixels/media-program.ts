@@ -15,13 +15,12 @@ const limits = {
 /** Does everything that may need much memory or keep it busy forever. */
 let thread: Worker | undefined;
 
-if (!isMainThread) {
+if (!isMainThread)
   parentPort?.on('message', async (request: MediaRequest) => {
     parentPort?.postMessage(
       request.target === undefined ? await probe(request) : {isMade: await isMade(request)},
     );
   });
-}
 
 /** The other end of a MediaChild, its parent: responds to one request after the other, until the channel to it ends. */
 export function serveMediaChild(channel: Pick<NodeJS.Process, 'on' | 'send'>): void {

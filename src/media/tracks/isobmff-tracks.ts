@@ -6,10 +6,7 @@ const mp4 = 'video/mp4';
 const heif = 'image/heif';
 const heifSequence = 'image/heif-sequence';
 
-/**
- * The types by their brands (mp4ra.org, ISO/IEC 23008-12), without spaces at their ends. Of several compatible brands,
- * the one that comes first here counts. Other brands name a camera, a profile or a part of a stream.
- */
+/** The types by their brands (mp4ra.org, ISO/IEC 23008-12), of which the first one here counts; others name none. */
 const brandTypes = byWord([
   ['image/avif', 'avif avis avio MA1A MA1B'],
   ['image/heic', 'heic heix heim heis'],
@@ -50,9 +47,8 @@ const handlers = byWord([
 export function isobmffTypes(head: Buffer, size: number): string[] {
   const kind = head.toString('latin1', 4, 8);
   // QuickTime files older than the file type box begin with one of these.
-  if (['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'].includes(kind)) {
+  if (['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'].includes(kind))
     return isPlausible(head, size) ? ['video/quicktime'] : [];
-  }
   // A segment of a stream has its list of tracks in another file (ISO/IEC 14496-12, 8.8 and 8.16).
   if (['styp', 'moof', 'sidx'].includes(kind)) return isPlausible(head, size) ? ['video/iso.segment'] : [];
   if (kind !== 'ftyp' || head.length < 16 || !/^[\x20-\x7e]{4}$/.test(head.toString('latin1', 8, 12)))

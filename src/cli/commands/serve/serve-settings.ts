@@ -49,11 +49,10 @@ export async function serveSettings(options: ServeOptions, host: Host) {
 }
 
 async function chosenKey(key = '', file = '', {cwd, files}: Host): Promise<string | undefined> {
-  if (key !== '' && file !== '') {
+  if (key !== '' && file !== '')
     throw new MediaError('usage', 'MEDIA_SERVE_KEY and MEDIA_SERVE_KEY_FILE are both set.', {
       hint: 'Unset one of them.',
     });
-  }
   if (file === '') return key || undefined;
   const hint = 'Point MEDIA_SERVE_KEY_FILE to a file that holds the key, or set MEDIA_SERVE_KEY.';
   const text = await readText(resolveUserPath(cwd(), file), files).catch(

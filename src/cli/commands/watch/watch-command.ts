@@ -3,7 +3,7 @@ import {MediaError} from '../../../errors.ts';
 import {omitUndefined} from '../../../lib/object.ts';
 import {Stop} from '../../../lib/stop.ts';
 import {parseTemplate} from '../../output/results/template.ts';
-import {type Cli, CliCommand, type ExitStatus, endSignal, type Invocation} from '../../session/invocation.ts';
+import {type Cli, CliCommand, endSignal, type Invocation} from '../../session/invocation.ts';
 import {geotagsOption, parseDuration} from '../../session/values.ts';
 import type {QueueOptions} from '../upload/upload-queue.ts';
 import {
@@ -69,11 +69,7 @@ interface WatchFlags
 }
 
 /** Uploads what is in the directories and what comes, until SIGINT, SIGTERM or SIGHUP. */
-async function runWatch(
-  flags: WatchFlags,
-  invocation: Invocation,
-  directories: string[],
-): Promise<ExitStatus> {
+async function runWatch(flags: WatchFlags, invocation: Invocation, directories: string[]) {
   const {host, stdout} = invocation;
   if (flags.delete && flags.geotags === 'strip')
     throw new MediaError('usage', '--delete and --geotags strip were given together.', {

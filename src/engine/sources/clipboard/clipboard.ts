@@ -121,9 +121,7 @@ function decodeOutput(output: Buffer): Buffer {
   return Buffer.from(output.subarray(scriptData.length + 'PNGf'.length).toString('latin1'), 'hex');
 }
 
-function emptyClipboardError(
-  hint = 'Copy a picture, or a file in a file manager, and try again.',
-): MediaError {
+function emptyClipboardError(hint = 'Copy a picture, or a file in a file manager, and try again.') {
   return new MediaError('clipboard_empty', 'The clipboard contains no picture.', {hint});
 }
 

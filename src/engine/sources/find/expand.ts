@@ -101,19 +101,17 @@ export function inputCoverage(
 }
 
 function checkRequest({inputs, filesFrom: lists = [], name}: InputRequest): void {
-  if (inputs.length + lists.length === 0) {
+  if (inputs.length + lists.length === 0)
     throw new MediaError('nothing_matched', 'There is nothing to upload: no input was given.', {
       hint: hint`Name files${hint`, as in ${command('upload', 'photo.png')}, or - for standard input`}.`,
     });
-  }
   const isList = lists.includes('-');
   const stdinHint = isList ? 'Read the list from a file instead, or upload from one.' : 'Use - only once.';
   refuseStdinTwice([...inputs, ...lists], stdinHint);
-  if (name !== undefined && !inputs.includes('-')) {
+  if (name !== undefined && !inputs.includes('-'))
     throw new MediaError('usage', 'A name is for standard input, but no input is -.', {
       hint: hint`Use it with -, as in: ${command('uploadStdin')}`,
     });
-  }
 }
 
 async function planInputs(

@@ -63,12 +63,7 @@ function isUtf16(start: string): boolean {
   );
 }
 
-function* oneName(
-  bytes: ByteName,
-  separator: '\n' | '\0',
-  label: string,
-  isFirst: boolean,
-): Generator<ByteName> {
+function* oneName(bytes: ByteName, separator: '\n' | '\0', label: string, isFirst: boolean) {
   // Windows tools start text files with a byte order mark.
   const line = isFirst ? bytes.replace(/^\xef\xbb\xbf/, '') : bytes;
   const name = separator === '\n' ? line.replace(/\r$/, '') : bytes;

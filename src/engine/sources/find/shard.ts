@@ -86,15 +86,13 @@ export function autoShard(env: Environment): Shard {
   const [first, ...others] = splitting.length > 0 ? splitting : findings;
   if (first === undefined) throw noEngineError();
   const other = others.find(({shard}) => describe(shard) !== describe(first.shard));
-  if (other !== undefined) {
+  if (other !== undefined)
     throw shardError(
       `${first.engine} says ${describe(first.shard)}, but ${other.engine} ${describe(other.shard)}`,
     );
-  }
   const count = readNumber(env, countVariable);
-  if (count !== undefined && count !== first.shard.count) {
+  if (count !== undefined && count !== first.shard.count)
     throw shardError(`${first.engine} says ${describe(first.shard)}, but ${countVariable} is ${count}`);
-  }
   return first.shard;
 }
 
@@ -108,12 +106,10 @@ function engineShard(engine: JobEngine, env: Environment): Finding | undefined {
     if (total > 1) throw shardError(`${engine.total} is ${total}, but ${engine.index} is not set`);
     return {engine: name, shard: {index: 1, count: 1}};
   }
-  if (count === undefined) {
+  if (count === undefined)
     throw shardError(`${engine.index} is ${index}, but ${engine.total ?? countVariable} is not set`);
-  }
-  if (index < first || index - first >= count) {
+  if (index < first || index - first >= count)
     throw shardError(`${engine.index} is ${index}, which is not one of ${count} jobs numbered from ${first}`);
-  }
   return {engine: name, shard: {index: index - first + 1, count}};
 }
 
@@ -123,17 +119,15 @@ function slurmShard(env: Environment): Finding | undefined {
   const [least, most, count] = ['MIN', 'MAX', 'COUNT'].map(part =>
     readNumber(env, `SLURM_ARRAY_TASK_${part}`),
   );
-  if (least === undefined || most === undefined || count === undefined) {
+  if (least === undefined || most === undefined || count === undefined)
     throw shardError('SLURM_ARRAY_TASK_ID is set, but not SLURM_ARRAY_TASK_MIN, _MAX and _COUNT');
-  }
   const step = readNumber(env, 'SLURM_ARRAY_TASK_STEP') || 1;
   const index = (id - least) / step;
   const isRegular = Math.floor((most - least) / step) + 1 === count;
-  if (!isRegular || !Number.isInteger(index) || index < 0 || index >= count) {
+  if (!isRegular || !Number.isInteger(index) || index < 0 || index >= count)
     throw shardError(
       `task ${id} of a Slurm array of ${count} from ${least} to ${most} in steps of ${step} cannot be matched to a part`,
     );
-  }
   // A resubmitted task of `sbatch --array=5-7`, or `--array=1`, would look like a whole array and upload everything.
   if (readNumber(env, countVariable) === undefined)
     throw shardError(

@@ -178,10 +178,7 @@ function whyUnknown(failure: Failure, {isFinal}: FailureVerdict): string {
   return `The whole file had been sent, so it may or may not be stored.${gateway}`;
 }
 
-/**
- * What to do about a file that may be stored. `resends`: whether this run sends it again; undefined if the next one
- * would store others twice.
- */
+/** What to do about a file that may be stored; `resends`: undefined if the next run would store others twice. */
 export function unknownUploadHint(resends: boolean | undefined, isLast = false): HintParts {
   const how = resends === undefined ? 'single' : resends ? 'next run' : 'option';
   return hint`Check whether the service has the file${command('sendAgain', how, isLast)}`;

@@ -59,10 +59,7 @@ const fail = {action: 'fail', isFinal: true, abortScope: 'never', availability: 
 const retry = {...fail, action: 'retry', isFinal: false, overload: 'broken'} as const;
 const unknown = {...retry, action: 'unknown', availability: 'away'} as const;
 
-/**
- * Judges a failure in a phase, as a pure function. Only here is said what a failure or a status means, except which
- * statuses are retried like 429: `retryableRefusals`.
- */
+/** The only judge of failures and statuses, a pure function; `retryableRefusals` has those retried like 429. */
 export function judge(phase: Phase, failure: Failure, circumstances: Circumstances = {}): FailureVerdict {
   const isReleased = phase === 'released';
   switch (failure.kind) {

@@ -88,12 +88,7 @@ async function isFileOf(handle: FileHandle, there: BigIntStats): Promise<boolean
 }
 
 /** Copies a file durably, with its times and mode; returns the copy's temporary name. */
-async function copyDurably(
-  path: string,
-  handle: FileHandle,
-  directory: string,
-  files: FileSystem,
-): Promise<string> {
+async function copyDurably(path: string, handle: FileHandle, directory: string, files: FileSystem) {
   // Not a name that somebody else may have used: what is there could be lost, or lead to another file.
   const temporary = join(directory, `.media-${randomUUID()}.part`);
   try {

@@ -35,11 +35,6 @@ export function joinNames(directory: ByteName, relative: ByteName): ByteName {
   return base === '.' ? relative : `${base}/${relative}`;
 }
 
-/** The last part of a path. */
-export function baseName(name: ByteName): ByteName {
-  return name.slice(name.lastIndexOf('/') + 1);
-}
-
 /** Whether the last part of a path begins with a dot, which hides it. */
 export function isHiddenName(name: ByteName): boolean {
   return name.charCodeAt(name.lastIndexOf('/') + 1) === 0x2e;
@@ -47,7 +42,6 @@ export function isHiddenName(name: ByteName): boolean {
 
 /** The parent directories of a relative path, from the top. */
 export function* parentsOf(relative: ByteName): Generator<ByteName> {
-  for (let end = relative.indexOf('/'); end !== -1; end = relative.indexOf('/', end + 1)) {
+  for (let end = relative.indexOf('/'); end !== -1; end = relative.indexOf('/', end + 1))
     if (end > 0) yield relative.slice(0, end);
-  }
 }

@@ -1,7 +1,7 @@
 import {MediaError} from '../../../../errors.ts';
 import {type ByteName, fromText, toText} from '../../../../lib/files/typed-path.ts';
 import {own} from '../../../../lib/object.ts';
-import {baseName, fromPath, isHiddenName, parentsOf} from './names.ts';
+import {fromPath, isHiddenName, parentsOf} from './names.ts';
 import type {WalkRules} from './walk.ts';
 
 /** Whether a path with `/` as separator matches. */
@@ -181,7 +181,7 @@ function compileRule(text: string) {
   const isMatch = compilePattern(pattern.replace(/(?:\/+\*\*)?\/*$/, ''), {dot: true});
   const isPath = /\/[^/]/.test(pattern) || pattern !== userText;
   return {
-    matches: (path: ByteName) => isMatch(toText(isPath ? path : baseName(path))),
+    matches: (path: ByteName) => isMatch(toText(isPath ? path : path.slice(path.lastIndexOf('/') + 1))),
     /** It matches directories and everything in them. */
     ofDirectories: /\/(?:\*\*)?$/.test(pattern),
   };

@@ -78,9 +78,8 @@ async function readEntries(path: FilePath, files: FileSystem): Promise<Entry[]> 
   // MB, but 150 MB with readdir(). 'buffer' is documented for opendir(), though missing in its types.
   const directory = await files.opendir(path, {encoding: 'buffer' as BufferEncoding, bufferSize: 1024});
   const entries: Entry[] = [];
-  for await (const entry of directory as AsyncIterable<unknown> as AsyncIterable<Dirent<Buffer>>) {
+  for await (const entry of directory as AsyncIterable<unknown> as AsyncIterable<Dirent<Buffer>>)
     entries.push({name: entry.name.toString('latin1'), kind: kindOf(entry)});
-  }
   return entries.sort((one, other) => (one.name < other.name ? 1 : -1));
 }
 
