@@ -10,7 +10,7 @@ _media_command() {
       options='--version -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     upload)
-      options='-r --recursive --exclude --files-from --all --clipboard --name --types --content-type --geotags --format --json --ndjson --template --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --once --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='-r --recursive --exclude --files-from --all --clipboard --name --types --content-type --geotags --format --json --ndjson --template --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --once --manifest --check --prune --journal --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=media
       ;;
     rewrite)
@@ -124,6 +124,7 @@ _media_option() {
     'upload --timeout') kind=none ;;
     'upload --on-unknown') kind='words hold retry' ;;
     'upload --verify') kind='words warn strict' ;;
+    'upload --manifest') kind=file ;;
     'upload --journal') kind=file ;;
     'upload --shard') kind='words auto' ;;
     'rewrite --out-dir') kind=directory ;;

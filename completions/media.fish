@@ -17,7 +17,7 @@ function __media_takes_value
     contains -- $argv[2] --profile --base-url --cacert; and return 0
     switch $argv[1]
         case 'upload'
-            contains -- $argv[2] --exclude --files-from --name --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --shard
+            contains -- $argv[2] --exclude --files-from --name --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --manifest --journal --shard
         case 'rewrite'
             contains -- $argv[2] --out-dir --front-matter --root --static --template --geotags -c --concurrency --journal
         case 'login'
@@ -156,8 +156,11 @@ complete -c media -n '__media_is "upload"' -l deadline -x -d 'stop the whole run
 complete -c media -n '__media_is "upload"' -l timeout -x -d 'how long to wait for progress, and for a response after the last byte'
 complete -c media -n '__media_is "upload"' -l on-unknown -x -a 'hold retry' -d 'what to do when a file may or may not have been stored'
 complete -c media -n '__media_is "upload"' -l verify -x -a 'warn strict' -d 'compare size, type, width and height in the record with the file'
-complete -c media -n '__media_is "upload"' -l journal -x -a '(__media_files)' -d 'record what was uploaded, and continue there next time'
 complete -c media -n '__media_is "upload"' -l once -d 'skip what this machine has already uploaded'
+complete -c media -n '__media_is "upload"' -l manifest -x -a '(__media_files)' -d 'skip what this file of the repository records, and add what is uploaded'
+complete -c media -n '__media_is "upload"' -l check -d 'send nothing; fail if the manifest lacks a file as it is now'
+complete -c media -n '__media_is "upload"' -l prune -d 'remove files that are gone from the manifest'
+complete -c media -n '__media_is "upload"' -l journal -x -a '(__media_files)' -d 'record what was uploaded, and continue there next time'
 complete -c media -n '__media_is "upload"' -l no-once -d 'ignore the once setting of the profile'
 complete -c media -n '__media_is "upload"' -l shard -x -a 'auto' -d 'upload only part k of n of the inputs; auto asks the CI or batch system'
 complete -c media -n '__media_is "upload"' -l ci -d 'in GitHub Actions, also write annotations, outputs and a summary'

@@ -69,8 +69,11 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--timeout'; Takes = 'none'; Tip = 'how long to wait for progress, and for a response after the last byte' }
                 @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do when a file may or may not have been stored' }
                 @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare size, type, width and height in the record with the file' }
-                @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded, and continue there next time' }
                 @{ Name = '--once'; Takes = ''; Tip = 'skip what this machine has already uploaded' }
+                @{ Name = '--manifest'; Takes = 'file'; Tip = 'skip what this file of the repository records, and add what is uploaded' }
+                @{ Name = '--check'; Takes = ''; Tip = 'send nothing; fail if the manifest lacks a file as it is now' }
+                @{ Name = '--prune'; Takes = ''; Tip = 'remove files that are gone from the manifest' }
+                @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded, and continue there next time' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'ignore the once setting of the profile' }
                 @{ Name = '--shard'; Takes = 'words auto'; Tip = 'upload only part k of n of the inputs; auto asks the CI or batch system' }
                 @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, also write annotations, outputs and a summary' }
