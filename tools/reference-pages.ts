@@ -20,14 +20,12 @@ interface Table {
   rows: readonly Row[];
 }
 
-const optionHeadings = ['option', 'meaning'];
-
 /** The generated tables, by page and by their name on the page. */
 const tablesOf = (
   data: CompletionData,
   extensions: readonly Row[],
   schemas: ReadonlyMap<SchemaName, Schema>,
-  membersOf: (name: string) => readonly Row[],
+  optionsOfUploadAll: readonly Row[],
 ): Record<string, Record<string, Table>> => ({
   'docs/errors.md': {
     'exit statuses': {headings: ['status', 'meaning'], rows: exitStatuses},
@@ -36,11 +34,7 @@ const tablesOf = (
       rows: errorCodes.map(([code, exit = '', meaning = '']) => [code, exit, meaning]),
     },
   },
-  'docs/library.md': {
-    'options of uploadAll': {headings: optionHeadings, rows: membersOf('UploadOptions')},
-    'options of filesOf': {headings: optionHeadings, rows: membersOf('FilesOptions')},
-    'options of MediaClient': {headings: optionHeadings, rows: membersOf('MediaClientOptions')},
-  },
+  'docs/library.md': {'options of uploadAll': {headings: ['option', 'meaning'], rows: optionsOfUploadAll}},
   'docs/output.md': {
     formats: {headings: ['option', 'prints'], rows: formats},
     'fields of an upload': fieldTable('field', schemas.get('upload')),
@@ -110,9 +104,9 @@ export function referencePages(
   data: CompletionData,
   extensions: readonly Row[],
   schemas: ReadonlyMap<SchemaName, Schema>,
-  membersOf: (name: string) => readonly Row[],
+  optionsOfUploadAll: readonly Row[],
 ): Map<string, (text: string) => string> {
-  const pages = Object.entries(tablesOf(data, extensions, schemas, membersOf));
+  const pages = Object.entries(tablesOf(data, extensions, schemas, optionsOfUploadAll));
   return new Map(pages.map(([path, tables]) => [path, text => withTables(path, text, tables)]));
 }
 
