@@ -1,4 +1,3 @@
-import {schemaSubjects} from '../src/cli/commands/help-topics.ts';
 import type {CompletionData} from './command-tree.ts';
 import {
   batchSystems,
@@ -39,13 +38,6 @@ const tablesOf = (
     formats: {headings: ['option', 'prints'], rows: formats},
     'fields of an upload': fieldTable('field', schemas.get('upload')),
     'fields of an error': fieldTable('field of `error`', schemas.get('error')?.properties?.['error']),
-    schemas: {
-      headings: ['schema', 'describes'],
-      rows: Object.entries(schemaSubjects).map(([name, subject]) => [
-        `[\`${name}\`](schemas/${name}.json)`,
-        subject,
-      ]),
-    },
   },
   'docs/journal.md': {
     'fields of a check': fieldTable('field of a check', schemas.get('journal-check')),

@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
-import {formatBytes} from '../../src/lib/units.ts';
 import {printable} from '../../src/lib/printable.ts';
+import {formatBytes} from '../../src/lib/units.ts';
 import type {UploadedFile} from './uploaded-file.ts';
 
 /** GitHub's limit, which it counts in characters. */
