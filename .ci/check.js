@@ -2,6 +2,7 @@
 // in-process tests of their rooms. `npm run typecheck`, `npm run lint` and `npm test` do all.
 import {execFileSync, spawn} from 'node:child_process';
 import {existsSync} from 'node:fs';
+import {join} from 'node:path';
 
 /** Rooms whose tests start the program. */
 const slowRooms = ['cli/output'];
@@ -27,7 +28,7 @@ process.exitCode = statuses.every(status => status === 0) ? 0 : 1;
 
 /** Runs a program of the project, and resolves to its exit status. */
 function run(program, ...parameters) {
-  const child = spawn(`node_modules/.bin/${program}`, parameters, {
+  const child = spawn(join('node_modules', '.bin', program), parameters, {
     stdio: ['ignore', 'inherit', 'inherit'],
     shell: process.platform === 'win32',
   });

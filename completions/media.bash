@@ -10,11 +10,11 @@ _media_command() {
       options='--version -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     upload)
-      options='-r --recursive --exclude --files-from --all --clipboard --name --shard --types --content-type --geotags --format --json --ndjson --template --ci --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal --once --no-once -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='-r --recursive --exclude --files-from --all --clipboard --name --shard --types --content-type --geotags --format --json --ndjson --template --ci --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --once --manifest --check --prune --journal --no-once -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=media
       ;;
     rewrite)
-      options='--write --out-dir --stdout --check --links --front-matter --root --static --allow-missing --ndjson --template --geotags -c --concurrency --journal --no-once --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--write --out-dir --stdout --check --links --front-matter --root --static --allow-missing --ndjson --template --geotags -c --concurrency --manifest --journal --no-once --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=file
       ;;
     login)
@@ -125,6 +125,7 @@ _media_option() {
     'upload --timeout') kind=none ;;
     'upload --on-unknown') kind='words hold retry' ;;
     'upload --verify') kind='words warn strict' ;;
+    'upload --manifest') kind=file ;;
     'upload --journal') kind=file ;;
     'rewrite --out-dir') kind=directory ;;
     'rewrite --front-matter') kind=none ;;
@@ -133,6 +134,7 @@ _media_option() {
     'rewrite --template') kind=none ;;
     'rewrite --geotags') kind='words keep warn strip' ;;
     'rewrite -c' | 'rewrite --concurrency') kind=none ;;
+    'rewrite --manifest') kind=file ;;
     'rewrite --journal') kind=file ;;
     'login --timeout') kind=none ;;
     'whoami --timeout') kind=none ;;
@@ -167,7 +169,7 @@ _media_option() {
     'serve --quota') kind=none ;;
     'serve --fault') kind=none ;;
     'serve --fault-port') kind=none ;;
-    'help --schema') kind='words record upload error whoami doctor config-list journal-list journal-check rewrite watch serve' ;;
+    'help --schema') kind='words record upload error whoami doctor config-list journal-list journal-check rewrite watch serve manifest' ;;
     *) return 1 ;;
   esac
 }

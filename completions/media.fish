@@ -17,9 +17,9 @@ function __media_takes_value
     contains -- $argv[2] --profile --base-url --cacert; and return 0
     switch $argv[1]
         case 'upload'
-            contains -- $argv[2] --exclude --files-from --name --shard --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --journal
+            contains -- $argv[2] --exclude --files-from --name --shard --types --content-type --geotags --format --template -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --manifest --journal
         case 'rewrite'
-            contains -- $argv[2] --out-dir --front-matter --root --static --template --geotags -c --concurrency --journal
+            contains -- $argv[2] --out-dir --front-matter --root --static --template --geotags -c --concurrency --manifest --journal
         case 'login'
             contains -- $argv[2] --timeout
         case 'whoami'
@@ -158,8 +158,11 @@ complete -c media -n '__media_is "upload"' -l deadline -x -d 'end the run after 
 complete -c media -n '__media_is "upload"' -l timeout -x -d 'time without progress'
 complete -c media -n '__media_is "upload"' -l on-unknown -x -a 'hold retry' -d 'files that may be stored already'
 complete -c media -n '__media_is "upload"' -l verify -x -a 'warn strict' -d 'compare records with files'
-complete -c media -n '__media_is "upload"' -l journal -x -a '(__media_files)' -d 'record uploads, and continue there next time'
 complete -c media -n '__media_is "upload"' -l once -d 'skip what this machine has already uploaded'
+complete -c media -n '__media_is "upload"' -l manifest -x -a '(__media_files)' -d 'skip what this file of the repository records, and add what is uploaded'
+complete -c media -n '__media_is "upload"' -l check -d 'send nothing; fail if the manifest lacks a file as it is now'
+complete -c media -n '__media_is "upload"' -l prune -d 'remove files that are gone from the manifest'
+complete -c media -n '__media_is "upload"' -l journal -x -a '(__media_files)' -d 'record uploads, and continue there next time'
 complete -c media -n '__media_is "upload"' -l no-once -d 'ignore the once setting of the profile'
 complete -c media -n '__media_is "upload"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "upload" 1' -a '(__media_medias)'
@@ -176,6 +179,7 @@ complete -c media -n '__media_is "rewrite"' -l ndjson -d 'print one JSON line pe
 complete -c media -n '__media_is "rewrite"' -l template -x -d 'print this text for each uploaded file, such as "{file}\\t{url}\\n"'
 complete -c media -n '__media_is "rewrite"' -l geotags -x -a 'keep warn strip' -d 'the location in files'
 complete -c media -n '__media_is "rewrite"' -s c -l concurrency -x -d 'how many files at a time'
+complete -c media -n '__media_is "rewrite"' -l manifest -x -a '(__media_files)' -d 'take URLs from this file of the repository, and add what is uploaded'
 complete -c media -n '__media_is "rewrite"' -l journal -x -a '(__media_files)' -d 'record what was uploaded in this journal instead of this machine\'s own'
 complete -c media -n '__media_is "rewrite"' -l no-once -d 'upload again what this machine has already uploaded'
 complete -c media -n '__media_is "rewrite"' -l ci -d 'in GitHub Actions, write annotations and a summary'
@@ -195,7 +199,7 @@ complete -c media -n '__media_is "doctor"' -l json -d 'print the checks as JSON'
 complete -c media -n '__media_is "doctor"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "journal" 1' -a list -d 'Print the result of each input; without a file, of everything that --once remembers.'
 complete -c media -n '__media_at "journal" 1' -a check -d 'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.'
-complete -c media -n '__media_at "journal" 1' -a merge -d 'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1.'
+complete -c media -n '__media_at "journal" 1' -a merge -d 'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1. Manifests, also both sides of a git conflict, are joined.'
 complete -c media -n '__media_at "journal" 1' -a resolve -d 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
 complete -c media -n '__media_at "journal" 1' -a forget -d 'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.'
 complete -c media -n '__media_at "journal" 1' -a help -d 'Print help for a command.'
@@ -211,7 +215,7 @@ complete -c media -n '__media_is "journal check"' -l types -x -a 'extension cont
 complete -c media -n '__media_is "journal check"' -l json -d 'print one JSON object per line'
 complete -c media -n '__media_is "journal check"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "journal check" 1' -a '(__media_files)'
-complete -c media -n '__media_is "journal merge"' -s o -l output -x -a '(__media_files)' -d 'the journal to write'
+complete -c media -n '__media_is "journal merge"' -s o -l output -x -a '(__media_files)' -d 'the journal or manifest to write'
 complete -c media -n '__media_is "journal merge"' -l exclude -x -d 'leave out matching files'
 complete -c media -n '__media_is "journal merge"' -l files-from -x -a '(__media_files)' -d 'read names from a file, or -'
 complete -c media -n '__media_is "journal merge"' -l all -d 'also hidden files, and files of other types'
@@ -281,6 +285,6 @@ complete -c media -n '__media_is "completion"' -s h -l help -d 'print help, with
 complete -c media -n '__media_at "completion" 1' -a 'bash zsh fish powershell'
 complete -c media -n '__media_is "help"' -l json -d 'print all commands, options, exit statuses and error codes as JSON, or one command'
 complete -c media -n '__media_is "help"' -l man -d 'print the manual page, for man -l -'
-complete -c media -n '__media_is "help"' -l schema -x -a 'record upload error whoami doctor config-list journal-list journal-check rewrite watch serve' -d 'print the JSON Schema of a kind of output'
+complete -c media -n '__media_is "help"' -l schema -x -a 'record upload error whoami doctor config-list journal-list journal-check rewrite watch serve manifest' -d 'print the JSON Schema of a kind of output'
 complete -c media -n '__media_is "help"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "help" 1' -a 'upload rewrite login logout whoami doctor journal graphql watch serve config completion help exit-codes errors settings environment formats patterns'

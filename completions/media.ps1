@@ -71,8 +71,11 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--timeout'; Takes = 'none'; Tip = 'time without progress' }
                 @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'files that may be stored already' }
                 @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare records with files' }
-                @{ Name = '--journal'; Takes = 'file'; Tip = 'record uploads, and continue there next time' }
                 @{ Name = '--once'; Takes = ''; Tip = 'skip what this machine has already uploaded' }
+                @{ Name = '--manifest'; Takes = 'file'; Tip = 'skip what this file of the repository records, and add what is uploaded' }
+                @{ Name = '--check'; Takes = ''; Tip = 'send nothing; fail if the manifest lacks a file as it is now' }
+                @{ Name = '--prune'; Takes = ''; Tip = 'remove files that are gone from the manifest' }
+                @{ Name = '--journal'; Takes = 'file'; Tip = 'record uploads, and continue there next time' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'ignore the once setting of the profile' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
@@ -98,6 +101,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'the location in files' }
                 @{ Name = '-c'; Takes = 'none'; Tip = 'how many files at a time' }
                 @{ Name = '--concurrency'; Takes = 'none'; Tip = 'how many files at a time' }
+                @{ Name = '--manifest'; Takes = 'file'; Tip = 'take URLs from this file of the repository, and add what is uploaded' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded in this journal instead of this machine''s own' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'upload again what this machine has already uploaded' }
                 @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, write annotations and a summary' }
@@ -159,7 +163,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
                 'list' = 'Print the result of each input; without a file, of everything that --once remembers.'
                 'check' = 'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.'
-                'merge' = 'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1.'
+                'merge' = 'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1. Manifests, also both sides of a git conflict, are joined.'
                 'resolve' = 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
                 'forget' = 'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.'
                 'help' = 'Print help for a command.'
@@ -202,8 +206,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '-o'; Takes = 'file'; Tip = 'the journal to write' }
-                @{ Name = '--output'; Takes = 'file'; Tip = 'the journal to write' }
+                @{ Name = '-o'; Takes = 'file'; Tip = 'the journal or manifest to write' }
+                @{ Name = '--output'; Takes = 'file'; Tip = 'the journal or manifest to write' }
                 @{ Name = '--exclude'; Takes = 'none'; Tip = 'leave out matching files' }
                 @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or -' }
                 @{ Name = '--all'; Takes = ''; Tip = 'also hidden files, and files of other types' }
@@ -388,7 +392,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '--json'; Takes = ''; Tip = 'print all commands, options, exit statuses and error codes as JSON, or one command' }
                 @{ Name = '--man'; Takes = ''; Tip = 'print the manual page, for man -l -' }
-                @{ Name = '--schema'; Takes = 'words record upload error whoami doctor config-list journal-list journal-check rewrite watch serve'; Tip = 'print the JSON Schema of a kind of output' }
+                @{ Name = '--schema'; Takes = 'words record upload error whoami doctor config-list journal-list journal-check rewrite watch serve manifest'; Tip = 'print the JSON Schema of a kind of output' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )

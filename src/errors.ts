@@ -15,7 +15,7 @@ type Trait =
   /** The journal takes no more lines. */
   | 'unrecorded';
 
-/** Every `error.code`, with its exit status (docs/design/contract.md, "Exit status") and its traits. */
+/** Every `error.code`, with its exit status (docs/errors.md) and its traits. */
 const codes = {
   usage: [2],
   nothing_matched: [2],
@@ -78,16 +78,14 @@ const codes = {
   journal_failed: [1, 'lasting', 'unrecorded'],
   journal_unproven: [1],
   journal_unverified: [6],
+  manifest_outdated: [1],
 
   not_tried: [1],
   interrupted: [1, 'passing'],
   internal: [7],
 } as const satisfies Record<string, readonly [exitStatus: number, ...Trait[]]>;
 
-/**
- * The exit status where several apply (docs/design/contract.md, "Exit status"): the first of 7, 5, 4, 3, 6 and 1; 0
- * where none does.
- */
+/** The exit status where several apply (docs/errors.md): the first of 7, 5, 4, 3, 6 and 1; 0 where none does. */
 export function firstStatus(statuses: ReadonlySet<number>): number {
   return [7, 5, 4, 3, 6].find(status => statuses.has(status)) ?? (statuses.size > 0 ? 1 : 0);
 }

@@ -9,6 +9,7 @@ type Bare<Key extends string> = {[Name in Key]: []};
 export type References = {
   option: Bare<
     | ('allowHttp' | 'certificateAuthorities' | 'concurrency' | 'journal' | 'recursive' | 'retries')
+    | ('manifest' | 'name')
     | ('retryMaxWait' | 'timeout' | 'once' | 'profile' | 'filesFrom' | 'output')
     | ('frontMatter' | 'noOnce' | 'outDir' | 'root')
   > & {

@@ -39,12 +39,12 @@ function endBySignal(signal: Signal, blocking: readonly number[]): void {
 /**
  * Ends with this status. Node waits for calls on its other threads first, and a name lookup without a response takes 10
  * s or more, so this replaces the process by another program that exits at once. Node can do that from version 22.15
- * on, and not on Windows.
+ * on, and not on Windows, where the call throws.
  */
 function end(status: number, blocking: readonly number[]): void {
   const isCalling = process.getActiveResourcesInfo().some(name => /^(GetAddrInfo|FS)Req/.test(name));
   const {execve} = process as {execve?: (file: string, args: readonly string[]) => never};
-  if (isCalling && execve !== undefined) {
+  if (isCalling && execve !== undefined && process.platform !== 'win32') {
     // A shell complains if the working directory was removed.
     process.chdir('/');
     restoreStreams(blocking);

@@ -1,4 +1,5 @@
 import {availableParallelism, tmpdir} from 'node:os';
+import {fileURLToPath} from 'node:url';
 import {configDefaults, defineConfig} from 'vitest/config';
 import {memoryDirectory} from './support/memory-directory.js';
 import {withDaemons} from './support/path.js';
@@ -9,7 +10,7 @@ export const experiments = 'test/experiments/**';
 // What `npm test` runs: test/README.md says which folder is left to which command.
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
+    root: fileURLToPath(new URL('..', import.meta.url)),
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, experiments, 'test/**/deep/**', 'test/machine/**'],
     // A test waits longer than for one event: see support/patience.ts.

@@ -9,10 +9,10 @@ import {bashCompletion} from './bash.ts';
 import {type CompletionData, describeProgram} from './command-tree.ts';
 import {fishCompletion} from './fish.ts';
 import {helpJson} from './help-json.ts';
-import {libraryReference} from './library-reference.ts';
+import {uploadAllOptions} from './library-reference.ts';
 import {manualPage} from './manual-page.ts';
 import {powershellCompletion} from './powershell.ts';
-import {mediaExtensions} from './reference.ts';
+import {ambiguousMedia} from './reference.ts';
 import {referencePages} from './reference-pages.ts';
 import {jsonSchemas} from './schemas.ts';
 import {topicsOf, topicText} from './topics.ts';
@@ -39,8 +39,8 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
   const schemas = jsonSchemas(root);
   for (const [name, schema] of schemas)
     files.set(`docs/schemas/${name}.json`, `${JSON.stringify(schema, null, 1)}\n`);
-  const extensions = mediaExtensions(knownExtensions());
-  const pages = referencePages(data, extensions, schemas, await libraryReference(root));
+  const extensions = ambiguousMedia(knownExtensions());
+  const pages = referencePages(data, extensions, schemas, await uploadAllOptions(root));
   for (const [path, withTables] of pages)
     files.set(path, withTables(await readFile(new URL(path, root), 'utf8')));
   return files;

@@ -10,17 +10,14 @@ import {allCommands} from './walk-tree.ts';
 /** A row of a reference table in Markdown: its name, and what it means. */
 export type Row = readonly [name: string, ...cells: string[]];
 
-/** The exit statuses (cli-contract, "Exit status"). */
+/** The exit statuses (docs/errors.md). */
 export const exitStatuses: readonly Row[] = [
-  ['0', 'every input was uploaded, or skipped because it had already been uploaded'],
-  [
-    '1',
-    'no input was uploaded: the service or a check refused it, or a file, TLS or redirect problem prevented it',
-  ],
+  ['0', 'every input is uploaded, now or before'],
+  ['1', 'no input was uploaded'],
   ['2', 'usage: a bad option or value, or nothing matched'],
   ['3', 'some inputs were uploaded and some failed'],
   ['4', 'no key is set, or the service returned 401, 403 or 404'],
-  ['5', 'the outcome of at least one upload is unknown: check before you run it again'],
+  ['5', 'at least one outcome is unknown: check before you run again'],
   ['6', 'the service could not be reached'],
   ['7', 'an internal error: a bug in `media`'],
   ['130, 143, 129', 'ended by SIGINT, SIGTERM, SIGHUP'],
@@ -28,201 +25,106 @@ export const exitStatuses: readonly Row[] = [
 
 /** What each code means, and what to do then. */
 const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]> = {
-  usage: ['a bad option or value', 'follow the hint of the message, or read `media COMMAND --help`'],
+  usage: ['a bad option or value', 'follow the hint'],
   nothing_matched: [
-    'a directory, pattern or list contained no input',
-    'check the directory or the pattern; `--all` also takes files that are not images or videos',
+    'a directory, pattern or list has no input',
+    'check it; `--all` takes all kinds of files',
   ],
-  no_key: [
-    'no API key or no base URL is set',
-    'set `MEDIA_API_KEY` and `MEDIA_BASE_URL`, or run `media login`',
-  ],
-  key_unavailable: [
-    'the keychain or `key-command` did not return the key',
-    'unlock the keychain, fix `key-command`, or set `MEDIA_API_KEY`',
-  ],
-  unauthorized: [
-    '401: the service does not accept the key',
-    'set another key; `media whoami` says where this one comes from',
-  ],
-  forbidden: [
-    '403: the key lacks permission, or the base URL is wrong',
-    'check the permissions of the key and the base URL with `media doctor`',
-  ],
-  not_found: [
-    '404: as for 403; some services return it instead',
-    'check the base URL and the key with `media doctor`',
-  ],
+  no_key: ['no API key or base URL is set', '`media login`, or set `MEDIA_API_KEY` and `MEDIA_BASE_URL`'],
+  key_unavailable: ['the keychain or `key-command` gave no key', 'unlock or fix it, or set `MEDIA_API_KEY`'],
+  unauthorized: ['401: the key is not accepted', 'set another; `media whoami` shows where it is from'],
+  forbidden: ['403: the key lacks permission, or the base URL is wrong', '`media doctor`'],
+  not_found: ['404: as for 403', '`media doctor`'],
   host_not_found: ['no host has this name', 'check the base URL'],
-  dns_unavailable: [
-    'the name could not be looked up right now',
-    'check the network, and run the command again',
-  ],
-  connection_refused: [
-    'nothing is listening at this address',
-    'check that the service runs at the base URL, and run the command again',
-  ],
-  connect_timeout: ['connecting took too long', 'check the network and the proxy, and run the command again'],
-  connect_failed: [
-    'any other failure to connect',
-    'check the network with `media doctor`, and run the command again',
-  ],
+  dns_unavailable: ['the name could not be looked up now', 'run again'],
+  connection_refused: ['nothing listens at this address', 'check the base URL'],
+  connect_timeout: ['connecting took too long', 'check network and proxy'],
+  connect_failed: ['any other failure to connect', '`media doctor`'],
   outage: [
-    'the service was unavailable for longer than `--retry-max-wait`, or until `--deadline`',
-    'run the command again later, or wait longer with `--retry-max-wait`',
+    'the service was away for longer than `--retry-max-wait`, or until `--deadline`',
+    'run again later',
   ],
   tls_failed: [
-    'the certificate was not accepted, the service requires a client certificate, or the TLS handshake failed',
-    'check certificates with `media doctor`; `--cacert` trusts another authority',
+    'the certificate was not accepted, or one of yours is required',
+    '`media doctor`; `--cacert` trusts an authority',
   ],
-  proxy_failed: [
-    'the proxy refused, requires (other) credentials, or returned a page',
-    'check the proxy variables and the credentials in them',
-  ],
-  not_http: [
-    'the server does not speak HTTP/1.1, or not correctly',
-    'check the scheme, the host and the port of the base URL',
-  ],
+  proxy_failed: ['the proxy refused, or returned a page', 'check the proxy variables'],
+  not_http: ['the server does not speak HTTP/1.1', 'check the base URL'],
   redirected: [
-    'the service redirects to another URL; redirects are never followed',
-    'set the base URL that the message names, if you trust it',
+    'the service redirects, which is never followed',
+    'set the URL that the message names, if you trust it',
   ],
-  rejected: [
-    'any other refusal (400, 411, 413, 415, 422..., or 507 with an error record)',
-    'do as the message says; to repeat the same request does not help',
-  ],
-  rate_limited: ['429, after all retries', 'run the command again later, or with a smaller `--concurrency`'],
-  service_unavailable: [
-    '503 with an error record, or before the file was complete, after all retries',
-    'run the command again later',
-  ],
-  service_failed: [
-    '408 or another 5xx before the file was complete, after all retries',
-    'run the command again later',
-  ],
+  rejected: ['any other refusal', 'do as the message says'],
+  rate_limited: ['429, after all retries', 'run again later, or use a smaller `--concurrency`'],
+  service_unavailable: ['503, after all retries', 'run again later'],
+  service_failed: ['408 or another 5xx, after all retries', 'run again later'],
   premature_response: [
-    'the service reported success before the file was complete',
-    'check whether the service has the file, and report this to the service',
+    'success was reported before the file was complete',
+    'check whether it is there; report this to the service',
   ],
-  connection_lost: [
-    'the connection broke before the file was complete, after all retries',
-    'run the command again',
-  ],
-  stalled: [
-    'no progress before the file was complete, after all retries',
-    'check the network, or wait longer with `--timeout`',
-  ],
-  deadline_exceeded: [
-    '`--deadline` passed, or `--timeout` of `media graphql`',
-    'run the command again with a longer time',
-  ],
-  unexpected_response: [
-    'a response that is neither a record nor an error record',
-    'check the base URL with `media doctor`',
-  ],
+  connection_lost: ['the connection broke before the file was complete', 'run again'],
+  stalled: ['no progress before the file was complete', 'check the network, or set `--timeout`'],
+  deadline_exceeded: ['`--deadline` passed, or `--timeout` of `media graphql`', 'allow more time'],
+  unexpected_response: ['neither a record nor an error record', '`media doctor`'],
   file_missing: ['no such file', 'check the path'],
   file_unreadable: [
-    'the file could not be opened or read, or a document is not text, or its front matter is not valid',
-    'check the permissions of the file and the disk, or what is in the document',
+    'the file cannot be read, or a document is not text, or has a damaged front matter',
+    'check permissions, disk and content',
   ],
-  too_many_open_files: [
-    'the limit of open files was reached',
-    'raise the limit with `ulimit -n`, or use a smaller `--concurrency`',
-  ],
-  not_a_file: ['a directory, FIFO, socket or device', 'name a regular file; directories need `-r`'],
-  empty_file: ['the file is empty', 'check how the file is made'],
-  not_media: [
-    'neither the name nor the content is an image or a video, or the content is something else or too short',
-    'leave the file out, or set `--content-type`',
-  ],
-  type_mismatch: ['`--types strict`: name and content disagree', 'rename the file, or use `--types content`'],
+  too_many_open_files: ['the limit of open files was reached', '`ulimit -n`, or a smaller `--concurrency`'],
+  not_a_file: ['a directory, FIFO, socket or device', 'name a file; directories need `-r`'],
+  empty_file: ['the file is empty', 'check how it is made'],
+  not_media: ['not an image or a video, or too short for one', 'leave it out, or set `--content-type`'],
+  type_mismatch: ['`--types strict`: name and content disagree', 'rename it, or use `--types content`'],
   geotags_unstrippable: [
-    '`--geotags strip`: the file may hold a location that cannot be removed',
-    'export the file without its location, or leave it out',
+    '`--geotags strip`: it may hold a location that cannot be removed',
+    'export it without location',
   ],
-  source_changed: [
-    'the file changed while it was being sent, or was replaced after it was checked; nothing was stored',
-    'run the command again once the file is complete',
-  ],
-  clipboard_empty: ['the clipboard contains neither a picture nor files', 'copy a picture or files'],
-  clipboard_unusable: [
-    'the clipboard could not be read, or no program that reads it is installed',
-    'install the program that the message names',
-  ],
-  outside_root: [
-    '`media rewrite`: a document refers to a file outside the root directory',
-    'set a higher `--root`, or move the file',
-  ],
-  local_reference: [
-    '`media rewrite` with `--check`: a document refers to a local file',
-    'run the command that the hint names',
-  ],
-  document_changed: [
-    '`media rewrite`: a document changed in the meantime and was not overwritten',
-    'run the command again',
-  ],
-  document_too_complex: [
-    '`media rewrite`: a document is too large, nested too deeply, or its references took too long to find',
-    'split the document',
-  ],
-  config_unusable: [
-    'the settings file is damaged, unsafe or cannot be written',
-    'fix the file as the message says',
-  ],
-  state_unwritable: [
-    'the journal of `--once` or its directory cannot be created or written, or other users can change it',
-    'do what the hint says, or use `--no-once`',
-  ],
-  output_failed: [
-    'standard output could not be written',
-    'free space where standard output goes, and run the command again with the same journal',
-  ],
-  local_failure: [
-    'another problem on this machine: a full disk, a port in use, too little address space (`ulimit -v`)',
-    'fix what the message names, and run the command again',
-  ],
+  source_changed: ['the file changed while it was sent; nothing was stored', 'run again'],
+  clipboard_empty: ['neither a picture nor files in the clipboard', 'copy some'],
+  clipboard_unusable: ['the clipboard cannot be read', 'install the program that the message names'],
+  outside_root: ['`rewrite`: a reference leads outside the root directory', 'set `--root`, or move the file'],
+  local_reference: ['`rewrite --check`: a reference to a local file', 'run the command of the hint'],
+  document_changed: ['`rewrite`: the document changed meanwhile; not overwritten', 'run again'],
+  document_too_complex: ['`rewrite`: the document is too large or nested too deeply', 'split it'],
+  config_unusable: ['the settings file is damaged or unsafe', 'do as the message says'],
+  state_unwritable: ['the journal of `--once` cannot be used', 'follow the hint, or use `--no-once`'],
+  output_failed: ['standard output cannot be written', 'free space; run again with its journal'],
+  local_failure: ['this machine: a full disk, a port in use, too little memory...', 'do as the message says'],
   record_mismatch: [
-    '`--verify strict`: the file is stored, but its record differs from it',
-    'look at the stored file; it is not sent again',
+    '`--verify strict`: stored, but the record differs from the file',
+    'look at it; it is not sent again',
   ],
-  no_url: [
-    'the file is stored, but the service returned no URL to print or insert; its line in a list of URLs is empty',
-    'look for it at the service by its media ID; it is not sent again',
-  ],
+  no_url: ['stored, but the service returned no URL; its line in a list is empty', 'find it by its media ID'],
   outcome_unknown: [
     'the whole file was sent and no clear response came',
-    'check whether the service has the file, then `media journal resolve`; do not just run the command again',
+    'check whether it is there, then `media journal resolve`',
   ],
-  journal_in_use: [
-    'another run uses the journal or has taken it over; the message names its process and machine',
-    'wait for the other run to end',
-  ],
-  journal_of_other_service: [
-    'the journal belongs to another service, store or account; each has only what was sent to it',
-    'use another journal for this service',
-  ],
+  journal_in_use: ['another run uses the journal, or took it over', 'wait for it'],
+  journal_of_other_service: ['the journal belongs to another service, store or account', 'use another'],
   journal_unusable: [
-    'not a journal, of another version or shard, damaged (the message gives the line), or other users can change it',
-    'name the right journal; keep this file, or use a copy if other users can change it',
+    'not a journal, damaged, of another version or shard, or others can change it',
+    'name the right one, or use a copy',
   ],
   journal_failed: [
-    'the journal could not be read or written; nothing is sent that cannot be recorded',
-    'free space or fix the disk, and run the command again with the same journal',
+    'the journal cannot be read or written; nothing is sent that cannot be recorded',
+    'fix the disk, and run again',
   ],
   journal_unproven: [
-    '`media journal check` or `merge` found inputs that are not recorded exactly once',
-    'upload missing inputs with the same journal, and settle unknown ones',
+    '`journal check` or `merge`: an input is not recorded exactly once',
+    'upload it with this journal, or settle it',
   ],
   journal_unverified: [
-    'the service did not say whether it is still the one that the journal belongs to; nothing was skipped or sent',
-    'run the command again later',
+    'the service does not say whether the journal is its own; nothing was sent',
+    'run again later',
   ],
-  not_tried: ['the run had ended before this input was tried', 'run the command again'],
-  interrupted: [
-    'stopped by a signal, or cancelled at a prompt',
-    'run the command again with the same journal',
+  manifest_outdated: [
+    '`--check`: the manifest does not know a file as it is now',
+    'run without `--check`, and commit the manifest',
   ],
-  internal: ['a bug in `media`', 'report it with the command that caused it'],
+  not_tried: ['the run ended before this input', 'run again'],
+  interrupted: ['stopped by a signal, or cancelled at a prompt', 'run again with its journal'],
+  internal: ['a bug in `media`', 'report it'],
 };
 
 /** Every `error.code`, its exit status, its meaning, and what to do then. */
@@ -292,34 +194,31 @@ export const environment: readonly Row[] = [
     'how fast files are sent, as the options of these names',
   ],
   ['`MEDIA_IDEMPOTENCY_KEYS`', '`1` (honoured) or `0` (ignored), as the setting'],
-  ['`MEDIA_CONFIG_DIR`', 'the directory of the settings file'],
+  ['`MEDIA_CONFIG_DIR`', 'the directory of the settings'],
   ['`MEDIA_CLIENT_CERT`, `MEDIA_CLIENT_KEY`', 'your certificate and its private key, as PEM files'],
   ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key'],
   ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto`'],
   ['`MEDIA_SERVE_HOST`, `MEDIA_SERVE_PORT`', 'where `media serve` listens'],
-  [
-    '`MEDIA_SERVE_KEY`, `MEDIA_SERVE_KEY_FILE`',
-    'the key that `media serve` accepts, or a file that holds it',
-  ],
+  ['`MEDIA_SERVE_KEY`, `MEDIA_SERVE_KEY_FILE`', 'the key that `media serve` accepts, or its file'],
   ['`MEDIA_SERVE_PUBLIC_URL`, `MEDIA_SERVE_SEED`, `MEDIA_SERVE_DATA_DIR`', 'options of `media serve`'],
   [
     '`MEDIA_SERVE_ALLOW_HOST`, `MEDIA_SERVE_ALLOW_ORIGIN`, `MEDIA_SERVE_FAULT`',
-    'options of `media serve`; several values are separated by spaces',
+    'options of `media serve`; spaces separate values',
   ],
-  ['`MEDIA_SHARP`', 'the absolute path of sharp, for the thumbnails of `media serve`'],
+  ['`MEDIA_SHARP`', 'the absolute path of sharp, for thumbnails'],
   [
     '`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`',
-    'the proxy, and the hosts to reach without it; lower case wins',
+    'the proxy, and hosts without it; lower case wins',
   ],
-  ['`NODE_EXTRA_CA_CERTS`', 'a PEM file of further certificate authorities to trust'],
+  ['`NODE_EXTRA_CA_CERTS`', 'a PEM file of further authorities to trust'],
   ['`NO_COLOR`, `FORCE_COLOR`', 'never or always print in colour'],
   ['`CI`', 'if set, nothing is animated'],
   ['`TERM`', '`dumb`: neither animation nor colour'],
   ['`LC_ALL`, `LC_CTYPE`, `LANG`', 'the locale: without UTF-8, boxes are ASCII'],
-  ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: neither load nor store compiled code'],
+  ['`NODE_DISABLE_COMPILE_CACHE`', '`1`: no cache of compiled code'],
   [
     '`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`',
-    'on Linux, the parents of the settings, the data and the journals',
+    'on Linux, the parents of settings, data and journals',
   ],
 ];
 
@@ -373,24 +272,18 @@ export const batchSystems: readonly Row[] = [
   ),
 ];
 
-/** The extensions of images and videos: those that are trusted, and those that the content must confirm. */
-export function mediaExtensions(
+/** The extensions of images and videos that the content must confirm. */
+export function ambiguousMedia(
   extensions: readonly {extension: string; type: string; isAmbiguous: boolean}[],
 ): readonly Row[] {
-  const row = (name: string, family: string, ambiguous: boolean): Row => [
-    name,
+  return ['image', 'video'].map(family => [
+    `${family}s`,
     extensions
-      .filter(({type, isAmbiguous}) => type.startsWith(family) && isAmbiguous === ambiguous)
+      .filter(({type, isAmbiguous}) => isAmbiguous && type.startsWith(family))
       .map(({extension}) => code(`.${extension}`))
       .sort()
       .join(' '),
-  ];
-  return [
-    row('images', 'image/', false),
-    row('videos', 'video/', false),
-    row('images, if the content confirms it', 'image/', true),
-    row('videos, if the content confirms it', 'video/', true),
-  ];
+  ]);
 }
 
 function code(text: string | undefined): string {

@@ -14,7 +14,7 @@ export interface Schema {
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
-  additionalProperties?: boolean;
+  additionalProperties?: boolean | Schema;
 }
 
 export type SchemaName = keyof typeof schemaSubjects;
@@ -97,7 +97,11 @@ class SchemaMaker {
   #objectOf(type: ts.Type): Schema {
     const description = this.#commentOf(type.getSymbol());
     const fields = this.#checker.getPropertiesOfType(type);
-    const isOpen = this.#checker.getIndexInfosOfType(type).length > 0;
+    const [index] = this.#checker.getIndexInfosOfType(type);
+    // A map, such as that of the files of a manifest.
+    if (index !== undefined && fields.length === 0)
+      return {type: 'object', additionalProperties: this.schemaOf(index.type)};
+    const isOpen = index !== undefined;
     const required = fields.filter(({flags}) => !(flags & ts.SymbolFlags.Optional)).map(({name}) => name);
     return {
       ...(description !== undefined && {description}),

@@ -1,9 +1,8 @@
-import type {FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {MediaError, throwAs} from '../errors.ts';
 import {hint, option} from '../hint.ts';
 import type {Host} from '../host.ts';
-import {draftOf, makeDirectory, renameDurably, replaceDurably, writeDurably} from '../lib/files/durable.ts';
+import {draftOf, makeDirectory, replaceContent, replaceDurably} from '../lib/files/durable.ts';
 import {linkTarget, withoutUnsafe} from '../lib/url.ts';
 import {applyEdits, decodeDocument, encodeDocument} from './document-text.ts';
 import {readDocument} from './documents.ts';
@@ -67,43 +66,6 @@ function documentChangedError(name: string): MediaError {
   return new MediaError('document_changed', `${name} changed during the upload; it was not overwritten.`, {
     hint: hint`Run the same command again; without ${option('noOnce')}, what was uploaded is not sent again.`,
   });
-}
-
-/**
- * Replaces the content of a file at once and durably, if it is still `before`; resolves to whether it is `after` now. A
- * link stays a link. Rejects if owner, group or mode could not be kept, or if other names of the file would keep the
- * old content.
- */
-export async function replaceContent(
-  path: string,
-  before: Uint8Array,
-  after: Uint8Array,
-  host: Host,
-): Promise<boolean> {
-  const {files} = host;
-  const target = await files.realpath(path);
-  const {mode, uid, gid, nlink} = await files.stat(target);
-  if (nlink > 1) throw new Error('it has several names (hard links)');
-  const write = async (file: FileHandle) => {
-    // Not every user or file system may do that, or say so.
-    await file.chown(uid, gid).catch(() => {});
-    await file.chmod(mode & 0o7777);
-    const copy = await file.stat();
-    if (copy.uid !== uid || copy.gid !== gid || copy.mode !== mode)
-      throw new Error('it would get another owner, group or mode');
-    await file.writeFile(after);
-  };
-  const draft = draftOf(target, host);
-  try {
-    await writeDurably(draft, write, files);
-    if ((await files.readFile(target)).equals(before)) {
-      await renameDurably(draft, target, files);
-      return true;
-    }
-  } finally {
-    await files.rm(draft, {force: true});
-  }
-  return (await files.readFile(target)).equals(after);
 }
 
 /** The text in place of a reference once its file has this safe URL. The fragment of the reference is kept. */

@@ -6,19 +6,20 @@ const files = markdownFiles();
 /**
  * The blocks that other tests run: test/machine/action, test/machine/clusters, test/machine/docs/ci-snippets.test.ts, test/machine/docs/serve-recipes.test.ts,
  * test/machine/packaging/install-script.test.ts, test/machine/packaging/library.test.ts, test/cli/watch/watch.test.ts,
- * test/machine/docs/vscode-tasks.test.ts, test/machine/docs/preparing-recipes.test.ts.
+ * test/machine/docs/vscode-tasks.test.ts, test/machine/docs/preparing-recipes.test.ts, test/machine/docs/manifest-page.test.ts.
  */
 const runElsewhere: Record<string, readonly string[]> = {
   // The tree of the source.
   '.github/CONTRIBUTING.md': [''],
   'docs/sharding.md': ['bash', 'bash'],
-  'docs/ci.md': ['yaml', 'yaml', 'yaml', 'yaml', 'groovy'],
+  'docs/ci.md': ['yaml'],
   'docs/install.md': ['bash', 'bash', 'bash'],
   'docs/verify.md': ['bash'],
   'docs/library.md': ['js', 'mjs', 'js', 'cjs'],
-  'docs/serve-in-ci.md': ['yaml', 'yaml', 'yaml'],
+  'docs/manifest.md': ['json', 'js', 'js', 'go-html-template', 'js'],
+  'docs/serve-in-ci.md': ['yaml', 'yaml'],
   'docs/publishing.md': ['ini'],
-  'docs/publishing-recipes.md': ['json', 'bash', 'bash', 'bash', 'bash', 'bash'],
+  'docs/publishing-recipes.md': ['json', 'bash', 'bash', 'bash'],
 };
 
 describe('every example in a Markdown file', () => {

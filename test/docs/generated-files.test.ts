@@ -1,4 +1,5 @@
 import {readdir, readFile} from 'node:fs/promises';
+import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {exitStatusOf} from '../../src/errors.ts';
@@ -33,7 +34,7 @@ describe('what is generated from the code', () => {
 describe('the manual page', () => {
   it('is rendered without a warning, with all commands, settings, variables, files, statuses and error codes', async context => {
     needPrograms(context, ['man', 'groff']);
-    const page = new URL('man/media.1', root).pathname;
+    const page = fileURLToPath(new URL('man/media.1', root));
     const {stdout, stderr} = await execa('man', ['--warnings', '-E', 'UTF-8', '-l', page], {
       env: {...process.env, MANWIDTH: '80', LC_ALL: 'C.UTF-8', MAN_KEEP_FORMATTING: ''},
       extendEnv: false,

@@ -8,10 +8,10 @@ const directory = new URL('../../.github/workflows/', import.meta.url);
 const own = readdirSync(directory).map(
   name => [name, readFileSync(new URL(name, directory), 'utf8')] as const,
 );
-const file = 'docs/examples/github-parts.yml';
-const examples = markdownFiles()
-  .flatMap(examplesIn)
-  .concat({file, line: 1, language: 'yaml', code: markdown(file)})
+const copied = ['media', 'documents', 'parts'].map(name => `docs/examples/github-${name}.yml`);
+const examples = copied
+  .map(file => ({file, line: 1, language: 'yaml', code: markdown(file)}))
+  .concat(markdownFiles().flatMap(examplesIn))
   .filter(({language, code}) => language === 'yaml' && code.includes('runs-on:'))
   .map(({file, line, code}) => [`${file}:${line}`, /^on:/m.test(code) ? code : `on: push\n${code}`] as const);
 
@@ -23,7 +23,7 @@ describe('actionlint', () => {
   it.each([
     ['an unknown key', 'runs-on:', 'run-on:', /unexpected key "run-on"/],
     ['an input that an action does not have', 'repository:', 'repo:', /input "repo" is not defined/],
-    ['an unknown output', 'outputs.url', 'output.url', /property "output" is not defined/],
+    ['an unknown context', 'vars.MEDIA_REF', 'var.MEDIA_REF', /undefined variable "var"/],
   ])('the first example with %s: says so', async (_, found, replacement, finding) => {
     const [, text = ''] = examples[0] ?? [];
     expect((await workflowFindings(text.replaceAll(found, replacement))).join('\n')).toMatch(finding);
@@ -38,7 +38,7 @@ describe('what workflows may do', () => {
         .map(([, action]) => action)
         .filter(action => action !== './.media');
       expect(uses).not.toEqual([]);
-      for (const action of uses) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+      for (const action of uses) expect(action).toMatch(/^[\w-]+(?:\/[\w-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
     },
   );
 

@@ -1,10 +1,11 @@
+import {fileURLToPath} from 'node:url';
 import {defineConfig} from 'vitest/config';
 import {withDaemons} from '../support/path.js';
 import FindingsTable from './findings-table.js';
 
 export default defineConfig({
   test: {
-    root: new URL('../..', import.meta.url).pathname,
+    root: fileURLToPath(new URL('../..', import.meta.url)),
     include: ['test/experiments/**/*.test.ts', 'test/**/*-experiment.test.ts', 'test/**/*-property.test.ts'],
     testTimeout: 240_000,
     hookTimeout: 240_000,

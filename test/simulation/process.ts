@@ -395,6 +395,13 @@ export class Process {
           };
         }),
       readFile: () => call(() => this.#inode(fd).content.toString('utf8')),
+      writeFile: (bytes: Uint8Array | string) =>
+        call(() => {
+          const whole = Buffer.from(bytes as Uint8Array);
+          for (let at = 0; at < whole.length; ) at += this.#write(fd, whole.subarray(at), at);
+        }),
+      chmod: async () => {},
+      chown: async () => {},
       createReadStream: () => this.#stream(fd),
       stat: ({bigint = false} = {}) => call(() => statsOf(this.#inode(fd), bigint)),
       utimes: (_: unknown, mtime: Date) =>

@@ -116,7 +116,14 @@ const allowed: Record<string, string[]> = {
   ],
   'cli/commands': [
     ...['cli/hints', 'cli/output', 'cli/session', 'cli/settings', 'documents', 'embedded'],
-    ...['engine/http', 'engine/journal', 'engine/service', 'engine/sources', 'engine/transfer'],
+    ...[
+      'engine/http',
+      'engine/journal',
+      'engine/manifest',
+      'engine/service',
+      'engine/sources',
+      'engine/transfer',
+    ],
     ...['media/pixels', 'media/type', 'package-file.ts'],
   ],
   'cli/session': [
@@ -127,13 +134,14 @@ const allowed: Record<string, string[]> = {
   'cli/output': ['engine/service', 'engine/transfer'],
   'cli/settings': ['engine/service', 'package-file.ts'],
   library: [
-    ...['engine/http', 'engine/journal', 'engine/service', 'engine/sources', 'engine/transfer'],
-    ...['embedded', 'media/pixels', 'media/type', 'package-file.ts'],
+    ...['engine/http', 'engine/journal', 'engine/manifest', 'engine/service', 'engine/sources'],
+    ...['engine/transfer', 'embedded', 'media/pixels', 'media/type', 'package-file.ts'],
   ],
   documents: ['engine/sources', 'media/type', 'package-file.ts'],
   embedded: ['media/pixels', 'package-file.ts'],
   'engine/transfer': ['engine/http', 'engine/journal', 'engine/service', 'engine/sources', 'media/location'],
   'engine/journal': ['engine/service', 'engine/sources'],
+  'engine/manifest': ['engine/journal', 'engine/service', 'engine/sources'],
   'engine/service': ['engine/http'],
   'engine/sources': ['media/type'],
   'engine/http': [],

@@ -48,15 +48,17 @@ export async function runAction(
   box: Sandbox,
   inputs: Record<string, string>,
   job: Record<string, string> = {},
+  /** Resolves when the job is cancelled, which the runner does by this signal first. */
+  cancelled?: Promise<unknown>,
 ) {
   const at = (name: string) => join(box.directory, name);
-  for (const name of ['summary', 'output']) await writeFile(at(name), '');
+  for (const name of ['summary', 'output', 'path']) await writeFile(at(name), '');
   await mkdir(at('empty'), {recursive: true});
   const given = Object.entries(action.inputs).map(([name, input]) => [
     `INPUT_${name.toUpperCase()}`,
     inputs[name] ?? input.default ?? '',
   ]);
-  const {exitCode, stdout, stderr} = await execa(process.execPath, [await entry()], {
+  const running = execa(process.execPath, [await entry()], {
     cwd: box.directory,
     env: {
       ...box.env,
@@ -66,15 +68,21 @@ export async function runAction(
       GITHUB_ACTIONS: 'true',
       GITHUB_OUTPUT: at('output'),
       GITHUB_STEP_SUMMARY: at('summary'),
+      GITHUB_PATH: at('path'),
       RUNNER_TEMP: at('runner-temp'),
     },
     extendEnv: false,
     reject: false,
   });
+  void cancelled?.then(() => running.kill('SIGINT'));
+  const {exitCode, stdout, stderr} = await running;
   const outputs: Record<string, string> = {};
   for (const [, name = '', , value = ''] of (await readFile(at('output'), 'utf8')).matchAll(
     /^(\w+)<<(ghadelimiter_\S+)\n(.*?)\n?\2$/gms,
   ))
     outputs[name] = value;
-  return {exitCode, stdout, stderr, outputs, summary: await readFile(at('summary'), 'utf8')};
+  const [summary = '', path = ''] = await Promise.all(
+    ['summary', 'path'].map(name => readFile(at(name), 'utf8')),
+  );
+  return {exitCode, stdout, stderr, outputs, summary, path};
 }

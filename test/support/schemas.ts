@@ -35,11 +35,12 @@ function validatorOf(name: SchemaName): ValidateFunction {
 
 /** The schema without room for fields that it does not list, which only later versions and the service may add. */
 function closed(schema: Schema): Schema {
-  const {properties, items, anyOf} = schema;
+  const {properties, items, anyOf, additionalProperties} = schema;
   return {
     ...schema,
     ...(items && {items: closed(items)}),
     ...(anyOf && {anyOf: anyOf.map(closed)}),
+    ...(typeof additionalProperties === 'object' && {additionalProperties: closed(additionalProperties)}),
     ...(properties && {
       additionalProperties: schema.additionalProperties === true,
       properties: Object.fromEntries(

@@ -17,15 +17,17 @@ export interface CommentFacts {
   runUrl: string | undefined;
   /** Whether some files could not be uploaded. */
   hasFailures: boolean;
+  hasManifest: boolean;
 }
 
-/** A comment with a table of the files, as many as fit. */
-export function commentBody(files: readonly UploadedFile[], facts: CommentFacts): string {
+/** A comment with a table of the files, as many as fit; with a manifest, of those that it did not know. */
+export function commentBody(all: readonly UploadedFile[], facts: CommentFacts): string {
+  const files = facts.hasManifest ? all.filter(({status}) => status !== 'skipped') : all;
   const lines = [
     facts.marker,
     '### Uploaded media',
     '',
-    sentences(files, facts),
+    sentences(all, facts),
     '',
     '| Preview | File | URL | Size |',
     '| --- | --- | --- | ---: |',
@@ -54,9 +56,10 @@ export function withRows(
 }
 
 function sentences(files: readonly UploadedFile[], {runUrl, hasFailures}: CommentFacts): string {
-  const uploaded = files.filter(({isNew}) => isNew).length;
-  const counts = [`${uploaded} uploaded`];
-  if (uploaded < files.length) counts.push(`${files.length - uploaded} already uploaded`);
+  const count = (wanted: UploadedFile['status']) => files.filter(({status}) => status === wanted).length;
+  const [checked, skipped] = [count('checked'), count('skipped')];
+  const counts = [checked > 0 ? `${checked} to upload` : `${count('uploaded')} uploaded`];
+  if (skipped > 0) counts.push(`${skipped} already uploaded`);
   const run = runUrl === undefined ? 'the run' : `[the run](${runUrl})`;
   const failures = hasFailures ? ' Some files could not be uploaded.' : '';
   return `${counts.join(', ')}.${failures} See ${run}.`;

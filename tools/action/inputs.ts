@@ -7,6 +7,10 @@ export interface ActionInputs {
   /** Options of the command. */
   options: string[];
   rewrite: 'check' | 'write' | undefined;
+  /** Empty for none. */
+  manifest: string;
+  /** Whether the manifest is only compared with the files. */
+  check: boolean;
   /** Writes the comment; empty for none. */
   token: string;
   /** Distinguishes the comments of several uses of the action. */
@@ -18,7 +22,16 @@ export interface ActionInputs {
 /** Reads the inputs from the variables that the runner sets; throws a usage error. */
 export function readInputs(env: NodeJS.ProcessEnv): ActionInputs {
   const text = (name: string) => env[`INPUT_${name}`]?.trim() ?? '';
+  const [check, manifest] = [text('CHECK') || 'false', text('MANIFEST')];
+  if (check !== 'true' && check !== 'false')
+    throw new MediaError('usage', `The input check is "${check}".`, {hint: 'Set it to true or false.'});
+  if (check === 'true' && (manifest === '' || text('REWRITE') !== ''))
+    throw new MediaError('usage', 'The input check compares files with a manifest.', {
+      hint: 'Set manifest, and not rewrite; for documents, set rewrite to check.',
+    });
   return {
+    manifest,
+    check: check === 'true',
     files: linesOf(env['INPUT_FILES']),
     options: usableOptions(linesOf(env['INPUT_OPTIONS'])),
     rewrite: rewriteMode(text('REWRITE')),
@@ -67,14 +80,30 @@ function usableOptions(options: string[]): string[] {
   return options;
 }
 
-/** One line of JSON per uploaded file. */
+/** One line of JSON per uploaded file, for a rewrite: its lines of NDJSON are about references. */
 const template =
   '{{"file":{file|json},"status":{status|json},"size":{size|json},"url":{url|json},"thumbnailUrl":{record.thumbnailUrl|json}}}\\n';
 
+/** Whether the action reads what `media` prints, and prints its own lines. */
+export function readsResults({manifest, token}: ActionInputs): boolean {
+  return manifest !== '' || token !== '';
+}
+
 /** The parameters of `media` for these inputs. */
-export function mediaParameters({files, options, rewrite, token}: ActionInputs): string[] {
+export function mediaParameters(inputs: ActionInputs): string[] {
+  const {files, options, rewrite, manifest, check} = inputs;
   const command = rewrite === undefined ? ['upload'] : ['rewrite', `--${rewrite}`];
-  const comment = token === '' ? [] : ['--template', template];
-  const output = rewrite === 'check' ? ['--ndjson'] : comment;
-  return [...command, '--ci', ...options, ...output, '--', ...files];
+  const memory = manifest === '' ? [] : ['--manifest', manifest];
+  const results = rewrite === undefined ? ['--ndjson'] : ['--template', template];
+  const output = rewrite === 'check' ? ['--ndjson'] : readsResults(inputs) ? results : [];
+  return [
+    ...command,
+    '--ci',
+    ...memory,
+    ...(check ? ['--check'] : []),
+    ...options,
+    ...output,
+    '--',
+    ...files,
+  ];
 }

@@ -1,14 +1,15 @@
 import {appendFile} from 'node:fs/promises';
+import {dirname} from 'node:path';
 import {errorAnnotation} from '../../src/cli/output/ci.ts';
 import {exitStatusOf, MediaError} from '../../src/errors.ts';
 import {CheckSummary} from './check-summary.ts';
 import {commentBody, commentMarker} from './comment-body.ts';
 import {CommentError, MarkedComment} from './comments.ts';
 import {releasedExecutable} from './executable.ts';
-import {type ActionInputs, mediaEnv, mediaParameters, readInputs} from './inputs.ts';
+import {type ActionInputs, mediaEnv, mediaParameters, readInputs, readsResults} from './inputs.ts';
 import {pullRequestOf} from './pull-request.ts';
 import {runMedia} from './run-media.ts';
-import {type UploadedFile, uploadedFile} from './uploaded-file.ts';
+import {logLine, type UploadedFile, uploadedFile} from './uploaded-file.ts';
 
 /**
  * Uploads or rewrites as the inputs of the action say, comments on the pull request if there is one, and resolves to the
@@ -27,6 +28,8 @@ export async function runAction(env: NodeJS.ProcessEnv): Promise<number> {
 async function run(env: NodeJS.ProcessEnv): Promise<number> {
   const inputs = readInputs(env);
   const executable = await releasedExecutable(inputs, env);
+  // Later steps may call media, too.
+  if (env['GITHUB_PATH']) await appendFile(env['GITHUB_PATH'], `${dirname(executable)}\n`);
   return inputs.rewrite === 'check' ? check(executable, inputs, env) : upload(executable, inputs, env);
 }
 
@@ -43,19 +46,22 @@ async function check(executable: string, inputs: ActionInputs, env: NodeJS.Proce
 
 async function upload(executable: string, inputs: ActionInputs, env: NodeJS.ProcessEnv): Promise<number> {
   const {token, commentName} = inputs;
+  const hasManifest = inputs.manifest !== '';
   const files: UploadedFile[] = [];
   const shown = (line: string) => {
     const file = uploadedFile(line);
-    if (file !== undefined) files.push(file);
-    return line;
+    if (file === undefined) return undefined;
+    files.push(file);
+    return logLine(file);
   };
   const parameters = mediaParameters(inputs);
-  const take = token === '' ? undefined : shown;
+  const take = readsResults(inputs) ? shown : undefined;
   const {status, wasStopped} = await runMedia(executable, parameters, mediaEnv(env), take);
   const pullRequest = token === '' || wasStopped ? undefined : await pullRequestOf(env);
-  if (pullRequest === undefined || files.length === 0) return status;
+  const isNews = files.some(file => !hasManifest || file.status !== 'skipped');
+  if (pullRequest === undefined || inputs.check || !isNews) return status;
   const marker = commentMarker(commentName);
-  const body = commentBody(files, {marker, runUrl: runUrlOf(env), hasFailures: status !== 0});
+  const body = commentBody(files, {marker, runUrl: runUrlOf(env), hasFailures: status !== 0, hasManifest});
   try {
     await new MarkedComment(pullRequest, token, marker).put(body);
   } catch (error) {

@@ -13,12 +13,12 @@ export interface MediaEnd {
   wasStopped: boolean;
 }
 
-/** Runs `media`; `shown` gets each line of its output and returns what is printed. A signal to this process goes to `media`. */
+/** Runs `media`; `shown` gets each line of its output and returns what is printed, if anything. A signal to this process goes to `media`. */
 export async function runMedia(
   executable: string,
   parameters: readonly string[],
   env: NodeJS.ProcessEnv,
-  shown?: (line: string) => string,
+  shown?: (line: string) => string | undefined,
 ): Promise<MediaEnd> {
   const child = spawn(executable, parameters, {
     env,
@@ -32,7 +32,8 @@ export async function runMedia(
     const end = endOf(child);
     if (child.stdout !== null) {
       for await (const line of createInterface({input: child.stdout})) {
-        process.stdout.write(`${shown?.(line) ?? line}\n`);
+        const text = shown?.(line);
+        if (text !== undefined) process.stdout.write(`${text}\n`);
       }
     }
     return await end;

@@ -26,4 +26,5 @@ export const schemaSubjects: Record<keyof JsonOutputs, string> = {
   rewrite: 'a line of media rewrite --ndjson; with unchanged or dialect, on standard error',
   watch: 'a line of media watch --ndjson about a file or, with event, about a directory or the service',
   serve: 'a line of the log of media serve --ndjson, on standard error',
+  manifest: 'the file of --manifest',
 };

@@ -19,6 +19,8 @@ export function commandLine(options = ''): Face {
       filesFrom: '--files-from',
       frontMatter: '--front-matter',
       journal: '--journal',
+      manifest: '--manifest',
+      name: '--name',
       noOnce: '--no-once',
       once: '--once',
       outDir: '--out-dir',

@@ -18,6 +18,7 @@ export interface JsonOutputs {
   rewrite: ReferenceLine | UnchangedLine | DialectLine;
   watch: (ResultLine & DisposalFields) | WatchEvent;
   serve: ServeLine;
+  manifest: ManifestFile;
 }
 
 /** A record as the service returned it; every digit of its numbers is kept, and no type is checked. */
@@ -163,6 +164,40 @@ export interface JournalCheckLine extends FileFields {
   reason: string;
   /** the media IDs that the journals have for it */
   ids: readonly string[];
+}
+
+/** Fields that are not listed stay as they are. */
+export interface ManifestFile {
+  /** the version of this format */
+  version: 1;
+  /** the base URL of the service */
+  service: string;
+  /** the ID of the service, if it sends one */
+  serviceId?: string;
+  /** what is stored, by the path of the file from the directory of the manifest, with `/` */
+  files: Record<string, ManifestContent & {contentType: string} & StoredFields>;
+  /** what was sent without a known result, and blocks its content until it is settled, by the path of the file */
+  unknown?: Record<string, ManifestContent>;
+}
+
+interface StoredFields {
+  /** the URL, as `--format url` prints it; absent if the record has none */
+  url?: string;
+  /** the record of the service */
+  record: PrintedRecord;
+}
+
+interface ManifestContent {
+  /** the SHA-256 of the file, in hex */
+  sha256: string;
+  /** the size of the file, in bytes */
+  size: number;
+  /** the content type under which it was sent */
+  contentType?: string;
+  /** what was changed in the bytes that were sent, such as `geotags/2` */
+  transform?: string;
+  /** `true` for standard input, which `--name` names */
+  stdin?: true;
 }
 
 export interface ReferenceLine {

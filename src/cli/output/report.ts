@@ -119,7 +119,7 @@ function someOf(names: readonly string[], count: number): string {
   return `  ${names.map(printable).join(names.length > 3 ? '\n  ' : ', ')}${more}`;
 }
 
-/** The fields of `error` in JSON output (docs/design/contract.md, "Output"). */
+/** The fields of `error` in JSON output (docs/output.md). */
 export function errorFields(error: PlainError): ErrorFields {
   const {code, message, status, serviceCode, hint} = error;
   return {code, message, ...omitUndefined({status, serviceCode, hint})};

@@ -1,8 +1,8 @@
 import {type MediaError, sourceChanged} from '../../errors.ts';
 import type {ActiveUpload} from './active-uploads.ts';
+import type {JournalIndex} from './journal-index.ts';
 import type {Intent} from './line.ts';
 import type {JournalLog} from './log.ts';
-import type {JournalReader} from './reader.ts';
 import {otherServiceError} from './scope.ts';
 
 interface UploadLogParts {
@@ -14,7 +14,7 @@ interface UploadLogParts {
   /** The SHA-256 of the content, in hex; undefined if the upload must compute it while it sends. */
   sha256: string | undefined;
   log: JournalLog;
-  reader: JournalReader;
+  journal: {displayPath: string; manifest?: unknown; reader: {index: JournalIndex}};
   active: ActiveUpload;
   /** The SHA-256 of the content, in hex, if beginUpload() computed it. */
   sha256AtStart: string | undefined;
@@ -26,7 +26,7 @@ interface UploadLogParts {
 export type UploadLog = ReturnType<typeof uploadLog>;
 
 export function uploadLog(parts: UploadLogParts) {
-  const {log, reader, active, idempotencyKey: key} = parts;
+  const {log, journal, active, idempotencyKey: key} = parts;
   let {sha256AtStart: contentSha256, intent} = parts;
   const takeIntent = () => {
     const pending = intent;
@@ -75,13 +75,19 @@ export function uploadLog(parts: UploadLogParts) {
       reportedServiceId?: string,
       onOther: (error: MediaError) => void = () => {},
     ): Promise<void> {
-      const {index, displayPath} = reader;
+      const {
+        displayPath,
+        manifest,
+        reader: {index},
+      } = journal;
+      const otherService = () =>
+        otherServiceError(index.serviceId, reportedServiceId, displayPath, manifest ? 'manifest' : 'journal');
       const isOther = () =>
         reportedServiceId !== undefined && reportedServiceId !== (index.serviceId ?? reportedServiceId);
-      if (isOther()) onOther(otherServiceError(index.serviceId, reportedServiceId, displayPath));
+      if (isOther()) onOther(otherService());
       const serviceId = reportedServiceId === index.serviceId ? undefined : reportedServiceId;
       await log.append({event: 'done', key, recordJson, serviceId});
-      if (isOther()) throw otherServiceError(index.serviceId, reportedServiceId, displayPath);
+      if (isOther()) throw otherService();
     },
 
     /** Records that the service has stored nothing; a retry may commit again. Never call it for an unknown outcome. */

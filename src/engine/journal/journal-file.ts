@@ -19,6 +19,24 @@ export interface JournalHandle {
 
 export type ReadHandle = Pick<JournalHandle, 'read'>;
 
+/** Reads a journal that begins in memory: the bytes of `seed` are at the offsets before 0. */
+export class SeededHandle implements ReadHandle {
+  /** Undefined as long as there is no file. */
+  file: ReadHandle | undefined;
+  readonly #seed: Buffer;
+
+  constructor(seed: Buffer = Buffer.alloc(0), file?: ReadHandle) {
+    this.#seed = seed;
+    this.file = file;
+  }
+
+  async read(buffer: Uint8Array, offset: number, length: number, position: number) {
+    if (position >= 0) return this.file?.read(buffer, offset, length, position) ?? {bytesRead: 0};
+    const start = this.#seed.length + position;
+    return {bytesRead: this.#seed.copy(buffer, offset, start, start + length)};
+  }
+}
+
 /** A handle that opens the file for each read, so that it uses no descriptor in between. */
 export function lazyHandle(files: FileSystem, path: string, displayPath: string, user?: User): ReadHandle {
   return {
@@ -89,6 +107,11 @@ export function openError(displayPath: string, error: unknown): MediaError {
         error,
       );
   }
+}
+
+/** For `catch`: undefined for a journal that does not exist. */
+export function undefinedIfMissing(error: unknown): undefined {
+  if (!(error instanceof MediaError) || error.code !== 'file_missing') throw error;
 }
 
 /** Appends all bytes, in several writes if necessary. */

@@ -1,10 +1,10 @@
-import {MediaError} from '../../errors.ts';
 import type {Clock, Host, StopSignal} from '../../host.ts';
 import {contentHash, type Hashable} from '../../lib/files/content-hash.ts';
 import type {User} from '../../lib/files/ownership.ts';
 import type {ReceivedRecord} from '../service/record.ts';
-import type {FileStat} from '../sources/open/source.ts';
+import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
 import type {UploadLog} from './entry.ts';
+import {undefinedIfMissing} from './journal-file.ts';
 import {contentKey, type Variant, variantKey} from './journal-identity.ts';
 import type {IndexRow} from './journal-index.ts';
 import {type FileState, pathKey, type Scope} from './line.ts';
@@ -31,6 +31,21 @@ export interface InputVariant extends JournalInput, Variant {
   onEarlierOriginals?: (uploads: number) => void;
 }
 
+/** The manifest that a journal belongs to: it is loaded before the journal, and written from it at the end. */
+export interface JournalManifest {
+  readonly displayPath: string;
+  /** What the run has changed in it, as a phrase; undefined before it is written. */
+  readonly change: string | undefined;
+  /** Reads the manifest, once the journal is locked; resolves to what it knows, as the lines of a journal. */
+  load(): Promise<Buffer>;
+  /** The key of a file, which is its path in the journal; rejects if it cannot have one. */
+  keyOf(source: Source, opened: OpenSource): Promise<string>;
+  /** Takes note of what the journal knows about the content of a file; throws if the file must not be sent. */
+  found(input: InputVariant, sha256: string | undefined, prior: PriorUpload | undefined): void;
+  /** Writes the manifest, while the journal is locked. `isComplete`: whether the journal's file has every line. */
+  write(reader: JournalReader, isComplete: boolean): Promise<void>;
+}
+
 /** What the journal recorded about the content of an input in earlier uploads. */
 export type PriorUpload =
   /** Stored: the service's record is in the journal. `sha256`: if the content was read. */
@@ -44,11 +59,18 @@ export type PriorUpload =
  */
 export class JournalLookup {
   readonly reader: JournalReader;
+  readonly manifest: JournalManifest | undefined;
   readonly #clock: Clock;
 
-  constructor(reader: JournalReader, clock: Clock) {
+  constructor(reader: JournalReader, clock: Clock, manifest?: JournalManifest) {
     this.reader = reader;
     this.#clock = clock;
+    this.manifest = manifest;
+  }
+
+  /** The file in which a user settles unknown uploads. */
+  get displayPath(): string {
+    return this.manifest?.displayPath ?? this.reader.displayPath;
   }
 
   /** Looks a file up by its path and stat, without reading it; undefined if its content must be read. */
@@ -57,7 +79,8 @@ export class JournalLookup {
     resendSince = Number.POSITIVE_INFINITY,
   ): Promise<PriorUpload | undefined> {
     const {index} = this.reader;
-    if (input.stat === undefined || !index.hasSize(input.size)) return undefined;
+    // A manifest needs the whole hash of each file.
+    if (input.stat === undefined || !index.hasSize(input.size) || this.manifest) return undefined;
     const entry = index.entryOfFile(fileStateOf(input));
     const content = entry && index.contentOf(entry.row);
     if (entry === undefined || content === undefined) return undefined;
@@ -88,9 +111,12 @@ export class JournalLookup {
     source: Hashable,
     options: {resendSince?: number; stop?: StopSignal} = {},
   ): Promise<PriorUpload | {status: 'new'; log?: UploadLog}> {
-    if (!this.reader.index.hasSize(input.size)) return {status: 'new'};
-    const sha256 = await contentHash(source, options.stop);
-    return (await this.lookUpContent(input, sha256, options.resendSince)) ?? {status: 'new'};
+    const isKnown = this.reader.index.hasSize(input.size);
+    const sha256 = isKnown ? await contentHash(source, options.stop) : undefined;
+    const prior =
+      sha256 === undefined ? undefined : await this.lookUpContent(input, sha256, options.resendSince);
+    this.manifest?.found(input, sha256, prior);
+    return prior ?? {status: 'new'};
   }
 
   /** Records whether the service honours Idempotency-Key. A dry run records nothing. */
@@ -112,7 +138,9 @@ export class JournalLookup {
         // Another variant has another idempotency key, so the service would store the content twice.
         variantKey(entry) === variantKey(variant) &&
         (await this.#isRecent(entry, resendSince));
-      if (!mayRepeat) return {status: 'unknown', key: (await this.reader.lineOf(entry)).key};
+      const {key, sha256 = key} = await this.reader.lineOf(entry);
+      // A manifest has no keys.
+      if (!mayRepeat) return {status: 'unknown', key: this.manifest === undefined ? key : sha256};
     }
     return undefined;
   }
@@ -150,13 +178,16 @@ export async function readLookup(
   path: string,
   host: Pick<Host, 'cwd' | 'files' | 'clock'> & User,
   runScope: Scope | undefined,
-  questions: ServiceQuestions = {},
+  {manifest, ...questions}: ServiceQuestions & {manifest?: JournalManifest} = {},
 ): Promise<JournalLookup | undefined> {
-  const reader = await readJournal(path, host, {user: host}).catch(error => {
-    if (!(error instanceof MediaError) || error.code !== 'file_missing') throw error;
-  });
+  const user = manifest === undefined ? host : undefined;
+  const reader = await readJournal(path, host, {user, seed: await manifest?.load()}).catch(
+    undefinedIfMissing,
+  );
   if (reader === undefined) return undefined;
-  if (runScope !== undefined && reader.scope !== undefined) requireSameScope(reader.scope, runScope, path);
-  await requireSameService(reader.scope, questions, path);
-  return new JournalLookup(reader, host.clock);
+  const shown = manifest?.displayPath ?? path;
+  if (runScope !== undefined && reader.scope !== undefined)
+    requireSameScope(reader.scope, runScope, shown, manifest && 'manifest');
+  await requireSameService(reader.scope, questions, shown, manifest && 'manifest');
+  return new JournalLookup(reader, host.clock, manifest);
 }

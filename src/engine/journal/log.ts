@@ -6,7 +6,14 @@ import {systemCode} from '../../lib/system-code.ts';
 import {journalAccessError, takenOverError} from './journal-errors.ts';
 import {appendAll, type JournalHandle} from './journal-file.ts';
 import type {JournalIndex} from './journal-index.ts';
-import {formatTransition, formatWriterLine, isRecordJson, type Transition, type WriterEvent} from './line.ts';
+import {
+  formatTransition,
+  formatWriterLine,
+  isRecordJson,
+  parseLine,
+  type Transition,
+  type WriterEvent,
+} from './line.ts';
 import type {WriterCheck} from './writer-check.ts';
 
 /** How often an idle writer appends an `alive` line, in milliseconds. */
@@ -23,13 +30,10 @@ interface QueuedLine {
   reject: (error: MediaError) => void;
 }
 
-export interface LogParts {
+/** The open file of a journal, which this run writes. */
+export interface LogFile {
   handle: JournalHandle;
   check: WriterCheck;
-  lock: Lock;
-  index: JournalIndex;
-  displayPath: string;
-  host: Host;
   /**
    * Whether appends of two machines may overwrite each other, as on NFS. If so, only the owner of the lock may send.
    */
@@ -38,12 +42,22 @@ export interface LogParts {
   syncsWrites: boolean;
 }
 
+export interface LogParts {
+  /** A function creates the file, for the first line about an upload. */
+  file: LogFile | (() => Promise<LogFile>);
+  lock: Lock;
+  index: JournalIndex;
+  displayPath: string;
+  host: Host;
+}
+
 /**
  * Appends the lines of a run to its journal, as the only writer. Lines that arrive during a write form the next group,
  * with one write and one sync. After a failure, all later lines reject.
  */
 export class JournalLog {
   readonly #parts: LogParts;
+  #file: LogFile | undefined;
   readonly #stopRenewing: () => void;
   #queue: QueuedLine[] = [];
   #writing: Promise<void> | undefined;
@@ -54,6 +68,7 @@ export class JournalLog {
 
   constructor(parts: LogParts) {
     this.#parts = parts;
+    this.#file = typeof parts.file === 'function' ? undefined : parts.file;
     this.#stopRenewing = parts.host.clock.every(renewMs, () => this.#renew());
   }
 
@@ -89,17 +104,22 @@ export class JournalLog {
 
   /** Appends another header, with members that the first one lacks, without waiting. */
   appendHeader(text: string): void {
-    this.#write(text, 'header').catch(() => {});
+    if (this.#file !== undefined) this.#write(text, 'header').catch(() => {});
   }
 
-  /** Makes all lines durable, and releases the journal; rejects if they are not durable. */
-  async close(): Promise<void> {
-    const {handle, lock} = this.#parts;
+  /**
+   * Makes all lines durable, and releases the journal; rejects if they are not durable. `finish`: called before the
+   * release, unless another run has taken the journal over, with whether the file has every line.
+   */
+  async close(finish?: (isComplete: boolean) => Promise<void>): Promise<void> {
     try {
-      await this.#end();
+      await this.#end().finally(async () => {
+        if (this.#failure?.code !== 'journal_in_use')
+          await finish?.(this.#file !== undefined && this.#failure === undefined);
+      });
     } finally {
       // All lines are durable by now, and other runs see that this writer has ended.
-      await Promise.allSettled([handle.close(), lock.release()]);
+      await Promise.allSettled([this.#file?.handle.close(), this.#parts.lock.release()]);
     }
   }
 
@@ -108,24 +128,35 @@ export class JournalLog {
     this.#stopRenewing();
     markEnded(this.#parts.lock.holder);
     // If this write fails, other runs judge by the process, or wait until it is certainly gone.
-    if (this.#failure === undefined) await this.#writeEvent('close').catch(() => {});
+    if (this.#failure === undefined && (this.#file ?? this.#writing) !== undefined)
+      await this.#writeEvent('close').catch(() => {});
     await this.#writing;
+    const file = this.#file;
+    if (file === undefined) return;
     // The callers of append() have the failure already.
-    if (this.#failure !== undefined) return this.#writeLostOutcomes(this.#failure).catch(() => {});
-    await this.#sync().catch(error => {
+    if (this.#failure !== undefined) return this.#writeLostOutcomes(file, this.#failure).catch(() => {});
+    await sync(file).catch(error => {
       throw this.#fail(error);
     });
   }
 
   /** Writes the lost outcomes again: a full disk may have room now. The `open` line excuses an incomplete line. */
-  async #writeLostOutcomes({cause}: MediaError): Promise<void> {
-    const {check, handle, lock, isRemote} = this.#parts;
+  async #writeLostOutcomes(file: LogFile, {cause}: MediaError): Promise<void> {
+    const {check, handle, isRemote} = file;
+    const {lock} = this.#parts;
     if (this.#lostOutcomes.length === 0 || systemCode(cause) === undefined) return;
     if (isRemote && !(await lock.isOurs())) return;
     if (check.verifyAppend(Buffer.alloc(0)).other !== undefined) return;
-    const lines = [this.#writerLine('open'), ...this.#lostOutcomes, this.#writerLine('close')].join('');
-    await appendAll(handle, Buffer.from(`\n${lines}`));
-    await this.#sync();
+    const lines = [this.#writerLine('open'), ...this.#lostOutcomes, this.#writerLine('close')];
+    const bytes = Buffer.from(`\n${lines.join('')}`);
+    await appendAll(handle, bytes);
+    await sync(file);
+    let offset = check.verifyAppend(bytes.subarray(1)).start;
+    for (const text of lines) {
+      const line = parseLine(text);
+      if (line !== undefined && 'key' in line) this.#parts.index.apply(line, offset);
+      offset += Buffer.byteLength(text);
+    }
   }
 
   #writeEvent(event: WriterEvent): Promise<number> {
@@ -162,9 +193,12 @@ export class JournalLog {
     const isRelease = group.some(({event}) => event === 'commit');
     const lines = group.map(({text}) => text).join('');
     const bytes = Buffer.from(isRelease ? `${lines}${this.#writerLine('release')}` : lines);
-    await appendAll(this.#parts.handle, bytes);
-    if (group.some(({event}) => durableEvents.has(event))) await this.#sync();
-    let offset = await this.#verifyGroup(bytes, isRelease);
+    const {file: known} = this.#parts;
+    this.#file ??= typeof known === 'function' ? await known() : known;
+    const file = this.#file;
+    await appendAll(file.handle, bytes);
+    if (group.some(({event}) => durableEvents.has(event))) await sync(file);
+    let offset = await this.#verifyGroup(file, bytes, isRelease);
     for (const line of group) {
       const isWithheld = line.event === 'commit' && this.#failure !== undefined;
       if (!isWithheld) line.resolve(offset);
@@ -173,8 +207,8 @@ export class JournalLog {
   }
 
   /** The offset of these bytes in the file. Sets #failure if another writer has taken the journal over. */
-  async #verifyGroup(bytes: Buffer, isRelease: boolean): Promise<number> {
-    const {check, lock, displayPath, isRemote} = this.#parts;
+  async #verifyGroup({check, isRemote}: LogFile, bytes: Buffer, isRelease: boolean): Promise<number> {
+    const {lock, displayPath} = this.#parts;
     const {start, other} = check.verifyAppend(bytes);
     if (other !== undefined) this.#failure ??= takenOverError(displayPath, holderText(other.holder));
     else if (isRemote && isRelease && !(await lock.isOurs()))
@@ -182,15 +216,11 @@ export class JournalLog {
     return start;
   }
 
-  async #sync(): Promise<void> {
-    const {handle, syncsWrites} = this.#parts;
-    if (!syncsWrites) await handle.datasync();
-  }
-
   #renew(): void {
     this.#parts.lock.renew().catch(() => {});
     // If this fails, the next line of an upload rejects.
-    if (this.#isIdle && this.#failure === undefined) this.#writeEvent('alive').catch(() => {});
+    if (this.#isIdle && this.#failure === undefined && this.#file !== undefined)
+      this.#writeEvent('alive').catch(() => {});
     this.#isIdle = true;
   }
 
@@ -199,4 +229,8 @@ export class JournalLog {
       error instanceof MediaError ? error : journalAccessError(this.#parts.displayPath, 'written', error);
     return this.#failure;
   }
+}
+
+async function sync({handle, syncsWrites}: LogFile): Promise<void> {
+  if (!syncsWrites) await handle.datasync();
 }

@@ -9,7 +9,15 @@ import {acquireLock, type Lock, LockHeld, type LockOptions, pollMs, staleMs} fro
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {journalAccessError, journalInUseError, unusableJournalError} from './journal-errors.ts';
-import {appendAll, type JournalHandle, openError, openJournalFile} from './journal-file.ts';
+import {
+  appendAll,
+  type JournalHandle,
+  openError,
+  openJournalFile,
+  SeededHandle,
+  undefinedIfMissing,
+} from './journal-file.ts';
+import type {JournalManifest} from './journal-memory.ts';
 import {formatHeader, formatWriterLine, type Scope} from './line.ts';
 import {JournalLog} from './log.ts';
 import {JournalReader} from './reader.ts';
@@ -23,14 +31,16 @@ export interface JournalOptions extends WaitOptions, ServiceQuestions {
   scope?: Scope;
   /** Whether to index paths; by default only without a scope. */
   paths?: boolean;
+  /** The manifest that the journal belongs to. If so, the first upload creates the journal, and close() removes it. */
+  manifest?: JournalManifest | undefined;
 }
 
 interface Opening {
   absolute: string;
   displayPath: string;
-  handle: JournalHandle;
   lock: Lock;
   recovery: Recovery;
+  reading: SeededHandle;
 }
 
 /**
@@ -42,22 +52,37 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
   const lock = await lockJournal(absolute, path, host, options);
   // One call on another thread per group of lines instead of two. Only Linux flushes the disk's cache with O_DSYNC.
   const syncsWrites = host.platform === 'linux';
+  const {scope, manifest} = options;
+  const user = manifest === undefined ? host : undefined;
+  const openFile = (access: 'write' | 'create') =>
+    openJournalFile(host.files, absolute, path, access, {syncsWrites, user});
   let handle: JournalHandle | undefined;
   try {
-    const access = options.scope === undefined ? 'write' : 'create';
-    handle = await openJournalFile(host.files, absolute, path, access, {syncsWrites, user: host});
-    const recovery = await recover(handle, path, {paths: options.paths ?? options.scope === undefined});
-    const opening: Opening = {absolute, displayPath: path, handle, lock, recovery};
-    requireUsable(recovery, path, options.scope);
-    await waitForWriter(opening, host, options);
-    await requireSameService(recovery.scope, options, path);
-    const check = await becomeWriter(opening, host, options.scope);
-    const {isRemote, isLocal} = await diskKind(host.files, absolute);
-    const log = new JournalLog({
-      ...{handle, check, lock, index: recovery.index, displayPath: path, host, isRemote},
-      syncsWrites: syncsWrites && isLocal,
-    });
-    return new Journal(new JournalReader(path, recovery, handle), log, host);
+    const seed = await manifest?.load();
+    handle = await (seed === undefined
+      ? openFile(scope === undefined ? 'write' : 'create')
+      : openFile('write').catch(undefinedIfMissing));
+    const reading = new SeededHandle(seed, handle);
+    const recovery = await recover(reading, path, {paths: options.paths ?? scope === undefined, seed});
+    const opening: Opening = {absolute, displayPath: path, lock, recovery, reading};
+    requireUsable(recovery, path, options);
+    if (handle !== undefined) await waitForWriter(opening, handle, host, options);
+    await requireSameService(recovery.scope, options, manifest?.displayPath ?? path, manifest && 'manifest');
+    const startWriting = async (opened: JournalHandle) => {
+      const check = await becomeWriter(opening, opened, host, options);
+      const {isRemote, isLocal} = await diskKind(host.files, absolute);
+      return {handle: opened, check, isRemote, syncsWrites: syncsWrites && isLocal};
+    };
+    const create = async () => {
+      reading.file = handle = await openFile('create');
+      return startWriting(handle).catch(async error => {
+        await handle?.close();
+        throw error;
+      });
+    };
+    const file = handle === undefined ? create : await startWriting(handle);
+    const log = new JournalLog({file, lock, index: recovery.index, displayPath: path, host});
+    return new Journal(new JournalReader(path, recovery, reading), log, host, manifest);
   } catch (error) {
     await Promise.allSettled([handle?.close(), lock.release()]);
     const isSystemError = !(error instanceof MediaError) && systemCode(error) !== undefined;
@@ -65,19 +90,28 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
   }
 }
 
-function requireUsable({scope}: Recovery, displayPath: string, runScope: Scope | undefined): void {
-  if (scope !== undefined && runScope !== undefined) requireSameScope(scope, runScope, displayPath);
-  if (scope === undefined && runScope === undefined)
+function requireUsable(
+  {scope}: Recovery,
+  displayPath: string,
+  {scope: runScope, manifest}: Pick<JournalOptions, 'scope' | 'manifest'>,
+): void {
+  if (scope !== undefined && runScope !== undefined)
+    requireSameScope(scope, runScope, manifest?.displayPath ?? displayPath, manifest && 'manifest');
+  if (scope === undefined && runScope === undefined && manifest === undefined)
     throw unusableJournalError(`The journal ${displayPath} is empty`, hint`${command('uploadWithJournal')}`);
 }
 
 /** Appends the `open` line, after which earlier writers send nothing, then reads all lines before it. */
 async function becomeWriter(
-  {absolute, displayPath, handle, lock, recovery}: Opening,
+  {absolute, displayPath, lock, recovery, reading}: Opening,
+  handle: JournalHandle,
   host: Host,
-  runScope: Scope | undefined,
+  options: JournalOptions,
 ): Promise<WriterCheck> {
-  const {unfinishedLine, next, scope} = recovery;
+  const {unfinishedLine, next} = recovery;
+  // The header of a seed is not in the file.
+  const scope = next.offset === 0 && unfinishedLine === undefined ? undefined : recovery.scope;
+  const runScope = options.scope && {...options.scope, ...recovery.scope};
   const isNew = scope === undefined && runScope !== undefined;
   const lineBreak = unfinishedLine === undefined ? '' : '\n';
   const header = isNew ? formatHeader(runScope) : '';
@@ -94,8 +128,8 @@ async function becomeWriter(
     next.offset + (unfinishedLine?.bytes.length ?? 0),
   );
   check.verifyAppend(bytes);
-  await recovery.read(handle);
-  requireUsable(recovery, displayPath, runScope);
+  await recovery.read(reading);
+  requireUsable(recovery, displayPath, options);
   if (recovery.writer?.by !== lock.holder.token) {
     // Two runs opened the journal at the same moment, and the other run was last.
     throw journalInUseError(displayPath, recovery.writer?.holder);
@@ -131,7 +165,8 @@ export async function lockJournal(
 
 /** If the last writer has not recorded its end, waits until it is certainly gone; rejects if it is alive or writes. */
 async function waitForWriter(
-  {recovery: {writer}, lock, displayPath, handle}: Opening,
+  {recovery: {writer}, lock, displayPath}: Opening,
+  handle: JournalHandle,
   host: Host,
   {note = () => {}, stop}: WaitOptions,
 ): Promise<void> {

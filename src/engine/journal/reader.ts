@@ -3,7 +3,15 @@ import type {User} from '../../lib/files/ownership.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import {journalAccessError, unusableJournalError} from './journal-errors.ts';
-import {blocksOf, lazyHandle, openJournalFile, type ReadHandle, readAll} from './journal-file.ts';
+import {
+  blocksOf,
+  lazyHandle,
+  openJournalFile,
+  type ReadHandle,
+  readAll,
+  SeededHandle,
+  undefinedIfMissing,
+} from './journal-file.ts';
 import type {IndexRow, JournalIndex, UploadState} from './journal-index.ts';
 import {type PathKey, parseLine, recordIn, type Scope, type UploadLine} from './line.ts';
 import {type Recovery, recover} from './recovery.ts';
@@ -120,17 +128,27 @@ export class JournalReader {
   }
 }
 
-/** Reads a journal and closes it, since a command may read hundreds. `user`: as in openJournalFile(). */
+/**
+ * Reads a journal and closes it, since a command may read hundreds. `user`: as in openJournalFile(). `seed`: the lines
+ * before those of the file, which may be missing then. `displayPath`: the path for messages.
+ */
 export async function readJournal(
   path: string,
   {cwd, files}: Pick<Host, 'cwd' | 'files'>,
-  {user, ...options}: {paths?: boolean; user?: User} = {},
+  {
+    user,
+    displayPath = path,
+    ...options
+  }: {paths?: boolean; user?: User | undefined; seed?: Buffer | undefined; displayPath?: string} = {},
 ): Promise<JournalReader> {
   const absolute = resolveUserPath(cwd(), path);
-  const handle = await openJournalFile(files, absolute, path, 'read', {user});
-  const recovery = await recover(handle, path, options).finally(() => handle.close());
+  const opening = openJournalFile(files, absolute, displayPath, 'read', {user});
+  const handle = await (options.seed === undefined ? opening : opening.catch(undefinedIfMissing));
+  const reading = new SeededHandle(options.seed, handle);
+  const recovery = await recover(reading, displayPath, options).finally(() => handle?.close());
   recovery.processUnfinishedLine();
-  return new JournalReader(path, recovery, lazyHandle(files, absolute, path, user));
+  reading.file = handle && lazyHandle(files, absolute, displayPath, user);
+  return new JournalReader(displayPath, recovery, reading);
 }
 
 /** Reads journals; rejects unless all belong to one service. An upload that one has forgotten is forgotten in all. */

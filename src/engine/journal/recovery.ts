@@ -20,7 +20,7 @@ export class Recovery {
   /** The scope in the headers; undefined before the first header. */
   scope: Scope | undefined;
   /** The offset and number of the next line to read. */
-  next = {offset: 0, number: 1};
+  next: {offset: number; number: number};
   /** The last line, if it has no line break; it is not processed. */
   unfinishedLine: RawLine | undefined;
   readonly #displayPath: string;
@@ -30,8 +30,13 @@ export class Recovery {
   /** An invalid line before the current one: an incomplete write if an `open` line follows, otherwise damage. */
   #suspect: SuspectLine | undefined;
 
-  constructor(displayPath: string, options: {paths?: boolean | undefined}) {
+  constructor(displayPath: string, options: {paths?: boolean | undefined; seed?: Buffer | undefined}) {
     this.#displayPath = displayPath;
+    // The lines of the file are counted from 1, as without a seed.
+    const {seed = Buffer.alloc(0)} = options;
+    let lines = 0;
+    for (let at = seed.indexOf(10); at !== -1; at = seed.indexOf(10, at + 1)) lines += 1;
+    this.next = {offset: 0 - seed.length, number: 1 - lines};
     this.index = new JournalIndex(options);
   }
 
@@ -133,7 +138,7 @@ export class Recovery {
 export async function recover(
   handle: ReadHandle,
   displayPath: string,
-  options: {paths?: boolean | undefined} = {},
+  options: {paths?: boolean | undefined; seed?: Buffer | undefined} = {},
 ): Promise<Recovery> {
   const recovery = new Recovery(displayPath, options);
   await recovery.read(handle);

@@ -9,6 +9,7 @@ import {
   type InputVariant,
   type JournalInput,
   JournalLookup,
+  type JournalManifest,
   type PriorUpload,
   settledStateOf,
 } from './journal-memory.ts';
@@ -22,8 +23,8 @@ export class Journal extends JournalLookup {
   readonly #host: Host;
   readonly #active = new ActiveUploads();
 
-  constructor(reader: JournalReader, log: JournalLog, host: Host) {
-    super(reader, host.clock);
+  constructor(reader: JournalReader, log: JournalLog, host: Host, manifest?: JournalManifest) {
+    super(reader, host.clock, manifest);
     reader.index.serviceId ??= reader.scope?.serviceId;
     this.#log = log;
     this.#host = host;
@@ -56,7 +57,8 @@ export class Journal extends JournalLookup {
     try {
       const digest = await this.#hashIfNeeded(input, source, active, options.stop);
       const prior = digest && (await this.lookUpContent(input, digest.sha256, options.resendSince));
-      if (prior?.status === 'done') await this.#recordSighting(fileState, prior.entry);
+      if (this.manifest !== undefined) this.manifest.found(input, digest?.sha256, prior);
+      else if (prior?.status === 'done') await this.#recordSighting(fileState, prior.entry);
       if (prior !== undefined) return prior;
       const log = await this.#startUpload(input, fileState, digest, active);
       isInProgress = true;
@@ -90,9 +92,9 @@ export class Journal extends JournalLookup {
     this.#log.appendHeader(formatHeader(this.reader.scope));
   }
 
-  /** Makes all lines durable and releases the journal; rejects if they are not durable. */
+  /** Makes all lines durable, writes the manifest, and releases the journal; rejects if they are not durable. */
   override close(): Promise<void> {
-    return this.#log.close();
+    return this.#log.close(isComplete => this.manifest?.write(this.reader, isComplete) ?? Promise.resolve());
   }
 
   /** Hashes content, and waits for equal content in progress; undefined if the upload can hash while it sends. */
@@ -150,7 +152,7 @@ export class Journal extends JournalLookup {
       wasReleased: sameVariant !== undefined,
       sha256,
       log: this.#log,
-      reader: this.reader,
+      journal: this,
       active,
       sha256AtStart: digest?.sha256,
       intent: sha256 === undefined ? undefined : intent,

@@ -51,14 +51,19 @@ export function commonScope(
   return common;
 }
 
-/** Throws unless a journal belongs to the service, account and shard of the run. */
-export function requireSameScope(journalScope: Scope, runScope: Scope, displayPath: string): void {
+/** Throws unless a journal, or a manifest, belongs to the service, account and shard of the run. */
+export function requireSameScope(
+  journalScope: Scope,
+  runScope: Scope,
+  displayPath: string,
+  kind: 'journal' | 'manifest' = 'journal',
+): void {
   if (journalScope.service !== runScope.service) {
     throw new MediaError(
       'journal_of_other_service',
-      `The journal ${displayPath} belongs to ${serviceText(journalScope.service)}, but this run uploads to ${serviceText(runScope.service)}.`,
+      `The ${kind} ${displayPath} belongs to ${serviceText(journalScope.service)}, but this run uploads to ${serviceText(runScope.service)}.`,
       {
-        hint: hint`Nothing was sent. Keep a journal for each service: use another file with ${option('journal')}.`,
+        hint: hint`Nothing was sent. Keep a ${kind} for each service: use another file with ${option(kind)}.`,
       },
     );
   }
@@ -86,6 +91,7 @@ export async function requireSameService(
   journalScope: Scope | undefined,
   {identify, identifyAccount}: ServiceQuestions,
   displayPath: string,
+  kind?: 'manifest',
 ): Promise<void> {
   if (journalScope === undefined) return;
   const account = journalScope.account === undefined ? undefined : await identifyAccount?.();
@@ -97,11 +103,11 @@ export async function requireSameService(
     throw error;
   });
   if (reported === serviceId) return;
-  if (typeof reported === 'string') throw otherServiceError(serviceId, reported, displayPath);
+  if (typeof reported === 'string') throw otherServiceError(serviceId, reported, displayPath, kind);
   const why = reported === undefined ? '' : ` ${reported.message}`;
   throw new MediaError(
     'journal_unverified',
-    `${journalScope.service} did not say whether it is the service of the journal ${displayPath}, with the ID ${serviceId}.${why}`,
+    `${journalScope.service} did not say whether it is the service of the ${kind ?? 'journal'} ${displayPath}, with the ID ${serviceId}.${why}`,
     {hint: 'Nothing was skipped or sent. Try again when the service responds.', cause: reported},
   );
 }
@@ -111,10 +117,11 @@ export function otherServiceError(
   serviceId: string | undefined,
   reportedServiceId: string | undefined,
   displayPath: string,
+  kind: 'journal' | 'manifest' = 'journal',
 ) {
-  const sentence = `The journal ${displayPath} belongs to the service with the ID ${serviceId}, but the one at its URL now has the ID ${reportedServiceId}.`;
+  const sentence = `The ${kind} ${displayPath} belongs to the service with the ID ${serviceId}, but the one at its URL now has the ID ${reportedServiceId}.`;
   return new MediaError('journal_of_other_service', sentence, {
-    hint: `Nothing was sent. If the other service will not come back, remove its journal: rm ${shellQuoted(displayPath)}`,
+    hint: `Nothing was sent. If the other service will not come back, remove its ${kind}: rm ${shellQuoted(displayPath)}`,
   });
 }
 
@@ -128,9 +135,9 @@ function scopesAgree(one: Scope, other: Scope): boolean {
 function mixedServicesError(displayPath: string, one: Scope, otherPath: string, other: Scope): MediaError {
   const isOneName = ownerText(one) === ownerText(other);
   const nameIn = (scope: Scope) => `${ownerText(scope)}${isOneName ? ` (ID ${scope.serviceId})` : ''}`;
-  const sentence = `${displayPath} is a journal of ${nameIn(one)}, and ${otherPath} of ${nameIn(other)}.`;
+  const sentence = `${displayPath} belongs to ${nameIn(one)}, and ${otherPath} to ${nameIn(other)}.`;
   return new MediaError('journal_of_other_service', sentence, {
-    hint: 'A journal is valid for one service and account only: keep one for each.',
+    hint: 'Keep a file of its own for each service and account.',
   });
 }
 

@@ -91,7 +91,8 @@ export class FileTransfer {
 
   async #transfer(opened: OpenSource): Promise<PendingResult<Outcome>> {
     const {journal, dryRun, stop, verify, geotags, typeRule} = this.#options;
-    const {relativePath: path = this.#source.name} = this.#source;
+    const {relativePath = this.#source.name} = this.#source;
+    const path = (await journal?.manifest?.keyOf(this.#source, opened)) ?? relativePath;
     const transformRule = geotags === 'strip' ? geotagTransform : undefined;
     const input = {path, size: opened.size, stat: opened.stat, typeRule, transformRule};
     // With --verify, the record is compared with the content type, which is not decided yet: the file is looked up

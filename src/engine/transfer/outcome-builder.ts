@@ -138,12 +138,13 @@ export class OutcomeBuilder {
 
   /** The error for a file that is stored although its journal could not record it. */
   #unrecorded(error: MediaError, key: string): MediaError {
+    const path = this.#options.journal?.reader.displayPath;
     return error.reword<Hint>({
       message: phrase`${fact('subject', this.#source.name)} is stored, but the journal does not record it: ${error.sentence}`,
       hint:
         error.code === 'journal_of_other_service'
           ? hint`Its record is printed. Find out which service ${setting('baseUrl')} should lead to.`
-          : hint`Its record is printed${this.#orSettle('. If the next run reports it as unknown', key)}`,
+          : hint`Its record is printed${orSettle('. If the next run reports it as unknown', path, key)}`,
     });
   }
 
@@ -153,13 +154,9 @@ export class OutcomeBuilder {
    */
   unknownSince(key: string, isSentAgain = false): MediaError {
     const sentence = phrase`${fact('subject', this.#source.name)} was sent completely before and no response was recorded, so it may or may not be stored.`;
-    const advice = hint`${unknownUploadHint(isSentAgain)}${this.#orSettle('; if it is stored', key)}`;
+    const path = this.#options.journal?.displayPath;
+    const advice = hint`${unknownUploadHint(isSentAgain)}${orSettle('; if it is stored', path, key)}`;
     return new MediaError('outcome_unknown', sentence, {hint: advice});
-  }
-
-  /** By its key, since the journal may know the content under another path. */
-  #orSettle(condition: string, key: string): HintParts {
-    return hint`${command('settle', condition, this.#options.journal?.reader.displayPath ?? '', key)}`;
   }
 
   #ended(outcome: Outcome): PendingResult<Outcome> {
@@ -172,4 +169,9 @@ export class OutcomeBuilder {
     this.facts.elapsedMs = Math.round(this.#options.clock.monotonic() - this.#start);
     return this.facts;
   }
+}
+
+/** By its key or hash, since the journal or manifest may know the content under another path. */
+function orSettle(condition: string, displayPath: string | undefined, key: string): HintParts {
+  return hint`${command('settle', condition, displayPath ?? '', key)}`;
 }

@@ -53,6 +53,44 @@ export async function replaceDurably(
   }
 }
 
+/**
+ * Replaces the content of a file at once and durably, if it is still `before`; resolves to whether it is `after` now. A
+ * link stays a link. Rejects if owner, group or mode could not be kept, unless another owner is allowed, or if other
+ * names of the file would keep the old content.
+ */
+export async function replaceContent(
+  path: string,
+  before: Uint8Array,
+  after: Uint8Array,
+  host: Host,
+  {allowsOwner = false} = {},
+): Promise<boolean> {
+  const {files} = host;
+  const target = await files.realpath(path);
+  const {mode, uid, gid, nlink} = await files.stat(target);
+  if (nlink > 1) throw new Error('it has several names (hard links)');
+  const write = async (file: FileHandle) => {
+    // Not every user or file system may do that, or say so.
+    await file.chown(uid, gid).catch(() => {});
+    await file.chmod(mode & 0o7777);
+    const copy = await file.stat();
+    if (copy.mode !== mode || (!allowsOwner && (copy.uid !== uid || copy.gid !== gid)))
+      throw new Error('it would get another owner, group or mode');
+    await file.writeFile(after);
+  };
+  const draft = draftOf(target, host);
+  try {
+    await writeDurably(draft, write, files);
+    if ((await files.readFile(target)).equals(before)) {
+      await renameDurably(draft, target, files);
+      return true;
+    }
+  } finally {
+    await files.rm(draft, {force: true});
+  }
+  return (await files.readFile(target)).equals(after);
+}
+
 /** Whether `link` failed because of the file system (FAT, some network shares) or because of too many links. */
 export function isWithoutHardLinks(error: unknown): boolean {
   return ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(systemCode(error) ?? '');

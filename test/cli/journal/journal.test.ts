@@ -1,4 +1,4 @@
-import {mkdir, readdir, stat, symlink, utimes, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, stat, symlink, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {Command} from 'commander';
@@ -22,6 +22,7 @@ import {
   upload,
 } from '../../support/journal.ts';
 import {canListOpenFiles, openFiles} from '../../support/open-files.ts';
+import {checkJsonLine} from '../../support/schemas.ts';
 
 /** Runs `media journal` as the program does, in this process, in the bench's directory. */
 async function media(one: Bench, ...parameters: string[]) {
@@ -699,7 +700,7 @@ describe('media journal merge', () => {
     await one.write(`${other}\n`, join(one.directory, 'all'));
     expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
       exitCode: 1,
-      error: expect.stringContaining('all of https://other.example'),
+      error: expect.stringContaining('all to https://other.example'),
     });
     expect(await one.text(join(one.directory, 'all'))).toBe(`${other}\n`);
   });
@@ -717,9 +718,9 @@ describe('media journal resolve', () => {
   });
 
   it.each([
-    ['a.png', ['--resend'], 'The journal j contains no unknown upload a.png.'],
-    ['b.png', ['--uploaded', 'x'], 'The journal j contains no unknown upload b.png.'],
-    ['z.png', ['--resend'], 'The journal j contains no unknown upload z.png.'],
+    ['a.png', ['--resend'], 'j contains no unknown upload a.png.'],
+    ['b.png', ['--uploaded', 'x'], 'j contains no unknown upload b.png.'],
+    ['z.png', ['--resend'], 'j contains no unknown upload z.png.'],
     ['c.png', [], 'Add either --uploaded with the media ID, or --resend.'],
     ['c.png', ['--uploaded', ''], 'Add either --uploaded with the media ID, or --resend.'],
     ['c.png', ['--uploaded', 'x', '--resend'], 'Add either --uploaded with the media ID, or --resend.'],
@@ -849,7 +850,7 @@ describe('media journal resolve, of many', () => {
     [['j', 'a.png', '--all', '--resend'], 'Give the path of the upload to settle, or --all.'],
     [['j', '--all', '--uploaded', 'x'], '--all needs a media ID for each upload, not one for all of them.'],
     [['j', '--all', '--uploaded-from', 'bad'], 'Line 1 of bad is not a path followed by a media ID.'],
-    [['settled', '--all', '--resend'], 'The journal settled contains no unknown upload.'],
+    [['settled', '--all', '--resend'], 'settled contains no unknown upload.'],
   ])('%j: exit status 2, and nothing is written', async (parameters, error) => {
     const one = await bench();
     await journalOf(one, 'j', {...unknowns});
@@ -919,7 +920,167 @@ describe('media journal forget', () => {
     await journalOf(one, 'j', {'a.png': ['failed']});
     expect(await media(one, 'forget', 'j', 'a.png')).toMatchObject({
       exitCode: 2,
-      error: 'The journal j contains no stored upload a.png.',
+      error: 'j contains no stored upload a.png.',
     });
+  });
+});
+
+describe('manifests', () => {
+  const line = (key: string, content: string, record = `{"id":"${content}"}`) =>
+    `    ${JSON.stringify(key)}: {"sha256": "${sha256(content)}", "size": ${content.length}, "contentType": "image/png", "record": ${record}}`;
+  const manifest = (...lines: string[]) =>
+    `{\n  "version": 1,\n  "service": "${scope.service}",\n  "files": {\n${lines.join(',\n')}\n  }\n}\n`;
+  const read = (one: Bench, name: string) => readFile(join(one.directory, name), 'utf8');
+
+  /** The same with unknown content under some keys. */
+  const withUnknown = (text: string, unknown: Record<string, string>) => {
+    const rows = Object.entries(unknown).map(
+      ([key, content]) =>
+        `    ${JSON.stringify(key)}: {"sha256": "${sha256(content)}", "size": ${content.length}, "contentType": "image/png"}`,
+    );
+    return text.replace(/\n}\n$/, `,\n  "unknown": {\n${rows.join(',\n')}\n  }\n}\n`);
+  };
+
+  it('list prints what they know, and what a run that was cut off has left beside them', async () => {
+    const one = await bench();
+    await files(one, {
+      'media.json': withUnknown(manifest(line('10', 'a'), line('b.png', 'a')), {'c.mp4': 'c'}),
+    });
+    await journalOf(one, 'media.json.journal', {'d.png': ['done', 'med_d'], 'e.png': ['commit']});
+    expect(await media(one, 'list', 'media.json')).toMatchObject({
+      exitCode: 0,
+      stdout: [
+        'uploaded  10  a',
+        'uploaded  b.png  a',
+        'unknown   c.mp4  sent, but no result is recorded',
+        'uploaded  d.png  med_d',
+        'unknown   e.png  sent, but no result is recorded',
+        '',
+      ].join('\n'),
+    });
+    const {stdout} = await media(one, 'list', '--json', 'media.json');
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map(text => JSON.parse(text));
+    expect(lines[0]).toEqual({
+      ...{file: '10', status: 'uploaded', size: 1, journal: 'media.json', record: {id: 'a'}},
+    });
+    for (const text of stdout.trimEnd().split('\n')) checkJsonLine('journal-list', text);
+    expect(lines.map(({idempotencyKey}) => idempotencyKey !== undefined)).toEqual([
+      ...[false, false, false, true, true],
+    ]);
+  });
+
+  it('resolve works on the manifest, also with what was left beside it', async () => {
+    const one = await bench();
+    const before = manifest(line('a.png', 'a'));
+    await files(one, {'media.json': withUnknown(before, {'c.mp4': 'c', 'd.mp4': 'd', 'g.mp4': 'g'})});
+    await journalOf(one, 'media.json.journal', {'e.png': ['commit']});
+    for (const [name, ...how] of [
+      ['c.mp4', '--resend'],
+      [sha256('d'), '--uploaded', 'med_d'],
+      ['e.png', '--uploaded', 'med_e'],
+    ] as const)
+      expect(await media(one, 'resolve', 'media.json', name, ...how)).toMatchObject({exitCode: 0});
+    const known = [line('a.png', 'a'), line('d.mp4', 'd', '{"id":"med_d"}')];
+    const settled = manifest(...known, line('e.png', contentOf('e.png'), '{"id":"med_e"}'));
+    expect(await read(one, 'media.json')).toBe(withUnknown(settled, {'g.mp4': 'g'}));
+    expect(await readdir(one.directory)).toEqual(['media.json']);
+    expect(await media(one, 'resolve', 'media.json', '--all', '--resend')).toMatchObject({exitCode: 0});
+    expect(await read(one, 'media.json')).toBe(settled);
+    expect(await media(one, 'resolve', 'media.json', 'a.png', '--resend')).toMatchObject({
+      exitCode: 2,
+      error: 'media.json contains no unknown upload a.png.',
+    });
+  });
+
+  it('resolve asks for the content type if the manifest has none', async () => {
+    const one = await bench();
+    const text = withUnknown(manifest(line('a.png', 'a')), {'c.mp4': 'c'});
+    const without = text.replace(/, "contentType": "image\/png"(?=}\n {2}}\n}\n$)/, '');
+    await files(one, {'media.json': without});
+    expect(await media(one, 'resolve', 'media.json', 'c.mp4', '--uploaded', 'med_c')).toMatchObject({
+      exitCode: 1,
+      error: 'media.json does not say with which content type c.mp4 was sent.',
+    });
+    expect(await read(one, 'media.json')).toBe(without);
+  });
+
+  it('forget removes a content under all its paths, by path or by media ID', async () => {
+    const one = await bench();
+    const text = manifest(line('a.png', 'a'), line('b.png', 'b'), line('copy.png', 'a'), line('d.png', 'd'));
+    await files(one, {'media.json': text});
+    expect(await media(one, 'forget', 'media.json', 'copy.png')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'forget', 'media.json', 'd')).toMatchObject({exitCode: 0});
+    expect(await read(one, 'media.json')).toBe(manifest(line('b.png', 'b')));
+  });
+
+  it('merge joins them: whole entries, every digit kept', async () => {
+    const one = await bench();
+    const exact = '{"id":12345678901234567890,"size":1.0}';
+    await files(one, {
+      'part-1.json': manifest(line('b.png', 'b', exact)),
+      'part-2.json': manifest(line('a.png', 'a').replace('{', '{"alt": 1.0, ')),
+    });
+    expect(await media(one, 'merge', '-o', 'media.json', 'part-1.json', 'part-2.json')).toMatchObject({
+      exitCode: 0,
+      stderr: 'media.json: 2 files, 0 unknown.\n',
+    });
+    const joined = manifest(line('a.png', 'a').replace(/}$/, ', "alt": 1.0}'), line('b.png', 'b', exact));
+    expect(await read(one, 'media.json')).toBe(joined);
+    // What the file knows is kept, and a second time changes nothing.
+    await media(one, 'merge', '-o', 'media.json', 'part-1.json');
+    expect(await read(one, 'media.json')).toBe(joined);
+  });
+
+  it('merge: of two contents of a key, the one that the file on disk has; else an error that names it', async () => {
+    const one = await bench();
+    await files(one, {
+      'part-1.json': manifest(line('assets/a.png', 'old'), line('b.png', 'b')),
+      'part-2.json': manifest(line('assets/a.png', 'new')),
+      'assets/a.png': 'neither',
+    });
+    const command = ['merge', '-o', 'media.json', 'part-1.json', 'part-2.json'];
+    expect(await media(one, ...command)).toMatchObject({
+      exitCode: 1,
+      error: 'assets/a.png has two contents in these manifests, and the file has neither.',
+    });
+    await expect(read(one, 'media.json')).rejects.toThrow('ENOENT');
+    for (const content of ['new', 'old']) {
+      await files(one, {'assets/a.png': content});
+      expect(await media(one, ...command)).toMatchObject({exitCode: 0});
+      expect(await read(one, 'media.json')).toBe(manifest(line('assets/a.png', content), line('b.png', 'b')));
+    }
+  });
+
+  it('merge says which content is stored twice, and keeps the same record for everyone', async () => {
+    const one = await bench();
+    await files(one, {
+      'part-1.json': manifest(line('a.png', 'a', '{"id":"med_2"}')),
+      'part-2.json': manifest(line('a.png', 'a', '{"id":"med_1"}')),
+    });
+    for (const [output, ...parts] of [
+      ['m', 'part-1.json', 'part-2.json'],
+      ['n', 'part-2.json', 'part-1.json'],
+    ] as const) {
+      const {stderr} = await media(one, 'merge', '-o', output, ...parts);
+      expect(stderr).toContain('a.png is stored twice with the same content, as med_1 and med_2.\n');
+      expect(await read(one, output)).toBe(await read(one, 'part-2.json'));
+    }
+  });
+
+  it.each([
+    ['of another service', (text: string) => text.replace(scope.service, 'https://other.test'), 'belongs to'],
+    ['missing', () => undefined, 'The manifest part-2.json does not exist.'],
+    ['that is no manifest', () => '{"journal":"media"}', 'line 1 does not have "version": 1.'],
+  ])('merge refuses a part %s, and writes nothing', async (_what, change, message) => {
+    const one = await bench();
+    const text = manifest(line('a.png', 'a'));
+    const changed = change(text);
+    await files(one, {'part-1.json': text, ...(changed !== undefined && {'part-2.json': changed})});
+    const {exitCode, error} = await media(one, 'merge', '-o', 'media.json', 'part-1.json', 'part-2.json');
+    expect({exitCode, error}).toEqual({exitCode: 1, error: expect.stringContaining(message)});
+    await expect(read(one, 'media.json')).rejects.toThrow('ENOENT');
   });
 });

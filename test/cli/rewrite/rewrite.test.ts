@@ -551,6 +551,66 @@ test('the same content under several names: uploaded once, even with --no-once',
   expect(await text('a.md')).toMatch(/^!\[a\]\((http\S+)\) !\[b\]\(\1\)$/);
 });
 
+test('--manifest: URLs come from it, by content, and what it lacks is uploaded and added', async () => {
+  const {at, rewrite, stored, text, sandbox, service} = await machine({'a.md': '![a](photo.png)'});
+  const manifest = async () => JSON.parse(await text('media.json'));
+  const first = await rewrite('--write', 'a.md', '--manifest', 'media.json');
+  expect(first).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining('media.json: 1 added, 0 changed, 0 unchanged\n'),
+  });
+  const {url} = (await manifest()).files['photo.png'];
+  expect(await text('a.md')).toBe(`![a](${url})`);
+  // The same content elsewhere has the URL, without a request or a key, from any directory.
+  const bytes = await text('media.json');
+  await mkdir(at('docs'));
+  await copyFile(at('photo.png'), at('docs/copy.png'));
+  await writeFile(at('docs/b.md'), '![b](copy.png) ![b](../photo.png)');
+  await writeFile(at('media.json'), bytes.replace(/ {2}"serviceId".*\n/, ''));
+  const {MEDIA_API_KEY: _, ...env} = sandbox.env;
+  const words = ['rewrite', '--write', 'b.md', '--root', '..', '--manifest', '../media.json'];
+  expect(await sandbox.run(words, {cwd: at('docs'), env})).toMatchObject({exitCode: 0});
+  expect(await text('docs/b.md')).toBe(`![b](${url}) ![b](${url})`);
+  expect((await manifest()).files['docs/copy.png'].url).toBe(url);
+  expect(await stored()).toBe(1);
+  // Other content under a known path has no URL there yet.
+  await writeFile(at('media.json'), bytes);
+  await appendFile(at('photo.png'), 'changed');
+  await writeFile(at('a.md'), '![a](photo.png)');
+  expect(await rewrite('--write', 'a.md', '--manifest', 'media.json')).toMatchObject({exitCode: 0});
+  expect(await stored()).toBe(2);
+  const changed = (await manifest()).files['photo.png'].url;
+  expect(await text('a.md')).toBe(`![a](${changed})`);
+  expect(changed).not.toBe(url);
+  expect(await service.records()).toHaveLength(2);
+});
+
+test.each([
+  ['javascript:alert(1)', 'no_url'],
+  ['file:///etc/passwd', 'no_url'],
+])('--manifest: %s is not inserted', async (url, code) => {
+  const {at, rewrite, text} = await machine({'a.md': '![a](photo.png)'});
+  await rewrite('--write', 'a.md', '--manifest', 'media.json');
+  await writeFile(
+    at('media.json'),
+    (await text('media.json')).replaceAll(/"http:[^"]*files[^"]*"/g, `"${url}"`),
+  );
+  await writeFile(at('a.md'), '![a](photo.png)');
+  const {exitCode, stdout} = await rewrite('--write', '--ndjson', 'a.md', '--manifest', 'media.json');
+  expect({exitCode, code: JSON.parse(stdout).error.code}).toEqual({exitCode: 1, code});
+  expect(await text('a.md')).toBe('![a](photo.png)');
+});
+
+test('--manifest: --check and a dry run neither need nor write it; no two memories', async () => {
+  const {at, rewrite, stored} = await machine({'a.md': '![a](photo.png)'});
+  expect(await rewrite('--check', 'a.md', '--manifest', 'media.json')).toMatchObject({exitCode: 1});
+  expect(await rewrite('a.md', '--manifest', 'media.json')).toMatchObject({exitCode: 0});
+  expect((await readdir(at('.'))).filter(name => name.includes('media'))).toEqual([]);
+  for (const other of [['--journal', 'j'], ['--no-once']])
+    expect((await rewrite('a.md', '--manifest', 'media.json', ...other)).exitCode).toBe(2);
+  expect(await stored()).toBe(0);
+});
+
 test("--journal: recorded there, not in this machine's own", async () => {
   const {at, rewrite, stored, text} = await machine({'a.md': '![a](photo.png)', 'b.md': '![a](photo.png)'});
   for (const name of ['a.md', 'b.md'])

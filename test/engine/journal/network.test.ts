@@ -24,8 +24,8 @@ async function logOf(isRemote: boolean, isFull = () => false) {
   const lock = await acquireLock(`${one.path}.lock`, one.host);
   const file = {files: systemFiles, handle, path: one.path, displayPath: one.path};
   const check = new WriterCheck(file, lock.holder.token, 0);
-  const parts = {handle, check, lock, index: new JournalIndex(), displayPath: one.path, host: one.host};
-  const log = new JournalLog({...parts, isRemote, syncsWrites: true});
+  const parts = {lock, index: new JournalIndex(), displayPath: one.path, host: one.host};
+  const log = new JournalLog({...parts, file: {handle, check, isRemote, syncsWrites: true}});
   log.appendWithoutWaiting({event: 'intent', key: 'k', path: 'a.png', size: 7, contentType: 'image/png'});
   return {log, one, takeLock: () => writeFile(lock.path, JSON.stringify(holderHere(one.host)))};
 }

@@ -7,7 +7,8 @@ import {parse} from 'yaml';
 import {action, ownRelease, runAction} from '../../support/action.ts';
 import {workflowFindings} from '../../support/actionlint.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
-import {example} from '../../support/examples.ts';
+import {eventually} from '../../support/eventually.ts';
+import {markdown} from '../../support/examples.ts';
 import {apiToken, githubApi} from '../../support/github-api.ts';
 import {fixture, type Sandbox} from '../../support/media.ts';
 import {slowTest} from '../../support/patience.ts';
@@ -16,8 +17,8 @@ import {archive, sha256} from '../../support/release.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** A checkout with media, a document that refers to some of it, and a service. */
-async function checkout() {
-  const connected = await connectedSandbox({previews: true});
+async function checkout(options: Parameters<typeof connectedSandbox>[0] = {}) {
+  const connected = await connectedSandbox({previews: true, ...options});
   const {sandbox: box, service, key} = connected;
   const at = (name: string) => join(box.directory, name);
   for (const directory of ['.git', 'assets/more', 'docs', 'static'])
@@ -44,6 +45,16 @@ async function pullRequestEnv(box: Sandbox, apiUrl: string): Promise<Record<stri
     GITHUB_JOB: 'upload',
     GITHUB_EVENT_PATH: event,
   };
+}
+
+/** The inputs of the action in the jobs of a workflow in docs/examples. */
+function usesOf(workflow: string): Record<string, string>[] {
+  const {jobs}: {jobs: Record<string, {steps: {uses?: string; with?: Record<string, string>}[]}>} = parse(
+    markdown(`docs/examples/github-${workflow}.yml`),
+  );
+  return Object.values(jobs).flatMap(({steps}) =>
+    steps.filter(({uses}) => uses === './.media').map(step => step.with ?? {}),
+  );
 }
 
 describe('action.yml', () => {
@@ -108,12 +119,7 @@ describe('the action', slowTest, () => {
     const {release} = inputs;
     const {comments, requests, pullRequest} = await githubApi();
     const job = await pullRequestEnv(box, pullRequest.apiUrl);
-    const recipe: {jobs: {documents: {steps: {uses?: string; with?: Record<string, string>}[]}}} = parse(
-      example('docs/ci.md', 'yaml', 'rewrite: check'),
-    );
-    const [check, write] = recipe.jobs.documents.steps
-      .filter(({uses}) => uses === './.media')
-      .map(step => step.with ?? {});
+    const [check, write] = usesOf('documents');
 
     const checked = await runAction(box, {...check, release, token: apiToken}, job);
     expect(checked.exitCode).toBe(1);
@@ -146,9 +152,108 @@ describe('the action', slowTest, () => {
     await writeFile(document, '![C](/c.gif)\n');
     expect(await runAction(box, written, job)).toMatchObject({exitCode: 0});
     expect(await service.records()).toHaveLength(2);
-    expect(comments.map(({body}) => body)).toEqual([
-      expect.stringContaining('\n0 uploaded, 1 already uploaded. See'),
+    // The manifest knew it.
+    expect(comments.map(({body}) => body)).toEqual([expect.stringContaining('\n2 uploaded. See')]);
+  });
+
+  it('the recipe with a manifest, in workspaces that are thrown away: what it knows is not sent again', async () => {
+    const {sandbox: box, service, inputs} = await checkout();
+    const {comments, pullRequest} = await githubApi();
+    const job = await pullRequestEnv(box, pullRequest.apiUrl);
+    const at = (name: string) => join(box.directory, name);
+    const [preview, upload] = usesOf('media').map(use => ({
+      ...use,
+      release: inputs.release,
+      token: apiToken,
+    }));
+    const fork = {...job, MEDIA_BASE_URL: '', MEDIA_API_KEY: ''};
+
+    const previewed = await runAction(box, preview ?? {}, fork);
+    expect(previewed).toMatchObject({
+      exitCode: 0,
+      stdout: 'checked  assets/a photo.png\nchecked  assets/more/b.gif',
+    });
+    expect(comments.map(({body}) => body)).toEqual([expect.stringContaining('\n2 to upload. See')]);
+    const missing = await runAction(box, {...preview, options: '--recursive', check: 'true'}, fork);
+    expect({
+      ...missing,
+      annotations: missing.stderr.match(/^::error .*manifest_outdated::/gm)?.length,
+    }).toMatchObject({
+      ...{exitCode: 1, stdout: '', annotations: 2},
+      summary: expect.stringMatching(
+        /\| assets\/a photo\.png \| failed \| `manifest_outdated` .*\n(?:.*\n)*.*b\.gif/,
+      ),
+    });
+    expect({stored: await service.records(), comments: comments.length}).toEqual({stored: [], comments: 1});
+
+    const given = {...upload, 'base-url': inputs['base-url'], 'api-key': inputs['api-key']};
+    const refused = await runAction(box, {...given, 'api-key': 'mk_not-the-key'}, job);
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr.split('\n').length).toBeLessThanOrEqual(5 + 2);
+    await expect(stat(at('media.json'))).rejects.toThrow('ENOENT');
+
+    const first = await runAction(box, given, job);
+    expect(first.exitCode).toBe(0);
+    expect(first.stdout.split('\n')).toEqual([
+      expect.stringMatching(/^uploaded {2}assets\/\S.* {2}http:/),
+      expect.stringMatching(/^uploaded {2}assets\/\S.* {2}http:/),
     ]);
+    const {body = ''} = comments[0] ?? {};
+    expect(body).toContain('\n2 uploaded. See');
+    const manifest = await readFile(at('media.json'));
+
+    const second = await runAction(box, given, job);
+    expect(second).toMatchObject({exitCode: 0, stdout: ''});
+    expect(second.summary).not.toContain('| file |');
+    expect(second.stderr.split('\n').length).toBeLessThanOrEqual(5);
+    expect(second.outputs['id']?.split('\n')).toHaveLength(2);
+    expect(await service.records()).toHaveLength(2);
+    expect((await readFile(at('media.json'))).equals(manifest)).toBe(true);
+    expect(comments.map(comment => comment.body)).toEqual([body]);
+
+    await copyFile(fixture('photo.webp'), at('assets/more/c.webp'));
+    await rm(at('assets/more/b.gif'));
+    const third = await runAction(box, given, job);
+    expect(third).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^uploaded {2}assets\/more\/c\.webp/),
+    });
+    expect(third.summary.match(/\| uploaded \|/g)).toHaveLength(1);
+    expect(comments.map(comment => comment.body)).toEqual([
+      expect.stringContaining('\n1 uploaded, 1 already uploaded. See'),
+    ]);
+    expect(await service.records()).toHaveLength(3);
+    expect(third.path).toMatch(/\/runner-temp\/media-[0-9a-f]{64}\n$/);
+  });
+
+  it('cancelled while it sends, an unknown file: exit 5 for each workspace that has the manifest, and nothing is sent twice', async () => {
+    const {
+      sandbox: box,
+      service,
+      inputs,
+    } = await checkout({faults: {list: ['upload:latency=10m,after=store,nth=2']}});
+    const [, upload] = usesOf('media').map(use => ({
+      ...use,
+      ...inputs,
+      token: '',
+      options: '--recursive\n-c\n1',
+    }));
+    const isSent = eventually(async () => (await service.records()).length === 2);
+    const {exitCode, stdout} = await runAction(box, upload ?? {}, {}, isSent);
+    expect({exitCode, lines: stdout.split('\n').length}).toEqual({exitCode: 130, lines: 1});
+    service.faults?.replace([]);
+    const manifest = await readFile(join(box.directory, 'media.json'));
+    await expect(stat(join(box.directory, 'media.json.journal'))).rejects.toThrow('ENOENT');
+
+    const {sandbox: next} = await checkout();
+    await writeFile(join(next.directory, 'media.json'), manifest);
+    const later = await runAction(next, {...upload, 'base-url': service.url});
+    expect(later).toMatchObject({
+      exitCode: 5,
+      stdout: '',
+      stderr: expect.stringMatching(/^::error .*outcome_unknown::/m),
+    });
+    expect(await service.records()).toHaveLength(2);
   });
 
   it('a token that may only read: a warning, and the upload has succeeded; outside a pull request: no comment', async () => {
@@ -178,6 +283,8 @@ describe('the action', slowTest, () => {
   it('inputs that cannot be used: an error that says what to write, and nothing is downloaded', async () => {
     const {sandbox: box, inputs, release} = await checkout();
     const cases: [Record<string, string>, string][] = [
+      [{check: 'yes'}, 'The input check is "yes".%0ASet it to true or false.'],
+      [{check: 'true'}, 'The input check compares files with a manifest.%0ASet manifest, and not rewrite;'],
       [{rewrite: 'yes\n::x::'}, 'The input rewrite is "yes\\n::x::".%0ASet it to check or write.'],
       [
         {options: '--recursive\n--limit-rate 20M'},

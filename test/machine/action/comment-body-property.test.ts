@@ -5,7 +5,7 @@ import {type DefaultTreeAdapterTypes, parseFragment} from 'parse5';
 import {describe, expect, it} from 'vitest';
 import {printable} from '../../../src/lib/printable.ts';
 import {commentBody, commentMarker} from '../../../tools/action/comment-body.ts';
-import {type UploadedFile, uploadedFile} from '../../../tools/action/uploaded-file.ts';
+import {logLine, type UploadedFile, uploadedFile} from '../../../tools/action/uploaded-file.ts';
 import {anyText, holdsFor} from '../../support/property.ts';
 
 type Node = DefaultTreeAdapterTypes.ChildNode;
@@ -14,6 +14,7 @@ const facts = {
   marker: commentMarker('CI/upload'),
   runUrl: 'https://github.com/octocat/media/actions/runs/1',
   hasFailures: false,
+  hasManifest: false,
 };
 
 const photo: UploadedFile = {
@@ -21,7 +22,7 @@ const photo: UploadedFile = {
   url: 'https://cdn.example/m_1?a=1&copy;=2',
   thumbnailUrl: 'https://cdn.example/t_1',
   size: 12_345,
-  isNew: true,
+  status: 'uploaded',
 };
 
 /** The text of a node, and all elements in it by name with their attributes. */
@@ -76,7 +77,10 @@ function rowOf({file, url, thumbnailUrl}: UploadedFile, shownSize: string) {
 
 describe('the comment', () => {
   it('two files: the marker first, what was uploaded, and a table with pictures and links', () => {
-    const other = {...photo, file: 'b.mp4', isNew: false, thumbnailUrl: undefined, size: undefined};
+    const other = {
+      ...photo,
+      ...{file: 'b.mp4', status: 'skipped' as const, thumbnailUrl: undefined, size: undefined},
+    };
     const body = commentBody([photo, other], facts);
     expect(body.split('\n').slice(0, 4)).toEqual([
       facts.marker,
@@ -86,6 +90,17 @@ describe('the comment', () => {
     ]);
     const {rows, tables} = cellsOf(body);
     expect({rows, tables}).toEqual({rows: [rowOf(photo, '12.1 KiB'), rowOf(other, '')], tables: 1});
+  });
+
+  it('a manifest: what it knows is counted, and not in the table; a dry run: what it would upload', () => {
+    const known = {...photo, status: 'skipped' as const};
+    const body = commentBody([known, photo, known], {...facts, hasManifest: true});
+    expect(body).toContain('\n1 uploaded, 2 already uploaded. See ');
+    expect(cellsOf(body).rows).toHaveLength(1);
+    const checked = {...photo, status: 'checked' as const};
+    expect(commentBody([checked, checked, known], {...facts, hasManifest: true})).toContain(
+      '\n2 to upload, 1 already uploaded. See ',
+    );
   });
 
   it('some failed, and the page of the run is not known: it says so', () => {
@@ -168,10 +183,7 @@ describe('the comment', () => {
 describe('what counts as uploaded', () => {
   it.each([
     ['not JSON', 'Uploading...'],
-    [
-      'a file that a dry run checked',
-      '{"file":"a.png","status":"checked","size":1,"url":null,"thumbnailUrl":null}',
-    ],
+    ['a file that failed', '{"file":"a.png","status":"failed","size":1}'],
     ['no name', '{"status":"uploaded"}'],
   ])('%s: nothing', (_, line) => {
     expect(uploadedFile(line)).toBeUndefined();
@@ -181,6 +193,15 @@ describe('what counts as uploaded', () => {
     const line =
       '{"file":"a.png","status":"skipped","size":null,"url":"javascript:x","thumbnailUrl":{"a":1}}';
     const nothing = {url: undefined, thumbnailUrl: undefined, size: undefined};
-    expect(uploadedFile(line)).toEqual({file: 'a.png', isNew: false, ...nothing});
+    expect(uploadedFile(line)).toEqual({file: 'a.png', status: 'skipped', ...nothing});
+  });
+
+  it('a line of --ndjson: the thumbnail of its record; the log has a line unless it was uploaded before', () => {
+    const line =
+      '{"file":"a\\nb.png","status":"uploaded","url":"https://a.example/1","record":{"thumbnailUrl":"https://a.example/2"}}';
+    const file = uploadedFile(line);
+    expect(file).toMatchObject({url: 'https://a.example/1', thumbnailUrl: 'https://a.example/2'});
+    expect(file && logLine(file)).toBe('uploaded  a\\nb.png  https://a.example/1');
+    expect(file && logLine({...file, status: 'skipped'})).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto';
-import {copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
+import {existsSync} from 'node:fs';
+import {chmod, copyFile, mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {execa} from 'execa';
@@ -7,237 +8,310 @@ import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {action} from '../../support/action.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
+import {eventually} from '../../support/eventually.ts';
 import {example, markdown} from '../../support/examples.ts';
 import {gitlabJobs} from '../../support/gitlab.ts';
 import {needPrograms} from '../../support/installed.ts';
-import {fixture, type Sandbox, temporaryDirectory} from '../../support/media.ts';
+import {fixture, mediaInShell} from '../../support/media.ts';
 import {packedPackage} from '../../support/packed.ts';
 import {slowTest} from '../../support/patience.ts';
 
 const release = packedPackage();
-const page = 'docs/ci.md';
-const github = example(page, 'yaml', 'clip.mp4');
-const documents = example(page, 'yaml', 'rewrite: check');
-const gitlab = example(page, 'yaml', 'before_script');
-const circleci = example(page, 'yaml', 'cimg/node');
-const jenkins = example(page, 'groovy');
+const script = 'docs/examples/media.sh';
+const gitlab = example('docs/ci.md', 'yaml', 'media.sh');
 
 interface Step {
   id?: string;
   name?: string;
+  if?: string;
   run?: string;
-  shell?: string;
   uses?: string;
-  env?: Record<string, string>;
-  with?: Record<string, string>;
+  with?: Record<string, string | boolean>;
 }
 
-/** A checkout with two files in `assets`, in the environment of a CI system: a service, a key for it, and a release. */
-async function checkout() {
-  const connected = await connectedSandbox();
-  const {sandbox: box} = connected;
-  const tarball = await release.tarball();
-  await mkdir(join(box.directory, 'assets/more'), {recursive: true});
-  await copyFile(fixture('photo.png'), join(box.directory, 'assets/a photo.png'));
-  await copyFile(fixture('photo.gif'), join(box.directory, 'assets/more/b.gif'));
-  await copyFile(fixture('clip.mp4'), join(box.directory, 'clip.mp4'));
-  const global = join(box.directory, '.global');
-  Object.assign(box.env, {
-    PATH: [join(global, 'bin'), join(process.execPath, '..'), box.env['PATH']].join(delimiter),
-    CI: 'true',
-    MEDIA_PACKAGE: pathToFileURL(tarball).href,
-    MEDIA_PACKAGE_SHA256: createHash('sha256')
-      .update(await readFile(tarball))
-      .digest('hex'),
-    npm_config_prefix: global,
-    npm_config_offline: 'true',
+/** How a job ended, and what it printed. */
+interface Job {
+  exitCode: number | undefined;
+  log: string[];
+}
+
+/**
+ * A repository with two pictures in `assets` and the script, a service, and a key for it. Each job gets a clone of its own, which is
+ * thrown away with its end, as on a runner.
+ */
+async function repository() {
+  const {sandbox: box, service} = await connectedSandbox({faults: {list: []}});
+  const at = (...names: string[]) => join(box.directory, ...names);
+  const env: Record<string, string> = {
+    ...box.env,
+    ...{PATH: `${at('bin')}${delimiter}${process.env['PATH']}`, CI: 'true', MEDIA_IDEMPOTENCY_KEYS: '0'},
+    ...{GIT_CONFIG_GLOBAL: at('gitconfig'), GIT_CONFIG_NOSYSTEM: '1'},
+  };
+  const git = async (cwd: string, ...parameters: string[]) =>
+    (await execa('git', parameters, {cwd, env, extendEnv: false})).stdout;
+  await mkdir(at('bin'));
+  await writeFile(at('bin/media'), `#!/bin/sh\nexec ${mediaInShell} "$@"\n`, {mode: 0o755});
+  await writeFile(at('gitconfig'), '[user]\nname = A\nemail = a@localhost\n[init]\ndefaultBranch = main\n');
+  await git(box.directory, 'init', '--quiet', '--bare', 'origin.git');
+  let clones = 0;
+  const clone = async () => {
+    clones += 1;
+    await git(
+      box.directory,
+      'clone',
+      '--quiet',
+      '--depth',
+      '1',
+      `file://${at('origin.git')}`,
+      `clone-${clones}`,
+    );
+    return at(`clone-${clones}`);
+  };
+  /** What a person pushes to `main`. */
+  const push = async (change: (directory: string) => Promise<unknown>) => {
+    const directory = await clone();
+    await change(directory);
+    await git(directory, 'add', '.');
+    await git(directory, 'commit', '--quiet', '--message', 'Change assets');
+    await git(directory, 'push', '--quiet', 'origin', 'HEAD:main');
+  };
+  await push(async directory => {
+    await mkdir(join(directory, 'assets/more'), {recursive: true});
+    await mkdir(join(directory, '.ci'));
+    await copyFile(fixture('photo.png'), join(directory, 'assets/a photo.png'));
+    await copyFile(fixture('photo.gif'), join(directory, 'assets/more/b.gif'));
+    await writeFile(join(directory, '.ci/media.sh'), markdown(script));
+    await writeFile(join(directory, '.gitignore'), '*.journal*\n');
   });
-  return connected;
-}
-
-/** Runs script lines as a CI system does; resolves to the first that failed. */
-async function runLines(
-  box: Sandbox,
-  lines: readonly string[],
-  env: Record<string, string> = {},
-): Promise<string | undefined> {
-  for (const line of lines) {
-    const {failed, all} = await execa('bash', ['-e', '-o', 'pipefail', '-c', line], {
-      cwd: box.directory,
-      env: {...box.env, ...env},
-      extendEnv: false,
-      reject: false,
-      ...slowTest,
-      all: true,
+  const start = (directory: string, command: string, changed: Record<string, string> = {}) =>
+    execa('sh', ['-c', command], {
+      ...{cwd: directory, env: {...env, ...changed}, extendEnv: false, reject: false, all: true},
+      ...{detached: true, ...slowTest},
     });
-    if (failed) return `${line}: ${all}`;
-  }
-  return undefined;
-}
-
-/** The lines download the release, compare its checksum before anything of it runs, and fail where it is another. */
-async function expectChecksumIsChecked(lines: readonly string[]): Promise<void> {
-  const {sandbox: box} = await checkout();
-  box.env['MEDIA_PACKAGE_SHA256'] = '0'.repeat(64);
-  expect(await runLines(box, lines)).toMatch(/sha256sum --check: media\.tgz: FAILED/);
-}
-
-async function statusesIn(box: Sandbox): Promise<string[]> {
-  const text = await readFile(join(box.directory, 'uploads.ndjson'), 'utf8');
-  return text
-    .split('\n')
-    .filter(line => line !== '')
-    .map(line => `${JSON.parse(line).file} ${JSON.parse(line).status}`);
-}
-
-// The first of these tests packs the package.
-describe('the GitLab job in docs/ci.md', slowTest, () => {
-  const {upload} = parse(gitlab) as {
-    upload: {before_script: string[]; script: string[]; parallel: number; artifacts: {paths: string[]}};
+  /** Runs a job on the newest commit; `journal`: the one that the last job left. */
+  const job = async (command: string, changed?: Record<string, string>, journal?: Buffer): Promise<Job> => {
+    const directory = await clone();
+    if (journal !== undefined) await writeFile(join(directory, 'media.json.journal'), journal);
+    const {exitCode, all} = await start(directory, command, changed);
+    await rm(directory, {recursive: true});
+    return {exitCode, log: all.split('\n').filter(line => line !== '')};
   };
-
-  it('its script, in each of the parallel jobs: together they upload everything once', async context => {
-    needPrograms(context, ['curl']);
-    const {sandbox: box, service} = await checkout();
-    expect(await runLines(box, upload.before_script)).toBeUndefined();
-    const seen: string[] = [];
-    for (let index = 1; index <= upload.parallel; index += 1) {
-      const env = {GITLAB_CI: 'true', CI_NODE_INDEX: String(index), CI_NODE_TOTAL: String(upload.parallel)};
-      expect(await runLines(box, upload.script, env)).toBeUndefined();
-      seen.push(...(await statusesIn(box)));
-    }
-    expect(seen.sort()).toEqual(['assets/a photo.png uploaded', 'assets/more/b.gif uploaded']);
-    expect(await service.records()).toHaveLength(2);
-    expect(upload.artifacts.paths).toEqual(['uploads.ndjson']);
-  });
-
-  it('a release with another checksum than MEDIA_PACKAGE_SHA256: fails before it is installed', async context => {
-    needPrograms(context, ['curl']);
-    await expectChecksumIsChecked(upload.before_script);
-  });
-
-  it('gitlab-ci-local finds the parallel jobs', async context => {
-    const jobs = Array.from(
-      {length: upload.parallel},
-      (_, index) => `upload: [${index + 1}/${upload.parallel}]`,
-    );
-    expect(await gitlabJobs(context, gitlab)).toEqual({jobs, complaint: ''});
-  });
-});
-
-/** The lines by which CircleCI and Jenkins install `media` below the checkout, and the line that uploads. */
-const installBelow = [
-  'curl --fail --silent --show-error --location --output media.tgz "$MEDIA_PACKAGE"',
-  'echo "$MEDIA_PACKAGE_SHA256  media.tgz" | sha256sum --check',
-  'npm install --global --prefix .media ./media.tgz',
-  '.media/bin/media upload -r assets --ndjson > uploads.ndjson',
-];
-
-describe('the CircleCI configuration in docs/ci.md', () => {
-  const config = parse(circleci) as {
-    version: number;
-    jobs: Record<
-      string,
-      {docker: {image: string}[]; steps: (string | {run?: string; store_artifacts?: {path: string}})[]}
-    >;
-    workflows: Record<string, {jobs: string[]}>;
+  const manifest = async (): Promise<
+    {files: Record<string, {url: string}>; unknown?: object} | undefined
+  > => {
+    const text = await git(at('origin.git'), 'show', 'main:media.json').catch(() => undefined);
+    return text === undefined ? undefined : JSON.parse(text);
   };
+  const commits = async () =>
+    (await git(at('origin.git'), 'log', '--format=%s', '--name-only', 'main')).split('\n').filter(Boolean);
+  const stored = async () => (await service.records()).length;
+  return {env, at, service, clone, push, start, job, manifest, commits, stored, git};
+}
 
-  it('version 2.1, and every job of the workflow is there with an image and steps', () => {
-    expect(config.version).toBe(2.1);
-    for (const name of config.workflows['upload']?.jobs ?? ['none']) {
-      expect(config.jobs[name]?.docker[0]?.image).toMatch(/^cimg\/node:\d+\.\d+$/);
-      expect(config.jobs[name]?.steps[0]).toBe('checkout');
-    }
-  });
+const upload = 'sh .ci/media.sh upload main';
+const pushed = 'Update media.json [skip ci]';
+const quiet = 5;
 
-  it('its run steps: upload everything', async context => {
+describe('docs/examples/media.sh, in a clone that is thrown away after each job', slowTest, () => {
+  it('installs the release that two variables pin; another checksum: fails before it is installed', async context => {
     needPrograms(context, ['curl']);
-    const {sandbox: box, service} = await checkout();
-    const steps = config.jobs['upload']?.steps ?? [];
-    const lines = steps.flatMap(step =>
-      typeof step === 'object' && step.run !== undefined ? [step.run] : [],
+    const {env, job, stored, at} = await repository();
+    const tarball = await release.tarball();
+    await rm(at('bin/media'));
+    env['PATH'] = [join(process.execPath, '..'), process.env['PATH']].join(delimiter);
+    const variables = {
+      MEDIA_PACKAGE: pathToFileURL(tarball).href,
+      MEDIA_PACKAGE_SHA256: createHash('sha256')
+        .update(await readFile(tarball))
+        .digest('hex'),
+      npm_config_offline: 'true',
+    };
+    const refused = await job(upload, {...variables, MEDIA_PACKAGE_SHA256: '0'.repeat(64)});
+    expect(refused).toEqual({exitCode: 1, log: expect.arrayContaining(['media.tgz: FAILED'])});
+    expect(await stored()).toBe(0);
+    const {exitCode, log} = await job(upload, variables);
+    expect({exitCode, stored: await stored()}).toEqual({exitCode: 0, stored: 2});
+    expect(log.length).toBeLessThanOrEqual(quiet + 2);
+  });
+
+  it('twice: the second sends nothing, pushes nothing; a changed file: it alone is sent, and its line is another', async () => {
+    const {job, push, manifest, commits, stored, git, at} = await repository();
+    const first = await job(upload);
+    expect(first).toEqual({exitCode: 0, log: expect.any(Array)});
+    expect(first.log.length).toBeLessThanOrEqual(quiet + 2);
+    expect(Object.keys((await manifest())?.files ?? {})).toEqual(['assets/a photo.png', 'assets/more/b.gif']);
+    expect((await commits()).slice(0, 2)).toEqual([pushed, 'media.json']);
+
+    const before = await commits();
+    const second = await job(upload);
+    expect({...second, stored: await stored(), commits: await commits()}).toEqual({
+      ...{exitCode: 0, log: expect.any(Array), stored: 2, commits: before},
+    });
+    expect(second.log.length).toBeLessThanOrEqual(quiet);
+
+    await push(directory => copyFile(fixture('photo.webp'), join(directory, 'assets/more/b.gif')));
+    expect(await job('sh .ci/media.sh check')).toMatchObject({exitCode: 1});
+    expect(await job(upload)).toMatchObject({exitCode: 0});
+    expect(await stored()).toBe(3);
+    expect(await git(at('origin.git'), 'show', '--format=', '--numstat', 'main')).toBe('1\t1\tmedia.json');
+    expect(await job('sh .ci/media.sh check')).toMatchObject({exitCode: 0});
+  });
+
+  it('a fork, without a key: says what will be uploaded; people upload: the check names each file', async () => {
+    const {job, stored} = await repository();
+    const fork = {MEDIA_API_KEY: '', MEDIA_BASE_URL: ''};
+    const preview = await job('sh .ci/media.sh preview', fork);
+    expect(preview).toEqual({exitCode: 0, log: expect.any(Array)});
+    expect(preview.log.length).toBeLessThanOrEqual(quiet);
+    const check = await job('sh .ci/media.sh check', fork);
+    expect(check.exitCode).toBe(1);
+    for (const name of ['assets/a photo.png', 'assets/more/b.gif'])
+      expect(check.log.join('\n')).toContain(name);
+    expect(check.log.length).toBeLessThanOrEqual(quiet + 2);
+    expect(await stored()).toBe(0);
+  });
+
+  it('a bad key: exit 4, in a few lines, and nothing is pushed', async () => {
+    const {job, manifest} = await repository();
+    const {exitCode, log} = await job(upload, {MEDIA_API_KEY: 'mk_not-the-key'});
+    expect({exitCode, manifest: await manifest()}).toEqual({exitCode: 4, manifest: undefined});
+    expect(log.length).toBeLessThanOrEqual(quiet);
+  });
+
+  it('a file that fails: exit 3, and the others are in the manifest that is pushed', async () => {
+    const {job, push, manifest, stored} = await repository();
+    await push(directory => writeFile(join(directory, 'assets/c.png'), '<html></html>'));
+    expect(await job(upload)).toMatchObject({exitCode: 3});
+    expect(Object.keys((await manifest())?.files ?? {})).toHaveLength(2);
+    expect(await job(upload)).toMatchObject({exitCode: 3});
+    expect(await stored()).toBe(2);
+  });
+
+  it('an unknown file: exit 5, and no later job sends it until a person has settled it', async () => {
+    const {job, push, manifest, stored, service, start} = await repository();
+    service.faults?.replace(['upload:reset,after=store,nth=1']);
+    expect(await job(upload)).toMatchObject({exitCode: 5});
+    expect(Object.keys((await manifest())?.unknown ?? {})).toHaveLength(1);
+    expect(await job(upload)).toMatchObject({exitCode: 5});
+    expect(await stored()).toBe(2);
+    const [unknown = ''] = Object.keys((await manifest())?.unknown ?? {});
+    const known = Object.values((await manifest())?.files ?? {}).map(({url}) => url);
+    const record = (await service.records()).find(
+      ({record: {fileUrl}}) => !known.includes(String(fileUrl)),
+    )?.record;
+    await push(directory =>
+      start(directory, `media journal resolve media.json '${unknown}' --uploaded ${record?.id}`),
     );
-    expect(lines).toEqual(installBelow);
-    expect(await runLines(box, lines)).toBeUndefined();
-    expect((await statusesIn(box)).length).toBe(2);
-    expect(await service.records()).toHaveLength(2);
-    expect(steps.at(-1)).toEqual({store_artifacts: {path: 'uploads.ndjson'}});
-  });
-});
-
-describe('the Jenkinsfile in docs/ci.md', () => {
-  const lines = [...jenkins.matchAll(/^ +sh '([^']+)'$/gm)].map(match => match[1] ?? '');
-
-  it('its sh steps are those that are run for CircleCI', () => {
-    expect(lines).toEqual(installBelow);
+    expect(await job(upload)).toMatchObject({exitCode: 0});
+    expect({stored: await stored(), files: Object.keys((await manifest())?.files ?? {}).length}).toEqual({
+      ...{stored: 2, files: 2},
+    });
   });
 
-  it('the sections of a declarative pipeline, and the key from a credential', () => {
-    expect(jenkins).toMatch(/^pipeline \{\n/);
-    expect([...jenkins.matchAll(/^ {2}(\w+) \{/gm)].map(match => match[1])).toEqual([
-      'agent',
-      'environment',
-      'stages',
-      'post',
-    ]);
-    expect(jenkins).toContain("MEDIA_API_KEY = credentials('media-api-key')");
-    expect(jenkins).toContain("npm_config_cache = '.npm'");
+  it('others push at the same time: both manifests are joined, also after a push that was refused', async () => {
+    const {push, clone, start, manifest, at} = await repository();
+    const directory = await clone();
+    const {exitCode} = await start(directory, 'media upload -r assets/more --manifest media.json');
+    expect(exitCode).toBe(0);
+    await push(other => start(other, 'media upload "assets/a photo.png" --manifest media.json'));
+    const refusing = `#!/bin/sh\n[ -e refused ] && exit\n: > refused\nexit 1\n`;
+    await writeFile(at('origin.git/hooks/pre-receive'), refusing);
+    await chmod(at('origin.git/hooks/pre-receive'), 0o755);
+    expect(await start(directory, 'sh .ci/media.sh push main')).toMatchObject({exitCode: 0});
+    expect(Object.keys((await manifest())?.files ?? {})).toHaveLength(2);
   });
 
-  it(
-    'Groovy parses it (the rules of declarative pipelines only a Jenkins server checks)',
-    slowTest,
-    async context => {
-      needPrograms(context, ['groovy']);
-      const file = join(await temporaryDirectory(), 'Jenkinsfile');
-      await writeFile(file, jenkins);
-      const check = 'new GroovyShell().parse(new File(args[0]))';
-      await execa('groovy', ['-e', check, file]);
-      await writeFile(file, jenkins.replace(/\}\s*$/, ''));
-      await expect(execa('groovy', ['-e', check, file])).rejects.toThrow();
+  it.each([
+    ['SIGTERM', false],
+    ['SIGKILL', true],
+  ] as const)(
+    'cancelled by %s while it sends: what may be stored is not sent again',
+    async (signal, isKept) => {
+      const {clone, start, job, push, stored, service, manifest} = await repository();
+      service.faults?.replace(['upload:latency=10m,after=head,nth=2']);
+      const directory = await clone();
+      const cancelled = start(
+        directory,
+        `sed -i 's/upload -r/upload -c 1 -r/' .ci/media.sh; git commit --quiet -am x; ${upload}`,
+      );
+      await eventually(async () => (await stored()) === 1 && service.faults?.counts()[0]?.matched === 2);
+      process.kill(-(cancelled.pid ?? 0), signal);
+      await cancelled;
+      service.faults?.replace([]);
+      const journal = await readFile(join(directory, 'media.json.journal')).catch(() => undefined);
+      expect(journal !== undefined && journal.length > 0).toBe(isKept);
+      await rm(directory, {recursive: true});
+      expect((await manifest()) === undefined).toBe(isKept);
+      const {pid} = JSON.parse(/(?<="process":)\{.*?\}/.exec(String(journal))?.[0] ?? '{"pid":0}');
+      // Init takes notice of its end a little later.
+      await eventually(() => pid === 0 || !existsSync(`/proc/${pid}`));
+      expect(await job(upload, {}, journal)).toMatchObject({exitCode: 5});
+      expect(await stored()).toBe(1);
+      await push(person => start(person, 'media journal resolve media.json --all --resend'));
+      expect(await job(upload)).toMatchObject({exitCode: 0});
+      expect({stored: await stored(), files: Object.keys((await manifest())?.files ?? {}).length}).toEqual({
+        ...{stored: 2, files: 2},
+      });
     },
   );
+
+  it('a journal that a cache brings back after a job that ended well: it is empty', async () => {
+    const {clone, start} = await repository();
+    const directory = await clone();
+    expect(await start(directory, upload)).toMatchObject({exitCode: 0});
+    expect(await start(directory, 'sh .ci/media.sh push main')).toMatchObject({exitCode: 0});
+    const journal = await readFile(join(directory, 'media.json.journal'));
+    expect(journal.length).toBe(0);
+  });
 });
 
-describe.each([
-  ['the GitHub workflow', github, 'upload'],
-  ['the GitHub workflow for documents', documents, 'documents'],
-])('%s in docs/ci.md', (_, text, name) => {
-  const {jobs} = parse(text) as {jobs: Record<string, {steps: Step[]}>};
-  const steps = jobs[name]?.steps ?? [];
-  const uses = steps.filter(step => step.uses === './.media');
+it('the GitLab jobs in docs/ci.md: gitlab-ci-local takes them', async context => {
+  expect(await gitlabJobs(context, gitlab)).toEqual({jobs: expect.any(Array), complaint: ''});
+});
+
+describe.each(['media', 'documents'])('docs/examples/github-%s.yml', name => {
+  const text = markdown(`docs/examples/github-${name}.yml`);
+  const {jobs} = parse(text) as {
+    jobs: Record<string, {steps: Step[]; permissions: object; concurrency?: string}>;
+  };
+  const all = Object.values(jobs);
 
   it('uses the action with inputs and outputs that it has', () => {
-    expect(uses.length).toBeGreaterThan(0);
+    const uses = all.flatMap(({steps}) => steps.filter(step => step.uses === './.media'));
+    expect(uses).toHaveLength(2);
     const required = Object.keys(action.inputs).filter(input => action.inputs[input]?.required);
     for (const use of uses) {
       const given = Object.keys(use.with ?? {});
       expect(given.filter(input => action.inputs[input] === undefined)).toEqual([]);
       expect(required.filter(input => !given.includes(input))).toEqual([]);
     }
-    const used = [...text.matchAll(/steps\.media\.outputs\.(\w+)/g)].map(match => match[1] ?? '');
-    expect(used.filter(output => action.outputs[output] === undefined)).toEqual([]);
   });
 
   it('takes the action from the repository and the commit that the reader names, by way of a checkout', () => {
-    const source = steps.find(step => step.with?.['repository'] !== undefined);
-    expect(source?.with).toEqual({
-      repository: `\${{ vars.MEDIA_REPOSITORY }}`,
-      ref: `\${{ vars.MEDIA_REF }}`,
-      path: '.media',
-    });
-    expect(steps.indexOf(source ?? {})).toBeLessThan(steps.indexOf(uses[0] ?? {}));
+    for (const {steps} of all) {
+      const source = steps.find(step => step.with?.['repository'] !== undefined);
+      expect(source?.with).toEqual({
+        repository: `\${{ vars.MEDIA_REPOSITORY }}`,
+        ref: `\${{ vars.MEDIA_REF }}`,
+        path: '.media',
+      });
+      expect(steps.indexOf(source ?? {})).toBeLessThan(steps.findIndex(({uses}) => uses === './.media'));
+    }
   });
 
-  it('no script of it holds an expression', () => {
-    expect(steps.filter(step => step.run?.includes('${{'))).toEqual([]);
+  it('only the job that pushes may write; it runs one at a time, on the newest commit, and pushes always', () => {
+    for (const {permissions, concurrency, steps} of all) {
+      const pushes = steps.filter(({run}) => run === 'sh .ci/media.sh push main');
+      expect(permissions).toEqual({contents: pushes.length === 1 ? 'write' : 'read'});
+      expect(concurrency).toBe(pushes.length === 1 ? 'media' : undefined);
+      if (pushes.length === 0) continue;
+      expect(pushes[0]?.if).toBe('always()');
+      expect(steps[0]?.with).toEqual({ref: 'main'});
+    }
   });
-});
 
-describe('the tables of the action in docs/ci.md', () => {
-  it('have all inputs and outputs that it has', () => {
-    const rows = [...markdown(page).matchAll(/^\| `([a-z-]+)` \|/gm)].map(match => match[1]);
-    expect(rows).toEqual([...Object.keys(action.inputs), ...Object.keys(action.outputs)]);
+  it('no script of it holds an expression, and no job for pull requests a secret', () => {
+    expect(all.flatMap(({steps}) => steps).filter(step => step.run?.includes('${{'))).toEqual([]);
+    expect(JSON.stringify(jobs['check'])).not.toContain('secrets');
   });
 });

@@ -3,7 +3,7 @@ import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {environment} from '../../../tools/reference.ts';
 import {rawConnection} from '../../embedded/support.ts';
-import {example} from '../../support/examples.ts';
+import {example, markdown} from '../../support/examples.ts';
 import {gitlabJobs} from '../../support/gitlab.ts';
 import {needPrograms} from '../../support/installed.ts';
 import {fixture, sandbox, temporaryDirectory} from '../../support/media.ts';
@@ -13,7 +13,7 @@ import {serve} from '../../support/served.ts';
 const page = 'docs/serve-in-ci.md';
 const github = example(page, 'yaml', 'runs-on');
 const gitlab = example(page, 'yaml', 'alias');
-const compose = example(page, 'yaml', 'depends_on');
+const compose = markdown('docs/examples/compose.yaml');
 
 type Variables = Record<string, string>;
 

@@ -51,18 +51,24 @@ export function journalCommand(cli: Cli): CliCommand {
     .command('merge <file...>')
     .usage('[options] <file...> [-- <input...>]')
     .description(
-      'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1.',
+      'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1. Manifests, also both sides of a git conflict, are joined.',
     )
-    .requiredOption('-o, --output <file>', 'the journal to write')
+    .requiredOption('-o, --output <file>', 'the journal or manifest to write')
     .addOptions([...selectionOptions(), typesOption()])
     .option('--json', 'print one JSON object per line')
     .examples([
       'media journal merge -o all.journal part-*.journal',
       "media journal merge -o all.journal part-*.journal --exclude '*.psd' -- ./assets",
+      'media journal merge -o media.json media.json',
     ])
     .runs(async (options: ProofFlags & {output: string}, invocation, words: string[]) => {
-      const {mergeJournals} = await import('./check.ts');
       const named = namedIn(words, invocation.argv, options);
+      const {isManifest} = await import('../../../engine/manifest/manifest-store.ts');
+      if (await isManifest(named.files[0] ?? '', invocation.host)) {
+        const {joinManifests} = await import('./join-manifests.ts');
+        return joinManifests({...named, ...options}, invocation);
+      }
+      const {mergeJournals} = await import('./check.ts');
       const isFiltered = options.exclude !== undefined || options.all === true;
       if (isFiltered && !named.hasInputs) throw missingNameError('No input');
       return mergeJournals({...named, ...options}, invocation);

@@ -5,8 +5,8 @@ import {
   type IndexRow,
   type JournalReader,
   type PathKey,
-  readJournal,
 } from '../../../engine/journal/journal.ts';
+import {readMemory} from '../../../engine/manifest/settlement.ts';
 import {emptyUrl, publicUrl} from '../../../engine/service/record.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {JournalEntryLine} from '../../output/json-output.ts';
@@ -26,7 +26,7 @@ export async function listJournals(options: ListOptions, {host, stdout, report}:
   const isNamed = options.files.length > 0;
   const files = isNamed ? options.files : await ownJournals(host);
   for (const file of files) {
-    const reader = await readJournal(file, host, {paths: true, ...(!isNamed && {user: host})});
+    const reader = await readMemory(file, host, {...(!isNamed && {user: host})});
     for await (const path of reader.paths())
       for (const entry of latestUploads(reader, path))
         await lines.add(await formatEntry(reader, path, entry));
@@ -71,7 +71,7 @@ async function entryText(reader: JournalReader, path: PathKey, entry: IndexRow):
 }
 
 async function entryJson(reader: JournalReader, path: PathKey, entry: IndexRow): Promise<string> {
-  const {size, state} = entry;
+  const {size, state, offset} = entry;
   const {key} = await reader.lineOf(entry);
   const error =
     state === 'failed'
@@ -84,7 +84,8 @@ async function entryJson(reader: JournalReader, path: PathKey, entry: IndexRow):
     status: statusOf(state),
     error,
     size,
-    idempotencyKey: key,
+    // A manifest has no keys, and its lines are at the offsets before a file.
+    idempotencyKey: offset < 0 ? undefined : key,
     journal: reader.displayPath,
   };
   return jsonLine<JournalEntryLine>(

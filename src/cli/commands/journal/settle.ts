@@ -5,8 +5,9 @@ import {
   openJournal,
   pathFields,
   pathKey,
-  readJournal,
 } from '../../../engine/journal/journal.ts';
+import {isManifest} from '../../../engine/manifest/manifest-store.ts';
+import {openManifestToSettle, readMemory} from '../../../engine/manifest/settlement.ts';
 import {normalizeName} from '../../../engine/sources/find/walk/names.ts';
 import {MediaError, throwAs} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
@@ -72,10 +73,13 @@ async function changeJournal<Choice>(
   file: string,
   {host, report}: Invocation,
   choose: (reader: JournalReader) => Promise<Choice>,
-  act: (journal: Journal, choice: Choice) => Promise<void>,
+  act: (journal: Pick<Journal, 'reader' | 'settle' | 'forget'>, choice: Choice) => Promise<void>,
 ): Promise<void> {
-  await choose(await readJournal(file, host, {paths: true}));
-  const journal = await openJournal(file, host, {note: text => report.note(text)});
+  await choose(await readMemory(file, host));
+  const note = (text: string) => report.note(text);
+  const journal = (await isManifest(file, host))
+    ? await openManifestToSettle(file, host, note)
+    : await openJournal(file, host, {note});
   try {
     await act(journal, await choose(journal.reader));
   } finally {
@@ -136,7 +140,7 @@ async function uploadsByName(reader: JournalReader, names: readonly string[], st
 }
 
 function noSuchUploadError({displayPath}: JournalReader, what: string): MediaError {
-  return new MediaError('usage', `The journal ${displayPath} contains ${what}.`, {
+  return new MediaError('usage', `${displayPath} contains ${what}.`, {
     hint: `To see its uploads and their paths: media journal list ${shellQuoted(displayPath)}`,
   });
 }

@@ -14,7 +14,7 @@ import {parseTemplate, renderOutcome, type Template} from '../../output/results/
 import type {Invocation} from '../../session/invocation.ts';
 import type {uploadFiles} from '../upload/upload-files.ts';
 
-type SharedFlag = 'ndjson' | 'template' | 'concurrency' | 'geotags' | 'journal' | 'once' | 'ci';
+type SharedFlag = 'ndjson' | 'template' | 'concurrency' | 'geotags' | 'journal' | 'manifest' | 'once' | 'ci';
 
 /** The options of `media rewrite`, as they were read from the command line. */
 export interface RewriteFlags extends Pick<Parameters<typeof uploadFiles>[1], SharedFlag> {

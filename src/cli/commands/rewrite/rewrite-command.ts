@@ -5,7 +5,7 @@ import type {RewriteFlags} from './reference-printer.ts';
 /** The options that most people need: those that brief help shows. */
 const commonOptions = [
   ...['--write', '--out-dir', '--stdout', '--check', '--links', '--root', '--static'],
-  ...['--allow-missing', '--ndjson', '--journal'],
+  ...['--allow-missing', '--ndjson', '--manifest'],
 ];
 
 export function rewriteCommand(cli: Cli): CliCommand {
@@ -34,10 +34,11 @@ export function rewriteCommand(cli: Cli): CliCommand {
     .addOption(geotagsOption())
     .addOption(concurrencyOption())
     .optionsGroup('Memory:')
+    .option('--manifest <file>', 'take URLs from this file of the repository, and add what is uploaded')
     .option('--journal <file>', "record what was uploaded in this journal instead of this machine's own")
     .option('--no-once', 'upload again what this machine has already uploaded')
     .exclusive('--stdout', '--ndjson', '--template')
-    .exclusive('--journal', '--no-once')
+    .exclusive('--manifest', '--journal', '--no-once')
     .optionsGroup('CI:')
     .addOption(ciOption())
     .examples(

@@ -27,8 +27,8 @@ export interface WrittenFailure {
  * Reports warnings and failures of files: grouped by reason at the end, or at once with --verbose, --json (except for
  * those of the run) or one input.
  */
-export function failureReport({report}: Pick<Invocation, 'report'>) {
-  const isVerbose = report.level === 'verbose';
+export function failureReport({report}: Pick<Invocation, 'report'>, isEachNamed = false) {
+  const isVerbose = isEachNamed || report.level === 'verbose';
   /** By what the files have in common, so that 400,000 of them take no more memory and screen space than 20. */
   const groups = {warning: new Map<string, Group>(), failure: new Map<string, Group>()};
   const others = {warning: 0, failure: 0};

@@ -20,6 +20,11 @@ export interface InputFlags extends InputRequest {
 /** What is remembered of earlier runs, and for later ones. */
 export interface MemoryFlags {
   journal?: string;
+  manifest?: string;
+  /** Whether the manifest is only compared with the inputs. */
+  check?: boolean;
+  /** Whether the entries of files that are gone are removed from the manifest. */
+  prune?: boolean;
   /** Whether this machine's own journal is used; undefined where the profile decides. */
   once?: boolean;
 }

@@ -51,7 +51,12 @@ export class GithubReport {
       this.#ids.add(position, id);
       this.#urls.add(position, printable(url));
       this.#records.add(position, printableJson(json));
-      this.#successes.add(position, row(outcome, target === undefined ? shownId : `[${shownId}](${target})`));
+      // The summary shows what this run has changed.
+      if (outcome.status !== 'skipped')
+        this.#successes.add(
+          position,
+          row(outcome, target === undefined ? shownId : `[${shownId}](${target})`),
+        );
     } else this.#successes.add(position, row(outcome, ''));
   }
 
@@ -98,7 +103,8 @@ export class GithubReport {
     let text = `### media upload\n\n${this.#tally.summary()}\n\n`;
     if (this.#ending !== undefined)
       text += `${markdownText(this.#ending.messageToKeep)} ${markdownText(this.#ending.hint ?? '')}\n\n`;
-    if (this.#tally.total === 0) return Buffer.byteLength(text) <= room ? text : '';
+    const rows = this.#tally.total - this.#tally.fields().skipped;
+    if (rows === 0) return Buffer.byteLength(text) <= room ? text : '';
     text += '| file | status | media |\n|---|---|---|\n';
     let size = Buffer.byteLength(text);
     let printedRows = 0;
@@ -108,7 +114,7 @@ export class GithubReport {
       text += `${line}\n`;
       printedRows += 1;
     }
-    const otherRows = this.#tally.total - printedRows;
+    const otherRows = rows - printedRows;
     return otherRows === 0 ? `${text}\n` : `${text}\n... and ${otherRows} more.\n\n`;
   }
 

@@ -13,6 +13,7 @@ import {omitUndefined} from '../../../lib/object.ts';
 import {commandLine} from '../../hints/command-line.ts';
 import {announceTyping, type Invocation} from '../../session/invocation.ts';
 import type {InputFlags, MemoryFlags, TransferFlags} from './flags.ts';
+import {ownFiles} from './run-memory.ts';
 
 /** The inputs of a run: a stream of sources, and what is known about it beforehand. */
 export interface Inputs {
@@ -48,7 +49,7 @@ export async function openInputs(
     ]);
   const value = options.shard;
   const shard = value === undefined ? undefined : value === 'auto' ? autoShard(host.env) : parseShard(value);
-  const journals = options.journal === undefined ? [] : [options.journal];
+  const journals = (await ownFiles(options, host)).map(({path}) => path);
   const writesFiles = journals.length > 0 || host.fileOf('stdout') !== undefined;
   const context = {
     cwd: host.cwd(),
@@ -138,11 +139,11 @@ export async function typeDecision({types, contentType: typeOption}: TransferFla
 
 /** Throws a usage error if two of the journal, the lists and standard output are the same file. */
 export async function refuseSameFile(
-  {journal, filesFrom = []}: InputFlags & MemoryFlags,
+  {filesFrom = [], ...memory}: InputFlags & MemoryFlags,
   host: Host,
 ): Promise<void> {
   const files = [
-    ...(journal === undefined ? [] : [{what: '--journal', path: journal}]),
+    ...(await ownFiles(memory, host)),
     ...filesFrom.map(path => (path === '-' ? {what: '--files-from -'} : {what: '--files-from', path})),
   ];
   const optionOfFile = new Map<string, string>();
@@ -154,7 +155,7 @@ export async function refuseSameFile(
       path === undefined ? host.fileOf('stdin') : await inodeOf(resolveUserPath(host.cwd(), path), 'file');
     if (identity === undefined) continue;
     const other = optionOfFile.get(identity);
-    if (other !== undefined && (other !== what || what === '--journal')) {
+    if (other !== undefined && (other !== what || what !== '--files-from')) {
       const pathText = path === undefined ? '' : `, ${path}`;
       const hint = 'Use a different file for each.';
       throw new MediaError('usage', `${what} and ${other} are the same file${pathText}.`, {hint});

@@ -15,8 +15,11 @@ export function withoutOwnFiles(journals: readonly string[], host: Host): (sourc
     if (file !== undefined && [output, ...ofJournals].includes(file)) throw new OwnFileError(name);
   };
   const directoryOf = (path: string) => inodeOf(resolveUserPath(host.cwd(), dirname(path)), 'directory');
-  const isLock = async (name: string) => {
-    const journal = journals.filter(path => `${basename(name)}.`.startsWith(`${basename(path)}.lock.`));
+  const isOwnName = async (name: string) => {
+    // The first upload with a manifest creates its journal, so that it has no identity before.
+    const journal = journals.filter(
+      path => basename(name) === basename(path) || `${basename(name)}.`.startsWith(`${basename(path)}.lock.`),
+    );
     const directories = await Promise.all(journal.map(directoryOf));
     return journal.length > 0 && directories.includes(await directoryOf(name));
   };
@@ -24,7 +27,7 @@ export function withoutOwnFiles(journals: readonly string[], host: Host): (sourc
     ...source,
     async open(signal) {
       const {name} = source;
-      if (await isLock(name)) throw new OwnFileError(name);
+      if (await isOwnName(name)) throw new OwnFileError(name);
       const file = await source.open(signal).catch(async error => {
         // Results that nothing was written to yet.
         if (error.code === 'empty_file') await refuseOwn(name, await identityOf(name));

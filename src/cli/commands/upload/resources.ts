@@ -1,14 +1,14 @@
 import type {JournalLookup} from '../../../engine/journal/journal.ts';
 import type {TransferOptions} from '../../../engine/transfer/batch.ts';
 import {transferDefaults} from '../../../engine/transfer/transfer-options.ts';
-import {type MediaError, unlessBug} from '../../../errors.ts';
+import {MediaError, unlessBug} from '../../../errors.ts';
 import type {Stop} from '../../../lib/stop.ts';
 import {certainSize} from '../../../media/pixels/probe.ts';
 import type {Invocation} from '../../session/invocation.ts';
 import type {Session} from '../../session/session.ts';
 import type {Speed} from '../../settings/profile.ts';
 import type {Settings} from '../../settings/settings.ts';
-import type {MemoryFlags, TransferFlags} from './flags.ts';
+import type {InputFlags, MemoryFlags, TransferFlags} from './flags.ts';
 import type {Inputs} from './open-inputs.ts';
 import {openRunJournal, readDryRunMemory} from './run-memory.ts';
 
@@ -19,12 +19,12 @@ export interface Resources {
   /** What is done with an upload of unknown outcome, as the variable and the profile set it. */
   onUnknown?: Settings['onUnknown'] | undefined;
   /** How fast files are sent, as the variables and the profile set it. */
-  speed?: Speed;
+  speed?: Speed | undefined;
 }
 
 /** Opens what the options ask for; what is open already is closed again if something fails. A dry run opens nothing. */
 export async function openResources(
-  options: MemoryFlags & TransferFlags,
+  options: InputFlags & MemoryFlags & TransferFlags,
   invocation: Invocation,
   shard: Inputs['shard'],
   stop: Stop<MediaError>,
@@ -34,13 +34,18 @@ export async function openResources(
     import('../../session/session.ts'),
     import('../../settings/profile.ts'),
   ]);
-  const session = await openSession(invocation, stop);
+  const opened = await openSession(invocation, stop).catch(error => {
+    // A run with a manifest needs a key only if it sends something.
+    if (options.manifest === undefined || error.code !== 'no_key') throw error;
+    return error as MediaError;
+  });
+  const session = opened instanceof MediaError ? undefined : opened;
   try {
-    const speed = await speedSettings(session.settings);
-    const journal = await openRunJournal(options, invocation, {session, shard, stop});
-    return {session, journal, speed, onUnknown: session.settings.onUnknown};
+    const speed = session && (await speedSettings(session.settings));
+    const journal = await openRunJournal(options, invocation, {session: opened, shard, stop});
+    return {session, journal, speed, onUnknown: session?.settings.onUnknown};
   } catch (error) {
-    await session.close();
+    await session?.close();
     throw error;
   }
 }

@@ -4,35 +4,89 @@ import type {Journal, JournalLookup, Scope} from '../../../engine/journal/journa
 import type {Shard} from '../../../engine/sources/find/shard.ts';
 import {MediaError} from '../../../errors.ts';
 import {command, hint} from '../../../hint.ts';
-import type {Host, StopSignal} from '../../../host.ts';
+import type {StopSignal} from '../../../host.ts';
 import {makeDirectory} from '../../../lib/files/durable.ts';
 import {ownershipProblem} from '../../../lib/files/ownership.ts';
 import {omitUndefined} from '../../../lib/object.ts';
 import {systemReason} from '../../../lib/system-code.ts';
-import type {Report} from '../../output/report.ts';
 import type {Invocation} from '../../session/invocation.ts';
 import type {Session} from '../../session/session.ts';
 import type {Settings} from '../../settings/settings.ts';
-import type {MemoryFlags} from './flags.ts';
+import type {InputFlags, MemoryFlags} from './flags.ts';
 
 /** How long a run waits for another one that uses this machine's own journal. */
 const oncePatienceMs = 30_000;
 
-/** Throws a usage error if two journals were requested. */
-export function refuseTwoJournals({journal, once}: MemoryFlags): void {
-  if (journal === undefined || once !== true) return;
-  throw new MediaError('usage', '--once and --journal were given together.', {
-    hint: "--once uses this machine's own journal; leave one of them out.",
-  });
+/** Throws a usage error if options about what is remembered contradict each other. */
+export function refuseContradictions(flags: MemoryFlags & Omit<InputFlags, 'inputs'>): void {
+  const {journal, manifest, check, prune, once, shard, filesFrom} = flags;
+  const memories = {
+    '--once': once === true,
+    '--journal': journal !== undefined,
+    '--manifest': manifest !== undefined,
+  };
+  const onlyWithManifest = {'--check': check, '--prune': prune};
+  const notWithPrune = {
+    '--check': check,
+    '--shard': shard !== undefined,
+    '--files-from': filesFrom !== undefined,
+  };
+  const namesOf = (options: Record<string, boolean | undefined>) =>
+    Object.keys(options).filter(name => options[name]);
+  const refuse = (names: readonly string[], how: string, hint: string): never => {
+    throw new MediaError('usage', `${names.join(' and ')} ${how}.`, {hint});
+  };
+  const [first = '', second] = namesOf(memories);
+  if (second !== undefined)
+    refuse([first, second], 'were given together', 'Each is a memory of its own; leave one of them out.');
+  const [lonely] = manifest === undefined ? namesOf(onlyWithManifest) : [];
+  if (lonely !== undefined) refuse([lonely], 'was given without --manifest', 'Add --manifest FILE.');
+  const [partial] = prune ? namesOf(notWithPrune) : [];
+  if (partial !== undefined) refuse(['--prune', partial], 'were given together', `Leave one of them out.`);
 }
 
-/** Opens the journal of a run for its service and its part of the inputs; undefined without a journal. */
+/** The files that a run may write, with the options that name them. */
+export async function ownFiles(
+  {journal, manifest}: MemoryFlags,
+  host: Invocation['host'],
+): Promise<{what: string; path: string}[]> {
+  if (journal !== undefined) return [{what: '--journal', path: journal}];
+  if (manifest === undefined) return [];
+  const {manifestPath} = await import('../../../engine/manifest/manifest-store.ts');
+  const journalPath = `${await manifestPath(manifest, host)}.journal`;
+  return [
+    {what: '--manifest', path: manifest},
+    {what: 'The journal of the manifest', path: journalPath},
+  ];
+}
+
+/**
+ * Opens the journal of a run for its service and its part of the inputs; undefined without a journal. In place of the
+ * session, a run with a manifest may have the error that keeps it from sending.
+ */
 export async function openRunJournal(
-  flags: MemoryFlags,
-  {host, report}: {host: Host; report: Pick<Report, 'note'>},
-  {session, shard, stop}: {session: Session; shard: Shard | undefined; stop: StopSignal},
+  flags: MemoryFlags & Partial<InputFlags>,
+  invocation: Pick<Invocation, 'host' | 'globals'> & {report: Pick<Invocation['report'], 'note'>},
+  {session, shard, stop}: {session: Session | MediaError; shard: Shard | undefined; stop: StopSignal},
 ): Promise<Journal | undefined> {
-  const {journal} = flags;
+  const {host, report} = invocation;
+  const {journal, manifest} = flags;
+  if (manifest !== undefined) {
+    const isOpen = !(session instanceof MediaError);
+    const [{openManifest}, {inputCoverage}] = await Promise.all([
+      import('../../../engine/manifest/run-manifest.ts'),
+      import('../../../engine/sources/find/expand.ts'),
+    ]);
+    return openManifest(manifest, host, {
+      service: isOpen ? session.identity : await configuredService(invocation),
+      identify: () => (isOpen ? session.client.serviceId(stop) : Promise.reject(session)),
+      unsendable: isOpen ? undefined : session,
+      prunes: flags.prune ? inputCoverage(flags, host.cwd()) : undefined,
+      note: text => report.note(text),
+      stop,
+    });
+  }
+  if (session instanceof MediaError) throw session;
   const {identity, settings} = session;
   const {account, profile, profileName} = settings;
   if (journal === undefined && !(flags.once ?? profile.once === 'true')) return undefined;
@@ -59,20 +113,27 @@ export async function openRunJournal(
 
 /** Reads the journal for a dry run, without opening the service. Without a base URL, the scopes are not compared. */
 export async function readDryRunMemory(
-  {journal, once}: MemoryFlags,
+  {journal, once, manifest, check}: MemoryFlags,
   invocation: Invocation,
   {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
 ): Promise<{journal?: JournalLookup | undefined; onUnknown?: Settings['onUnknown'] | undefined}> {
   const {host, globals} = invocation;
-  if (journal === undefined && once === false) return {};
+  const ofManifest = async (service?: string) => {
+    const {lookUpInManifest} = await import('../../../engine/manifest/run-manifest.ts');
+    return lookUpInManifest(manifest ?? '', host, {service, check});
+  };
+  if (check) return {journal: await ofManifest()};
+  if (journal === undefined && manifest === undefined && once === false) return {};
   const {resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(host, globals, {readKey: false});
   const {speedSettings} = await import('../../settings/profile.ts');
   // Nothing is sent, but a wrong value is found.
   await speedSettings(settings);
-  if (journal === undefined && !(once ?? settings.profile.once === 'true')) return {};
+  if (manifest === undefined && journal === undefined && !(once ?? settings.profile.once === 'true'))
+    return {};
   const {account, onUnknown} = settings;
   const identity = await identityOf(settings, host);
+  if (manifest !== undefined) return {journal: await ofManifest(identity), onUnknown};
   const isEmbedded = settings.baseUrl?.kind === 'embedded';
   const {readLookup} = await import('../../../engine/journal/journal.ts');
   const ask = async <Result>(question: (session: Session) => Promise<Result>) => {
@@ -90,6 +151,15 @@ export async function readDryRunMemory(
   const path = journal ?? (scope && (await ownJournal(host, scope.service, settings.profileName)));
   const lookup = path === undefined ? undefined : readLookup(path, host, scope, isEmbedded ? {} : questions);
   return {journal: await lookup, onUnknown};
+}
+
+/** The service that the settings name, without a key. */
+async function configuredService({
+  host,
+  globals,
+}: Pick<Invocation, 'host' | 'globals'>): Promise<string | undefined> {
+  const {resolveSettings} = await import('../../settings/settings.ts');
+  return identityOf(await resolveSettings(host, globals, {readKey: false}), host);
 }
 
 /** How a journal identifies the service of the settings; undefined without a base URL or an embedded service yet. */

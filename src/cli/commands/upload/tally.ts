@@ -16,6 +16,8 @@ export class Tally {
   readonly #counts = {uploaded: 0, skipped: 0, checked: 0, mismatched: 0, failed: 0, unknown: 0};
   readonly #codes = new Set<ErrorCode>();
   readonly #dryRun: boolean;
+  /** What is said of the files that a dry run would send. */
+  readonly #sendable: string;
   /** What passed the checks of a dry run: all files, those of each content type, and those without their location. */
   readonly #sums = new Map<string, Sum>();
   /** How many files were left out by walks; they are not inputs. */
@@ -24,8 +26,9 @@ export class Tally {
   #unrecorded = 0;
   #withoutUrl = 0;
 
-  constructor(dryRun = false) {
+  constructor({dryRun = false, manifest}: {dryRun?: boolean; manifest?: string} = {}) {
     this.#dryRun = dryRun;
+    this.#sendable = manifest === undefined ? 'checked' : 'will be uploaded';
   }
 
   /** `noUrl`: why a stored file counts as a failure. */
@@ -81,7 +84,7 @@ export class Tally {
     const {uploaded, skipped, checked, mismatched, failed, unknown} = this.#counts;
     const parts = this.#dryRun
       ? [
-          `${checked} checked`,
+          `${checked} ${this.#sendable}`,
           skipped + unknown > 0 && `${skipped} uploaded before`,
           unknown > 0 && `${unknown} unknown`,
           `${failed} failed`,
@@ -96,12 +99,20 @@ export class Tally {
     return [...parts, this.leftOut > 0 && leftOut].filter(Boolean).join(', ');
   }
 
+  /** What `--check` has found. */
+  checkSummary(manifest = ''): string {
+    const {skipped} = this.#counts;
+    if (skipped === this.total) return `${manifest} is up to date: ${countText(skipped, 'file')}.`;
+    const found = `${this.total - skipped} of ${countText(this.total, 'file')} missing, changed or unknown`;
+    return `${manifest}: ${found}. Run the command without --check, and commit ${manifest}.`;
+  }
+
   /** The counts for programs. */
   fields(): Record<Outcome['status'], number> {
     return {...this.#counts};
   }
 
-  /** The exit status of the batch (docs/design/contract.md, "Exit status"). */
+  /** The exit status of the batch (docs/errors.md). */
   exitStatus(): number {
     const {uploaded, skipped, checked, unknown} = this.#counts;
     const statuses = new Set<number>([...this.#codes].map(code => exitStatusOf[code]));

@@ -18,7 +18,7 @@ import {type UploadFlags, uploadDefaults} from './flags.ts';
 /** The options that most people need: those that brief help shows. */
 const commonOptions = [
   ...['--recursive', '--exclude', '--clipboard', '--format', '--json', '--ndjson', '--template'],
-  ...['--dry-run', '--journal', '--once'],
+  ...['--dry-run', '--once', '--manifest'],
 ];
 
 export function uploadCommand(cli: Cli): CliCommand {
@@ -78,12 +78,16 @@ export function uploadCommand(cli: Cli): CliCommand {
         .default(undefined, 'only a different size is a warning'),
     )
     .optionsGroup('Memory:')
-    .option('--journal <file>', 'record uploads, and continue there next time')
     .option('--once', 'skip what this machine has already uploaded')
+    .option('--manifest <file>', 'skip what this file of the repository records, and add what is uploaded')
+    .option('--check', 'send nothing; fail if the manifest lacks a file as it is now')
+    .option('--prune', 'remove files that are gone from the manifest')
+    .option('--journal <file>', 'record uploads, and continue there next time')
     .option('--no-once', 'ignore the once setting of the profile')
     .examples(
       [
         'media upload photo.png',
+        'media upload -r ./assets --manifest media.json',
         'media upload *.jpg --format url',
         "media upload -r ./assets --exclude '*.psd' --ndjson | jq -r .url",
         'curl -s https://example.com/cat.png | media upload - --name cat.png',
@@ -93,7 +97,8 @@ export function uploadCommand(cli: Cli): CliCommand {
     .runs(async (options: Omit<UploadFlags, 'inputs'>, invocation, inputs: string[]) => {
       const format = await chosenFormat(options, invocation);
       const {startRun} = await import('./upload-files.ts');
-      return startRun({...options, inputs}, invocation, {format});
+      const flags = options.check ? {...options, dryRun: true} : options;
+      return startRun({...flags, inputs}, invocation, {format});
     });
 }
 

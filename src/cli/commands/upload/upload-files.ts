@@ -15,7 +15,8 @@ export async function uploadFiles(
   const clipboard = files === 'clipboard';
   const {source = filesIn(invocation.host.cwd())} = flags;
   const inputFlags = {clipboard, source, inputs: clipboard ? [] : files};
-  const once = flags.journal === undefined && flags.once !== false;
+  const {journal, manifest} = flags;
+  const once = journal === undefined && manifest === undefined && flags.once !== false;
   const outcomes: Outcome[] = [];
   const status = await startRun({...uploadDefaults, ...flags, ...inputFlags, once}, invocation, {outcomes});
   return {status, outcomes};

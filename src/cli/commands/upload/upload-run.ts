@@ -1,3 +1,4 @@
+import type {JournalManifest} from '../../../engine/journal/journal.ts';
 import {emptyUrl, noUrlError, publicUrl} from '../../../engine/service/record.ts';
 import {
   type LeftOut,
@@ -21,7 +22,7 @@ import type {GithubReport} from './github.ts';
 import {type Inputs, openInputs, refuseSameFile, typeDecision} from './open-inputs.ts';
 import {closeResources, openResources, transferOptions} from './resources.ts';
 import {retryAdvice} from './retry-advice.ts';
-import {refuseTwoJournals} from './run-memory.ts';
+import {refuseContradictions} from './run-memory.ts';
 import {refuseNothing, Tally, unfollowedText} from './tally.ts';
 
 /** A stopping run waits 5 s for responses, so a longer pause means a disk that hangs; in milliseconds. */
@@ -53,9 +54,9 @@ export class UploadRun {
     this.#options = options;
     this.#invocation = invocation;
     this.#output = output;
-    this.tally = new Tally(options.dryRun);
+    this.tally = new Tally(options);
     this.#retryAdvice = retryAdvice(options, invocation);
-    this.#failures = failureReport(invocation);
+    this.#failures = failureReport(invocation, options.check);
   }
 
   /** With a report to a CI system, that is told of every outcome. */
@@ -132,7 +133,7 @@ export class UploadRun {
 
   async #upload(): Promise<void> {
     const contentType = await typeDecision(this.#options);
-    refuseTwoJournals(this.#options);
+    refuseContradictions(this.#options);
     await refuseSameFile(this.#options, this.#invocation.host);
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
     if (inputs.empty) {
@@ -142,8 +143,9 @@ export class UploadRun {
       return;
     }
     const {several, shard} = inputs;
-    const {dryRun = false} = this.#options;
-    if ('format' in this.#output) {
+    const {dryRun = false, check} = this.#options;
+    // The lines about a check for people are those of failures.
+    if ('format' in this.#output && !(check && this.#output.format === 'table')) {
       const {host, stdout, report} = this.#invocation;
       const {Results} = await import('../../output/results/results.ts');
       const isVerbose = report.level === 'verbose';
@@ -156,7 +158,8 @@ export class UploadRun {
       },
     );
     const {session} = resources;
-    this.#journal = resources.journal?.reader.displayPath;
+    this.#journal = resources.journal?.displayPath;
+    const manifest = resources.journal?.manifest;
     const display = await watchUpload(this.#invocation, inputs, this.tally, (name, message, ofSeveral) =>
       this.#failures.warn(name, message, several, ofSeveral),
     );
@@ -184,7 +187,7 @@ export class UploadRun {
       this.#invocation.report.failure(this.#inputFailure);
     if (inputs.unfollowedLinks?.size) this.#invocation.report.note(unfollowedText(inputs.unfollowedLinks));
     if (this.#signal === undefined) refuseNothing(this.tally, this.#options);
-    await this.#conclude(session, inputs);
+    await this.#conclude(session, inputs, manifest);
   }
 
   /** An error that is not of a single file, with the options of this run in its hint. */
@@ -236,16 +239,24 @@ export class UploadRun {
     await this.#results?.add(input);
   }
 
-  async #conclude(session: Session | undefined, {several}: Inputs): Promise<void> {
+  async #conclude(
+    session: Session | undefined,
+    {several}: Inputs,
+    manifest: JournalManifest | undefined,
+  ): Promise<void> {
     const {report} = this.#invocation;
     if (session?.settings.baseUrl?.kind === 'embedded' && this.tally.fields().uploaded > 0) {
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
     }
-    if (several && this.#options.dryRun) for (const line of this.tally.sums()) report.note(line);
+    if (several && this.#options.dryRun && !this.#options.check)
+      for (const line of this.tally.sums()) report.note(line);
     this.#failures.end();
-    if ('outcomes' in this.#output) return;
-    for (const line of this.#advice(several)) report.note(line);
-    if (several) report.note(this.tally.summary());
+    if ('format' in this.#output) {
+      for (const line of this.#advice(several)) report.note(line);
+      if (this.#options.check) report.note(this.tally.checkSummary(manifest?.displayPath));
+      else if (several) report.note(this.tally.summary());
+    }
+    if (manifest?.change !== undefined) report.note(`${manifest.displayPath}: ${manifest.change}`);
   }
 
   /** Suggests how to retry what failed. After a signal, only a journal knows what is left. */
@@ -260,7 +271,7 @@ export class UploadRun {
 
   #exitStatus(): ExitStatus {
     const {stdout, report} = this.#invocation;
-    const status = this.tally.exitStatus();
+    const status = Math.min(this.tally.exitStatus(), this.#options.check ? 1 : 7);
     const isRecorded = this.#journal !== undefined || !this.tally.isAnyStored;
     const journal = isRecorded ? undefined : 'With --journal FILE, a journal records what was stored.';
     const hint = status === 0 ? this.tally.outputHint : journal;

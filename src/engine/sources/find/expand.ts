@@ -1,14 +1,16 @@
+import {relative, resolve} from 'node:path';
 import {MediaError, refuseStdinTwice} from '../../../errors.ts';
 import {command, hint, option} from '../../../hint.ts';
 import type {StopSignal} from '../../../host.ts';
-import {toText} from '../../../lib/files/typed-path.ts';
+import {isBelow, toText} from '../../../lib/files/typed-path.ts';
 import {itemsUnlessStopped, Stop} from '../../../lib/stop.ts';
 import {webUrlError} from '../open/file-source.ts';
 import type {Source} from '../open/source.ts';
 import {type ListContext, Lists} from './name-lists.ts';
 import {type Candidate, Finder, type UnfollowedLink} from './named-inputs.ts';
 import {seenIn} from './seen.ts';
-import {compileFilters, isPattern} from './walk/patterns.ts';
+import {fromPath} from './walk/names.ts';
+import {compileFilters, compileGlob, isPattern} from './walk/patterns.ts';
 
 /** The inputs of a command line. */
 export interface InputRequest {
@@ -74,6 +76,22 @@ export async function* expandInputs(request: InputRequest, context: InputContext
   } finally {
     lists?.close();
   }
+}
+
+/** Whether inputs mean the file at an absolute path, if there is one. */
+export function inputCoverage(
+  {inputs = [], recursive = false}: Partial<InputRequest>,
+  cwd: string,
+): (path: string) => boolean {
+  const covers = inputs.map(input => {
+    const glob = compileGlob(input, recursive);
+    const base = resolve(cwd, toText(glob.base));
+    return (path: string) =>
+      (isPattern(input) && isBelow(path, base) && glob.takes(fromPath(relative(base, path)))) ||
+      isBelow(path, resolve(cwd, input)) ||
+      path === resolve(cwd, input);
+  });
+  return path => covers.some(coversPath => coversPath(path));
 }
 
 function checkRequest({inputs, filesFrom: lists = [], name}: InputRequest): void {

@@ -24,7 +24,7 @@ async function openOnce(directory: string, onWait: (elapsedMs: number) => Promis
     },
   };
   const host = hostIn(directory, {clock, env: {XDG_STATE_HOME: directory}, platform: 'linux'});
-  const invocation = {host, report: {note: () => {}}};
+  const invocation = {host, report: {note: () => {}}, globals: {}};
   const stop = new AbortController().signal;
   const journal = await openRunJournal({}, invocation, {session, shard: undefined, stop}).catch(
     (error: unknown) => ({error: inWords(error), elapsedMs}),

@@ -117,7 +117,7 @@ it('parts of different services: neither merged nor checked together', async () 
   ]) {
     expect(await sandbox.run(['journal', ...command])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining(`j is a journal of ${service.url}, and k of ${other.service.url}.`),
+      stderr: expect.stringContaining(`j belongs to ${service.url}, and k to ${other.service.url}.`),
     });
   }
 });

@@ -4,7 +4,7 @@ import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
 import {errorLines, sandboxFor} from '../../../engine/service/program.ts';
 import {needPrograms, notRun} from '../../../support/installed.ts';
-import {fixture, mediaCommand} from '../../../support/media.ts';
+import {fixture, mediaCommand, needNode} from '../../../support/media.ts';
 import {patienceMs} from '../../../support/patience.ts';
 import {
   fullListener,
@@ -46,29 +46,37 @@ describe.each<[string, () => Promise<SilentPeer>, (peer: SilentPeer) => [string,
   });
 });
 
-test('a name server that is silent, --deadline: ends as deadline_exceeded', async context => {
-  needPrograms(context, ['unshare', 'mount']);
-  if (!('execve' in process)) notRun(context, 'this Node waits for the look-up before it ends');
-  const address = await silentNameServer();
-  if (address === undefined) notRun(context, 'port 53 may not be listened on here');
-  const box = await sandboxFor('https://media.example');
-  const resolver = join(box.directory, 'resolv.conf');
-  await writeFile(resolver, `nameserver ${address}\n`);
-  const script = 'mount --bind "$0" /etc/resolv.conf || exit 77; exec "$@"';
-  const command = ['upload', photo, '--deadline', '4s', '--json'];
-  const {stdout, stderr, exitCode} = await execa(
-    'unshare',
-    ['--map-root-user', '--mount', 'sh', '-c', script, resolver, ...mediaCommand, ...command],
-    {
-      timeout: patienceMs,
-      cwd: box.directory,
-      env: box.env,
-      extendEnv: false,
-      reject: false,
-      stripFinalNewline: false,
-    },
-  );
-  if (exitCode === 77) notRun(context, `a file may not be mounted here (${stderr.trim()})`);
-  expect(errorLines(stderr)).toMatchObject([{code: 'deadline_exceeded'}]);
-  expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+describe.each([
+  ['here', {}],
+  // There, Node has no execve to offer, although it has a function of that name.
+  ['as on Windows', {NODE_OPTIONS: '--require=./windows.cjs'}],
+])('a name server that is silent, %s', (_, variables) => {
+  test('--deadline: ends as deadline_exceeded', async context => {
+    needPrograms(context, ['unshare', 'mount']);
+    needNode(context);
+    if (!('execve' in process)) notRun(context, 'this Node waits for the look-up before it ends');
+    const address = await silentNameServer();
+    if (address === undefined) notRun(context, 'port 53 may not be listened on here');
+    const box = await sandboxFor('https://media.example', variables);
+    const at = (name: string) => join(box.directory, name);
+    await writeFile(at('resolv.conf'), `nameserver ${address}\n`);
+    await writeFile(at('windows.cjs'), `Object.defineProperty(process, 'platform', {value: 'win32'});`);
+    const script = 'mount --bind "$0" /etc/resolv.conf || exit 77; exec "$@"';
+    const command = ['upload', photo, '--deadline', '4s', '--json'];
+    const {stdout, stderr, exitCode} = await execa(
+      'unshare',
+      ['--map-root-user', '--mount', 'sh', '-c', script, at('resolv.conf'), ...mediaCommand, ...command],
+      {
+        timeout: patienceMs,
+        cwd: box.directory,
+        env: box.env,
+        extendEnv: false,
+        reject: false,
+        stripFinalNewline: false,
+      },
+    );
+    if (exitCode === 77) notRun(context, `a file may not be mounted here (${stderr.trim()})`);
+    expect(errorLines(stderr)).toMatchObject([{code: 'deadline_exceeded'}]);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+  });
 });

@@ -9,7 +9,7 @@ import {uploadStories} from '../uploads.ts';
 const most = 12;
 
 async function documented(name: string): Promise<number> {
-  const text = await readFile(new URL('../../../../docs/guarantees.md', import.meta.url), 'utf8');
+  const text = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
   const row = text.split('\n').find(line => line.startsWith(`| ${name} |`));
   return Number(/\| ([\d,]+) \|$/.exec(row ?? '')?.[1]?.replaceAll(',', ''));
 }
@@ -19,7 +19,7 @@ test.each([...uploadStories, ...directoryStories])('power cuts during $name', sl
   expect(broken).toEqual([]);
   // The figure of the documentation is a round one.
   const told = await documented(story.name);
-  const facts = `docs/guarantees.md says ${told}; the changes were\n${changes.join('\n')}`;
+  const facts = `test/README.md says ${told}; the changes were\n${changes.join('\n')}`;
   expect(states, facts).toBeGreaterThanOrEqual(told);
   expect(states, facts).toBeLessThan(1.5 * told);
 });

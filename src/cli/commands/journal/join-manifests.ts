@@ -1,0 +1,82 @@
+import {createHash} from 'node:crypto';
+import {dirname, join} from 'node:path';
+import {commonScope} from '../../../engine/journal/journal.ts';
+import {type Manifest, parseManifest, sidesOf} from '../../../engine/manifest/manifest-file.ts';
+import {manifestPath, readManifestText, writeManifest} from '../../../engine/manifest/manifest-store.ts';
+import {mergeManifests} from '../../../engine/manifest/merge-manifests.ts';
+import {parseRecord} from '../../../engine/service/record.ts';
+import {MediaError} from '../../../errors.ts';
+import {openStream} from '../../../lib/files/read-text.ts';
+import {shellQuoted} from '../../../lib/shell.ts';
+import type {ExitStatus, Invocation} from '../../session/invocation.ts';
+
+/**
+ * Writes what several manifests know to one file, and keeps what that file knows. A manifest with conflict markers of
+ * git counts as two. Rejects, and writes nothing, if they have two contents for a file, and the disk has neither.
+ */
+export async function joinManifests(
+  {files, hasInputs, output}: {files: readonly string[]; hasInputs: boolean; output: string},
+  {host, report}: Invocation,
+): Promise<ExitStatus> {
+  if (hasInputs)
+    throw new MediaError('usage', 'Inputs after -- are checked with journals only.', {
+      hint: `To check files with a manifest: media upload --manifest ${shellQuoted(output)} --check ./assets`,
+    });
+  const directory = dirname(await manifestPath(output, host));
+  const hashOf = (key: string) => hashOfFile(join(directory, key));
+  const text = (await readManifestText(output, host)) ?? '';
+  const parts: {displayPath: string; scope: Manifest}[] = [];
+  for (const displayPath of new Set([output, ...files])) {
+    const read = displayPath === output ? text : await readManifestText(displayPath, host);
+    if (read === undefined)
+      throw new MediaError('file_missing', `The manifest ${displayPath} does not exist.`, {
+        hint: 'Check its name. Nothing was written.',
+      });
+    const sides = read === '' && displayPath === output ? [] : sidesOf(read);
+    for (const side of sides) parts.push({displayPath, scope: parseManifest(side, displayPath)});
+  }
+  commonScope(parts);
+  const [first, ...others] = parts.map(({scope}) => scope);
+  if (first === undefined) return 0;
+  let joined: Manifest = {...first, text};
+  const conflicts = new Set<string>();
+  for (const other of others) {
+    const {manifest, undecided} = await mergeManifests(undefined, other, joined, hashOf);
+    for (const key of undecided) conflicts.add(key);
+    for (const [key, entry] of other.files) {
+      const ids = [entry, joined.files.get(key) ?? entry].map(({record}) => idIn(record));
+      if (entry.sha256 === manifest.files.get(key)?.sha256 && ids[0] !== ids[1])
+        report.note(`${key} is stored twice with the same content, as ${ids.sort().join(' and ')}.`);
+    }
+    joined = manifest;
+  }
+  for (const key of conflicts) {
+    if ((await hashOf(key)) === joined.files.get(key)?.sha256) continue;
+    throw new MediaError(
+      'journal_unproven',
+      `${key} has two contents in these manifests, and the file has neither.`,
+      {
+        hint: 'Nothing was written. Restore one of them, or delete the lines of both: the next run uploads the file.',
+      },
+    );
+  }
+  await writeManifest(output, joined, host, hashOf);
+  const {files: known, unknown} = joined;
+  report.note(`${output}: ${known.size} ${known.size === 1 ? 'file' : 'files'}, ${unknown.size} unknown.`);
+  return 0;
+}
+
+function idIn(record: string): string | undefined {
+  const received = parseRecord(record);
+  return 'record' in received ? received.record.id : undefined;
+}
+
+async function hashOfFile(path: string): Promise<string | undefined> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of await openStream(path)) hash.update(chunk);
+  } catch {
+    return undefined;
+  }
+  return hash.digest('hex');
+}

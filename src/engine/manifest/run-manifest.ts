@@ -1,0 +1,299 @@
+import {dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
+import {MediaError, throwAs} from '../../errors.ts';
+import {fact, type Hint, hint, option, phrase} from '../../hint.ts';
+import type {Host} from '../../host.ts';
+import {syncDirectory} from '../../lib/files/durable.ts';
+import {toText} from '../../lib/files/typed-path.ts';
+import {type Loose, omitUndefined} from '../../lib/object.ts';
+import {isMissing} from '../../lib/system-code.ts';
+import {
+  formatHeader,
+  formatTransition,
+  type IndexRow,
+  type InputVariant,
+  type Journal,
+  type JournalLookup,
+  type JournalManifest,
+  type JournalOptions,
+  type JournalReader,
+  openJournal,
+  type PriorUpload,
+  pathKey,
+  readLookup,
+  type UploadLine,
+} from '../journal/journal.ts';
+import {publicUrl} from '../service/record.ts';
+import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
+import {addUnknown, type Manifest, type ManifestEntry} from './manifest-file.ts';
+import {manifestPath, readManifest, writeManifest} from './manifest-store.ts';
+
+export interface ManifestOptions {
+  /** The service of the run, for a new manifest. */
+  service?: string | undefined;
+  /** The error for a file that is to be sent, if the run cannot send any. */
+  unsendable?: MediaError | undefined;
+  /** Whether a file fails with `manifest_outdated` unless the manifest knows it as it is. */
+  check?: boolean | undefined;
+  /** Whether the entry of a path is removed if its file is gone. */
+  prunes?: ((path: string) => boolean) | undefined;
+  /** Receives a sentence for the user. */
+  note?: ((text: string) => void) | undefined;
+}
+
+/** The manifest of a run: it is the beginning of the run's journal, and is written from that journal at the end. */
+export class RunManifest implements JournalManifest {
+  readonly displayPath: string;
+  /** The journal beside the file itself. */
+  readonly journalPath: string;
+  /** What the run has changed, as a phrase; undefined before the manifest is written. */
+  change: string | undefined;
+  readonly #host: Host;
+  readonly #options: ManifestOptions;
+  /** The directory of the file itself, as the user names it, if that leads there. */
+  readonly #directory: string;
+  #manifest: Manifest;
+  /** The stored content of each file, beside that of the journal. */
+  readonly #sightings: StoredFile[] = [];
+  /** All keys, by what they are without case and Unicode form. */
+  readonly #spellings = new Map<string, string[]>();
+  /** The keys of sources that are not files. */
+  readonly #streams = new Set<string>();
+
+  private constructor(
+    displayPath: string,
+    place: {path: string; directory: string},
+    host: Host,
+    options: ManifestOptions,
+  ) {
+    this.displayPath = displayPath;
+    this.journalPath = `${resolve(host.cwd(), displayPath) === place.path ? displayPath : place.path}.journal`;
+    this.#host = host;
+    this.#options = options;
+    this.#directory = place.directory;
+    this.#manifest = {service: options.service ?? '', files: new Map(), unknown: new Map(), text: ''};
+  }
+
+  /** `displayPath`: the path as the user wrote it. */
+  static async at(displayPath: string, host: Host, options: ManifestOptions = {}): Promise<RunManifest> {
+    const path = await manifestPath(displayPath, host);
+    const named = dirname(resolve(host.cwd(), displayPath));
+    const target = await host.files.realpath(named).catch(() => undefined);
+    const directory = target === dirname(path) ? named : dirname(path);
+    return new RunManifest(displayPath, {path, directory}, host, options);
+  }
+
+  async load(): Promise<Buffer> {
+    if (this.#options.prunes !== undefined) await refuseSparseCheckout(this.#directory, this.#host);
+    const manifest = await readManifest(this.displayPath, this.#host);
+    if (manifest === undefined) return Buffer.alloc(0);
+    this.#manifest = manifest;
+    for (const key of manifest.files.keys()) this.#addSpelling(key);
+    return Buffer.from(seedOf(manifest));
+  }
+
+  async keyOf({name, nameBytes}: Source, {path, stat}: OpenSource): Promise<string> {
+    const refuse = (message: Hint, advice: Hint) => new MediaError('usage', message, {hint: advice});
+    if (stat === undefined || path === undefined) {
+      if (name === '-') throw refuse('Standard input has no name.', hint`Name it with ${option('name')}.`);
+      this.#streams.add(name);
+      return name;
+    }
+    if (nameBytes !== undefined || typeof path !== 'string')
+      throw refuse(phrase`${fact('subject', name, 'was')} not sent: its name is not UTF-8.`, 'Rename it.');
+    const below = relative(this.#directory, path);
+    const subject = fact('subject', name, 'is');
+    if (isAbsolute(below))
+      throw refuse(
+        phrase`${subject} not on the drive of ${this.displayPath}.`,
+        'Use a manifest on its drive.',
+      );
+    return this.#spellingOf(below.split(sep).join('/'), stat);
+  }
+
+  /** The key that the file has under another spelling; else its path in NFC, unless that is another file. */
+  async #spellingOf(path: string, {dev, ino}: FileStat): Promise<string> {
+    const {files} = this.#host;
+    const spellings = this.#spellings.get(fold(path)) ?? [];
+    const isAt = async (key: string) => {
+      const stats = await files.stat(join(this.#directory, key), {bigint: true}).catch(() => undefined);
+      return stats && stats.dev === dev && stats.ino === ino;
+    };
+    if (spellings.includes(path)) return path;
+    for (const key of spellings) if (await isAt(key)) return key;
+    const composed = path.normalize('NFC');
+    const key = (await isAt(composed)) === false ? path : composed;
+    const others = spellings.join(', ');
+    if (others !== '')
+      this.#options.note?.(`${this.displayPath} has ${others} and ${key}: only the spelling differs.`);
+    this.#addSpelling(key);
+    return key;
+  }
+
+  #addSpelling(key: string): void {
+    this.#spellings.set(fold(key), [...(this.#spellings.get(fold(key)) ?? []), key]);
+  }
+
+  found(
+    {path, size, contentType, transform}: InputVariant,
+    sha256: string | undefined,
+    prior: PriorUpload | undefined,
+  ) {
+    const key = String(path);
+    if (this.#options.check) this.#requireKnown(key, sha256, prior);
+    if (prior === undefined && this.#options.unsendable !== undefined) throw this.#options.unsendable;
+    if (prior?.status === 'done' && sha256 !== undefined)
+      this.#sightings.push({key, content: {sha256, size, contentType, transform}, entry: prior.entry});
+  }
+
+  #requireKnown(key: string, sha256: string | undefined, prior: PriorUpload | undefined): void {
+    const known = this.#manifest.files.get(key);
+    if (prior?.status === 'done' && known?.sha256 === sha256) return;
+    const how = known === undefined ? 'not in' : 'not as in';
+    const isUnknown = prior?.status === 'unknown';
+    const what = isUnknown ? 'unknown: it was sent, and may be stored' : `${how} ${this.displayPath}`;
+    throw new MediaError('manifest_outdated', phrase`${fact('subject', key, 'is')} ${what}.`);
+  }
+
+  async write(reader: JournalReader, isComplete: boolean): Promise<void> {
+    const before = this.#manifest;
+    const [files, unknown] = [new Map(before.files), new Map(before.unknown)];
+    const hashes = new Map<string, string>();
+    for (const {key, content, entry} of [...(await uploadsIn(reader)), ...this.#sightings]) {
+      const old = files.get(key);
+      const known = omitUndefined({...content, stdin: this.#streams.has(key) || undefined});
+      hashes.set(key, content.sha256);
+      if (entry.state === 'unknown') addUnknown(unknown, key, known);
+      if (entry.state !== 'done') continue;
+      if (old === undefined || contentText(old) !== contentText(content)) {
+        const {record, json} = await reader.recordOf(entry);
+        files.set(key, {
+          ...omitUndefined({url: publicUrl(record), others: old?.others}),
+          ...known,
+          record: json,
+        });
+      }
+      // What is unknown in the manifest is sent again only if the user allows it.
+      const isNew = entry.offset >= 0;
+      for (const [other, {sha256}] of unknown) if (isNew && sha256 === content.sha256) unknown.delete(other);
+    }
+    await this.#prune(files);
+    const {serviceId = before.serviceId} = reader.index;
+    const after = {...before, ...omitUndefined({serviceId}), files, unknown};
+    this.change = changeText(before.files, files);
+    if (files.size + unknown.size > 0 || before.text !== '')
+      await writeManifest(this.displayPath, after, this.#host, async key => hashes.get(key));
+    if (isComplete) await this.#removeJournal();
+  }
+
+  /** Removes it durably: if it came back after a power cut, it would bring back what was forgotten since. */
+  async #removeJournal(): Promise<void> {
+    const {cwd, files} = this.#host;
+    const path = resolve(cwd(), this.journalPath);
+    const removal = files.rm(path, {force: true}).then(() => syncDirectory(dirname(path), files));
+    await removal.catch(throwAs('journal_failed', `The journal ${this.journalPath} could not be removed`));
+  }
+
+  async #prune(files: Map<string, ManifestEntry>): Promise<void> {
+    const {prunes = () => false} = this.#options;
+    const isGone = (path: string) => this.#host.files.lstat(path).then(() => false, isMissing);
+    for (const [key, {stdin}] of files) {
+      const path = join(this.#directory, key);
+      if (!stdin && prunes(path) && (await isGone(path)) && !(await isGone(dirname(path)))) files.delete(key);
+    }
+  }
+}
+
+/** Opens the journal of a run with a manifest, which closing it writes. */
+export async function openManifest(
+  displayPath: string,
+  host: Host,
+  {identify, stop, ...options}: ManifestOptions & Pick<JournalOptions, 'identify' | 'stop'>,
+): Promise<Journal> {
+  const manifest = await RunManifest.at(displayPath, host, options);
+  const {service, note} = options;
+  const scope = omitUndefined({scope: service === undefined ? undefined : {service}});
+  return openJournal(manifest.journalPath, host, {...scope, paths: false, identify, stop, note, manifest});
+}
+
+/** Reads a manifest and its journal for a run that sends nothing. */
+export async function lookUpInManifest(
+  displayPath: string,
+  host: Host,
+  options: ManifestOptions,
+): Promise<JournalLookup | undefined> {
+  const manifest = await RunManifest.at(displayPath, host, options);
+  const {service} = options;
+  return readLookup(manifest.journalPath, host, service === undefined ? undefined : {service}, {manifest});
+}
+
+/** What a manifest knows of the content of a file. */
+type Content = Loose<Pick<ManifestEntry, 'sha256' | 'size' | 'contentType' | 'transform'>>;
+
+/** A file of a run: its content, and the upload that has stored it, or may have. */
+interface StoredFile {
+  key: string;
+  content: Content;
+  entry: IndexRow;
+}
+
+function contentText({sha256, size, contentType, transform}: Content): string {
+  return [sha256, size, contentType, transform].join(' ');
+}
+
+function fold(key: string): string {
+  return key.normalize('NFC').toLowerCase();
+}
+
+/** What a manifest knows, as the lines of a journal. */
+function seedOf({service, serviceId, files, unknown}: Manifest): string {
+  const lines = new Set([formatHeader({service, ...omitUndefined({serviceId})})]);
+  for (const [path, {record, ...entry}] of files) {
+    const key = contentText(entry);
+    lines.add(formatTransition({event: 'hashed', ...entry, key, path: pathKey(path)}, 'manifest'));
+    lines.add(formatTransition({event: 'done', key, recordJson: record}, 'manifest'));
+  }
+  for (const [path, {contentType = '', ...entry}] of unknown) {
+    const commit = {event: 'commit', key: entry.sha256, ...entry, contentType, path: pathKey(path)} as const;
+    lines.add(formatTransition(commit, 'manifest'));
+  }
+  return [...lines, '{"event":"release","by":"manifest"}\n'].join('');
+}
+
+/** The uploads in the file of a journal, in the order in which they began. */
+async function uploadsIn(reader: JournalReader): Promise<StoredFile[]> {
+  const uploads = new Map<string, Partial<UploadLine>>();
+  for await (const lines of reader.lines())
+    for (const {text, ...line} of lines) uploads.set(line.key, {...uploads.get(line.key), ...line});
+  return [...uploads].map(([id, {path = '', sha256 = '', size = 0, contentType = '', transform}]) => ({
+    key: toText(path),
+    content: {sha256, size, contentType, transform},
+    entry: reader.index.entry(reader.index.rowOf(id)),
+  }));
+}
+
+type Entries = ReadonlyMap<string, ManifestEntry>;
+
+function changeText(before: Entries, after: Entries): string {
+  const keys = [...after.keys()];
+  const added = keys.filter(key => !before.has(key)).length;
+  const unchanged = keys.filter(key => before.get(key) === after.get(key)).length;
+  const removed = before.size + added - after.size;
+  const changed = after.size - added - unchanged;
+  return `${added} added, ${changed} changed${removed > 0 ? `, ${removed} removed` : ''}, ${unchanged} unchanged`;
+}
+
+/** Throws a usage error if git has checked out only some of the files there: the others are not gone. */
+async function refuseSparseCheckout(directory: string, {files}: Host): Promise<void> {
+  const read = (path: string) => files.readFile(path, 'utf8').catch(() => '');
+  for (let at = directory; ; at = dirname(at)) {
+    // In another work tree, .git is a file that leads to its settings.
+    const git = resolve(at, /^gitdir: (.+)/.exec(await read(join(at, '.git')))?.[1] ?? '.git');
+    const common = resolve(git, (await read(join(git, 'commondir'))).trim());
+    const settings = (await read(join(git, 'config.worktree'))) + (await read(join(common, 'config')));
+    if (/^\s*sparseCheckout\s*=\s*true/im.test(settings))
+      throw new MediaError('usage', 'Nothing is pruned in a sparse checkout, where most files are missing.', {
+        hint: 'Prune where all files are checked out.',
+      });
+    if (settings !== '' || dirname(at) === at) return;
+  }
+}
