@@ -10,7 +10,7 @@ _media_command() {
       options='--version -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       ;;
     upload)
-      options='-r --recursive --exclude --files-from --all --clipboard --name --types --content-type --geotags --format --json --ndjson --template --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --once --manifest --check --prune --journal --no-once --shard --ci -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='-r --recursive --exclude --files-from --all --clipboard --name --shard --types --content-type --geotags --format --json --ndjson --template --ci --dry-run -c --concurrency --retries --retry-max-wait --limit-rate --deadline --timeout --on-unknown --verify --once --manifest --check --prune --journal --no-once -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       rest=media
       ;;
     rewrite)
@@ -111,6 +111,7 @@ _media_option() {
     'upload --exclude') kind=none ;;
     'upload --files-from') kind=file ;;
     'upload --name') kind=file ;;
+    'upload --shard') kind='words auto' ;;
     'upload --types') kind='words extension content strict' ;;
     'upload --content-type') kind='words image/aces image/apng image/astc image/avci image/avcs image/avif image/bmp image/bpg image/cgm image/dicom-rle image/dpx image/emf image/fits image/flif image/g3fax image/gif image/heic image/heic-sequence image/heif image/heif-sequence image/hej2k image/ief image/jaii image/jais image/jls image/jp2 image/jpeg image/jph image/jphc image/jpm image/jpx image/jxl image/jxr image/jxra image/jxrs image/jxs image/jxsc image/jxsi image/jxss image/ktx image/ktx2 image/mpo image/pjpeg image/png image/prs.btif image/prs.pti image/qoi image/sgi image/svg+xml image/t38 image/tiff image/tiff-fx image/vnd.adobe.photoshop image/vnd.airzip.accelerator.azv image/vnd.dece.graphic image/vnd.djvu image/vnd.dwg image/vnd.dxf image/vnd.fastbidsheet image/vnd.fpx image/vnd.fst image/vnd.fujixerox.edmics-mmr image/vnd.fujixerox.edmics-rlc image/vnd.microsoft.icon image/vnd.ms-dds image/vnd.ms-modi image/vnd.ms-photo image/vnd.net-fpx image/vnd.pco.b16 image/vnd.radiance image/vnd.tencent.tap image/vnd.valve.source.texture image/vnd.wap.wbmp image/vnd.xiff image/vnd.zbrush.pcx image/webp image/wmf image/x-3ds image/x-adobe-dng image/x-canon-cr2 image/x-canon-cr3 image/x-canon-crw image/x-cmu-raster image/x-cmx image/x-cursor image/x-dcraw image/x-dcx image/x-epson-erf image/x-exr image/x-farbfeld image/x-freehand image/x-fuji-raf image/x-gopro-gpr image/x-hasselblad-3fr image/x-hasselblad-fff image/x-icns image/x-ilbm image/x-jng image/x-jp2-codestream image/x-kodak-dcr image/x-kodak-k25 image/x-kodak-kdc image/x-leaf-mos image/x-mamiya-mef image/x-miff image/x-minolta-mdc image/x-minolta-mrw image/x-mrsid-image image/x-nikon-nef image/x-nikon-nrw image/x-olympus-orf image/x-panasonic-rw image/x-panasonic-rw2 image/x-pentax-pef image/x-pfm image/x-phaseone-iiq image/x-phm image/x-pict image/x-portable-anymap image/x-portable-arbitrarymap image/x-portable-bitmap image/x-portable-graymap image/x-portable-pixmap image/x-rawzor image/x-rgb image/x-samsung-srw image/x-sigma-x3f image/x-sinar-sti image/x-sony-arw image/x-sony-sr2 image/x-sony-srf image/x-sun-raster image/x-tga image/x-xbitmap image/x-xcf image/x-xpixmap image/x-xwindowdump video/3gpp video/3gpp2 video/av1 video/dv video/h261 video/h263 video/h264 video/h265 video/h266 video/iso.segment video/jpeg video/mj2 video/mp2t video/mp4 video/mpeg video/mxf video/ogg video/quicktime video/vnd.dece.hd video/vnd.dece.mobile video/vnd.dece.pd video/vnd.dece.sd video/vnd.dece.video video/vnd.dvb.file video/vnd.fvt video/vnd.mpegurl video/vnd.ms-playready.media.pyv video/vnd.radgamettools.bink video/vnd.radgamettools.smacker video/vnd.rn-realvideo video/vnd.uvvu.mp4 video/vnd.vivo video/webm video/x-canon-crm video/x-f4v video/x-fli video/x-flv video/x-ivf video/x-m4v video/x-matroska video/x-mjpeg video/x-mng video/x-ms-asf video/x-ms-vob video/x-ms-wm video/x-ms-wmv video/x-ms-wmx video/x-ms-wtv video/x-ms-wvx video/x-msvideo video/x-nsv video/x-red-r3d video/x-sgi-movie video/x-smv video/x-yuv4mpeg' ;;
     'upload --geotags') kind='words keep warn strip' ;;
@@ -126,7 +127,6 @@ _media_option() {
     'upload --verify') kind='words warn strict' ;;
     'upload --manifest') kind=file ;;
     'upload --journal') kind=file ;;
-    'upload --shard') kind='words auto' ;;
     'rewrite --out-dir') kind=directory ;;
     'rewrite --front-matter') kind=none ;;
     'rewrite --root') kind=directory ;;

@@ -45,38 +45,38 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '-r'; Takes = ''; Tip = 'upload directories with all their subdirectories' }
-                @{ Name = '--recursive'; Takes = ''; Tip = 'upload directories with all their subdirectories' }
-                @{ Name = '--exclude'; Takes = 'none'; Tip = 'skip matching files (directories, patterns, lists)' }
-                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or from - for standard input' }
-                @{ Name = '--all'; Takes = ''; Tip = 'include hidden files, and try files that are not images or videos' }
-                @{ Name = '--clipboard'; Takes = ''; Tip = 'upload the picture or the files in the clipboard' }
-                @{ Name = '--name'; Takes = 'file'; Tip = 'the file name to use for standard input or the picture in the clipboard' }
-                @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the content type' }
-                @{ Name = '--content-type'; Takes = 'words image/aces image/apng image/astc image/avci image/avcs image/avif image/bmp image/bpg image/cgm image/dicom-rle image/dpx image/emf image/fits image/flif image/g3fax image/gif image/heic image/heic-sequence image/heif image/heif-sequence image/hej2k image/ief image/jaii image/jais image/jls image/jp2 image/jpeg image/jph image/jphc image/jpm image/jpx image/jxl image/jxr image/jxra image/jxrs image/jxs image/jxsc image/jxsi image/jxss image/ktx image/ktx2 image/mpo image/pjpeg image/png image/prs.btif image/prs.pti image/qoi image/sgi image/svg+xml image/t38 image/tiff image/tiff-fx image/vnd.adobe.photoshop image/vnd.airzip.accelerator.azv image/vnd.dece.graphic image/vnd.djvu image/vnd.dwg image/vnd.dxf image/vnd.fastbidsheet image/vnd.fpx image/vnd.fst image/vnd.fujixerox.edmics-mmr image/vnd.fujixerox.edmics-rlc image/vnd.microsoft.icon image/vnd.ms-dds image/vnd.ms-modi image/vnd.ms-photo image/vnd.net-fpx image/vnd.pco.b16 image/vnd.radiance image/vnd.tencent.tap image/vnd.valve.source.texture image/vnd.wap.wbmp image/vnd.xiff image/vnd.zbrush.pcx image/webp image/wmf image/x-3ds image/x-adobe-dng image/x-canon-cr2 image/x-canon-cr3 image/x-canon-crw image/x-cmu-raster image/x-cmx image/x-cursor image/x-dcraw image/x-dcx image/x-epson-erf image/x-exr image/x-farbfeld image/x-freehand image/x-fuji-raf image/x-gopro-gpr image/x-hasselblad-3fr image/x-hasselblad-fff image/x-icns image/x-ilbm image/x-jng image/x-jp2-codestream image/x-kodak-dcr image/x-kodak-k25 image/x-kodak-kdc image/x-leaf-mos image/x-mamiya-mef image/x-miff image/x-minolta-mdc image/x-minolta-mrw image/x-mrsid-image image/x-nikon-nef image/x-nikon-nrw image/x-olympus-orf image/x-panasonic-rw image/x-panasonic-rw2 image/x-pentax-pef image/x-pfm image/x-phaseone-iiq image/x-phm image/x-pict image/x-portable-anymap image/x-portable-arbitrarymap image/x-portable-bitmap image/x-portable-graymap image/x-portable-pixmap image/x-rawzor image/x-rgb image/x-samsung-srw image/x-sigma-x3f image/x-sinar-sti image/x-sony-arw image/x-sony-sr2 image/x-sony-srf image/x-sun-raster image/x-tga image/x-xbitmap image/x-xcf image/x-xpixmap image/x-xwindowdump video/3gpp video/3gpp2 video/av1 video/dv video/h261 video/h263 video/h264 video/h265 video/h266 video/iso.segment video/jpeg video/mj2 video/mp2t video/mp4 video/mpeg video/mxf video/ogg video/quicktime video/vnd.dece.hd video/vnd.dece.mobile video/vnd.dece.pd video/vnd.dece.sd video/vnd.dece.video video/vnd.dvb.file video/vnd.fvt video/vnd.mpegurl video/vnd.ms-playready.media.pyv video/vnd.radgamettools.bink video/vnd.radgamettools.smacker video/vnd.rn-realvideo video/vnd.uvvu.mp4 video/vnd.vivo video/webm video/x-canon-crm video/x-f4v video/x-fli video/x-flv video/x-ivf video/x-m4v video/x-matroska video/x-mjpeg video/x-mng video/x-ms-asf video/x-ms-vob video/x-ms-wm video/x-ms-wmv video/x-ms-wmx video/x-ms-wtv video/x-ms-wvx video/x-msvideo video/x-nsv video/x-red-r3d video/x-sgi-movie video/x-smv video/x-yuv4mpeg'; Tip = 'send every file as this type, image/* or video/*' }
-                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'warn of files that tell where they were taken, or send them without it' }
-                @{ Name = '--format'; Takes = 'words table url markdown json ndjson'; Tip = 'how to print the records' }
-                @{ Name = '--json'; Takes = ''; Tip = 'print the service''s record of each file, one per line' }
-                @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per input, including failures' }
-                @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file, such as "{file}\t{url}\n"' }
-                @{ Name = '--dry-run'; Takes = ''; Tip = 'check everything without sending anything' }
-                @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time; auto adapts to the network' }
-                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time; auto adapts to the network' }
+                @{ Name = '-r'; Takes = ''; Tip = 'upload directories, with all that is in them' }
+                @{ Name = '--recursive'; Takes = ''; Tip = 'upload directories, with all that is in them' }
+                @{ Name = '--exclude'; Takes = 'none'; Tip = 'leave out matching files' }
+                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or -' }
+                @{ Name = '--all'; Takes = ''; Tip = 'also hidden files, and files of other types' }
+                @{ Name = '--clipboard'; Takes = ''; Tip = 'upload what is in the clipboard' }
+                @{ Name = '--name'; Takes = 'file'; Tip = 'name standard input or the clipboard' }
+                @{ Name = '--shard'; Takes = 'words auto'; Tip = 'part k of n of the inputs; auto asks the CI system' }
+                @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the type' }
+                @{ Name = '--content-type'; Takes = 'words image/aces image/apng image/astc image/avci image/avcs image/avif image/bmp image/bpg image/cgm image/dicom-rle image/dpx image/emf image/fits image/flif image/g3fax image/gif image/heic image/heic-sequence image/heif image/heif-sequence image/hej2k image/ief image/jaii image/jais image/jls image/jp2 image/jpeg image/jph image/jphc image/jpm image/jpx image/jxl image/jxr image/jxra image/jxrs image/jxs image/jxsc image/jxsi image/jxss image/ktx image/ktx2 image/mpo image/pjpeg image/png image/prs.btif image/prs.pti image/qoi image/sgi image/svg+xml image/t38 image/tiff image/tiff-fx image/vnd.adobe.photoshop image/vnd.airzip.accelerator.azv image/vnd.dece.graphic image/vnd.djvu image/vnd.dwg image/vnd.dxf image/vnd.fastbidsheet image/vnd.fpx image/vnd.fst image/vnd.fujixerox.edmics-mmr image/vnd.fujixerox.edmics-rlc image/vnd.microsoft.icon image/vnd.ms-dds image/vnd.ms-modi image/vnd.ms-photo image/vnd.net-fpx image/vnd.pco.b16 image/vnd.radiance image/vnd.tencent.tap image/vnd.valve.source.texture image/vnd.wap.wbmp image/vnd.xiff image/vnd.zbrush.pcx image/webp image/wmf image/x-3ds image/x-adobe-dng image/x-canon-cr2 image/x-canon-cr3 image/x-canon-crw image/x-cmu-raster image/x-cmx image/x-cursor image/x-dcraw image/x-dcx image/x-epson-erf image/x-exr image/x-farbfeld image/x-freehand image/x-fuji-raf image/x-gopro-gpr image/x-hasselblad-3fr image/x-hasselblad-fff image/x-icns image/x-ilbm image/x-jng image/x-jp2-codestream image/x-kodak-dcr image/x-kodak-k25 image/x-kodak-kdc image/x-leaf-mos image/x-mamiya-mef image/x-miff image/x-minolta-mdc image/x-minolta-mrw image/x-mrsid-image image/x-nikon-nef image/x-nikon-nrw image/x-olympus-orf image/x-panasonic-rw image/x-panasonic-rw2 image/x-pentax-pef image/x-pfm image/x-phaseone-iiq image/x-phm image/x-pict image/x-portable-anymap image/x-portable-arbitrarymap image/x-portable-bitmap image/x-portable-graymap image/x-portable-pixmap image/x-rawzor image/x-rgb image/x-samsung-srw image/x-sigma-x3f image/x-sinar-sti image/x-sony-arw image/x-sony-sr2 image/x-sony-srf image/x-sun-raster image/x-tga image/x-xbitmap image/x-xcf image/x-xpixmap image/x-xwindowdump video/3gpp video/3gpp2 video/av1 video/dv video/h261 video/h263 video/h264 video/h265 video/h266 video/iso.segment video/jpeg video/mj2 video/mp2t video/mp4 video/mpeg video/mxf video/ogg video/quicktime video/vnd.dece.hd video/vnd.dece.mobile video/vnd.dece.pd video/vnd.dece.sd video/vnd.dece.video video/vnd.dvb.file video/vnd.fvt video/vnd.mpegurl video/vnd.ms-playready.media.pyv video/vnd.radgamettools.bink video/vnd.radgamettools.smacker video/vnd.rn-realvideo video/vnd.uvvu.mp4 video/vnd.vivo video/webm video/x-canon-crm video/x-f4v video/x-fli video/x-flv video/x-ivf video/x-m4v video/x-matroska video/x-mjpeg video/x-mng video/x-ms-asf video/x-ms-vob video/x-ms-wm video/x-ms-wmv video/x-ms-wmx video/x-ms-wtv video/x-ms-wvx video/x-msvideo video/x-nsv video/x-red-r3d video/x-sgi-movie video/x-smv video/x-yuv4mpeg'; Tip = 'send every file as this image/* or video/* type' }
+                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'the location in files' }
+                @{ Name = '--format'; Takes = 'words table url markdown json ndjson'; Tip = 'how to print' }
+                @{ Name = '--json'; Takes = ''; Tip = 'print the service''s record of each file' }
+                @{ Name = '--ndjson'; Takes = ''; Tip = 'print a line of JSON per input, failures included' }
+                @{ Name = '--template'; Takes = 'none'; Tip = 'print this per file, such as "{file}\t{url}\n"' }
+                @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, write annotations and a summary' }
+                @{ Name = '--dry-run'; Takes = ''; Tip = 'check everything, send nothing' }
+                @{ Name = '-c'; Takes = 'none'; Tip = 'how many files at a time' }
+                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'how many files at a time' }
                 @{ Name = '--retries'; Takes = 'none'; Tip = 'how often to retry a file' }
-                @{ Name = '--retry-max-wait'; Takes = 'none'; Tip = 'the longest Retry-After or outage to wait for' }
-                @{ Name = '--limit-rate'; Takes = 'none'; Tip = 'bytes per second for all files together, such as 500K or 2M' }
-                @{ Name = '--deadline'; Takes = 'none'; Tip = 'stop the whole run after this time, such as 30s, 10m or 2h' }
-                @{ Name = '--timeout'; Takes = 'none'; Tip = 'how long to wait for progress, and for a response after the last byte' }
-                @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do when a file may or may not have been stored' }
-                @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare size, type, width and height in the record with the file' }
+                @{ Name = '--retry-max-wait'; Takes = 'none'; Tip = 'the longest outage to wait for' }
+                @{ Name = '--limit-rate'; Takes = 'none'; Tip = 'bytes per second, such as 500K or 2M' }
+                @{ Name = '--deadline'; Takes = 'none'; Tip = 'end the run after this, such as 10m' }
+                @{ Name = '--timeout'; Takes = 'none'; Tip = 'time without progress' }
+                @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'files that may be stored already' }
+                @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare records with files' }
                 @{ Name = '--once'; Takes = ''; Tip = 'skip what this machine has already uploaded' }
                 @{ Name = '--manifest'; Takes = 'file'; Tip = 'skip what this file of the repository records, and add what is uploaded' }
                 @{ Name = '--check'; Takes = ''; Tip = 'send nothing; fail if the manifest lacks a file as it is now' }
                 @{ Name = '--prune'; Takes = ''; Tip = 'remove files that are gone from the manifest' }
-                @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded, and continue there next time' }
+                @{ Name = '--journal'; Takes = 'file'; Tip = 'record uploads, and continue there next time' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'ignore the once setting of the profile' }
-                @{ Name = '--shard'; Takes = 'words auto'; Tip = 'upload only part k of n of the inputs; auto asks the CI or batch system' }
-                @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, also write annotations, outputs and a summary' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -98,13 +98,13 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--allow-missing'; Takes = ''; Tip = 'leave what cannot be uploaded as it is' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per reference' }
                 @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file, such as "{file}\t{url}\n"' }
-                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'warn of files that tell where they were taken, or send them without it' }
-                @{ Name = '-c'; Takes = 'none'; Tip = 'files to upload at the same time; auto adapts to the network' }
-                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'files to upload at the same time; auto adapts to the network' }
+                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'the location in files' }
+                @{ Name = '-c'; Takes = 'none'; Tip = 'how many files at a time' }
+                @{ Name = '--concurrency'; Takes = 'none'; Tip = 'how many files at a time' }
                 @{ Name = '--manifest'; Takes = 'file'; Tip = 'take URLs from this file of the repository, and add what is uploaded' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded in this journal instead of this machine''s own' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'upload again what this machine has already uploaded' }
-                @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, also write annotations, outputs and a summary' }
+                @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, write annotations and a summary' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
             )
@@ -191,10 +191,10 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '--exclude'; Takes = 'none'; Tip = 'skip matching files (directories, patterns, lists)' }
-                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or from - for standard input' }
-                @{ Name = '--all'; Takes = ''; Tip = 'include hidden files, and try files that are not images or videos' }
-                @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the content type' }
+                @{ Name = '--exclude'; Takes = 'none'; Tip = 'leave out matching files' }
+                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or -' }
+                @{ Name = '--all'; Takes = ''; Tip = 'also hidden files, and files of other types' }
+                @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the type' }
                 @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object per line' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
@@ -208,10 +208,10 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '-o'; Takes = 'file'; Tip = 'the journal or manifest to write' }
                 @{ Name = '--output'; Takes = 'file'; Tip = 'the journal or manifest to write' }
-                @{ Name = '--exclude'; Takes = 'none'; Tip = 'skip matching files (directories, patterns, lists)' }
-                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or from - for standard input' }
-                @{ Name = '--all'; Takes = ''; Tip = 'include hidden files, and try files that are not images or videos' }
-                @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the content type' }
+                @{ Name = '--exclude'; Takes = 'none'; Tip = 'leave out matching files' }
+                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or -' }
+                @{ Name = '--all'; Takes = ''; Tip = 'also hidden files, and files of other types' }
+                @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the type' }
                 @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object per line' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
@@ -277,7 +277,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--move-to'; Takes = 'directory'; Tip = 'move each file there once its record is confirmed' }
                 @{ Name = '--delete'; Takes = ''; Tip = 'delete each file once its record is confirmed' }
                 @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare each record with its file; a file whose record differs is never moved or deleted' }
-                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'warn of files that tell where they were taken, or send them without it' }
+                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'the location in files' }
                 @{ Name = '--poll'; Takes = ''; Tip = 'check every file each second, for network file systems' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per file and per event' }
                 @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file' }

@@ -1,7 +1,7 @@
 import type {EventEmitter} from 'node:events';
-import type {Argument, Command, Help, Option} from 'commander';
+import {type Argument, type Command, Help, type Option} from 'commander';
 import {helpTopics} from '../src/cli/commands/help-topics.ts';
-import {optionFacts} from '../src/cli/session/help-format.ts';
+import {describeOption, optionFacts} from '../src/cli/session/help-format.ts';
 import type {ValueParser} from '../src/cli/session/values.ts';
 import {settingNames} from '../src/cli/settings/setting-table.ts';
 import {omitUndefined} from '../src/lib/object.ts';
@@ -112,12 +112,11 @@ export function isOfEach({names}: OptionNode): boolean {
 
 class TreeReader {
   readonly #known: Record<string, Values>;
-  readonly #help: Help;
+  readonly #help = new Help();
   readonly globals: readonly OptionNode[];
 
   constructor(known: Record<string, Values>, program: Command) {
     this.#known = known;
-    this.#help = program.createHelp();
     this.globals = this.#options(program).filter(option => !isOfEach(option));
   }
 
@@ -152,7 +151,7 @@ class TreeReader {
       term: this.#help.optionTerm(option),
       description: option.description,
       group: option.helpGroupHeading?.replace(/:$/, '') ?? 'Options',
-      fullDescription: this.#help.optionDescription(option),
+      fullDescription: describeOption(option, true),
       repeatable: isRepeatable,
       required: option.mandatory,
       conflicts: conflictsOf(option, command),

@@ -9,7 +9,7 @@ import {bashCompletion} from './bash.ts';
 import {type CompletionData, describeProgram} from './command-tree.ts';
 import {fishCompletion} from './fish.ts';
 import {helpJson} from './help-json.ts';
-import {libraryReference} from './library-reference.ts';
+import {uploadAllOptions} from './library-reference.ts';
 import {manualPage} from './manual-page.ts';
 import {powershellCompletion} from './powershell.ts';
 import {ambiguousMedia} from './reference.ts';
@@ -40,7 +40,7 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
   for (const [name, schema] of schemas)
     files.set(`docs/schemas/${name}.json`, `${JSON.stringify(schema, null, 1)}\n`);
   const extensions = ambiguousMedia(knownExtensions());
-  const pages = referencePages(data, extensions, schemas, await libraryReference(root));
+  const pages = referencePages(data, extensions, schemas, await uploadAllOptions(root));
   for (const [path, withTables] of pages)
     files.set(path, withTables(await readFile(new URL(path, root), 'utf8')));
   return files;

@@ -1,4 +1,3 @@
-import {schemaSubjects} from '../src/cli/commands/help-topics.ts';
 import type {CompletionData} from './command-tree.ts';
 import {
   batchSystems,
@@ -20,14 +19,12 @@ interface Table {
   rows: readonly Row[];
 }
 
-const optionHeadings = ['option', 'meaning'];
-
 /** The generated tables, by page and by their name on the page. */
 const tablesOf = (
   data: CompletionData,
   extensions: readonly Row[],
   schemas: ReadonlyMap<SchemaName, Schema>,
-  membersOf: (name: string) => readonly Row[],
+  optionsOfUploadAll: readonly Row[],
 ): Record<string, Record<string, Table>> => ({
   'docs/errors.md': {
     'exit statuses': {headings: ['status', 'meaning'], rows: exitStatuses},
@@ -36,22 +33,11 @@ const tablesOf = (
       rows: errorCodes.map(([code, exit = '', meaning = '']) => [code, exit, meaning]),
     },
   },
-  'docs/library.md': {
-    'options of uploadAll': {headings: optionHeadings, rows: membersOf('UploadOptions')},
-    'options of filesOf': {headings: optionHeadings, rows: membersOf('FilesOptions')},
-    'options of MediaClient': {headings: optionHeadings, rows: membersOf('MediaClientOptions')},
-  },
+  'docs/library.md': {'options of uploadAll': {headings: ['option', 'meaning'], rows: optionsOfUploadAll}},
   'docs/output.md': {
     formats: {headings: ['option', 'prints'], rows: formats},
     'fields of an upload': fieldTable('field', schemas.get('upload')),
     'fields of an error': fieldTable('field of `error`', schemas.get('error')?.properties?.['error']),
-    schemas: {
-      headings: ['schema', 'describes'],
-      rows: Object.entries(schemaSubjects).map(([name, subject]) => [
-        `[\`${name}\`](schemas/${name}.json)`,
-        subject,
-      ]),
-    },
   },
   'docs/journal.md': {
     'fields of a check': fieldTable('field of a check', schemas.get('journal-check')),
@@ -110,9 +96,9 @@ export function referencePages(
   data: CompletionData,
   extensions: readonly Row[],
   schemas: ReadonlyMap<SchemaName, Schema>,
-  membersOf: (name: string) => readonly Row[],
+  optionsOfUploadAll: readonly Row[],
 ): Map<string, (text: string) => string> {
-  const pages = Object.entries(tablesOf(data, extensions, schemas, membersOf));
+  const pages = Object.entries(tablesOf(data, extensions, schemas, optionsOfUploadAll));
   return new Map(pages.map(([path, tables]) => [path, text => withTables(path, text, tables)]));
 }
 

@@ -22,28 +22,25 @@ import {type Checks, check, checkOptions, refuseSingle, requiredCheck} from './o
 import type {UploadInput} from './sources.ts';
 
 export interface UploadOptions {
-  /** A MediaClient. It stays open. A journal identifies the service by its base URL, or by its host. */
+  /** A MediaClient. It stays open. */
   client: Uploader & {readonly host: string; readonly baseUrl?: string};
-  /** How many files are uploaded at a time, from 1 to 1,000; `auto` by default. */
+  /** How many files at a time, from 1 to 1,000; `auto` by default. */
   concurrency?: number | 'auto';
   /** Attempts after the first, from 0 to 100; 5 by default. */
   retries?: number;
   /** The longest Retry-After or outage to wait for; 300,000 by default. */
   retryMaxWaitMs?: number;
-  /** How long an attempt may make no progress: 60,000 by default, and 600,000 after the last byte. */
+  /** How long without progress: 60,000 by default, and 600,000 after the last byte. */
   timeoutMs?: number;
   /** Bytes per second for all files together; unlimited by default. */
   limitRate?: number;
-  /**
-   * Whether an upload with an unknown outcome stays unknown, or is sent again; by default, if the service honours
-   * Idempotency-Key.
-   */
+  /** Whether an unknown upload is sent again: `retry`, or `hold`. By default, if the service honours Idempotency-Key. */
   onUnknown?: 'hold' | 'retry';
   /** What decides the content type: `extension` (the default), `content`, or `strict` for both. */
   types?: TypeRule;
   /** The content type of every file, such as `image/png`. */
   contentType?: string;
-  /** A file that records what was sent, so that the same call continues. Created if missing. */
+  /** A file that records what was sent. Created if missing. */
   journal?: string;
   /**
    * A file of a repository that records what is stored, such as `media.json`: content in it is skipped, and what is
@@ -52,16 +49,13 @@ export interface UploadOptions {
   manifest?: string;
   /** Checks everything and sends nothing. */
   dryRun?: boolean;
-  /** Compares the record with the file: a difference is a warning, or the result `mismatched`. */
+  /** Makes a record that differs from the file a warning, or `mismatched` (`strict`). */
   verify?: 'warn' | 'strict';
-  /** Warns of files that tell where they were taken, or sends them without it; `keep` by default. */
+  /** `warn` of files that tell where they were taken, or `strip` that; `keep` by default. */
   geotags?: 'keep' | 'warn' | 'strip';
-  /**
-   * Ends the call when aborted. Each input that was taken has its result; then the iteration rejects with the signal's
-   * reason.
-   */
+  /** Ends the call when aborted. */
   signal?: AbortSignal;
-  /** Receives what happens between results. When a method throws, the call ends as for `signal`. */
+  /** Receives what happens between results. When a method throws, the call ends. */
   observer?: Partial<TransferObserver>;
   /** The base of relative paths; the working directory by default. */
   cwd?: string;

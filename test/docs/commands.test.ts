@@ -55,11 +55,11 @@ async function complaint(line: string): Promise<string | undefined> {
   }
 }
 
-/** What a command prints with -h on a terminal of 80 columns. */
-async function briefHelp(name: string): Promise<string> {
+/** What a command prints with -h or --help on a terminal of 80 columns. */
+async function helpOf(name: string, option: '-h' | '--help'): Promise<string> {
   const terminal = Object.assign(new PassThrough(), {columns: 80});
   const [, ...words] = name.split(' ');
-  await run([...words, '-h'], {...host, stdout: terminal as unknown as Host['stdout']});
+  await run([...words, option], {...host, stdout: terminal as unknown as Host['stdout']});
   return String(terminal.read());
 }
 
@@ -72,13 +72,20 @@ const options = new Set(
 
 describe('--help', () => {
   it.each(everyCommand.map(fullName))('%s -h: one screen of 25 lines of 80 columns', async name => {
-    const text = await briefHelp(name);
+    const text = await helpOf(name, '-h');
     const lines = text.trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(25);
     expect(lines.filter(line => line.length > 80 && !line.startsWith('  $ '))).toEqual([]);
     expect(text).toContain(`\nUsage: ${name} `);
     expect(text).toMatch(/\nExamples:\n(?: {2}\$ .*media.*\n){1,2}\nFor all options, see: media.* --help\n$/);
     expect((text.match(/^ {2}(?:-\w, )?--/gm) ?? []).length).toBeLessThanOrEqual(10);
+  });
+
+  it('media upload --help: one screen of 50 lines of 80 columns, a line for each option', async () => {
+    const text = await helpOf('media upload', '--help');
+    const lines = text.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(50);
+    expect(lines.filter(line => line.length > 80 || /^ {5,}/.test(line))).toEqual([]);
   });
 
   it.each(everyCommand.map(fullName))('%s: examples of it that commander takes', async name => {

@@ -56,7 +56,7 @@ describe('the manual page', () => {
     }
     expect(stdout).toMatch(/^ {3}media upload \[options\] \[input\.\.\.\]$/m);
     expect(stdout).toMatch(
-      /^ {7}Transfer\n\n(?:.*\n)*? {7}-c, --concurrency <n>\n {14}Files +to +upload [^.]*\(default:\s+auto\)\.$/m,
+      /^ {7}Transfer\n\n(?:.*\n)*? {7}-c, --concurrency <n>\n {14}How +many +files +at +a +time +\(default:\s+auto\)\.$/m,
     );
     expect(stdout).toMatch(/^ {7}130, 143, 129\n {14}Ended by SIGINT, SIGTERM, SIGHUP\.$/m);
     expect(stdout).toMatch(/^ {7}client-key\n {14}A +PEM +file [^.]*\(MEDIA_CLIENT_KEY\)\.$/m);
@@ -64,6 +64,6 @@ describe('the manual page', () => {
     expect(stdout).toMatch(/^ {7}~\/\.config\/media\/config\.json\n {14}\S/m);
     for (const [code, status] of Object.entries(exitStatusOf))
       expect(stdout).toMatch(new RegExp(`^ {7}${code} \\(${status}\\)\\n {14}\\S`, 'm'));
-    expect(stdout).toContain("media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson");
+    expect(stdout).toContain("media upload -r ./assets --exclude '*.psd' --ndjson | jq -r .url");
   });
 });

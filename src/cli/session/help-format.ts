@@ -1,4 +1,4 @@
-import type {Command, Help, Option} from 'commander';
+import {type Command, Help, type Option} from 'commander';
 import {omitUndefined} from '../../lib/object.ts';
 import {collect} from './values.ts';
 
@@ -7,17 +7,33 @@ interface HelpFormat extends Partial<Help> {
   isBrief: boolean;
 }
 
-/** What help shows besides commander's own: the options of every command, possible values and defaults. */
+/** What help shows besides commander's own: possible values, defaults, and in one line the options of every command. */
 export const helpFormat: HelpFormat = {
   isBrief: false,
-  showGlobalOptions: true,
+  formatHelp: wholeHelp,
+  visibleOptions(command) {
+    const options = Help.prototype.visibleOptions.call(this, command);
+    return command.parent === null ? options : options.filter(({long}) => long !== '--help');
+  },
   subcommandTerm: command => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
-  optionDescription: describeOption,
+  optionDescription: option => describeOption(option),
   argumentDescription: ({description, argChoices}) =>
     argChoices === undefined ? description : `${description} (${argChoices.join(', ')})`,
 };
 
 export const briefHelpFormat: HelpFormat = {...helpFormat, isBrief: true, formatHelp: briefHelp};
+
+/** Commander's own without empty lines between groups of options, and below it the names of the program's options. */
+function wholeHelp(command: Command, help: Help): string {
+  const text = Help.prototype.formatHelp.call(help, command, help);
+  let root = command;
+  while (root.parent !== null) root = root.parent;
+  if (root === command) return text;
+  const names = root.options.filter(({hidden}) => !hidden).map(({long}) => long);
+  const ofAll = `Options of every command, see ${root.name()} --help: ${names.join(' ')}`;
+  const groups = text.replace(/(?<=\n {2}[^\n]*)\n\n(?=\S[^\n]*:\n {2}-)/g, '\n');
+  return `${groups}\n${help.boxWrap(ofAll, help.helpWidth ?? 80)}\n`;
+}
 
 /** What a command does, how it is used, and its subcommands. */
 function briefHelp(command: Command, help: Help): string {
@@ -85,14 +101,17 @@ export function optionFacts(option: Option) {
   };
 }
 
-/** The description with, in one pair of parentheses, the variable, the possible values and the default. */
-function describeOption(option: Option): string {
+/**
+ * The description with, in one pair of parentheses, the variable, the possible values and the default. Help leaves out
+ * a default beside possible values: it is the first of them, or a rule that needs more words.
+ */
+export function describeOption(option: Option, isWhole = false): string {
   const {text, variable, default: shown, isRepeatable} = optionFacts(option);
   const facts = [
     variable,
     option.argChoices?.join(', '),
     isRepeatable && 'repeatable',
-    shown && `default: ${shown}`,
+    (isWhole || option.argChoices === undefined) && shown && `default: ${shown}`,
   ];
   const texts = facts.filter(Boolean);
   return texts.length === 0 ? text : `${text} (${texts.join('; ')})`;

@@ -48,14 +48,14 @@ export function collect(value: string, earlier: string[] | undefined): string[] 
 export function selectionOptions(): Option[] {
   const repeatable = (flags: string, meaning: string) => new Option(flags, meaning).argParser(collect);
   return [
-    repeatable('--exclude <pattern>', 'skip matching files (directories, patterns, lists)'),
-    repeatable('--files-from <file>', 'read names from a file, or from - for standard input'),
-    new Option('--all', 'include hidden files, and try files that are not images or videos'),
+    repeatable('--exclude <pattern>', 'leave out matching files'),
+    repeatable('--files-from <file>', 'read names from a file, or -'),
+    new Option('--all', 'also hidden files, and files of other types'),
   ];
 }
 
 export function typesOption(): Option {
-  return new Option('--types <rule>', 'what decides the content type')
+  return new Option('--types <rule>', 'what decides the type')
     .choices(['extension', 'content', 'strict'])
     .default('extension');
 }
@@ -66,20 +66,17 @@ const geotagModes = ['keep', 'warn', 'strip'] as const;
 export type GeotagFlag = (typeof geotagModes)[number];
 
 export function geotagsOption(): Option {
-  return new Option(
-    '--geotags <mode>',
-    'warn of files that tell where they were taken, or send them without it',
-  )
+  return new Option('--geotags <mode>', 'the location in files')
     .choices(geotagModes)
     .default(undefined, 'keep');
 }
 
 export function ciOption(): Option {
-  return new Option('--ci', 'in GitHub Actions, also write annotations, outputs and a summary');
+  return new Option('--ci', 'in GitHub Actions, write annotations and a summary');
 }
 
 export function concurrencyOption(): Option {
-  return new Option('-c, --concurrency <n>', 'files to upload at the same time; auto adapts to the network')
+  return new Option('-c, --concurrency <n>', 'how many files at a time')
     .argParser(valueParser(concurrencyValue))
     .default(undefined, 'auto');
 }

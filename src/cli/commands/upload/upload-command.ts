@@ -24,61 +24,56 @@ const commonOptions = [
 export function uploadCommand(cli: Cli): CliCommand {
   return new CliCommand('upload', cli)
     .description('Upload images and videos and print their records.')
-    .argument('[input...]', 'files, directories (with -r), patterns, or - for standard input')
+    .argument('[input...]', 'files, directories (-r), patterns, standard input (-)')
     .optionsGroup('Inputs:')
-    .option('-r, --recursive', 'upload directories with all their subdirectories')
+    .option('-r, --recursive', 'upload directories, with all that is in them')
     .addOptions(selectionOptions())
-    .option('--clipboard', 'upload the picture or the files in the clipboard')
-    .option('--name <file>', 'the file name to use for standard input or the picture in the clipboard')
-    .optionsGroup('Content type:')
+    .option('--clipboard', 'upload what is in the clipboard')
+    .option('--name <file>', 'name standard input or the clipboard')
+    .option('--shard <k/n>', 'part k of n of the inputs; auto asks the CI system')
     .addOption(typesOption())
-    .option('--content-type <type>', 'send every file as this type, image/* or video/*')
-    .optionsGroup('Privacy:')
+    .option('--content-type <type>', 'send every file as this image/* or video/* type')
     .addOption(geotagsOption())
     .optionsGroup('Output:')
     .addOption(
-      new Option('--format <format>', 'how to print the records')
-        .choices(formatNames)
-        .default(undefined, 'table'),
+      new Option('--format <format>', 'how to print').choices(formatNames).default(undefined, 'table'),
     )
-    .option('--json', "print the service's record of each file, one per line")
-    .option('--ndjson', 'print one JSON line per input, including failures')
-    .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
+    .option('--json', "print the service's record of each file")
+    .option('--ndjson', 'print a line of JSON per input, failures included')
+    .option('--template <text>', 'print this per file, such as "{file}\\t{url}\\n"')
+    .addOption(ciOption())
     .exclusive('--format', '--json', '--ndjson', '--template')
     .optionsGroup('Transfer:')
-    .option('--dry-run', 'check everything without sending anything')
+    .option('--dry-run', 'check everything, send nothing')
     .addOption(concurrencyOption())
     .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), uploadDefaults.retries)
     .addOption(
-      new Option('--retry-max-wait <duration>', 'the longest Retry-After or outage to wait for')
+      new Option('--retry-max-wait <time>', 'the longest outage to wait for')
         .argParser(parseDuration)
         .default(undefined, '5m'),
     )
     .addOption(
-      new Option('--limit-rate <rate>', 'bytes per second for all files together, such as 500K or 2M')
+      new Option('--limit-rate <rate>', 'bytes per second, such as 500K or 2M')
         .argParser(parseRate)
         .default(undefined, 'none'),
     )
     .addOption(
-      new Option('--deadline <duration>', 'stop the whole run after this time, such as 30s, 10m or 2h')
+      new Option('--deadline <time>', 'end the run after this, such as 10m')
         .argParser(parseDuration)
         .default(undefined, 'none'),
     )
     .addOption(
-      new Option(
-        '--timeout <duration>',
-        'how long to wait for progress, and for a response after the last byte',
-      )
+      new Option('--timeout <time>', 'time without progress')
         .argParser(parseDuration)
-        .default(undefined, '1m, and 10m for the response'),
+        .default(undefined, '1m, response 10m'),
     )
     .addOption(
-      new Option('--on-unknown <action>', 'what to do when a file may or may not have been stored')
+      new Option('--on-unknown <action>', 'files that may be stored already')
         .choices(['hold', 'retry'])
         .default(undefined, 'retry where the service honours Idempotency-Key, else hold'),
     )
     .addOption(
-      new Option('--verify <rule>', 'compare size, type, width and height in the record with the file')
+      new Option('--verify <rule>', 'compare records with files')
         .choices(['warn', 'strict'])
         .default(undefined, 'only a different size is a warning'),
     )
@@ -87,25 +82,15 @@ export function uploadCommand(cli: Cli): CliCommand {
     .option('--manifest <file>', 'skip what this file of the repository records, and add what is uploaded')
     .option('--check', 'send nothing; fail if the manifest lacks a file as it is now')
     .option('--prune', 'remove files that are gone from the manifest')
-    .option('--journal <file>', 'record what was uploaded, and continue there next time')
+    .option('--journal <file>', 'record uploads, and continue there next time')
     .option('--no-once', 'ignore the once setting of the profile')
-    .optionsGroup('CI:')
-    .option('--shard <k/n>', 'upload only part k of n of the inputs; auto asks the CI or batch system')
-    .addOption(ciOption())
     .examples(
       [
         'media upload photo.png',
         'media upload -r ./assets --manifest media.json',
-        'media upload -r ./assets --journal assets.journal',
-        'media upload photo.png --json | jq -r .fileUrl',
         'media upload *.jpg --format url',
-        "media upload *.jpg --template '{file}\\t{url}\\n'",
-        "media upload -r ./assets --exclude '*.psd' --ndjson > uploads.ndjson",
-        'media upload -r ./assets --shard 2/8 --journal part-2.journal',
+        "media upload -r ./assets --exclude '*.psd' --ndjson | jq -r .url",
         'curl -s https://example.com/cat.png | media upload - --name cat.png',
-        'media upload IMG_1234.jpg --geotags strip',
-        'media upload --clipboard --format markdown',
-        'media upload photo.png --base-url embedded',
       ],
       commonOptions,
     )
