@@ -258,7 +258,7 @@ export const certificateCodes =
 const codesOfPeers =
   /^(E(AI_|CONN|HOST|NET|ADDR|AFNO|PROTO|PIPE|TIMEDOUT|NOTFOUND|NOTCONN|ACCES|PERM|INVAL$|NOBUFS)|ERR_(SSL|STREAM|SOCKET)_|HPE_|UND_ERR_(SOCKET|HEADERS_OVER|RES_|INFO|ABORTED|DESTROYED|CLOSED))/;
 
-/** What a response has against HTTP/1.1, by undici's error. */
+/** How a response violates HTTP/1.1, as the end of a sentence; undefined if the error is not about a response. */
 function protocolProblem(error: Error & {code?: string; data?: string}): string | undefined {
   const {code = '', data = ''} = error;
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'sent header fields of more than 300 KiB';
@@ -314,7 +314,7 @@ export function tooManyOpen(what: Hint, cause: unknown, orElse: HintParts = []):
   return new MediaError('too_many_open_files', phrase`${what}: too many files are open.`, details);
 }
 
-/** For `catch`: rejects with that error. */
+/** For `catch`: throws systemError() with the caught error as its cause. */
 export function throwAs(code: ErrorCode, what: Hint, hint?: Hint): (cause: unknown) => never {
   return cause => {
     throw systemError(code, what, cause, hint);

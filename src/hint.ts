@@ -89,6 +89,7 @@ export function hint(words: TemplateStringsArray, ...parts: HintParts): HintPart
   return words.flatMap((text, at) => [text, parts[at] ?? '']);
 }
 
+/** Makes the function that refers to things of one kind: `option('journal')` is a part of a hint. */
 const referTo =
   <Of extends Kind>(kind: Of) =>
   <Key extends keyof References[Of] & string>(key: Key, ...values: Values<Of, Key>): Reference => ({

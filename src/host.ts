@@ -213,6 +213,7 @@ export function systemHost(): Host {
         for (const signal of endSignals) process.off(signal, listener);
       };
     },
+    /** See Host.suspend; call it in raw mode only, which is on again when the shell continues the process. */
     suspend() {
       process.stdin.setRawMode(false);
       process.kill(0, 'SIGTSTP');
@@ -232,6 +233,7 @@ function workingDirectory(): string {
   return path === undefined || path.includes('\ufffd') ? '.' : path;
 }
 
+/** See Host.isProcessAlive; the process of another user, which cannot be signalled, is alive. */
 function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -6,7 +6,7 @@ import {type Host, systemHost} from './host.ts';
 
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** Runs a program in this process, and ends the process with its result. `keep` is called at the end of a success. */
+/** Runs a program, and ends the process with its result; `keep` stores compiled code at the end of a success. */
 export async function runProcess(
   program: (argv: readonly string[], host: Host) => Promise<ExitStatus>,
   keep: () => void,
@@ -24,6 +24,7 @@ export async function runProcess(
   else end(status, blocking);
 }
 
+/** Ends the process by the signal itself; where that is impossible, with the status that a shell reports for it. */
 function endBySignal(signal: Signal, blocking: readonly number[]): void {
   // The first process of a container cannot be ended by its own signal, and Windows has no signals; a shell would
   // report this status for them.

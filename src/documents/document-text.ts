@@ -48,7 +48,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return [...parts, text.slice(at)].join('');
 }
 
-/** Where offsets of a text are, in their order: lines and columns are counted from 1, as editors and CI systems do. */
+/** Returns a function from offset to line and column, each from 1; ask it for offsets in ascending order. */
 export function placesIn(text: string): (offset: number) => {line: number; column: number} {
   const breaks = text.matchAll(/\r\n|\r|\n/g);
   let [line, start, end] = [0, 0, 0];

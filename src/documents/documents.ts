@@ -71,6 +71,7 @@ export async function* findDocuments(
   }
 }
 
+/** The documents below a directory; a directory that cannot be read is yielded too, so that its error is reported. */
 async function* walk(
   directory: Omit<DocumentFile, 'kind'>,
   exceptPlace: string | undefined,

@@ -83,7 +83,7 @@ export class Locator {
     return (await this.#firstOf(nearest, root)) ?? exact;
   }
 
-  /** The first of these files that may be read. */
+  /** The first file below the root or a public directory, by its real path; `outside` if only others exist. */
   async #firstOf(paths: readonly string[], root: string): Promise<LocateResult> {
     const directories = [
       root,
@@ -112,6 +112,7 @@ export class Locator {
     return [];
   }
 
+  /** Where a path may lead: from the document or, after `/` or `@site/`, from each public directory and the root. */
   #pathsOf(spelling: string, directory: string, root: string): string[] {
     // Docusaurus writes @site/ for the directory of the site.
     const fromRoot = spelling.startsWith('@site/') ? spelling.slice(5) : spelling;
@@ -120,7 +121,7 @@ export class Locator {
   }
 }
 
-/** A function that finds the value of each key once. */
+/** A function that finds the value of each key once: a rejection is kept, undefined is looked for again. */
 export function memoize<Key extends unknown[], Value>(find: (...key: Key) => Value): (...key: Key) => Value {
   const values = new Map<string, Value>();
   return (...key) => {
@@ -131,6 +132,7 @@ export function memoize<Key extends unknown[], Value>(find: (...key: Key) => Val
   };
 }
 
+/** Rejects with `file_missing` for a missing directory, which fails each document that needs it. */
 async function realDirectory(path: string): Promise<string> {
   return realpath(path).catch(cause => {
     throw new MediaError('file_missing', `The directory ${path} does not exist.`, {cause});

@@ -10,7 +10,7 @@ const linkToMedia = new RegExp(`\\][(:][\\s>]*(?![\\s>])(?:(?!\\][(:])[^\\n\\r])
 const otherNames = /<a[\s/{]|\{[{%]/i;
 const cssFunctions = /(?:url|src|image-set)\(/i;
 
-/** Whether a document may have a reference or a name of local media. Most documents need no parser then. */
+/** False only if a document certainly has no reference and no name of local media: it then needs no parser. */
 export function mayHoldReference({kind, text, options}: ScanRequest): boolean {
   if (kind === 'css') return cssFunctions.test(text);
   const patterns = [holder];
@@ -19,7 +19,7 @@ export function mayHoldReference({kind, text, options}: ScanRequest): boolean {
   return patterns.some(pattern => pattern.test(text)) || mayLeaveAlone(kind, text);
 }
 
-/** Names of media are left alone in links, templates, scripts and front matter. */
+/** Whether a name of media may be in a link, template, script or front matter, where it is counted. */
 function mayLeaveAlone(kind: DocumentKind, text: string): boolean {
   if (!mentionsMedia.test(text)) return false;
   if (kind === 'mdx' || linkToMedia.test(text) || otherNames.test(text)) return true;

@@ -89,6 +89,7 @@ function badFrontMatter({name, badFrontMatter: reason}: DocumentPlan): MediaErro
   return new MediaError('file_unreadable', sentence, {hint: advice});
 }
 
+/** How Markdown is read beside these files: those of MkDocs count before a vault of Obsidian. */
 function dialectOf(projectFiles: readonly ProjectFile[]): DocumentKind {
   if (projectFiles.some(file => file.startsWith('mkdocs'))) return 'mkdocs';
   return projectFiles.includes('.obsidian') ? 'obsidian' : 'markdown';
@@ -139,6 +140,7 @@ class Planner {
     return {...document, ...scan, references, projectFiles, ...(references.length > 0 && {read: bytes})};
   }
 
+  /** The reference with the file that it names, or with the problem why it cannot be uploaded. */
   async #place(reference: FoundReference, document: DocumentFile): Promise<FoundReference> {
     const {target, context} = reference;
     const place = await this.#locator.locate(target, context === 'wiki', dirname(document.path));
@@ -154,6 +156,7 @@ class Planner {
     return problem === undefined ? {...reference, file: name} : {...reference, problem};
   }
 
+  /** The error for a file that is not there; its hint offers `--static` if that would find the file. */
   async #missingError({source, target}: FoundReference, {name, path}: DocumentFile): Promise<MediaError> {
     const beside = dirname(resolve(path));
     if (beside.includes('\ufffd') && (await inodeOf(beside, 'directory', systemFiles)) === undefined) {
@@ -177,6 +180,7 @@ class Planner {
     return new MediaError('file_missing', sentence, {hint: 'Write more of its path.'});
   }
 
+  /** The name that messages show for a real path, and any problem; each file is opened only once. */
   async #check(path: string): Promise<{name: string; problem?: MediaError}> {
     const {cwd} = this.#options;
     const name = cwd !== '.' && isBelow(path, cwd) ? relative(cwd, path) : path;
@@ -185,6 +189,7 @@ class Planner {
     return checked;
   }
 
+  /** Opens a file and decides its type as an upload would, then closes it; rejects only for a bug. */
   async #open(name: string): Promise<{name: string; size: number; problem?: MediaError}> {
     const source = this.source(name);
     try {
@@ -198,7 +203,7 @@ class Planner {
     }
   }
 
-  /** For each file whose content is that of an earlier one, the name of that one. */
+  /** Maps a file with the content of an earlier file to the earlier name; rejects if a file is unreadable. */
   async equalFiles(): Promise<Map<string, string>> {
     const bySize = new Map<number, string[]>();
     for (const {name, size, problem} of this.#checked.values())

@@ -17,7 +17,7 @@ interface Rewritten {
   count: number;
 }
 
-/** Puts the URLs into a document; rejects with `document_changed` if another program has changed it meanwhile. */
+/** Makes a document's new bytes, unwritten; rejects with `document_changed` if another program has changed it. */
 export async function rewriteDocument(
   {name, path, read, references}: DocumentPlan,
   urlOf: (file: string) => string | undefined,
@@ -92,6 +92,7 @@ export function replacementOf({context, source, target}: Reference, url: string)
   }
 }
 
+/** The URL with the fragment of the reference, unless the URL has a fragment of its own. */
 function withFragment(url: string, target: string): string {
   const at = target.indexOf('#');
   if (at < 0 || url.includes('#')) return url;

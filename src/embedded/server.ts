@@ -24,6 +24,7 @@ export function createRoutedServer(service: Service) {
   });
 }
 
+/** Checks a request before its route: /healthz skips every check, and a preflight gets no faults. */
 async function handle(exchange: Exchange, service: Service): Promise<void> {
   const {path, request, commonHeaders} = exchange;
   const corsHeaders = crossOriginHeaders(path, request.headers.origin, service.allowOrigins);
@@ -49,7 +50,7 @@ function isForPage({path, method, request}: Exchange): boolean {
   return /^\/(?:profile|media|assets|sign-out)(?:\/|$)/.test(path);
 }
 
-/** Without it no key would be known, and no file: clients must not take that for a response about either. */
+/** Without the data directory no key or file is known, which clients must not take for a fact about either. */
 function movedAway({store, observer}: Service): Refusal {
   const why = `${store.dataDirectory} is no longer there: it was moved, removed or unmounted.`;
   observer.onError(Object.assign(new Error(why), {hint: 'Put it back, or stop this media serve.'}));

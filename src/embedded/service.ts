@@ -65,7 +65,7 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
   });
 }
 
-/** Listens, with the state of the data directory. */
+/** Makes a service over an opened state, and listens; if this rejects, the caller closes the state. */
 async function serve(
   options: ServiceOptions & {host: string; allowOrigins: readonly string[]},
   state: ServiceState,

@@ -89,6 +89,7 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
   });
 }
 
+/** Starts the program without our secrets in its environment; a failure to start it comes as an `error` event. */
 function start(host: Host, {command, stderr, cwd, hasChannel}: ChildRequest): ChildProcess {
   const options: SpawnOptions = {
     cwd,

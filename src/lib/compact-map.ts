@@ -53,6 +53,7 @@ export class CompactMap {
     if (4 * slotLength * this.#size > 3 * this.#slots.length) this.#grow();
   }
 
+  /** Doubles the table. Entries move, so a slot found before is no longer valid. */
   #grow(): void {
     const before = this.#slots;
     this.#slots = new Uint32Array(2 * before.length);
@@ -92,6 +93,7 @@ export class Column {
     return this.#values[row] ?? 0;
   }
 
+  /** Makes the list longer if needed. A value beyond the range of its kind is stored wrong, without an error. */
   set(row: number, value: number): void {
     if (row >= this.#values.length) {
       const longer = new this.#Kind(2 * Math.max(row, this.#values.length));

@@ -63,6 +63,7 @@ export const sizeValue: ValueKind<number> = {
   },
 };
 
+/** A size such as 1.5M in bytes; 0 for a text that is not a size. */
 function bytesOf(value: string): number {
   const match = /^(\d+(?:\.\d+)?)([KMG]?)B?$/i.exec(value);
   return match === null ? 0 : Number(match[1]) * (own(sizeUnits, (match[2] ?? '').toUpperCase()) ?? 0);

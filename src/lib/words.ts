@@ -32,7 +32,7 @@ function messageIn(value: unknown): string | undefined {
   return fields.map(name => messageIn(own(value, name))).find(isString);
 }
 
-/** A title of one word, such as "Error", says less than the page. */
+/** The first title or heading of several words; else the text of the page, which says more than "Error". */
 function textOfPage(page: string): string {
   const [, title] = /<(?:title|h1)\b[^>]{0,200}>([^<]*\S\s+\S[^<]*)/i.exec(page) ?? [];
   return title ?? page.replace(/<(style|script)\b.*?<\/\1>|<[^>]{0,200}>/gis, ' ');

@@ -105,6 +105,7 @@ function stoppedBy(cause: unknown): MediaError {
 
 type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several' | 'observer'> & {stop: Stop<MediaError>};
 
+/** The results of uploadOn(). The journal is opened, and inputs are read, only once the first result is asked for. */
 async function* run(
   inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
   {signal, cwd, client, journal: journalPath, manifest: manifestPath, observer}: UploadOptions,
@@ -180,6 +181,7 @@ export const uploadChecks: Checks<UploadOptions> = {
   cwd: check.text,
 };
 
+/** The engine's options by those of the library, with defaults; throws a MediaError for an invalid one. */
 function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
   checkOptions(options, uploadChecks);
   if (options.journal !== undefined && options.manifest !== undefined)

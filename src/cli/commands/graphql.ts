@@ -74,6 +74,7 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
   }
 }
 
+/** Builds the request: -f fields are set before -F fields, in any order on the command line. */
 async function readRequest(options: GraphqlOptions, invocation: Invocation): Promise<GraphqlRequest> {
   const fromFiles = [options.input ?? options.query, options.variables, ...(options.field ?? []).map(fileOf)];
   refuseStdinTwice(fromFiles, 'Read the query, the variables or the value from a file instead.');
@@ -166,6 +167,7 @@ function fileOf(field: string): string | undefined {
   return /^[^=]*=@(.+)$/s.exec(field)?.[1];
 }
 
+/** The value of a -F field; an integer that JavaScript cannot hold exactly stays a string. */
 function typedValue(value: string): unknown {
   if (value === 'true' || value === 'false') return value === 'true';
   if (value === 'null') return null;
@@ -180,6 +182,7 @@ function tooLate(hostName: string, timeoutMs: number): MediaError {
   });
 }
 
+/** Prints a GraphQL response of any status, then throws if the key is refused or the errors do not explain it. */
 async function printResponse(response: HttpResponse, hostName: string, {host, stdout}: Invocation) {
   const text = response.body.toString();
   const body = parseObject(text);

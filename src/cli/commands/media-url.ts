@@ -74,7 +74,7 @@ async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation)
   }
 }
 
-/** Callers of PicGo read only standard output, and ignore the exit status. */
+/** Prints an error as PicGo does: its callers read only standard output, and ignore the exit status. */
 function tell(error: MediaError, stdout: Stdout): Promise<void> {
   return stdout.write(`PicGo ERROR: ${printable(error.messageToKeep)}\n`);
 }

@@ -85,7 +85,7 @@ export function requestError(
   return plain.reword({hint: `${before}To find out which: media doctor${hintOptions(settings)}`});
 }
 
-/** Why nothing can be sent with these settings: no such profile, no base URL, no key, or a key of another origin. */
+/** Why settings that lack a base URL or a key cannot be used; ask only about such settings. */
 export function missingSettings(settings: Settings): PlainError {
   const {host, profileName, profileNames, profile, baseUrl, key} = settings;
   // Without a terminal, login does not ask for the base URL.
@@ -154,7 +154,7 @@ export function errorWriter(
 const ofUpload = (flag: string) => (value?: string) =>
   `media upload ${flag}${value === undefined ? '' : ` ${value}`}`;
 
-/** The face of a command without options for the transfer. */
+/** The face of a command without options for the transfer; `ofUpload` marks words of `media upload` only. */
 function otherCommand(
   face: Face,
   {file: name, isOnce}: Outcome,

@@ -35,6 +35,7 @@ export class Report {
   readonly inWords: ReportOptions['inWords'];
   drawing: Drawing | undefined;
 
+  /** Errors of the stream are ignored, since there is no other place to report them. */
   constructor({stream, json, color, level, inWords}: ReportOptions) {
     this.level = level;
     this.json = json;
@@ -106,6 +107,7 @@ export class Report {
     this.#line(jsonLine(line).trimEnd());
   }
 
+  /** Writes a line, whose text is escaped already; a drawing is cleared meanwhile. */
   #line(text: string): void {
     this.drawing?.clear();
     this.#stream.write(`${text}\n`);

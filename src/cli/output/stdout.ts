@@ -52,6 +52,7 @@ export class Stdout {
     for (const done of this.#waiting) this.#limit(done);
   }
 
+  /** Once hurry() was called: drops all output if this write is still pending after the patience. */
   #limit(done: () => void): void {
     this.#patience?.clock.after(this.#patience.ms, () => {
       if (!this.#waiting.has(done)) return;
@@ -61,6 +62,7 @@ export class Stdout {
     });
   }
 
+  /** Drops all further output after an error of the stream. A reader that has gone is not a failure. */
   #end(error: unknown): void {
     this.hasEnded = true;
     const isReaderGone = systemCode(error) === 'EPIPE';

@@ -100,6 +100,7 @@ function newClient(
   });
 }
 
+/** Starts the embedded service in this process, with a key that is not kept; close() of the session ends it. */
 async function openEmbedded(invocation: Invocation, settings: Settings): Promise<Session> {
   const {defaultPort, describeServiceError, startEmbedded} = await import('./start-embedded.ts');
   const options: ServiceOptions = {
@@ -123,7 +124,7 @@ async function openEmbedded(invocation: Invocation, settings: Settings): Promise
   };
 }
 
-/** The result of a question whose requests are aborted after some time. */
+/** Aborts the signal of `ask` after `ms`, then still waits for `ask`, which decides what a timeout means. */
 export async function within<Result>(
   {host}: Invocation,
   ms: number,

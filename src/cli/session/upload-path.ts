@@ -49,6 +49,7 @@ function unverifiedResult(reason: string): UploadPathResult {
   return {status: 'unverified', message: `not verified: ${reason}`};
 }
 
+/** What a response that is not clearly the service's refusal may mean, as a clause. */
 function doubt(status: number, isElsewhere: boolean): string {
   if (status === 403 || status === 404)
     return 'the key may lack the permission to upload, or the base URL may be wrong';

@@ -81,7 +81,7 @@ function noKeyOptionError(login: string, {env}: Host): MediaError {
   return new MediaError('usage', message, {hint});
 }
 
-/** The argument is probably a key or a base URL. */
+/** The error for an argument of `media login`: a URL is taken for the base URL, anything else for a key. */
 function noLoginArgumentError(argv: readonly string[], login: string, host: Host): MediaError {
   const url = argv.find(word => /^https?:\/\//.test(word) && URL.canParse(word));
   if (url === undefined) return noKeyOptionError(login, host);

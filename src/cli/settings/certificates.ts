@@ -84,6 +84,7 @@ function conversionOf(text: string, from: string, to: string): string | undefine
   return text.startsWith('0') ? `openssl x509 -inform der -in ${from} -out ${to}` : undefined;
 }
 
+/** The private key in a PEM text, decrypted with MEDIA_CLIENT_KEY_PASSPHRASE; a usage error without a readable key. */
 function parseKey(host: Host, text: string, path: string): {path: string; key: KeyObject} {
   const [block] = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?-----END \1PRIVATE KEY-----/s.exec(text) ?? [];
   if (block === undefined)

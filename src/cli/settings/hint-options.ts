@@ -55,7 +55,7 @@ export function orLogin(run: HintedRun, instead: string): string {
   return run.host.env['CI'] ? '.' : `, or ${instead}`;
 }
 
-/** The option that a command needs to use the same profile. */
+/** ` --profile NAME` for the same profile; empty for `default`, unless MEDIA_PROFILE is set. */
 export function profileOption({host: {env}, globals: {profile}}: HintedRun): string {
   const inEnvironment = env['MEDIA_PROFILE'] || undefined;
   const name = profile ?? inEnvironment ?? 'default';

@@ -20,6 +20,7 @@ export async function serveKeychain(): Promise<void> {
   stdout.write(JSON.stringify(await respond(JSON.parse(await text(stdin)))));
 }
 
+/** Carries out a request; a keychain that fails is a response, never a rejection. */
 async function respond({action, account, key = ''}: KeychainRequest): Promise<KeychainResponse> {
   try {
     const {Entry} = await import('@napi-rs/keyring');

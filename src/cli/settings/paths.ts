@@ -28,7 +28,7 @@ export function isHomeless(host: Host): boolean {
   );
 }
 
-/** The error for a directory of journals that cannot be used. */
+/** The error of the state directory; its hint names the variable that sets another directory. */
 export function stateUnwritable(host: Host, message: Hint, cause?: unknown): MediaError {
   return new MediaError('state_unwritable', message, {
     hint: hint`Set ${variableOf(host, 'state')} to a directory of your own that you may write to${command('uploadWithoutOnce')}`,
@@ -61,7 +61,7 @@ function userDirectory(host: Host, kind: Kind): string {
   return join(parent || join(home, xdgDefaults[kind]), 'media');
 }
 
-/** A relative path would lead below the working directory. */
+/** The directory of this kind; throws without a home, since a relative path would lead below the working directory. */
 function absolute(host: Host, kind: Kind): string {
   const directory = userDirectory(host, kind);
   if (isAbsolute(directory)) return directory;

@@ -139,7 +139,7 @@ function parseCommand(value: string): string {
   });
 }
 
-/** A stored path must be valid from every working directory. */
+/** The absolute path of a file that `check` accepts: it must be valid from every working directory. */
 async function parsePath(value: string, host: Host, check: (host: Host, path: string) => Promise<unknown>) {
   const path = resolveUserPath(host.cwd(), value);
   await check(host, path);

@@ -57,7 +57,7 @@ export async function readProfiles(host: Host): Promise<Profiles> {
   return parseProfiles(utf8Text(await host.files.readFile(path).catch(unreadable)), path);
 }
 
-/** Changes the profiles under a lock, so that changes by other processes are not lost. */
+/** Writes the profiles that `change` edits in place; under a lock, so that no other process loses changes. */
 export async function updateProfiles(host: Host, change: (profiles: Profiles) => void): Promise<void> {
   const directory = configDirectory(host);
   const path = configPath(host);
@@ -101,6 +101,7 @@ export async function updateProfiles(host: Host, change: (profiles: Profiles) =>
   }
 }
 
+/** The profiles of a settings file, also with settings that this version does not know; throws if damaged. */
 function parseProfiles(text: string, path: string): Profiles {
   const value: unknown = undefinedIfThrows(() => JSON.parse(text));
   if (value === undefined) throw damagedFileError(path, 'is not valid JSON');

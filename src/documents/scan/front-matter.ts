@@ -43,6 +43,7 @@ export function readFrontMatter(
   }
 }
 
+/** The texts that can be written back exactly; throws a SyntaxError with an `index` for invalid YAML. */
 function yamlTexts(text: string): TextValue[] {
   const options = {uniqueKeys: false, prettyErrors: false};
   const [document, another] = new Composer(options).compose(yamlTokens(text));
@@ -69,6 +70,7 @@ function yamlTexts(text: string): TextValue[] {
   return found;
 }
 
+/** Parses YAML; throws before its levels would exhaust the stack of the composer. */
 function* yamlTokens(text: string): ReturnType<Parser['parse']> {
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(text)) {
@@ -79,6 +81,7 @@ function* yamlTokens(text: string): ReturnType<Parser['parse']> {
   yield* parser.end();
 }
 
+/** The strings with their keys; throws a SyntaxError with an `index` for invalid TOML, as its parser does. */
 function tomlTexts(text: string): TextValue[] {
   const bracket = [...text.matchAll(/[[{]/g)][mostBrackets];
   if (bracket !== undefined) throw invalid(`It has more than ${mostBrackets} brackets`, bracket.index);
@@ -98,7 +101,7 @@ function tomlTexts(text: string): TextValue[] {
   return found;
 }
 
-/** What is wrong, and where. */
+/** An error like those of the TOML parser: `readFrontMatter` finds the line by its `index`. */
 function invalid(reason: string, index: number): SyntaxError {
   return Object.assign(new SyntaxError(reason), {index});
 }

@@ -91,6 +91,7 @@ export class HtmlScanner {
     tokenizer.write(html, true);
   }
 
+  /** Adds the references in the attributes of a tag, and notes the first `base`, which changes later ones. */
   #startTag({tagName, attrs, location}: Token.TagToken, html: string, base: number): void {
     const values = new Map(attrs.map(({name, value}) => [name, value]));
     const href = values.get('href');
@@ -115,6 +116,7 @@ export class HtmlScanner {
     return own(conditions, place)?.(values) === false ? undefined : uses.get(place);
   }
 
+  /** Adds the references in `raw`, the text of an attribute or a style as written, at `base` in the document. */
   #value(use: Use, raw: string, base: number, isQuoted: boolean): void {
     const {text, originalOf} = decodeAttribute(raw);
     const quotedContext = use === 'srcset' ? use : 'attribute';

@@ -39,6 +39,7 @@ export function leftAlone(
   return counts;
 }
 
+/** Counts names in the strings of a script: as `import` after that word or `from`, else as `expression`. */
 function addScript(script: string, add: (kind: LeftKind, count: number) => void): void {
   for (const {0: token, index} of script.matchAll(javascriptTokens)) {
     if (!/^["'`]./.test(token)) continue;

@@ -30,7 +30,7 @@ const deepestNesting = 1_000;
 const nesting =
   /^(?:blockQuote|listOrdered|listUnordered|gfmFootnoteDefinition|emphasis|strong|strikethrough|image|link)$/;
 
-/** Finds the references in Markdown and its dialects; throws a RangeError if nested too deeply, or a VFileMessage. */
+/** Finds the references; throws a RangeError if they are nested too deeply, a VFileMessage if MDX is not valid. */
 export function markdownReferences(
   kind: Exclude<DocumentKind, 'html' | 'xhtml' | 'css'>,
   text: string,
@@ -85,6 +85,7 @@ class MarkdownScanner {
     this.#html = new HtmlScanner(options, reference => this.#references.push(reference), isJsx);
   }
 
+  /** Call as each token begins: opens an image or a link, and collects the parts of HTML. */
   enter(token: Token): void {
     const {type} = token;
     if (type === 'image' || type === 'link') this.#open.push({isImage: type === 'image'});
@@ -93,6 +94,7 @@ class MarkdownScanner {
     else if (htmlPart.test(type)) this.#addHtml(token);
   }
 
+  /** Call as each token ends: adds its references, except for definitions, which `end` adds. */
   exit(token: Token): void {
     const {type} = token;
     const open = this.#open.at(-1);
@@ -144,6 +146,7 @@ class MarkdownScanner {
     return isImage || this.#options.links ? reference : {...reference, left: 'link'};
   }
 
+  /** Adds a file that Obsidian embeds; what follows `|` or `#` does not belong to its name. */
   #wiki(token: Token): void {
     const source = this.#textOf(token).slice('![['.length, -']]'.length);
     const target = source.split(/\\?\||#/, 1)[0] ?? '';

@@ -42,6 +42,7 @@ if (workerData === scanThread)
     parentPort?.postMessage(await responseTo(request)),
   );
 
+/** Never rejects for a document: unreadable MDX is read as Markdown, too deep nesting is a `failure`. */
 export async function responseTo({kind, text, options}: ScanRequest): Promise<ScanResponse> {
   try {
     return await scanDocument(kind, text, options);
@@ -73,6 +74,7 @@ export async function scanDocument(kind: DocumentKind, text: string, options: Sc
   return {...notes, references: local.sort((a, b) => a.start - b.start), left};
 }
 
+/** All references, also those to the web, in any order: `scanDocument` keeps and sorts the local ones. */
 async function scanByKind(kind: DocumentKind, text: string, options: ScanOptions): Promise<ScanResult> {
   if (kind === 'css') return {references: cssReferences(text)};
   const [head = ''] = wholeFrontMatter.exec(text) ?? [];

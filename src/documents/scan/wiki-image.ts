@@ -14,6 +14,7 @@ export const wikiImages: Extension = {
   text: {[exclamationMark]: {name: 'wikiImage', tokenize: tokenizeWikiImage}},
 };
 
+/** Takes `![[`, at least one character but no bracket or line ending, and `]]`. */
 function tokenizeWikiImage(effects: Effects, ok: State, nok: State): State {
   const close = expectCodes(
     effects,

@@ -63,6 +63,7 @@ export async function sendStream(
   });
 }
 
+/** Sends a file; resolves when the response is over, also if the client goes meanwhile. */
 async function respondWithFile(
   exchange: Exchange,
   path: string,

@@ -38,7 +38,7 @@ export const rootResolvers = {
 
 type Resolver<Given, Result> = (given: Given, context: ResolverContext) => Promise<Result>;
 
-/** A mutation, which the key must permit. */
+/** Makes a resolver a mutation: it throws a 403 unless the key has the permission `graphql`. */
 function change<Given, Result>(resolve: Resolver<Given, Result>): Resolver<Given, Result> {
   return async (given, context) => {
     if (!context.key.permissions.includes('graphql'))
@@ -47,7 +47,7 @@ function change<Given, Result>(resolve: Resolver<Given, Result>): Resolver<Given
   };
 }
 
-/** A media record, with what the service knows besides. */
+/** A media record, with what the service knows besides; null for an unknown ID. Rejects if it is damaged. */
 async function findMedia(service: Service, id: string) {
   const stored = await service.store.find(id);
   if (stored === undefined) return null;
@@ -60,6 +60,7 @@ interface Page {
   readonly after?: string | null;
 }
 
+/** A page of media, newest first; a damaged record is left out, and the observer is informed. */
 async function listMedia(service: Service, {first, after}: Page) {
   if (first < 1 || first > longestPage) throw new Refusal(400, `"first" must be from 1 to ${longestPage}.`);
   if (after != null && !isRecordId(after))
@@ -91,6 +92,7 @@ async function listMedia(service: Service, {first, after}: Page) {
   };
 }
 
+/** The owner of the key of the request; its functions run only for the fields that a query names. */
 function viewerOf({service, key}: ResolverContext) {
   return {
     id: hashOf(ownerOf(key)).slice(0, 16),
@@ -102,6 +104,7 @@ function viewerOf({service, key}: ResolverContext) {
   };
 }
 
+/** A key as the type ApiKey; it also has fields such as `hash` that the schema must never name. */
 function keyFields(key: StoredKey, {keys}: Service) {
   return {
     ...key,
@@ -117,6 +120,7 @@ interface WantedKey {
   readonly expiresInDays?: number | null;
 }
 
+/** Creates a key with no permission but `read` beyond those of the request's key, and no longer validity. */
 async function createKey(input: WantedKey, {service, key}: ResolverContext) {
   const permissions = input.permissions.map(permission => permission.toLowerCase() as Permission);
   const foreign = permissions.find(one => one !== 'read' && !key.permissions.includes(one));

@@ -23,7 +23,7 @@ export const longestPage = 1_000;
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** The cost of an operation: 1 for each value that it may return; those below a list count for each possible item. */
+/** A rule that refuses an operation above `maxCost`: 1 per value, those below a list once per possible item. */
 export function costLimit(variables: Variables | null | undefined): ValidationRule {
   return context => ({
     OperationDefinition(operation) {
@@ -36,6 +36,7 @@ export function costLimit(variables: Variables | null | undefined): ValidationRu
   });
 }
 
+/** A list whose length cannot be read counts as the longest page. */
 function costOf(operation: OperationDefinitionNode, input: Variables, context: ValidationContext): number {
   const schema = context.getSchema();
   const mutations = schema.getMutationType()?.getFields() ?? {};

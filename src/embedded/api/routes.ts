@@ -29,6 +29,7 @@ export async function respondTo(exchange: Exchange, service: Service): Promise<v
   await handle(exchange, service, id, name);
 }
 
+/** GET /: names this service and its two APIs, for clients that do not ask for HTML. */
 async function describe(exchange: Exchange): Promise<void> {
   respondJson(exchange, 200, {
     service: 'media embedded service',

@@ -172,7 +172,7 @@ export async function storeUpload(
   }
 }
 
-/** Writes what `fill` writes to a new file, each chunk followed by `pace`. */
+/** Writes what `fill` writes to a new file, and syncs it; the caller removes the file, also after a rejection. */
 export async function writeUpload(
   path: string,
   contentType: string,
@@ -202,6 +202,7 @@ export async function writeUpload(
   }
 }
 
+/** Throws if the connection has failed or was closed, so that nothing is stored for it. */
 function throwFailure(exchange: Exchange): void {
   // Nothing is stored for a client that is known to have disconnected.
   if (exchange.connection.failed.aborted || exchange.request.socket.destroyed) throw failureOf(exchange);

@@ -15,6 +15,7 @@ interface Conditions {
 /** A request with everything that its response needs. */
 export type Exchange = ReturnType<typeof exchangeOf>;
 
+/** A new exchange; `conditions` are copied, so that a handler may change `commonHeaders` of its own. */
 export function exchangeOf(request: IncomingMessage, response: ServerResponse, conditions: Conditions) {
   return {
     ...conditions,
@@ -76,6 +77,7 @@ interface ServedConnection {
 
 const connections = new WeakMap<Duplex, ServedConnection>();
 
+/** The state of the connection: the same object for every request of a socket. */
 export function connectionOf(socket: Duplex): ServedConnection {
   const connection = connections.get(socket) ?? {failed: new Stop(), closing: false, pending: 0};
   connections.set(socket, connection);

@@ -51,7 +51,7 @@ export function prepareFaults({list = [], control}: FaultOptions) {
   return {faults, startControl};
 }
 
-/** Does what a request asks for. */
+/** Changes the faults by PUT or DELETE of /faults; a GET changes nothing, anything else throws a refusal. */
 async function change(exchange: Exchange, faults: Faults): Promise<void> {
   const {path, method} = exchange;
   if (path !== '/faults') throw new Refusal(404, 'The only paths here are /faults and /state/reset.');

@@ -98,6 +98,7 @@ function fieldOf(text: string, name: string): object {
   return {[key]: read};
 }
 
+/** A pattern with `*` as a regular expression: `*` matches any characters, all others only themselves. */
 function wildcards(text: string): RegExp {
   const escaped = text.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
   return new RegExp(`^${escaped}$`, 's');

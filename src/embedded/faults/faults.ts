@@ -66,7 +66,7 @@ function fileNameOf(path: string, disposition: string | undefined): string {
   return /;\s*filename="?([^";]*)/i.exec(disposition)?.[1] ?? '';
 }
 
-/** What the faults in force do to a request. */
+/** What the faults do to a request: each counts it now, or with `instead-of` at a response of that status. */
 function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop: StopSignal): Disturbance {
   const operation = operationOf(exchange.path);
   // Other requests have no stages after their head.
@@ -130,6 +130,7 @@ function end(exchange: Exchange, fault: Fault): never {
   throw new ExchangeOver();
 }
 
+/** The response of a fault: an error record or, with `record=no`, an HTML page such as a proxy sends. */
 function errorOf({status = 500, record, 'retry-after': retryAfter}: Fault): PlainResponse {
   const wait = retryAfter === undefined ? {} : {'Retry-After': String(retryAfter)};
   if (record)

@@ -42,6 +42,7 @@ function uploadForm(key: string, maxSize: number): Html {
     </form>`;
 }
 
+/** A file in the gallery; nothing if it was deleted meanwhile, and a note if its record is damaged. */
 async function card({service, session}: PageRequest, id: string): Promise<Html | undefined> {
   let record: StoredRecord | undefined;
   try {

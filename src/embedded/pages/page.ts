@@ -130,6 +130,7 @@ export function html(literals: TemplateStringsArray, ...parts: readonly Part[]):
   return new Html(text.join(''));
 }
 
+/** The HTML of a part: an Html as it is, any other value as escaped text. */
 function textOf(part: Part): string {
   if (part === undefined) return '';
   if (part instanceof Html) return part.text;

@@ -35,6 +35,7 @@ export async function showPage(exchange: Exchange, service: Service): Promise<vo
   respond(exchange, await responseTo(exchange, service).catch(error => errorPage(exchange, error)));
 }
 
+/** A refusal as a page; any other error is thrown again, so that the server sends its 500. */
 function errorPage(exchange: Exchange, error: unknown): PlainResponse {
   const refusal = refusalOf(error);
   if (refusal === undefined) throw error;
@@ -53,6 +54,7 @@ function wayBack(path: string, {status}: Refusal): Html {
   return html`<a href="/">Go to the gallery</a>`;
 }
 
+/** Without a session, a request gets only assets, the sign-in with a token, or the page that asks to sign in. */
 async function responseTo(exchange: Exchange, service: Service): Promise<PlainResponse> {
   const {path, method, request} = exchange;
   const asset = /^\/assets\/(.*)$/.exec(path)?.[1];
@@ -72,6 +74,7 @@ const assets: Readonly<Record<string, string>> = {
   'page.js': 'text/javascript; charset=utf-8',
 };
 
+/** A file of dist/assets that the table above names; it needs no session. */
 function assetResponse(name: string, method: string): PlainResponse {
   const contentType = own(assets, name);
   if (contentType === undefined) throw new Refusal(404, 'There is nothing at this URL.');

@@ -105,6 +105,7 @@ export async function saveName({service}: PageRequest, _id: string, form: URLSea
   await service.profile.setName(parseName(form.get('name')));
 }
 
+/** Handles the form; the session keeps the new key until the profile page has shown it. */
 export async function createKey(page: PageRequest, _id: string, form: URLSearchParams): Promise<void> {
   const permissions = allPermissions.filter(one => form.getAll('permission').includes(one));
   if (permissions.length === 0) throw new Refusal(422, 'Choose what the key may do.');

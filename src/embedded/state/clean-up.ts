@@ -17,7 +17,7 @@ export interface LeftBehind {
 
 const staleAfterMs = 24 * 60 * 60 * 1000;
 
-/** Removes the temporary files of processes that have ended; returns how many. */
+/** Removes temporary files of processes that have ended or, if unknown, after a day; resolves to their number. */
 export async function removeTemporary(
   directory: string,
   names: ReturnType<typeof temporaryNames>,

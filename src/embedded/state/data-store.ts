@@ -175,13 +175,14 @@ export class Store {
     }
   }
 
+  /** Removes the file and its previews; call it only when there is no record of the ID. */
   async #removeFiles(id: string): Promise<void> {
     for (const kind of ['files', 'thumbnails', 'streams'] as const)
       await rm(this.path(kind, id), {recursive: true, force: true});
   }
 }
 
-/** The bytes that all uploads of a data directory together may have: at most so many. */
+/** Counts the bytes of all uploads of a data directory, up to `most`; without a limit, counts nothing. */
 function quotaOf(most: number) {
   const isLimited = Number.isFinite(most);
   /** By the names of the files. */

@@ -6,7 +6,7 @@ export class Resets {
   #last: Promise<unknown> = Promise.resolve();
   readonly #commits = new Set<Promise<unknown>>();
 
-  /** Resolves, when no reset is in progress, to a function that throws if there was one since. */
+  /** Waits for resets in progress; resolves to a check that throws if another reset has begun since. */
   async begin(): Promise<() => void> {
     await this.#last;
     const count = this.#count;

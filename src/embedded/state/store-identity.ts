@@ -17,7 +17,7 @@ export async function identityIn(dataDirectory: string): Promise<string | undefi
   return (await readKept(file, identityShape))?.identity;
 }
 
-/** The identity of a data directory: random, created by the first process that asks. `draft`: a free path beside it. */
+/** The identity of a data directory, random; the first process that asks stores it. `draft`: a free path beside it. */
 export async function identityOf(dataDirectory: string, draft: string): Promise<string> {
   const existing = await identityIn(dataDirectory);
   if (existing !== undefined) return existing;

@@ -49,6 +49,7 @@ function lookUp(name: string, {trace, lookup = lookUpByNode}: Round): Promise<Lo
   });
 }
 
+/** Tries the addresses in turn, 250 ms apart: the first to connect wins. Stays pending once the round is stopped. */
 function firstOf(
   left: LookupAddress[],
   port: number,

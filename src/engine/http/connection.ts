@@ -157,6 +157,7 @@ function readBeforeWritesFail(socket: Socket): void {
   if (writev !== undefined) socket._writev = (chunks, done) => writev(chunks, afterReading(done));
 }
 
+/** A callback for a write that reports a failure only once what had arrived has been read. */
 function afterReading(done: Done): Done {
   return error => {
     // The first turn may have begun after its events were taken from the system.

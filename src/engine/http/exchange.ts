@@ -67,6 +67,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return content instanceof Uint8Array ? content : this.#sending(body, content);
   }
 
+  /** Called by undici before it writes the head; a whole body is written with the head, so it is released here. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     const {signal, body} = this.#request;
@@ -81,6 +82,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     else this.#controller.abort(error);
   }
 
+  /** Releases a body that undici sends with the head; a release that throws drops the request. */
   #sendWhole(body: Body, controller: Dispatcher.DispatchController): void {
     try {
       this.#release(body);
@@ -127,6 +129,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#opener.trace?.phase('first byte', `${status} to ${this.#request.method} ${this.#request.path}`);
   }
 
+  /** Collects the body. Beyond 1 MiB, the response ends as truncated, and the connection is closed. */
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
@@ -144,6 +147,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#end({truncated: false, cut: true, ...omitUndefined({fault: syntaxError(error)})}, error);
   }
 
+  /** Settles the response: after its head, with what has come of the body; before it, rejects with the error. */
   #end(how: Pick<HttpResponse, 'truncated' | 'cut' | 'fault'>, error?: Error): void {
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
     if (this.#head === undefined) {

@@ -25,6 +25,7 @@ export function dropInterimResponses(socket: Socket): () => void {
   };
 }
 
+/** The bytes after all complete interim responses; an incomplete one stays. */
 function withoutInterim(bytes: Buffer): Buffer {
   let rest = bytes;
   while (/^HTTP\/1\.[01] 1(?!01)\d\d[ \r]/.test(rest.toString('latin1', 0, 13))) {

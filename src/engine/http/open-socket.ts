@@ -37,6 +37,7 @@ export async function openSocket(
     cancel();
     return socket;
   };
+  /** Makes a connection to the present peer ready: with TLS if its URL says so, and with nothing received unasked. */
   const toPeer = async (below: Socket): Promise<Socket> => {
     const credentials = peer === origin ? options : {certificateAuthorities: ca};
     const isPlain = peer.protocol === 'http:';
@@ -82,6 +83,7 @@ async function refuseUnasked(socket: Socket, stop: Stop<Error>, describe: (bytes
   if (socket.destroyed || socket.readableEnded) throw closedError();
 }
 
+/** Begins TLS on an open connection. The certificate must be valid for `host`; no setting of Node changes that. */
 function secureSocket(
   socket: Socket,
   host: string,

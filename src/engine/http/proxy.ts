@@ -66,7 +66,7 @@ function bypasses(noProxy: string, origin: URL): boolean {
     .some(entry => entry !== '' && names(entry, host, port));
 }
 
-/** An entry is `*`, a domain (with its subdomains, with or without a leading dot), an address or an address block. */
+/** Whether a NO_PROXY entry (`*`, a domain with its subdomains, an address or a block) names this host and port. */
 function names(entry: string, host: string, port: string): boolean {
   const [, name = entry, onlyPort] = isIPv6(entry) ? [] : (/^(.+):(\d+)$/.exec(entry) ?? []);
   if (onlyPort !== undefined && onlyPort !== port) return false;
@@ -76,6 +76,7 @@ function names(entry: string, host: string, port: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
+/** Whether an entry is this address, or a block such as 10.0.0.0/8 around it; false for any other text. */
 function holdsAddress(entry: string, address: string): boolean {
   const [network = '', bits] = entry.split('/', 2);
   if (isIP(network) === 0 || isIP(network) !== isIP(address)) return false;
@@ -158,6 +159,7 @@ export function describePage(bytes: Buffer, proxy: URL): MediaError {
   });
 }
 
+/** The error for a refusal by the proxy; `authority`: where the tunnel was to lead, if one was asked for. */
 function proxyRefusal(
   status: number,
   challenge: string | undefined,

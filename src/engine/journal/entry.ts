@@ -25,6 +25,7 @@ interface UploadLogParts {
 /** The lines of one upload: the run calls a method at each transition, and the journal records it. */
 export type UploadLog = ReturnType<typeof uploadLog>;
 
+/** Makes the log of one upload. Call its end() in any case: later uploads of equal content wait for that. */
 export function uploadLog(parts: UploadLogParts) {
   const {log, journal, active, idempotencyKey: key} = parts;
   let {sha256AtStart: contentSha256, intent} = parts;

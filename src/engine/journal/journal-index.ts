@@ -59,6 +59,7 @@ export class JournalIndex {
     return this.#rows.get(key) ?? -1;
   }
 
+  /** A copy of a row, from 0 to size - 1; later lines do not change it. */
   entry(row: number): IndexRow {
     return {
       row,
@@ -197,6 +198,7 @@ export class JournalIndex {
     return row;
   }
 
+  /** Notes that a path had the content of a row; false if the line contradicts the size of that row. */
   #applySighting(row: number, {path = '', size = 0, stat, types = ''}: UploadLine, offset: number): boolean {
     const table = this.#fileStates.get(types) ?? new CompactMap();
     this.#fileStates.set(types, table);
@@ -205,6 +207,7 @@ export class JournalIndex {
     return this.#size.at(row) === size;
   }
 
+  /** Stores a hash. The row stays listed under an earlier hash, so entriesWithContent() compares the content. */
   #setHash(row: number, sha256: string): void {
     const content = contentKey(sha256, this.#size.at(row));
     if (this.contentOf(row) === content) return;
@@ -227,6 +230,7 @@ export class JournalIndex {
       this.#set(row, 'pending', offset);
   }
 
+  /** The number of a name, added if it is new; variants and writers share one list of names. */
   #numberOf(name: string): number {
     const existing = this.#numbers.get(name);
     if (existing !== undefined) return existing;

@@ -210,6 +210,7 @@ export function parseLine(text: string): ParsedLine | undefined {
 
 type Fields = Record<string, unknown>;
 
+/** A header of any version: scopeOf() refuses other versions than 2. Scope members of a wrong type are left out. */
 function parseHeader({version, service, account, shard, serviceId, honoursKeys}: Fields): HeaderLine {
   const scope = {service, account, shard, serviceId};
   const texts = Object.entries(scope).filter(([, value]) => typeof value === 'string');
@@ -217,12 +218,14 @@ function parseHeader({version, service, account, shard, serviceId, honoursKeys}:
   return {event: 'header', version, ...Object.fromEntries(texts), ...keySupport};
 }
 
+/** A line about a writer; an invalid holder is left out, so that nobody can judge whether the writer is alive. */
 function parseWriter(event: WriterEvent, by: string, {at, process}: Fields): WriterLine {
   const line = {event, by, at: typeof at === 'string' ? at : undefined};
   const holder = isObject(process) ? {...process, token: by} : {};
   return hasShape(holder, holderShape) ? {...line, holder} : line;
 }
 
+/** A line about an upload; undefined if a required member is missing or wrong, or if its intent is incomplete. */
 function parseUpload(value: Fields): UploadLine | undefined {
   const {event, idempotencyKey: key, pathBase64} = value;
   const by = event === 'done' ? '' : value['by'];

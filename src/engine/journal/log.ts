@@ -173,6 +173,7 @@ export class JournalLog {
     });
   }
 
+  /** Writes queued lines until none is left; never rejects: after a failure, each of the lines does. */
   async #writeGroups(): Promise<void> {
     while (this.#queue.length > 0) {
       // Handles all responses that have arrived first, so that their lines share one sync.
@@ -186,6 +187,7 @@ export class JournalLog {
     this.#writing = undefined;
   }
 
+  /** Appends a group, and syncs it at most once. If another writer has taken the journal over, no commit resolves. */
   async #writeGroup(group: readonly QueuedLine[]): Promise<void> {
     // A commit permits to send; only the last writer gets this permission.
     const isRelease = group.some(({event}) => event === 'commit');
@@ -214,6 +216,7 @@ export class JournalLog {
     return start;
   }
 
+  /** Every 20 s: shows by the lock, and in an idle run by a line, that this writer is alive. */
   #renew(): void {
     this.#parts.lock.renew().catch(() => {});
     // If this fails, the next line of an upload rejects.
@@ -222,6 +225,7 @@ export class JournalLog {
     this.#isIdle = true;
   }
 
+  /** Keeps the first failure, and returns it; no line is written after it. */
   #fail(error: unknown): MediaError {
     this.#failure ??=
       error instanceof MediaError ? error : journalAccessError(this.#parts.displayPath, 'written', error);

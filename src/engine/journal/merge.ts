@@ -32,6 +32,7 @@ export async function writeMergedJournal(
   }
 }
 
+/** Rejects if the output is an input, or if it records a stored, unknown or forgotten upload that would be lost. */
 async function refuseToOverwrite(
   absolute: string,
   displayPath: string,
@@ -63,6 +64,7 @@ async function refuseToOverwrite(
   }
 }
 
+/** Copies the lines of each stored upload from the first journal that has it as stored. */
 async function writeAll(file: FileHandle, readers: readonly JournalReader[]): Promise<void> {
   const scope = commonScope(readers);
   if (scope !== undefined) {

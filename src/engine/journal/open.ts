@@ -90,6 +90,7 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
   }
 }
 
+/** Throws if the scopes of journal and run differ, or if a run without a scope finds an empty journal. */
 function requireUsable(
   {scope}: Recovery,
   displayPath: string,

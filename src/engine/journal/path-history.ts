@@ -11,6 +11,7 @@ export class PathHistory {
   /** The previous sighting of the same path; undefined for the first. */
   readonly #previous: (number | undefined)[] = [];
 
+  /** Records that a path had the content of a row; `offset`: of the line that says so. */
   add(path: PathKey, row: number, offset: number): void {
     const previous = this.#latest.set(path, this.#rows.length);
     if (previous === undefined) this.firstOffsets.push(offset);

@@ -56,6 +56,7 @@ export class JournalSet {
     }
   }
 
+  /** Judges a path without its file: its latest upload in each journal must be stored in a journal, and none twice. */
   async #checkPath(path: PathKey): Promise<Verdict> {
     const ofPath = this.#rowsOfPath(path);
     const rows = ofPath.flatMap(({reader, entry}) => {
@@ -109,6 +110,7 @@ export class JournalSet {
     return isElsewhere ? {...once, isElsewhere} : once;
   }
 
+  /** The content of an input by its path and stat, so that it need not be read; undefined if no journal knows that. */
   #recordedContent(input: JournalInput): Content | undefined {
     if (input.stat === undefined) return undefined;
     for (const {index} of this.#readers) {

@@ -61,6 +61,7 @@ export class Recovery {
     if (this.unfinishedLine !== undefined) this.#process(this.unfinishedLine);
   }
 
+  /** Applies a line. An invalid line becomes the suspect; the lines after it show whether it is damage. */
   #process(line: RawLine): void {
     const {number} = this.next;
     this.next = {offset: line.offset + line.bytes.length + 1, number: number + 1};
@@ -85,6 +86,7 @@ export class Recovery {
     else if (next !== undefined) throw damagedLineError(this.#displayPath, number, what);
   }
 
+  /** Keeps the last line without a line break; throws if it is too long, or shows that the file is no journal. */
   #keepUnfinished(line: RawLine): void {
     const {number} = this.next;
     if (line.bytes.length > longestLine)
@@ -96,6 +98,7 @@ export class Recovery {
     else if (parsed !== undefined || !mayBeHeader(line.bytes)) scopeOf(undefined, this.#displayPath);
   }
 
+  /** Applies a valid line to the scope, the writer or the index; false if it contradicts the lines before it. */
   #apply(parsed: ParsedLine, line: RawLine): boolean {
     if (parsed.event === 'header') {
       // A concatenation of journals has several headers.
@@ -120,6 +123,7 @@ export class Recovery {
     ]);
   }
 
+  /** After an `open` line, only its writer counts; commits that are not released by then are dropped. */
   #applyWriterLine(line: WriterLine): void {
     if (line.event === 'open') {
       this.index.dropUnreleased();

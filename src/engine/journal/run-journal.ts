@@ -85,6 +85,7 @@ export class Journal extends JournalLookup {
     await this.#log.append({event: 'forgotten', key});
   }
 
+  /** Appends another header if the journal does not say so yet: later runs then need not ask the service. */
   override recordKeySupport(honoursKeys: boolean): void {
     const {scope, index} = this.reader;
     if (scope === undefined || scope.honoursKeys === honoursKeys) return;

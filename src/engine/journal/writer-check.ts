@@ -27,7 +27,7 @@ export class WriterCheck {
     this.#end = end;
   }
 
-  /** Returns the offset of the last append, and the writer that has opened the journal since, if there is one. */
+  /** The offset of these new bytes, and the writer that has opened the journal since; throws if they are lost. */
   verifyAppend(bytes: Buffer): {start: number; other: WriterLine | undefined} {
     const {files, handle, path, displayPath} = this.#file;
     const openStats = files.fstatSync(handle.fd, {bigint: true});

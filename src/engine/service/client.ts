@@ -157,7 +157,7 @@ export class ServiceClient implements Uploader {
     await Promise.all(connections.map(connection => connection.destroy()));
   }
 
-  /** Removes the key from every response: services and proxies may echo the request. A Location may be relative. */
+  /** Makes a Location absolute, notes whether keys are honoured, and removes the key, which a service may echo. */
   #received(response: HttpResponse, url: URL): HttpResponse {
     const {location} = response.headers;
     if (url.origin === this.uploadUrl.origin) this.honoursKeys = honoursKeysIn(response) ?? this.honoursKeys;
@@ -184,6 +184,7 @@ export function graphqlUrl(address: ServiceAddress): URL {
   return address.graphqlUrl ?? new URL('/graphql', address.baseUrl);
 }
 
+/** What a response means. A 2xx whose record cannot be read completely is `unreadable`, never `stored`. */
 function interpretUpload(response: HttpResponse): UploadResponse {
   const {status} = response;
   if (status < 200 || status > 299) return refusalIn(response);

@@ -35,7 +35,7 @@ export function parseServiceUrl(value: string, what: string, allowHttp: boolean)
   return url;
 }
 
-/** The URL of an endpoint, as documentation shows it, is no base URL. */
+/** Throws a usage error for a base URL that ends in the path of an endpoint, as URLs in documentation do. */
 function refuseEndpoint({origin, pathname}: URL): void {
   const [, base = '', endpoint] = /^(.*)(\/v1\/media\/upload|\/graphql)\/*$/.exec(pathname) ?? [];
   if (endpoint === undefined) return;

@@ -95,6 +95,7 @@ export class AdaptiveConcurrency {
     return new Promise(begin => this.#waiting.push({size, begin}));
   }
 
+  /** Counts a file as in progress, until the returned function is called with how its attempt ended. */
   #began(size: number): ReleaseSlot {
     this.#begun += 1;
     // A file alone is not measured, which would load another of Node's modules: 3 ms.
@@ -105,6 +106,7 @@ export class AdaptiveConcurrency {
     return how => this.#ended(number, size, how);
   }
 
+  /** Counts a file out, lets the limit follow how it ended, and begins files that waited for room. */
   #ended(number: number, size: number, how: AttemptResult): void {
     this.#inProgress.files -= 1;
     this.#inProgress.bytes -= size;
@@ -143,6 +145,7 @@ export class AdaptiveConcurrency {
     this.#beginRound();
   }
 
+  /** Raises the limit on trial, unless this process was busy in the round before. The highest limit stays. */
   #raise(before: Round): void {
     this.#trial = undefined;
     if (before.idleMs < leastIdle * before.ms) return;
@@ -153,6 +156,7 @@ export class AdaptiveConcurrency {
     if (this.#limit === limitBefore) this.#rest(limitBefore);
   }
 
+  /** Keeps a raise whose gain is at least half of it; otherwise lowers the limit accordingly, and doubles the pause. */
   #judge({limitBefore, before}: Trial, round: Round): void {
     const gained = speedup(round, before);
     if (gained < (1 + this.#limit / limitBefore) / 2) {
@@ -173,6 +177,7 @@ export class AdaptiveConcurrency {
     this.#isSlowStart = false;
   }
 
+  /** Lowers the limit after a failure. Of attempts begun before the last decrease, only refusals still lower it. */
   #failed(number: number, how: 'refused' | 'broken'): void {
     const others = this.#inProgress.files;
     // A file that was alone would have failed with any limit.

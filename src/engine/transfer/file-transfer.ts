@@ -88,6 +88,7 @@ export class FileTransfer {
     }
   }
 
+  /** Takes an open file to its outcome: known to the journal, checked in a dry run, or uploaded. */
   async #transfer(opened: OpenSource): Promise<PendingResult<Outcome>> {
     const {journal, dryRun, stop, verify, geotags, typeRule} = this.#options;
     const {relativePath = this.#source.name} = this.#source;
@@ -114,6 +115,7 @@ export class FileTransfer {
     return dryRun ? this.#outcome.checked() : this.#upload(opened, contentType);
   }
 
+  /** Decides the type, and does what depends on it: dimensions, the report of the start, warnings, the location. */
   async #decideType(opened: OpenSource): Promise<string> {
     const {verify, geotags} = this.#options;
     const {contentType, warning} = await this.#options.contentType(this.#source, opened);
@@ -177,6 +179,7 @@ export class FileTransfer {
     }
   }
 
+  /** Makes one attempt; a second one, with a hash, if only that can show whether the source has changed. */
   async #attempt(upload: AttemptOptions): Promise<Stored | FailedAttempt> {
     this.#outcome.facts.attempts += 1;
     this.#retries.begin();
@@ -213,6 +216,7 @@ export class FileTransfer {
     return this.#failed(error);
   }
 
+  /** The verdict on a failure. A key counts as honoured only if an attempt before this one has used it. */
   #judge({phase, failure}: FailedAttempt): FailureVerdict {
     const {waitsForNetwork, retryMaxWaitMs, clock} = this.#options;
     const wasReleased = this.#wasReleased;

@@ -48,6 +48,7 @@ function unstrippableError(name: string, error: UnstrippableError): MediaError {
   });
 }
 
+/** The warning that earlier uploads of the same file still show its location. */
 function stillPublic(uploads: number): string {
   return uploads === 1
     ? 'An earlier upload tells where it was taken, and stays public until you delete it at the service.'

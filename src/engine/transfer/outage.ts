@@ -83,6 +83,7 @@ export class Outage {
     return this.#end;
   }
 
+  /** Resolves when a file may be sent; rejects when the run ends. In an outage, the scout probes and others wait. */
   async #passed(file: number): Promise<void> {
     for (;;) {
       await this.#options.pause(this.#over);
@@ -114,6 +115,7 @@ export class Outage {
     return this.#suspects.size === 0 || this.#suspects.size + this.#sending.size < most;
   }
 
+  /** Counts a file that failed as in an outage; enough files in a row begin the outage. A single file begins none. */
   #suspect(file: number, wasAlone: boolean, failure?: Failure): void {
     const {clock, observer, uploader, several, host} = this.#options;
     // A single file relies on its retries.
@@ -126,6 +128,7 @@ export class Outage {
     observer.unavailable(clock.now() - this.#awayMs);
   }
 
+  /** Forgets all suspects, and ends the outage, if there is one, and the scout's wait. */
   #reopen(): void {
     if (this.#isClosed) this.#options.observer.unavailable(undefined);
     this.#isClosed = false;
@@ -160,6 +163,7 @@ export class Outage {
     return true;
   }
 
+  /** Ends the batch with an error if the service has been away for `retryMaxWaitMs` or longer. */
   #giveUpInTime(why: string): void {
     if (this.#awayMs < this.#options.retryMaxWaitMs || this.#over.aborted) return;
     const advice = hint`Try again when it is back${hint`, or wait longer for it with ${option('retryMaxWait')}`}.`;

@@ -15,7 +15,7 @@ export class BatchAbort extends Stop<MediaError> {
   /** Whether the service has sent any response yet. */
   #hasResponded = false;
 
-  /** Takes the result of a file into account. */
+  /** Call with each outcome: notes whether the service has responded; ends the batch if the journal takes no lines. */
   learn(outcome: Outcome): void {
     if (outcome.status === 'uploaded') this.#hasResponded = true;
     if (!('error' in outcome)) return;
@@ -60,7 +60,7 @@ export class OutcomeBuilder {
     if (found === undefined || (await found.isNamedMedia())) this.started(size);
   }
 
-  /** The file is media. */
+  /** Call when the file is known to be media: the first call reports its start to the observer. */
   started(size: number): void {
     if (!this.#isStarted) this.#options.observer.started(this.facts.position, this.facts.file, size);
     this.#isStarted = true;
@@ -150,12 +150,14 @@ export class OutcomeBuilder {
     return new MediaError('outcome_unknown', sentence, {hint: advice});
   }
 
+  /** Reports the end of the file to the batch and the observer; the result waits for nothing more. */
   #ended(outcome: Outcome): PendingResult<Outcome> {
     this.#batchAbort.learn(outcome);
     this.#options.observer.finished(outcome.position);
     return {result: Promise.resolve(outcome)};
   }
 
+  /** The facts with the time that the file has taken so far, which this call sets. */
   #described(): OutcomeFacts {
     this.facts.elapsedMs = Math.round(this.#options.clock.monotonic() - this.#start);
     return this.facts;

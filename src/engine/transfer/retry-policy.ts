@@ -37,7 +37,7 @@ export class RetryPolicy {
     return this.honoursKeys ? clock.now() - keyLifeMs : Number.POSITIVE_INFINITY;
   }
 
-  /** Call after each response. */
+  /** Call after each response: records in the journal whether the service honours keys, once it has said so. */
   learn(): void {
     const {uploader, journal} = this.options;
     if (uploader.honoursKeys !== undefined) journal?.recordKeySupport(uploader.honoursKeys);
@@ -52,6 +52,7 @@ export class RetryPolicy {
     return this.honoursKeys === true;
   }
 
+  /** Asks the service without a file, for at most 5 s; its response sets `honoursKeys` of the uploader. */
   async #ask(): Promise<void> {
     const {uploader, clock, stop} = this.options;
     const end = new Stop();

@@ -19,6 +19,7 @@ export const holderShape = {
 /** The process that holds something; its id alone means nothing in another container. */
 export type Holder = Loose<ShapeOf<typeof holderShape>>;
 
+/** This process as a holder, with a new token for each call. */
 export function holderHere(host: Host): Holder {
   const pid = host.processId();
   return {

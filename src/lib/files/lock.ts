@@ -87,7 +87,7 @@ export class Lock {
     this.#options = options;
   }
 
-  /** A hard link appears complete or not at all, so no process can read half a lock. */
+  /** Waits for the lock and takes it. A hard link appears complete or not at all: no process can read half a lock. */
   async take(): Promise<void> {
     const {files} = this.#host;
     try {
@@ -127,6 +127,7 @@ export class Lock {
     if (await this.isOurs()) await this.#host.files.rm(this.path, {force: true});
   }
 
+  /** Tries until the lock is taken; throws LockHeld when the patience for its present holder has passed. */
   async #linkInTurn(): Promise<void> {
     const {clock, random} = this.#host;
     let since = clock.monotonic();
@@ -152,6 +153,7 @@ export class Lock {
     }
   }
 
+  /** Whether the holder may be replaced: it is dead, or it cannot be judged and was silent for 90 s. */
   #isGone(lockFile: LockFile): boolean {
     const {state, ageMs} = lockFile;
     return state === 'unknown' ? Math.max(ageMs, this.#waitedMs(lockFile)) >= staleMs : state === 'dead';
@@ -172,6 +174,7 @@ export class Lock {
     return first?.lockFile.renewedAt === renewedAt ? this.#host.clock.monotonic() - first.at : 0;
   }
 
+  /** The lock file at a path; undefined if it is gone. The age is measured only where the holder is `unknown`. */
   async #look(path: string): Promise<LockFile | undefined> {
     // Not stat: a link that leads nowhere has to be waited for, too.
     const there = await this.#host.files.lstat(path, {bigint: true}).catch(() => undefined);
@@ -208,6 +211,7 @@ export class Lock {
     }
   }
 
+  /** Creates the file at this path from the candidate; false if the path is taken. */
   async #tryLink(path: string): Promise<boolean> {
     try {
       await this.#host.files.link(this.#candidate, path).catch(error => {
@@ -223,6 +227,7 @@ export class Lock {
   }
 }
 
+/** The holder in a lock file; undefined if the file is missing, half-written or damaged. */
 async function holderOf(files: FileSystem, path: string): Promise<Holder | undefined> {
   const holder = parseObject(await files.readFile(path, 'utf8').catch(() => ''));
   return holder !== undefined && hasShape(holder, holderShape) ? holder : undefined;

@@ -128,6 +128,7 @@ export class Redaction {
     return this.#samples.some(part => lower.includes(part));
   }
 
+  /** The ranges of the original text that hold the key or a run of it; they may overlap. */
   #rangesIn({lower, starts}: DecodedText): [number, number][] {
     const ranges: [number, number][] = [];
     const add = (from: number, to: number) => ranges.push([starts[from] ?? 0, starts[to] ?? 0]);
@@ -144,6 +145,7 @@ export class Redaction {
     return ranges;
   }
 
+  /** Whether a short key stands here as a word of its own; one below 4 characters only counts after "bearer". */
   #isWordAt(lower: string, at: number): boolean {
     if (/\w/.test(lower.charAt(at + this.#key.length))) return false;
     if (this.#key.length >= shortestWord) return !/\w/.test(lower.charAt(at - 1));
@@ -203,6 +205,7 @@ function samplesOf({text, length}: Spelling): string[] {
   return parts.length === 0 ? [text] : parts;
 }
 
+/** The character that an escape means; `\n` is read as `n`, since no key has a line break. */
 function plainOf(spelling: string): string {
   const hex = /^(?:\\u|%)(?=[\da-f]+$)(.+)$/i.exec(spelling)?.[1];
   return hex === undefined ? spelling.slice(-1) : String.fromCharCode(Number.parseInt(hex, 16));

@@ -28,7 +28,7 @@ export function walkItems(file: Part, meta: readonly Box[]): void {
   for (const [id, part] of places) if (!items.has(id)) part.claim(0, part.size);
 }
 
-/** `kind`: the type of an item, with its content type if it has one. */
+/** Blanks Exif and XMP, claims a picture, refuses other types. `kind`: the type, with any content type. */
 function walkItem(part: Part | undefined, kind: string): void {
   const isPicture = pictureTypes.has(kind);
   if (part === undefined) {
@@ -67,9 +67,10 @@ function readItems(information: Part): Map<number, string> {
   return items;
 }
 
-/** Where the items are, by their numbers (ISO/IEC 14496-12, 8.11.3). */
+/** Where the items are, by their numbers (ISO/IEC 14496-12, 8.11.3); an item without bytes has no part. */
 function readLocations(bytes: Buffer, file: Part, data: Part | undefined): Map<number, Part> {
   let at = 4;
+  /** Reads the next number of this many bytes, the most significant first. */
   const next = (size: number): number => {
     at += size;
     if (at > bytes.length || size > 8) throw new UnstrippableError('items whose places are wrong');

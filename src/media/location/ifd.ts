@@ -46,7 +46,7 @@ export class Tiff {
     return Array.from({length: count}, (_, index) => this.#numberIn(bytes, index * size, size));
   }
 
-  /** The entries of a directory, and its bytes without the offset of the next one. */
+  /** The entries of a directory, and its size in bytes without the offset of the next directory. */
   directory(at: number): {entries: IfdEntry[]; size: number} {
     const {part} = this;
     const count = this.number(at, 2);

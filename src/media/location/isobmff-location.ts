@@ -78,6 +78,7 @@ function hasGoProRecord(block: Buffer): boolean {
   return false;
 }
 
+/** Blanks the location in a box, or refuses it, as any unknown kind. `within`: the kind of its parent, or empty. */
 function walkBox(file: Part, box: Box, within: string, depth: number): void {
   const {kind, content} = box;
   if (kind === 'trak') checkTrack(content);
@@ -98,6 +99,7 @@ function blankBox({content, whole}: Box): void {
   whole.write(4, Buffer.from('free'));
 }
 
+/** Blanks XMP; refuses a UUID that is not in the list, and a location in a listed box. */
 function walkUuid(content: Part): void {
   const id = content.read(0, 16).toString('hex');
   if (id === xmpUuid) walkXmp(content.slice(16).withOwner());

@@ -38,6 +38,7 @@ export async function walkJpeg(part: Part): Promise<number> {
   return at;
 }
 
+/** The segment at an offset, after any filling bytes; the end of the picture has an empty one. */
 function segmentAt(part: Part, start: number): Segment {
   let at = start;
   // Filling bytes may precede it.

@@ -44,6 +44,7 @@ export class Part {
   /** Identifies who claims bytes: a part and its slices have the same owner. */
   readonly #owner: object;
 
+  /** Without `owner`, the part has an owner of its own; a part that shares claims passes the owner of the other. */
   private constructor(draft: Draft, extents: readonly Extent[], owner: object = {}) {
     this.#draft = draft;
     this.#extents = extents;
@@ -69,7 +70,7 @@ export class Part {
     return new Part(parts[0].#draft, extents, parts[0].#owner);
   }
 
-  /** Makes a step of a walk: from its start again when bytes that it reads had to be loaded. */
+  /** Runs a synchronous step of a walk; after loading bytes, undoes its changes and claims and runs it again. */
   async step<Result>(walk: () => Result): Promise<Result> {
     const {file, windows, changes, claims} = this.#draft;
     const [changeCount, claimCount] = [changes.length, claims.length];
@@ -154,7 +155,7 @@ export class Part {
     }
   }
 
-  /** Replaces bytes, which are kept, except for those at both ends that stay equal. */
+  /** Plans a change of the file; the buffer is kept without a copy, so the caller must not change it later. */
   write(at: number, bytes: Buffer): void {
     const before = this.read(at, bytes.length);
     let start = 0;
@@ -199,7 +200,7 @@ export class Part {
   }
 }
 
-/** The bytes of a file after the changes that are planned yet. */
+/** The bytes of an extent with the changes planned so far; throws a MissingError if they are not in memory. */
 function bytesAt({windows, changes}: Draft, extent: Extent): Buffer {
   const bytes = inWindow(windows, extent);
   if (bytes === undefined) throw Object.assign(new MissingError(), {extent});

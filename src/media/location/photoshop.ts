@@ -31,6 +31,7 @@ export function walkResources(part: Part): void {
     digest.write(0, Buffer.from(hash('md5', iptc.value.all()), 'hex'));
 }
 
+/** Blanks IPTC and XMP, refuses Exif and thumbnails with metadata; trusts all others to have no location. */
 function walkResource(id: number, value: Part): void {
   if (id === resource.iptc) walkIptc(value);
   if (id === resource.xmp) walkXmp(value);

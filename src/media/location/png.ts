@@ -28,7 +28,7 @@ export async function walkPng(file: Part): Promise<void> {
   await walkTrailer(file.slice(at));
 }
 
-/** A chunk: its kind, its data, and the checksum of both. */
+/** Blanks the location in a chunk (kind, data, checksum) and corrects its checksum; refuses unknown kinds. */
 function walkChunk(kind: string, chunk: Part): void {
   if (kind === 'IEND' || harmless.has(kind)) return;
   const data = chunk.slice(4, chunk.size - 8);
@@ -70,6 +70,7 @@ function inflate(bytes: Buffer): Buffer {
   }
 }
 
+/** Blanks the location in a text by its keyword, or refuses a profile with one; trusts all other keywords. */
 function walkPlain(keyword: string, text: Part): void {
   if (keyword === 'XML:com.adobe.xmp') walkXmp(text);
   else if (isLocation(keyword)) text.write(0, Buffer.alloc(text.size, ' '));

@@ -50,12 +50,13 @@ export async function walkTiffFile(file: Part): Promise<void> {
 /** Endings that programs append to a TIFF file (exiftool). */
 const trailer = /AXS[!*].{8}$|CANON OPTIONAL DATA\0|\xa1\xb2\xc3\xd4$|cbipcbbl$|QDIOBS$|SEFT$|zmie/s;
 
-/** Blanks the location in the Exif metadata of another file. */
+/** Blanks the location in the Exif metadata of a file that is not a TIFF, such as a JPEG, PNG, WebP or HEIF. */
 export function walkExif(part: Part): void {
   const walk = walkOf(part.withSharedOwner());
   for (const at of walk.directories) follow(walk, walkIfd(walk, at));
 }
 
+/** Begins a walk at the first directory; refuses BigTIFF and bytes without a TIFF header. */
 function walkOf(part: Part): Walk {
   const head = part.read(0, 8);
   const isLittle = head[0] === 0x49;
@@ -69,6 +70,7 @@ function walkOf(part: Part): Walk {
   return walk;
 }
 
+/** Adds directories to the set over which the caller loops; refuses a directory that the set already has. */
 function follow({directories}: Walk, offsets: readonly number[]): void {
   for (const at of offsets) {
     if (directories.has(at)) throw new UnstrippableError('directories of tags that go in circles');

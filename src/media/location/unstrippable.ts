@@ -18,7 +18,7 @@ export function unknownKind(what: string, kind: string): UnstrippableError {
   return new UnstrippableError(`${what} "${kind.replace(/[^ -~]/g, '?')}"`);
 }
 
-/** The depth of what is stored in something else; real files have less than ten levels. */
+/** The depth one level down; refuses more than 32 levels, where real files have less than ten. */
 export function below(depth: number): number {
   if (depth >= 32) throw new UnstrippableError('data that is nested very deeply');
   return depth + 1;

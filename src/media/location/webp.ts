@@ -22,6 +22,7 @@ async function walkChunks(file: Part, depth = 0): Promise<void> {
   }
 }
 
+/** Blanks the location in a chunk and returns it; the caller walks the chunks inside a frame (`ANMF`). */
 function walkChunk(file: Part, at: number): {kind: string; data: Part} {
   const head = file.read(at, 8);
   const kind = head.toString('latin1', 0, 4);

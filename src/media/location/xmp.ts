@@ -89,6 +89,7 @@ function locationSpans(text: string): Span[] {
   return spans;
 }
 
+/** Where attributes tell a place, by their `offset` in the packet; refuses `rdf:nodeID`. */
 function attributeSpans(attributes: string, offset: number): Span[] {
   const spans: Span[] = [];
   for (const {0: whole, 1: property = '', index} of attributes.matchAll(new RegExp(attribute, 'g'))) {

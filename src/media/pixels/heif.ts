@@ -52,6 +52,7 @@ export async function probeHeif(bytes: RandomAccess, imageType: string): Promise
   return isSize ? {width, height, imageType} : {imageType};
 }
 
+/** The content of the first `meta` box of at most `longestMeta` bytes; throws if it finds no such box. */
 async function metaBox(bytes: RandomAccess): Promise<Buffer> {
   const end = bytes.size;
   let at = 0;
@@ -79,13 +80,14 @@ function boxesIn(bytes: Buffer): Box[] {
   return boxes;
 }
 
+/** The content of the only box of this type; throws if there is none or more than one. */
 function bodyOf(boxes: readonly Box[], type: string): Buffer {
   const [box, ...others] = boxes.filter(box => box.type === type);
   if (box === undefined || others.length > 0) throw new Error(`not one ${type} box`);
   return box.body;
 }
 
-/** The indices of the properties of an item, from 1. */
+/** The indices of the properties of an item, from 1; empty if the box does not mention the item. */
 function propertiesOf(ipma: Buffer, itemId: number): number[] {
   const idLength = ipma[0] === 0 ? 2 : 4;
   const indexLength = (ipma.readUInt8(3) & 1) === 1 ? 2 : 1;

@@ -25,7 +25,7 @@ export async function probeImage(bytes: RandomAccess, contentType: string): Prom
   return isTiff ? tiffFacts(bytes, head) : factsOf(head, contentType);
 }
 
-/** Format and coded size of an image that a short header or index tells; undefined for all other formats. */
+/** Format and coded size of an image with a short header or index; undefined for all other formats. */
 export async function probePlainImage(
   bytes: RandomAccess,
   contentType: string,
@@ -41,6 +41,7 @@ export async function probePlainImage(
   return head[0] === 0xff ? jpegFacts(bytes) : factsOf(head, contentType);
 }
 
+/** The facts of image-size, without what is uncertain in them; throws if it does not know the format. */
 function factsOf(head: Uint8Array, contentType: string): MediaFacts {
   const {width, height, type} = imageSize(head);
   // TGA has no signature: almost any file that begins with zeros would count as one.

@@ -30,6 +30,7 @@ export function serveMediaChild(channel: Pick<NodeJS.Process, 'on' | 'send'>): v
   channel.on('message', async (request: MediaRequest) => channel.send?.(await responseTo(request)));
 }
 
+/** An empty response if the thread has ended: its parent then knows no facts, or has no preview. */
 async function responseTo(request: MediaRequest): Promise<object> {
   if (request.task === 'probe') return facts(request);
   return (await inThread(request, limits.processorMs[request.task])) ?? {};

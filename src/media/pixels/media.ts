@@ -79,6 +79,7 @@ export function addThumbnail(file: MediaFile, path: string, draft: string, stop:
   return adding;
 }
 
+/** Resolves to whether a thumbnail was written; never for XML such as SVG, nor without sharp. */
 async function makeThumbnail({path, contentType}: MediaFile, target: string): Promise<boolean> {
   const sharp = /xml/i.test(contentType) ? undefined : sharpStart();
   if (sharp === undefined) return false;
@@ -104,6 +105,7 @@ function sharpStart(): string | undefined {
   );
 }
 
+/** Resolves to the path if `make` resolves to true; otherwise removes what `make` left there. */
 async function makeFile(path: string, make: (path: string) => Promise<boolean>): Promise<string | undefined> {
   if (await make(path).catch(() => false)) return path;
   // What a process wrote before it was killed.

@@ -8,7 +8,7 @@ const shell = '/bin/sh';
 /** From Node 24 on, each of its threads reserves this much for compiled code, which counts as allocated. */
 const reservedKiB = Number.parseInt(versions.node, 10) >= 24 ? 512 * 1024 : 0;
 
-/** A command line under limits: a program with `nodeThreads` of Node, which ends after `processorSeconds`. */
+/** A command line under `ulimit`; `nodeThreads` raises its memory limit by what each thread of Node reserves. */
 export function limitedCommand(
   command: readonly string[],
   {nodeThreads = 0, processorSeconds}: {nodeThreads?: number; processorSeconds?: number},

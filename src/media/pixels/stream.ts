@@ -75,7 +75,7 @@ export async function writeStream({path, target = ''}: MediaRequest): Promise<bo
   }
 }
 
-/** Whether the pictures and the sound can both be copied. */
+/** Whether players can read a stream of all video and audio tracks, which are copied as they are encoded. */
 async function isPlayable({isValid, utilizedTracks, discardedTracks}: Conversion): Promise<boolean> {
   if (!isValid || !utilizedTracks.some(track => track.isVideoTrack())) return false;
   if (discardedTracks.some(({track}) => track.isVideoTrack() || track.isAudioTrack())) return false;

@@ -30,7 +30,7 @@ export async function writeThumbnail(request: MediaRequest): Promise<boolean> {
   return true;
 }
 
-/** A frame from the beginning of a video, as PNG. */
+/** A frame from the beginning of a video, as PNG; rejects without ffmpeg, so that there is no thumbnail. */
 function posterFrame(path: string): Promise<Buffer> {
   const input = {path, formats: ffmpegContainers, options: ['-nostdin', '-threads', '1']};
   const output = [

@@ -37,7 +37,7 @@ async function withInput<Facts>(bytes: RandomAccess, look: (input: Input) => Pro
   }
 }
 
-/** Undefined if there is no video track. */
+/** Undefined without a video track; no facts where mediabunny may be wrong, as about transport streams. */
 async function codedSize(input: Input): Promise<MediaFacts | undefined> {
   const track = await input.getPrimaryVideoTrack();
   if (track === null) return undefined;
@@ -60,7 +60,7 @@ async function durationOf(input: Input): Promise<Pick<Findings, 'duration' | 'is
   return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? {duration: milliseconds / 1000} : {};
 }
 
-/** A video for mediabunny, of which it may read so many bytes altogether. */
+/** A video for mediabunny, whose reads fail after `longestReading` bytes altogether; the caller disposes of it. */
 export function videoInput(bytes: RandomAccess, longestReading: number): Input {
   let budget = longestReading;
   const source = new CustomSource({

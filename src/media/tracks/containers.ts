@@ -122,6 +122,7 @@ function isTransportStream(head: Buffer): boolean {
   return false;
 }
 
+/** Whether the bytes from `start` are at least `least` packets of this length, and not lines of a text. */
 function packetsFollow(head: Buffer, start: number, distance: number, least: number): boolean {
   const whole = Math.floor((head.length - start) / distance);
   if (whole < least) return false;

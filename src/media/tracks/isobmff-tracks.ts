@@ -108,7 +108,7 @@ async function chaptersIn(bytes: RandomAccess, list: Span | undefined): Promise<
   return Array.from({length: ids.length >> 2}, (_, index) => ids.readUInt32BE(4 * index));
 }
 
-/** A box that fits within the limit, by its first bytes (ISO/IEC 14496-12, 4.2). */
+/** The box at `position`, by its first bytes (ISO/IEC 14496-12, 4.2); undefined unless it ends by `limit`. */
 export function readBox(header: Buffer, position: number, limit: number): Section<string> | undefined {
   if (header.length < 8) return undefined;
   const isLong = header.readUInt32BE(0) === 1;

@@ -36,7 +36,7 @@ export class Sections<Kind> {
     this.#format = format;
   }
 
-  /** The consecutive sections in a span, up to one that is not valid. */
+  /** The sections in a span, one after another; at a section that is not valid, sets `isSound` to false and ends. */
   async *in(span: Span): AsyncGenerator<Section<Kind>> {
     const {shortest, most, read} = this.#format;
     const end = Math.min(span.end, this.#bytes.size);

@@ -65,7 +65,7 @@ export async function decideSourceType(
   return {contentType};
 }
 
-/** The type of a file whose bytes are media. */
+/** The type of a file whose bytes are media; throws if the rule, or an ambiguous extension, forbids a mismatch. */
 function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecision {
   const {type, isAmbiguous} = claim;
   const agree = type !== undefined && typesAgree(type, finding.type);
@@ -81,7 +81,7 @@ function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecisi
 
 const svg = 'image/svg+xml';
 
-/** The finding for a file with this name, whose format may be text. */
+/** The finding, or none if the bytes are text and the name's type is a text format: then the name decides. */
 function asOwnText({type}: Claim, finding: Finding): Finding {
   if (finding?.isMedia !== false || type === undefined) return finding;
   // The root element of an SVG may come after the bytes that were read.
@@ -102,6 +102,7 @@ function resolveClaim(claim: Claim, finding: Finding): Claim {
   return isFurther ? {...claim, type: finding.type} : claim;
 }
 
+/** What the extension of a name says: our own tables come before mime-types. */
 async function readExtension(name: string): Promise<Claim> {
   const extension = extname(name).slice(1).toLowerCase();
   const tableType = extensionTypes.get(extension) ?? commonTypes.get(extension);
@@ -117,6 +118,7 @@ export async function isNamedMedia(name: string): Promise<boolean> {
   return type !== undefined && !isAmbiguous;
 }
 
+/** The content type of an extension in the table of mime-types; undefined if that has none. */
 async function lookUp(extension: string): Promise<string | undefined> {
   const {default: mimeTypes} = await import('mime-types');
   return mimeTypes.lookup(extension) || undefined;

@@ -37,7 +37,7 @@ export function describeMismatch(claim: Claim, sent: string, found: string): Hin
   return hint`The extension .${extensionOf(claim)} says ${sent}, but the bytes say ${found}: sent as ${sent} (${option('types', 'content')} sends ${found}).`;
 }
 
-/** Shortens and cleans a text that may contain any characters. */
+/** The text on one line: each control, format or unassigned character becomes a question mark. */
 export function showable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }
@@ -129,7 +129,7 @@ const wordsOfTypes: TypeWords = [
   [/^audio\//, 'an audio file'],
 ];
 
-/** The common name of a format. */
+/** The common name of a media type, with its article; a text that is not a media type stays as it is. */
 export function wordsFor(type: string): string {
   if (!/^[a-z]+\/\S+$/.test(type)) return type;
   return wordsOfTypes.find(([pattern]) => pattern.test(type))?.[1] ?? `a file of type ${type}`;

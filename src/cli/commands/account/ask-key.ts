@@ -41,6 +41,7 @@ export async function askKey(invocation: Invocation, baseUrl: URL, profileUrl?: 
 
 const longestKey = 64 * 1024;
 
+/** The key on standard input; a usage error if that cannot be read, is too long, or is not a key. */
 export async function readKey({host}: Invocation): Promise<Secret> {
   const text = await textOf(host.stdin, longestKey, new Error('it is too long to be a key')).catch(
     throwAs('usage', 'Standard input could not be read'),
@@ -91,6 +92,7 @@ async function ask(
   throw new MediaError('interrupted', 'The login was cancelled.', {hint: 'Nothing was stored.'});
 }
 
+/** What is wrong with a value, as a line for the terminal; undefined if the check passes. */
 function complaint(value: string | undefined, check: (value: string) => void): string | undefined {
   try {
     check(value ?? '');

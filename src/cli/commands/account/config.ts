@@ -61,6 +61,7 @@ export function configCommand(cli: Cli): CliCommand {
   return config;
 }
 
+/** Prints the settings in force, not only those of the profile, and hides what may be a password in a URL. */
 async function list({json}: {json?: boolean}, {host, globals, stdout, report}: Invocation): Promise<void> {
   const profileName = profileNameOf(host, globals);
   const profiles = await readProfiles(host);
@@ -104,7 +105,7 @@ async function unset(_options: object, invocation: Invocation, word: string): Pr
   await change(invocation, settingName(word), undefined);
 }
 
-/** The setting of that name, or a usage error that names all. */
+/** The setting with this name; throws a usage error that names a similar setting, or all. */
 function settingName(name: string): SettingName {
   const setting = settingNames.find(setting => setting === name);
   if (setting !== undefined) return setting;
@@ -152,6 +153,7 @@ function storedProfile(profiles: Profiles, name: string): Profile {
   });
 }
 
+/** Prints what the profile itself stores, not the value in force; exit status 1 if it stores none. */
 async function get(_options: object, {host, globals, stdout}: Invocation, word: string): Promise<ExitStatus> {
   const [profileName, name] = [profileNameOf(host, globals), settingName(word)];
   const value = storedProfile(await readProfiles(host), profileName)[name];

@@ -38,6 +38,7 @@ export async function runLogout({all}: {all?: boolean}, {host, report, globals}:
   if (host.env['MEDIA_API_KEY']) report.warning('MEDIA_API_KEY is still set in the environment.');
 }
 
+/** Why there is nothing to delete: a key-command gives the key, there is no key, or no such profile. */
 function noKeyText(name: string, profiles: Profiles, run: HintedRun): string {
   const profile = own(profiles, name);
   if (profile?.['key-command'] !== undefined)

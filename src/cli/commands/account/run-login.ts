@@ -98,6 +98,7 @@ function adviseNext(verdict: KeyVerdict | undefined, {host, globals, report}: In
   report.note(`To upload a file: media upload FILE${options}`);
 }
 
+/** Throws a usage error if the profile has a key-command, since its stored key would never be used. */
 function refuseKeyCommand(settings: Settings): void {
   const {profile, profileName} = settings;
   if (profile['key-command'] === undefined) return;
@@ -120,6 +121,7 @@ async function checkKey(
   return {verdict, account: await within(invocation, timeoutMs, signal => accountOfKey(client, signal))};
 }
 
+/** Advises to copy the key again or, if the service could not be asked about it, to skip the check. */
 function refusalHint(error: MediaError, profileUrl: string | undefined): string {
   const {code} = error;
   const storeAnyway = 'Nothing was stored. To store the key unchecked, add --no-verify.';

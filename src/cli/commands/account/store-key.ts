@@ -44,6 +44,7 @@ export async function storeKey(
   return inKeychain ? 'the keychain' : configPath(host);
 }
 
+/** Stores the key in the keychain; if the keychain fails, warns that a file gets the key, and resolves to false. */
 async function storedInKeychain(
   {host, report}: Invocation,
   profileName: string,

@@ -112,6 +112,7 @@ const sourceTexts = {
   embedded: 'made for this run',
 };
 
+/** The report on standard output as text: one fact per line. */
 function reportText(report: WhoamiReport): string {
   const {identity} = report;
   const status = `${verdictTexts[report.status] ?? report.status}${report.httpStatus === undefined ? '' : ` (${report.httpStatus})`}`;

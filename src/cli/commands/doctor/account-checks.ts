@@ -54,13 +54,14 @@ export async function examine(invocation: Invocation): Promise<CheckResult[]> {
   return [...results, ...network, ...ofKey];
 }
 
+/** Also rejects for a wrong speed setting, which is otherwise read only for uploads. */
 async function readSettings({host, globals}: Invocation): Promise<Settings> {
   const settings = await resolveSettings(host, globals);
   await speedSettings(settings);
   return settings;
 }
 
-/** Whether other users have access to the settings file and its directory; Windows has no modes. */
+/** Fails if both the settings file and its directory were open to other users; Windows has no modes. */
 async function checkModes(host: Host): Promise<CheckResult> {
   const check = 'file-modes';
   // The code that reads the file reports why there is no path, or it cannot be accessed.

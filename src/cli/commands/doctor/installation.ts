@@ -24,6 +24,7 @@ export async function checkInstallation(host: Host): Promise<CheckResult> {
   return {check, status: 'ok', message};
 }
 
+/** How this copy was installed, and the real path of its executable or of the package directory. */
 async function installationOf({files, nodePath}: Host): Promise<{way: string; place: string}> {
   if (isExecutable) return {way: 'one executable', place: await files.realpath(nodePath())};
   // The file that this is built into is in dist.

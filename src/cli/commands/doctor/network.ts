@@ -58,6 +58,7 @@ export async function checkNetwork(
   });
 }
 
+/** The addresses of the service, as a message; rejects with the error that a request would get. */
 async function lookUp(url: URL): Promise<string> {
   const name = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(name) !== 0) return `${name} is an IP address`;

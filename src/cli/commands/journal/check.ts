@@ -79,6 +79,7 @@ function adviceFor({missing, unknown, refused}: ProofCounts): string {
   ].join('');
 }
 
+/** Notes that all is proven and returns 0, or reports a failure with `hint` and returns 1. */
 function conclude(counts: ProofCounts, report: Invocation['report'], hint: string): ExitStatus {
   const {all, once, elsewhere} = counts;
   const inputs = all === 1 ? '1 input' : `${all} inputs`;

@@ -35,6 +35,7 @@ export async function listJournals(options: ListOptions, {host, stdout, report}:
 
 type ListFormat = (reader: JournalReader, path: PathKey, entry: IndexRow) => Promise<string | Uint8Array>;
 
+/** How an entry is printed; by a template, only stored entries are, and all others are an empty text. */
 async function listFormat({json, template}: ListOptions, report: Invocation['report']): Promise<ListFormat> {
   if (template === undefined) return json ? entryJson : entryText;
   const {parseTemplate, renderTemplate} = await import('../../output/results/template.ts');

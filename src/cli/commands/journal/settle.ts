@@ -90,6 +90,7 @@ async function changeJournal<Choice>(
   }
 }
 
+/** Throws a usage error unless the options say what to settle, and exactly one way to settle it. */
 function requireOneDecision({what, all, uploaded, uploadedFrom, resend}: ResolveOptions): void {
   const hint = 'Check whether the service has the file: if so, --uploaded ID; if not, --resend.';
   if ((what === undefined) !== (all === true))
@@ -111,7 +112,7 @@ async function allUnknown(reader: JournalReader): Promise<Decision[]> {
   return decisions;
 }
 
-/** Gives unknown uploads the media IDs of their names. */
+/** Gives unknown uploads the media IDs of their names; ignores a name without an upload. */
 async function decisionsFor(
   reader: JournalReader,
   ids: ReadonlyMap<string, string | undefined>,

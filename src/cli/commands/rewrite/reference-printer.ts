@@ -150,7 +150,7 @@ export class ReferencePrinter {
     this.#annotate?.(error, reference.document, reference);
   }
 
-  /** Notes how many documents stay as they are because of such a reference. */
+  /** Notes how many documents stay as they are because a reference cannot be uploaded. */
   leftDocuments(count: number): void {
     if (count === 0) return;
     const stay = count === 1 ? '1 document stays as it is.' : `${count} documents stay as they are.`;
@@ -175,7 +175,7 @@ export class ReferencePrinter {
     }
   }
 
-  /** Reports each reference to a file that is stored without a web URL; returns the exit status. */
+  /** Reports each reference to a stored file without a web URL; returns 0, 1, or 3 if others have one. */
   withoutUrl(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): number {
     let [status, others] = [0, 0];
     for (const reference of referencesOf(plan)) {
@@ -189,6 +189,7 @@ export class ReferencePrinter {
     return status > 0 && others > 0 ? 3 : status;
   }
 
+  /** Prints a line for a written document, unless NDJSON or a template uses standard output. */
   async printWritten(name: string, count: number): Promise<void> {
     if (this.#flags.ndjson || this.#template !== undefined) return;
     await this.#invocation.stdout.write(`${printable(name)}: ${countText(count, 'URL')}\n`);
@@ -203,6 +204,7 @@ export class ReferencePrinter {
     this.#invocation.report.note(`${counts(plan)}; files: ${files}.`);
   }
 
+  /** Prints a reference and its result; as text, without the error, which standard error has. */
   async #line(reference: FoundReference, result: FileResult): Promise<void> {
     const {stdout, report} = this.#invocation;
     const {document, line, column, source, file: path} = reference;

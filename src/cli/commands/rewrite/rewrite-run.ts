@@ -29,6 +29,7 @@ export class RewriteRun {
     this.#invocation = invocation;
   }
 
+  /** Runs the command: finds references, uploads their files, writes documents; resolves to the exit status. */
   async execute(): Promise<ExitStatus> {
     const {write, outDir, stdout, check, allowMissing} = this.#options;
     const printer = new ReferencePrinter(this.#invocation, this.#options);
@@ -108,6 +109,7 @@ export class RewriteRun {
         });
   }
 
+  /** Uploads the files of a plan; without any, nothing is asked of settings, key or service. */
   async #upload({files, source}: RewritePlan, dryRun: boolean): Promise<ExitStatus> {
     if (files.length === 0) return 0;
     const {status, outcomes} = await uploadFiles(files, {...this.#options, dryRun, source}, this.#invocation);

@@ -40,7 +40,7 @@ export async function* seedFiles(directory: string, dataDirectory: string, {host
     report.note(`The seed has ${count} of the files in ${directory}; ${leftOut} were left out.`);
 }
 
-/** The content type of a file; undefined if it is left out: it is hidden, not media, or with a warning, unusable. */
+/** The content type of a seed file; undefined if the seed leaves it out, which is a warning unless it is no media. */
 async function typeOf(source: Source, report: Report): Promise<string | undefined> {
   if (source.found?.isHidden) return undefined;
   try {

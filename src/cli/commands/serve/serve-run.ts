@@ -91,6 +91,7 @@ function reportLeftBehind(
     );
 }
 
+/** The directory for uploads; with --ephemeral a new one, which `runServe` removes at its end. */
 async function dataDirectoryFor({ephemeral, dataDir}: ServeSettings, host: Host): Promise<string> {
   if (ephemeral) {
     const parent = host.temporaryDirectory();

@@ -48,6 +48,7 @@ export async function serveSettings(options: ServeOptions, host: Host) {
   };
 }
 
+/** The key that the owner chose, by variable or file; undefined without either. The service checks its form. */
 async function chosenKey(key = '', file = '', {cwd, files}: Host): Promise<string | undefined> {
   if (key !== '' && file !== '')
     throw new MediaError('usage', 'MEDIA_SERVE_KEY and MEDIA_SERVE_KEY_FILE are both set.', {
@@ -69,6 +70,7 @@ function portOf(text = ''): number {
   });
 }
 
+/** The words between white space; undefined without any, so that the default of the service holds. */
 function wordsIn(text = ''): string[] | undefined {
   const words = text.split(/\s+/).filter(word => word !== '');
   return words.length === 0 ? undefined : words;

@@ -32,7 +32,7 @@ export function failureReport({report}: Pick<Invocation, 'report'>, isEachNamed 
   /** By what the files have in common, so that 400,000 of them take no more memory and screen space than 20. */
   const groups = {warning: new Map<string, Group>(), failure: new Map<string, Group>()};
   const others = {warning: 0, failure: 0};
-  /** One more file with what is told of the first one that has the same `key`. */
+  /** Adds a file to the group with this key; only the `tell` of the group's first file is used. */
   const addTo = (
     what: keyof typeof groups,
     key: string,

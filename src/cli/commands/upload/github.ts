@@ -78,7 +78,7 @@ export class GithubReport {
     return status === 0 ? exitStatusOf[failure.code] : status;
   }
 
-  /** An output with one line per file. Lines beyond GitHub's limit are left out, with a note. */
+  /** The outputs `id`, `url` and `records`; an output beyond GitHub's limit for all is not set, with a warning. */
   #outputs(): string {
     const values = {
       id: this.#ids.join('\n'),
@@ -97,6 +97,7 @@ export class GithubReport {
     return text;
   }
 
+  /** The summary in Markdown, failures first, cut at GitHub's limit; `existingSize` of it is used already, in bytes. */
   #summary(existingSize: number): string {
     const room = longestSummary - existingSize - summaryFrame;
     if (room <= 0) return '';
@@ -118,6 +119,7 @@ export class GithubReport {
     return otherRows === 0 ? `${text}\n` : `${text}\n... and ${otherRows} more.\n\n`;
   }
 
+  /** Appends to a file that GitHub names; resolves to the error if that fails. Without a path, does nothing. */
   async #append(
     path: string | undefined,
     content: (size: number) => string,
@@ -157,6 +159,7 @@ class Lines {
   readonly #lines: [number, string][] = [];
   #length = 0;
 
+  /** Drops lines beyond GitHub's limit; once one was dropped, join() returns undefined. */
   add(position: number, line: string): void {
     this.#length += line.length + 1;
     if (this.#length <= longestSummary) this.#lines.push([position, line]);

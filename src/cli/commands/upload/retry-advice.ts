@@ -24,6 +24,7 @@ export function retryAdvice(
   const unknown: string[] = [];
   const withoutInputs = () => commandOf(['upload', ...optionWords(inputOptions)]);
   return {
+    /** Keeps the name of a failure that may pass for advice(), and that of an unknown file for settling(). */
     add(outcome: Outcome): void {
       if (outcome.status === 'unknown')
         unknown.push(outcome.isOnce ? '' : shellQuoted(outcome.nameBytes ?? outcome.file));

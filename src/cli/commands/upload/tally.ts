@@ -31,7 +31,7 @@ export class Tally {
     this.#sendable = manifest === undefined ? 'checked' : 'will be uploaded';
   }
 
-  /** `noUrl`: why a stored file counts as a failure. */
+  /** Counts an outcome. `noUrl`: why a file that is stored counts as a failure. */
   add(outcome: Outcome | LeftOut, noUrl?: MediaError): void {
     if (outcome.status === 'left out') {
       this.leftOut += 1;

@@ -75,6 +75,7 @@ export class UploadQueue {
     await this.#running;
   }
 
+  /** Begins a batch unless a batch is running; files that it no longer takes get the next batch. */
   #start(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
@@ -162,6 +163,7 @@ export class UploadQueue {
     });
   }
 
+  /** Resolves or rejects the add() of a file, and ends the batch if the next file needs a new session. */
   #settle(outcome: UploadResult | LeftOut, failure?: unknown): void {
     const {position} = outcome;
     const file = this.#pending.get(position);

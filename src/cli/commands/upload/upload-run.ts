@@ -59,7 +59,7 @@ export class UploadRun {
     this.#failures = failureReport(invocation, options.check);
   }
 
-  /** With a report to a CI system, that is told of every outcome. */
+  /** Makes the run; resolves to its exit status, or to the signal that stopped it. `ci` receives every outcome. */
   async execute(ci?: GithubReport): Promise<ExitStatus> {
     this.#ci = ci;
     const {host} = this.#invocation;
@@ -83,6 +83,7 @@ export class UploadRun {
     return this.#signal ?? this.#exitStatus();
   }
 
+  /** The first signal stops the run, which still waits for responses; the second ends the process at once. */
   #onSignal(signal: EndSignal): void {
     const {abandon, report} = this.#invocation;
     if (this.#signal !== undefined) {
@@ -106,6 +107,7 @@ export class UploadRun {
     return this.#invocation.host.clock.after(deadline, () => this.#end(error));
   }
 
+  /** Stops the run: nothing new is sent. If no file gets a result for 5.5 s, the process ends. */
   #end(why: MediaError): void {
     const {host, stdout} = this.#invocation;
     stdout.hurry(host.clock);
@@ -124,6 +126,7 @@ export class UploadRun {
     });
   }
 
+  /** Ends the process at once with the results so far, since a disk hangs and nothing can be waited for. */
   #quit(why: MediaError): void {
     const {abandon, report} = this.#invocation;
     this.#failures.end();
@@ -269,6 +272,7 @@ export class UploadRun {
     return [...lines, 'A run that has --journal FILE from its start can be continued with the same command.'];
   }
 
+  /** The exit status. Call it once: it also reports a failure to write the output or to close the journal. */
   #exitStatus(): ExitStatus {
     const {stdout, report} = this.#invocation;
     const status = Math.min(this.tally.exitStatus(), this.#options.check ? 1 : 7);

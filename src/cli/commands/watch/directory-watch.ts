@@ -84,6 +84,7 @@ export class DirectoryWatch {
     else await this.#begin(isNews);
   }
 
+  /** Begins to watch; `isNews` is false if the same directory is only watched afresh, which is not reported. */
   async #begin(isNews: boolean): Promise<void> {
     const {clock, files, poll, except, onFile, onFileGone, onState, onError} = this.#options;
     const {watch} = await import('chokidar');

@@ -41,6 +41,7 @@ export function watchPrinter({stdout, report}: Invocation, template: Template | 
 
 export type WatchPrinter = ReturnType<typeof watchPrinter>;
 
+/** The fields for a file that was moved or deleted; none if it stays. */
 function fieldsOf(disposed: DisposalResult | undefined): DisposalFields {
   if (disposed === 'deleted') return {deleted: true};
   return typeof disposed === 'object' && 'movedTo' in disposed ? disposed : {};

@@ -102,6 +102,7 @@ export class Uploads implements FileWork {
     if (!isTold) await this.#printer.event({event: 'kept', file: outcome.file, reason});
   }
 
+  /** Prints an outcome, unless this upload was printed before and its file is only tried again. */
   async #printOnce(path: string, outcome: UploadResult): Promise<void> {
     const id = 'record' in outcome ? outcome.record.id : undefined;
     if (this.#lastErrors.has(path) && this.#lastErrors.get(path) === id) return;

@@ -73,6 +73,7 @@ export class Meter {
     if (file.waiting !== undefined) delete file.waiting;
   }
 
+  /** Shows why a file waits, and for how many milliseconds if known, until its next progress(). */
   setWaiting(position: number, ms: number | undefined, why: string): void {
     const file = this.#inFlight.get(position);
     const until = ms === undefined ? undefined : this.#clock.monotonic() + ms;
@@ -86,6 +87,7 @@ export class Meter {
     this.#unavailableSince = since === undefined ? undefined : clock.monotonic() - (clock.now() - since);
   }
 
+  /** Counts a file as finished: all of it as done, and for the rate only the bytes that were sent. */
   end(position: number): void {
     const file = this.#inFlight.get(position);
     this.#inFlight.delete(position);

@@ -89,6 +89,7 @@ export class Results {
     await this.#stdout.write(formatOutcome(format, outcome));
   }
 
+  /** Adds a row. From the 101st row on, a brief table keeps only failures, also of the rows before. */
   async #addRow(row: Row): Promise<void> {
     this.#count += 1;
     const total = this.#totals.get(row.status) ?? {files: 0, bytes: 0};
@@ -104,6 +105,7 @@ export class Results {
     if (this.#rows.length >= longestTable || this.#rowLength > mostText) await this.#printTable();
   }
 
+  /** Whether the table is brief by now: off a terminal, without --verbose, after more than 100 inputs. */
   get #leavesOutSuccesses(): boolean {
     const isBrief = this.#stdout.stream.isTTY !== true && !this.#options.isVerbose;
     return isBrief && this.#count > mostBriefRows;
@@ -153,6 +155,7 @@ function rowOf(outcome: UploadResult, options: ResultOptions) {
 
 type Row = ReturnType<typeof rowOf>;
 
+/** The rows of one outcome in a table, which only people read: its columns and limits may change, with the docs. */
 function cellsFor(outcome: UploadResult, {several, dryRun, isVerbose}: ResultOptions): string[][] {
   if (dryRun) return [checkRow(outcome)];
   if (several) return [[...outcomeRow(outcome), ...(isVerbose ? [idOf(outcome)] : [])].map(clipText)];

@@ -132,6 +132,7 @@ export function renderTemplate(template: Template, of: TemplateInput): string | 
   return safe;
 }
 
+/** The value of a placeholder, escaped unless `isExact`; then a name that is not UTF-8 comes as bytes. */
 function render({field, keys, filter}: Placeholder, of: TemplateInput, isExact: boolean): string | Buffer {
   // The whole record is printed with every digit of its numbers.
   const whole = field === 'record' && keys.length === 0 ? of.json : undefined;

@@ -106,7 +106,7 @@ function pathsIn(text: Buffer): {paths: string[]; others: string[]} {
   return {paths: [...new Set(paths)], others};
 }
 
-/** The bytes decide where a format has no usual extension. On macOS and Windows every picture is read as PNG. */
+/** A name by the format; where that gives no extension, the bytes decide the type. PNG on macOS and Windows. */
 function pictureName(format: string): string {
   if (!format.startsWith('image/')) return 'clipboard.png';
   const [, extension] = /^image\/(\w+)(?:\+xml)?$/.exec(format) ?? [];
@@ -116,6 +116,7 @@ function pictureName(format: string): string {
 /** How AppleScript begins to print data; the name of its format and the data in hex follow. */
 const scriptData = Buffer.from('«data ');
 
+/** The bytes that AppleScript has printed in hex; the output of other programs as it is. */
 function decodeOutput(output: Buffer): Buffer {
   if (!output.subarray(0, scriptData.length).equals(scriptData)) return output;
   return Buffer.from(output.subarray(scriptData.length + 'PNGf'.length).toString('latin1'), 'hex');

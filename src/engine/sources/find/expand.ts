@@ -114,6 +114,7 @@ function checkRequest({inputs, filesFrom: lists = [], name}: InputRequest): void
     });
 }
 
+/** The inputs in their order. Only the lists are opened yet, so that an unreadable list fails first. */
 async function planInputs(
   request: InputRequest,
   context: InputContext,
@@ -155,7 +156,7 @@ interface Input {
   open: () => Promise<AsyncIterableIterator<InputItem>>;
   /** Whether it is read before its turn, to find out whether it is empty or invalid. */
   isLookedInto: boolean;
-  /** Whether it can be read only once, like a pipe: then what was read before its turn is kept in `begun`. */
+  /** Whether it can be read only once, like a pipe: then what was read before its turn is kept in `bufferedItems`. */
   isOnce: boolean;
   bufferedItems?: AsyncIterable<InputItem>;
   /** The error if the input yields nothing, or only unfollowed links; without it, the input may be empty. */

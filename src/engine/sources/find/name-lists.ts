@@ -55,7 +55,7 @@ export async function* readNames(
   yield* oneName(rest, separator ?? '\n', label, isFirst);
 }
 
-/** Whether a list begins in UTF-16: with a byte order mark, or with single characters as names, and a dot. */
+/** Whether a list is UTF-16: a byte order mark, or a zero byte beside each character, one of which is a dot. */
 function isUtf16(start: string): boolean {
   return (
     /^(?:\xff\xfe|\xfe\xff)|\0\n\0/.test(start) ||
@@ -63,6 +63,7 @@ function isUtf16(start: string): boolean {
   );
 }
 
+/** The name without its CR and, if it is the first, the byte order mark; nothing if it is empty. */
 function* oneName(bytes: ByteName, separator: '\n' | '\0', label: string, isFirst: boolean) {
   // Windows tools start text files with a byte order mark.
   const line = isFirst ? bytes.replace(/^\xef\xbb\xbf/, '') : bytes;
@@ -98,6 +99,7 @@ export class Lists {
     context.signal?.addEventListener('abort', this.#abort);
   }
 
+  /** Opens a list; `-` is standard input. Names are read when they are asked for, so a bad list may fail later. */
   async open(file: string): Promise<AsyncGenerator<ByteName>> {
     const {stdin, signal} = this.#context;
     const stream = file === '-' ? stdin() : await openList(file, this.#context);

@@ -75,6 +75,7 @@ export class Finder {
     return spooledSource({what: 'Standard input', name, stream: stdin, temporaryDirectory, files});
   }
 
+  /** What is at a name, links followed; `missing` also for what cannot be reached. */
   async #kindOf(name: ByteName): Promise<Kind> {
     try {
       const stats = await this.#disk.files.stat(toPath(resolveName(this.#options.cwd, name)));
@@ -84,6 +85,7 @@ export class Finder {
     }
   }
 
+  /** What a name means without a walk; a directory becomes a source that fails when it is opened. */
   #one(name: ByteName, kind: Kind): Candidate {
     const {cwd, recursive} = this.#options;
     const names = namesOf(name, normalizeName(name));
@@ -114,6 +116,7 @@ export class Finder {
       yield this.#toCandidate(root, found, joinNames(directory, found.relative), found.relative || '.');
   }
 
+  /** What matches a pattern; nothing, without an error, if its base directory does not exist. */
   async *#matching(pattern: string): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, cwd, files, recursive, all} = this.#options;
     const glob = compileGlob(pattern, recursive);
@@ -159,6 +162,7 @@ async function* only(candidate: Candidate): AsyncGenerator<Candidate> {
   yield candidate;
 }
 
+/** A name as shown; as shards and the journal use it; and as bytes, if it is not UTF-8. */
 function namesOf(name: ByteName, relative: ByteName): Names {
   const names = {name: toText(name), relativePath: toPath(relative)};
   return isText(name) ? names : {...names, nameBytes: toBytes(name)};

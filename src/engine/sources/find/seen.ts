@@ -52,7 +52,7 @@ export function seenIn(
   };
 }
 
-/** A file that cannot be read is neither sent nor left out under another name. */
+/** Whether the bytes of a source are an image or a video; false if unreadable: then no other name is a repeat. */
 async function isMedia(source: Source): Promise<boolean> {
   const {sniff} = await import('../../../media/type/sniff/sniff.ts');
   try {

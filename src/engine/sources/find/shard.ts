@@ -96,6 +96,7 @@ export function autoShard(env: Environment): Shard {
   return first.shard;
 }
 
+/** The shard by an engine's variables; undefined outside of it. Throws if they are incomplete or contradictory. */
 function engineShard(engine: JobEngine, env: Environment): Finding | undefined {
   const {name, first} = engine;
   const index = readNumber(env, engine.index);
@@ -113,6 +114,7 @@ function engineShard(engine: JobEngine, env: Environment): Finding | undefined {
   return {engine: name, shard: {index: index - first + 1, count}};
 }
 
+/** The shard by the variables of a Slurm array, which needs MEDIA_SHARD_COUNT too; undefined outside of an array. */
 function slurmShard(env: Environment): Finding | undefined {
   const id = readNumber(env, 'SLURM_ARRAY_TASK_ID');
   if (id === undefined) return undefined;
@@ -136,6 +138,7 @@ function slurmShard(env: Environment): Finding | undefined {
   return {engine: 'Slurm', shard: {index: index + 1, count}};
 }
 
+/** A variable as a whole number; undefined if it is unset or empty, a usage error for anything else. */
 function readNumber(env: Environment, variable: string): number | undefined {
   const value = own(env, variable);
   if (value === undefined || value === '') return undefined;

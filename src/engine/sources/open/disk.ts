@@ -79,6 +79,7 @@ export class Disk {
     );
   }
 
+  /** Opens on another thread, links followed, and learns whether the next file can be opened on this thread. */
   async #openElsewhere(path: FilePath, signal: StopSignal<Error>): Promise<DiskFile> {
     let isLink = false;
     const fd = await this.files.asyncFs.open(path, readNoLink).catch((error: unknown) => {

@@ -115,7 +115,7 @@ async function describeOpenError(
   return new MediaError('file_missing', sentence, {cause});
 }
 
-/** What a command without -r and lists was given, links followed; rejects with a MediaError if that cannot be read. */
+/** The stats of what a name leads to; rejects with the error of an upload, with hints that fit any command. */
 export async function namedStat(name: string, path: string, files: FileSystem): Promise<Stats> {
   return files.stat(path).catch(async cause => {
     throw await describeOpenError(files, {name, path}, cause, 'rename it');

@@ -27,7 +27,7 @@ export class OpenFile implements OpenSource {
   #ctimeNs: bigint;
   #isClosed = false;
 
-  /** `path`: where it can be opened again; `onClosed` is called when it has been closed. */
+  /** `path`: where the file can be opened again, if anywhere; `afterClose` is called when the file has been closed. */
   constructor(
     name: string,
     file: DiskFile,
@@ -45,6 +45,7 @@ export class OpenFile implements OpenSource {
     return this.path === undefined ? undefined : this.#file.opened;
   }
 
+  /** See OpenSource.read(). A file of up to 256 KiB is read from the disk once, unless `into` is given. */
   async read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
     const count = Math.max(0, Math.min(length, this.size - position));
     if (into === undefined && this.size <= wholeBytes)
@@ -76,12 +77,14 @@ export class OpenFile implements OpenSource {
     return buffer.subarray(0, filled);
   }
 
+  /** See OpenSource.small(). Undefined unless the file is local, under a path without links, and at most 64 KiB. */
   small(): Promise<SmallContent> | undefined {
     const {inline} = this.#file;
     if (this.size > smallBytes || inline === undefined) return undefined;
     return this.#whole().then(bytes => ({bytes, verify: () => this.#verifyInline(inline)}));
   }
 
+  /** As verify(), for a small file in memory; synchronous, so that nothing runs between this call and the release. */
   #verifyInline(file: NonNullable<DiskFile['inline']>): void {
     try {
       for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {
@@ -96,6 +99,7 @@ export class OpenFile implements OpenSource {
     }
   }
 
+  /** See OpenSource.verify(). A file that is touched again during each of 3 comparisons counts as rewritten. */
   async verify(sent: SentContent = {}): Promise<Sameness> {
     try {
       for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {

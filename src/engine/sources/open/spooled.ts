@@ -28,6 +28,7 @@ export function spooledSource(options: SpoolOptions): Source {
   return {name, relativePath: name, isOnce: true, open: signal => spool(options, signal)};
 }
 
+/** Writes the stream to a temporary file, and opens that; rejects if the stream is empty or yields text. */
 async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<OpenSource> {
   const {what, files} = options;
   const {fd, path, remove} = await openNameless(options).catch(error => {

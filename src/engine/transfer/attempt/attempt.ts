@@ -91,6 +91,7 @@ class Attempt implements BodyWatcher {
     }
   }
 
+  /** What a response makes of the attempt: a refusal always counts, a success only after the release. */
   #resultOf(response: UploadResponse): Stored | FailedAttempt {
     // A refusal counts even if the run was stopped or the source failed in the meantime.
     if (response.kind === 'refused') return this.#failed(response);
@@ -111,6 +112,7 @@ class Attempt implements BodyWatcher {
     return {kind: 'failed', phase: this.#phase, failure, sentAt: this.#sentAt};
   }
 
+  /** Restarts the timeout for this step; a wait for the rate limit has none. */
   began(step: 'reading' | 'sending' | 'waiting'): void {
     this.#phase = 'held';
     if (step === 'waiting') this.#cancelTimer();
@@ -139,6 +141,7 @@ class Attempt implements BodyWatcher {
     this.signal.abort(ended);
   }
 
+  /** If the run is to end, ends the attempt: at once before the release, 5 s later after it. */
   #stop(): void {
     const {reason: error} = this.#options.stop;
     if (error === undefined) return;
@@ -153,7 +156,7 @@ class Attempt implements BodyWatcher {
     if (!this.signal.aborted) this.#cancelTimer = this.#options.clock.after(ms, action);
   }
 
-  /** Restarted with each sign of progress. */
+  /** Ends the attempt as `kind` after the timeout, unless a sign of progress restarts it before. */
   #watchFor(kind: 'read-stall' | 'stall' | 'response-timeout', defaultMs: number): void {
     const {timeoutMs: afterMs = defaultMs} = this.#options;
     // When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has

@@ -92,6 +92,7 @@ function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent 
   };
 }
 
+/** The chunks as they may be sent: within the rate limit, hashed if needed, the last one after hold(). */
 async function* chunksIn(
   options: BodyOptions,
   watcher: BodyWatcher,
@@ -127,7 +128,7 @@ async function* chunksIn(
   }
 }
 
-/** Resolves when the last chunk may be sent. */
+/** Resolves when the last chunk may be sent: the pause is over, the source is unchanged, and the commit is durable. */
 async function hold(
   {source, clock, entry}: BodyOptions,
   watcher: BodyWatcher,
@@ -145,6 +146,7 @@ async function hold(
   signal.throwIfAborted();
 }
 
+/** How long the last chunk waits for an early refusal, in milliseconds; 0 for a body of one chunk. */
 function pauseBeforeRelease(size: number, connectMs: number): number {
   if (size <= smallestChunk) return 0;
   return size < longPauseBytes ? shortPauseMs : Math.min(1_000, Math.max(shortPauseMs, 2 * connectMs));

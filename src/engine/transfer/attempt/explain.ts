@@ -101,7 +101,7 @@ export function describeRefusal(refusal: Refused, host: string, longWaitMs?: num
   return new MediaError(code, message, {...details, hint: hint`Try again then, or ${longer}.`});
 }
 
-/** Services check a bearer token; what asks for Basic credentials stands in front of them. */
+/** The error for a 401. Services check a bearer token, so a request for Basic credentials comes from a gateway. */
 function describeUnauthorized(refusal: Refused, host: string, details: MediaErrorDetails): MediaError {
   const isGateway = /(^|,)\s*basic\b/i.test(refusal.challenge ?? '');
   const what = isGateway
@@ -125,6 +125,7 @@ function refusalVerb(refusal: Refused): [code: ErrorCode, did: string] {
   return [status === 507 && isOfService(refusal) ? 'rejected' : 'service_failed', 'failed'];
 }
 
+/** What a refusal with this status usually means, for a response without a message; else empty. */
 function plainReason(status: number): string {
   if (status === 413) return 'the file is larger than it accepts';
   if (status === 415) return 'it does not accept this content type';
@@ -146,6 +147,7 @@ function hintFor(status: number): {hint?: Hint} {
   return {};
 }
 
+/** The error for a redirect, which is never followed; it names the path on this host, or the other host. */
 function describeRedirect({status, location}: Refused, host: string, details: MediaErrorDetails): MediaError {
   const isWeb = location !== undefined && /^https?:/i.test(location) && URL.canParse(location);
   const target = isWeb ? new URL(location) : undefined;
@@ -160,6 +162,7 @@ function describeRedirect({status, location}: Refused, host: string, details: Me
   return new MediaError('redirected', message, {...details, hint: advice});
 }
 
+/** What to check or set after a redirect; `target` is undefined if it does not lead to a web URL. */
 function redirectHint(target: URL | undefined, host: string): Hint {
   if (target === undefined) return hint`Check ${setting('baseUrl')}.`;
   if (target.host === host && !target.pathname.endsWith(uploadPath))
@@ -170,6 +173,7 @@ function redirectHint(target: URL | undefined, host: string): Hint {
   return hint`If that is the service, set it with ${option('baseUrl', baseUrl, isPlain)}`;
 }
 
+/** Why the file may be stored, as a sentence. With `isFinal`, an earlier attempt is in doubt, not this one. */
 function whyUnknown(failure: Failure, {isFinal}: FailureVerdict): string {
   if (isFinal)
     return 'An earlier attempt with the same key had sent the whole file, so it may or may not be stored.';

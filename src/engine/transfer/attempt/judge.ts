@@ -78,6 +78,7 @@ export function judge(phase: Phase, failure: Failure, circumstances: Circumstanc
   }
 }
 
+/** What an error with its own message means. Only a failure in this process can leave the file unknown. */
 function judgeError(
   isReleased: boolean,
   error: MediaError,
@@ -91,6 +92,7 @@ function judgeError(
   return code === 'not_http' ? {...fail, abortScope: 'if-first'} : fail;
 }
 
+/** What a status means. After the release, 408 and 5xx leave the file unknown, except the service's own 503 and 507. */
 function judgeRefusal(
   isReleased: boolean,
   refusal: Refused,

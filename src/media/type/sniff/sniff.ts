@@ -32,6 +32,7 @@ function toFinding(type: string, isText = false): Finding {
   return isMediaType(type) ? {isMedia: true, type, isText} : {isMedia: false, what: type};
 }
 
+/** What file-type recognises, where its type is certain: a type that it decides by few bytes is checked or ignored. */
 async function askFileType(head: Buffer, bytes: RandomAccess): Promise<Finding> {
   const {fileTypeFromBuffer} = await import('file-type');
   // It throws for some malformed files, which count as not recognised.

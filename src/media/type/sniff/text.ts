@@ -59,6 +59,7 @@ function sniffMarkup(text: string): string | undefined {
   }
 }
 
+/** The type by the root element; undefined for what may be a text that begins with a word in angle brackets. */
 function rootType(text: string, isDeclared: boolean): string | undefined {
   const name = /^<([\p{L}_][^\s/<>="']*)[\s/>]/u.exec(text.slice(0, 256))?.[1];
   if (name === undefined) return undefined;
@@ -104,6 +105,7 @@ export function sniffPlainText(head: Uint8Array, isWhole: boolean): string | und
   return decode(head.subarray(0, 1024)).trimStart().startsWith('<') ? markup : plainText;
 }
 
+/** Whether the bytes are UTF-8, UTF-16 with a byte order mark, or an older encoding that is mostly ASCII. */
 function isText(head: Uint8Array, isWhole: boolean): boolean {
   const [first, second] = head;
   if (first === 0xff) return second === 0xfe && isUtf16(head, 'utf-16le');

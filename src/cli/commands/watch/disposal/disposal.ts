@@ -95,6 +95,7 @@ export class Disposals {
     }
   }
 
+  /** Disposes of a file that is still as it was uploaded and open in no writer; else resolves to the reason. */
   async #attempt(file: UploadedFile): Promise<DisposalResult> {
     if (this.#options.stdout.hasEnded) return {kept: 'Its outcome could not be printed.'};
     // Not through a link, and without waiting for the writer of a FIFO.
@@ -115,6 +116,7 @@ export class Disposals {
     }
   }
 
+  /** To move a file, first makes its second name or copy, so that no failure loses the file. */
   async #dispose(file: UploadedFile, handle: FileHandle): Promise<DisposalResult> {
     const disposal = this.#disposal;
     const {files} = this.#options.host;
@@ -162,6 +164,7 @@ async function remove(
   return 'deleted';
 }
 
+/** Whether a status is that of the uploaded file, unchanged; never if the file had not settled. */
 function isUploaded(now: BigIntStats, {stat, outcome}: UploadedFile): boolean {
   const isSame = (['dev', 'ino', 'mtimeNs', 'ctimeNs'] as const).every(field => now[field] === stat?.[field]);
   return stat !== undefined && isSame && now.size === BigInt(outcome.size ?? -1);

@@ -23,6 +23,7 @@ export async function hasWriter(descriptor: number, files: FileSystem): Promise<
   return hasWriterNow.has(path) || (own !== undefined && hasWriterNow.has(own));
 }
 
+/** The paths and inodes of files that processes have open for writing, as far as /proc shows them to us. */
 async function filesOpenForWriting(files: FileSystem): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const pid of files.readdirSync('/proc').filter(name => /^\d+$/.test(name))) {

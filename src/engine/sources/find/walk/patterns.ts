@@ -126,6 +126,7 @@ const namedClasses: Readonly<Record<string, string>> = {
   xdigit: '0-9A-Fa-f',
 };
 
+/** The members of a class in the spelling of a regular expression; throws a RangeError for an unknown `[:name:]`. */
 function classSource(members: string): string {
   return members.replace(/\[:(\w+):\]|\\(.)|[[\]^]/gsu, (text, name, escaped = text) => {
     if (name === undefined) return escaped === '-' ? '\\-' : literal(escaped);
@@ -175,6 +176,7 @@ export function compileFilters(exclude: readonly string[]): Filters {
   };
 }
 
+/** One pattern of --exclude: without a slash, `matches` looks at the last part of a path only. */
 function compileRule(text: string) {
   const userText = toText(fromPath(text));
   const pattern = userText.replace(/^(?:\.{0,2}\/)+|^\.$/, '');

@@ -73,6 +73,7 @@ async function isDirectory(link: ByteName, files: FileSystem): Promise<boolean> 
   return stats?.isDirectory() === true;
 }
 
+/** The entries of a directory in reverse byte order, since walk() takes them from the end. */
 async function readEntries(path: FilePath, files: FileSystem): Promise<Entry[]> {
   // Read in batches, as buffers that become strings of one byte per character: a directory of 200,000 names takes 20
   // MB, but 150 MB with readdir(). 'buffer' is documented for opendir(), though missing in its types.
@@ -102,6 +103,7 @@ export interface WalkRules {
 export function targetsBelow(root: ByteName, rules: WalkRules, files: FileSystem) {
   const {takes, enters, hides} = rules;
   let realRoot: Promise<ByteName> | undefined;
+  /** Whether the walk finds a file at this path: its rules take it, enter all its parents, and hide none of them. */
   const isReached = (relative: ByteName) =>
     takes(relative) &&
     !hides(relative) &&
