@@ -56,10 +56,10 @@ export function graphqlCommand(cli: Cli): CliCommand {
 /** Sends the request and prints the response; exit status 1 for errors in it, and for any status but success. */
 export async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
   const request = await readRequest(options, invocation);
-  const {openSession, within} = await import('../session/session.ts');
+  const {openSession, withTimeout} = await import('../session/session.ts');
   const session = await openSession(invocation);
   try {
-    const response = await within(invocation, options.timeout, signal =>
+    const response = await withTimeout(invocation, options.timeout, signal =>
       session.client.graphql(request, signal).catch(error => {
         if (signal.aborted) throw tooLate(session.hostName, options.timeout);
         throw brokenRequestError(error, session.hostName);

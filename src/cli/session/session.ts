@@ -50,7 +50,7 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
     identity: serviceIdentity(address.baseUrl),
     async identifyAccount(stop) {
       const {accountOfKey} = await import('../../engine/service/key-identity.ts');
-      const account = within(invocation, 30_000, signal => accountOfKey(client, signal));
+      const account = withTimeout(invocation, 30_000, signal => accountOfKey(client, signal));
       return unlessStopped(account, stop);
     },
     settings,
@@ -125,7 +125,7 @@ async function openEmbedded(invocation: Invocation, settings: Settings): Promise
 }
 
 /** Aborts the signal of `ask` after `ms`, then still waits for `ask`, which decides what a timeout means. */
-export async function within<Result>(
+export async function withTimeout<Result>(
   {host}: Invocation,
   ms: number,
   ask: (signal: AbortSignal) => Promise<Result>,

@@ -22,11 +22,11 @@ export async function readAuthorities(host: Host, path: string): Promise<string>
 export async function readClientCertificate(
   host: Host,
   certificatePath: string,
-  separateKey?: ReturnType<typeof parseKey>,
+  separateKey?: ReturnType<typeof parsePrivateKey>,
 ): Promise<ClientCertificate> {
   const text = await readPem(host, certificatePath);
   const certificates = parseCertificates(text, certificatePath);
-  const {path, key} = separateKey ?? parseKey(host, text, certificatePath);
+  const {path, key} = separateKey ?? parsePrivateKey(host, text, certificatePath);
   if (!certificates.first.checkPrivateKey(key)) {
     const sentence = `The key in ${path} does not belong to the first certificate in ${certificatePath}.`;
     throw new MediaError('usage', sentence, {
@@ -37,14 +37,14 @@ export async function readClientCertificate(
 }
 
 /** Reads the private key in a PEM file; rejects with `usage` if it cannot be read. */
-export async function readPrivateKey(host: Host, path: string): Promise<ReturnType<typeof parseKey>> {
-  return parseKey(host, await readPem(host, path), path);
+export async function readPrivateKey(host: Host, path: string): Promise<ReturnType<typeof parsePrivateKey>> {
+  return parsePrivateKey(host, await readPem(host, path), path);
 }
 
 /** Checks that a PEM file contains a private key; without its passphrase, an encrypted one is only looked for. */
 export async function checkPrivateKey(host: Host, path: string): Promise<void> {
   const text = await readPem(host, path);
-  if (host.env['MEDIA_CLIENT_KEY_PASSPHRASE'] || !/ENCRYPTED/.test(text)) parseKey(host, text, path);
+  if (host.env['MEDIA_CLIENT_KEY_PASSPHRASE'] || !/ENCRYPTED/.test(text)) parsePrivateKey(host, text, path);
 }
 
 function readPem(host: Host, path: string): Promise<string> {
@@ -85,7 +85,7 @@ function conversionOf(text: string, from: string, to: string): string | undefine
 }
 
 /** The private key in a PEM text, decrypted with MEDIA_CLIENT_KEY_PASSPHRASE; a usage error without a readable key. */
-function parseKey(host: Host, text: string, path: string): {path: string; key: KeyObject} {
+function parsePrivateKey(host: Host, text: string, path: string): {path: string; key: KeyObject} {
   const [block] = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?-----END \1PRIVATE KEY-----/s.exec(text) ?? [];
   if (block === undefined)
     throw new MediaError('usage', `${path} contains no private key in PEM format.`, {

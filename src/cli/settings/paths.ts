@@ -8,17 +8,17 @@ import {own} from '../../lib/object.ts';
 /** The directory of the settings: MEDIA_CONFIG_DIR, or the platform's directory for user configuration. */
 export function configDirectory(host: Host): string {
   const directory = host.env['MEDIA_CONFIG_DIR'];
-  return directory ? resolveUserPath(host.cwd(), directory) : absolute(host, 'config');
+  return directory ? resolveUserPath(host.cwd(), directory) : absoluteDirectory(host, 'config');
 }
 
 /** The directory of the embedded service's uploads: below the platform's directory for user data. */
 export function dataDirectory(host: Host): string {
-  return join(absolute(host, 'data'), 'embedded');
+  return join(absoluteDirectory(host, 'data'), 'embedded');
 }
 
 /** The directory of the journals of --once: below the platform's directory for user state. */
 export function journalDirectory(host: Host): string {
-  return join(absolute(host, 'state'), 'journals');
+  return join(absoluteDirectory(host, 'state'), 'journals');
 }
 
 /** Whether no directory is set or known for the settings, so that there are none. */
@@ -29,7 +29,7 @@ export function isHomeless(host: Host): boolean {
 }
 
 /** The error of the state directory; its hint names the variable that sets another directory. */
-export function stateUnwritable(host: Host, message: Hint, cause?: unknown): MediaError {
+export function stateUnwritableError(host: Host, message: Hint, cause?: unknown): MediaError {
   return new MediaError('state_unwritable', message, {
     hint: hint`Set ${variableOf(host, 'state')} to a directory of your own that you may write to${command('uploadWithoutOnce')}`,
     cause,
@@ -62,11 +62,11 @@ function userDirectory(host: Host, kind: Kind): string {
 }
 
 /** The directory of this kind; throws without a home, since a relative path would lead below the working directory. */
-function absolute(host: Host, kind: Kind): string {
+function absoluteDirectory(host: Host, kind: Kind): string {
   const directory = userDirectory(host, kind);
   if (isAbsolute(directory)) return directory;
   const why = `There is no home directory: ${directory} is not an absolute path.`;
-  if (kind === 'state') throw stateUnwritable(host, why);
+  if (kind === 'state') throw stateUnwritableError(host, why);
   throw new MediaError('config_unusable', why, {
     hint: `Set ${kind === 'config' ? 'MEDIA_CONFIG_DIR' : variableOf(host, kind)} to the absolute path of a directory.`,
   });

@@ -17,7 +17,7 @@ const routes: readonly Route<Handle>[] = [
   [/^\/graphql$/, ['GET', 'POST'], graphql],
   [/^\/metrics$/, reads, showMetrics],
   [/^\/healthz$/, reads, showHealth],
-  [/^\/$/, reads, describe],
+  [/^\/$/, reads, describeService],
   [/^\/files\/([^/]+)$/, reads, sendFile],
   [/^\/thumbnails\/([^/]+)\.webp$/, reads, sendThumbnail],
   [/^\/streams\/([^/]+)\/([^/]+)$/, reads, sendStream],
@@ -30,7 +30,7 @@ export async function respondTo(exchange: Exchange, service: Service): Promise<v
 }
 
 /** GET /: names this service and its two APIs, for clients that do not ask for HTML. */
-async function describe(exchange: Exchange): Promise<void> {
+async function describeService(exchange: Exchange): Promise<void> {
   respondJson(exchange, 200, {
     service: 'media embedded service',
     upload: '/v1/media/upload',

@@ -30,7 +30,7 @@ const word = part('without a value', value => (value === '' ? true : undefined))
 const parts = {
   /** The file name, where the request has one. */
   name: part('a file name, in which * matches any characters', value =>
-    value === '' ? undefined : wildcards(value),
+    value === '' ? undefined : wildcardPattern(value),
   ),
   /** The first and the last matching request that it is for, counted from 1. */
   nth: part('the number of a request, such as 3, or a range, such as 2-5 or 2-', value => {
@@ -99,7 +99,7 @@ function fieldOf(text: string, name: string): object {
 }
 
 /** A pattern with `*` as a regular expression: `*` matches any characters, all others only themselves. */
-function wildcards(text: string): RegExp {
+function wildcardPattern(text: string): RegExp {
   const escaped = text.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
   return new RegExp(`^${escaped}$`, 's');
 }

@@ -126,14 +126,14 @@ const entities: Readonly<Record<string, string>> = {
 
 /** A tag for HTML templates: escapes all values for text and quoted attributes, except values of this tag. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  const text = literals.map((literal, index) => `${literal}${textOf(parts[index])}`);
+  const text = literals.map((literal, index) => `${literal}${htmlOf(parts[index])}`);
   return new Html(text.join(''));
 }
 
 /** The HTML of a part: an Html as it is, any other value as escaped text. */
-function textOf(part: Part): string {
+function htmlOf(part: Part): string {
   if (part === undefined) return '';
   if (part instanceof Html) return part.text;
-  if (typeof part === 'object') return part.map(textOf).join('');
+  if (typeof part === 'object') return part.map(htmlOf).join('');
   return String(part).replace(/[&<>"']/g, character => own(entities, character) ?? '');
 }

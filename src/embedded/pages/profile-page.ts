@@ -36,7 +36,7 @@ export async function profile(page: PageRequest): Promise<PlainResponse> {
       <button>Save</button>
     </form>
     <h2>API keys</h2>
-    ${creation(pageToken)}
+    ${newKeyForm(pageToken)}
     <ul class="keys">${rows}</ul>`;
   return pageWith(content, exchange, {title: 'Profile', pageToken});
 }
@@ -50,7 +50,7 @@ function newKeyText(key: string, url: string): Html {
     </section>`;
 }
 
-function creation(pageToken: string): Html {
+function newKeyForm(pageToken: string): Html {
   const permission = (one: Permission) => {
     const checked = one === 'upload' ? html` checked` : undefined;
     return html`<label><input type="checkbox" name="permission" value="${one}"${checked}> ${one}: ${meanings[one]}</label>`;

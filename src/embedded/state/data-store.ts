@@ -14,7 +14,7 @@ import {ignoreMissing} from '../../lib/system-code.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {type LeftBehind, moveOrphans, removeTemporary, temporaryNames} from './clean-up.ts';
 import {ignoreDamage, readKept, readsAtOnce} from './kept-file.ts';
-import {identityIn, identityOf} from './store-identity.ts';
+import {ensureIdentity, identityIn} from './store-identity.ts';
 import {isRecordId, recordIds, recordShape, type StoredRecord} from './stored-record.ts';
 
 const damageHint =
@@ -58,7 +58,7 @@ export class Store {
     const temporary = await removeTemporary(this.#directory('temporary'), this.#names, this.#clock);
     const lost = only ? await moveOrphans(this.dataDirectory) : [];
     await this.quota.prepare(this.#directory('files'));
-    this.identity = await identityOf(this.dataDirectory, this.temporaryPath());
+    this.identity = await ensureIdentity(this.dataDirectory, this.temporaryPath());
     return {temporary, lost};
   }
 

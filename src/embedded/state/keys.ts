@@ -118,10 +118,10 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
 
     /** Revokes the keys with a label, or those of them that were never used: a use that cannot be read is one. */
     async revoke(label: string, which: 'all' | 'unused' = 'all'): Promise<void> {
-      const labels = new Set<string>();
+      const usedHashes = new Set<string>();
       for (const key of which === 'all' ? [] : await list())
-        if ((await uses.find(keyId(key)).catch(() => 'unreadable')) !== undefined) labels.add(key.hash);
-      const stays = (key: StoredKey) => key.label !== label || labels.has(key.hash);
+        if ((await uses.find(keyId(key)).catch(() => 'unreadable')) !== undefined) usedHashes.add(key.hash);
+      const stays = (key: StoredKey) => key.label !== label || usedHashes.has(key.hash);
       processKeys = processKeys.filter(stays);
       storedKeys = storedKeys.filter(stays);
       await update(keys => keys.filter(stays));

@@ -18,7 +18,7 @@ export async function identityIn(dataDirectory: string): Promise<string | undefi
 }
 
 /** The identity of a data directory, random; the first process that asks stores it. `draft`: a free path beside it. */
-export async function identityOf(dataDirectory: string, draft: string): Promise<string> {
+export async function ensureIdentity(dataDirectory: string, draft: string): Promise<string> {
   const existing = await identityIn(dataDirectory);
   if (existing !== undefined) return existing;
   const identity = randomBytes(16).toString('hex');

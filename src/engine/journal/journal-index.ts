@@ -145,10 +145,10 @@ export class JournalIndex {
         // The writer gave this commit up before its release, so it sends nothing.
         this.#unreleased = this.#unreleased.filter(commit => commit.row !== row || commit.by !== by);
         // The failure of an earlier writer does not settle an upload that another writer has released since.
-        if (this.#writer.at(row) === this.#numberOf(by)) this.#settle(row, 'failed', offset);
+        if (this.#writer.at(row) === this.#numberOf(by)) this.#setUnlessStored(row, 'failed', offset);
         break;
       case 'resolved':
-        this.#settle(row, line.as === 'resend' ? 'pending' : 'done', offset);
+        this.#setUnlessStored(row, line.as === 'resend' ? 'pending' : 'done', offset);
     }
     return true;
   }
@@ -162,7 +162,7 @@ export class JournalIndex {
       this.#released.set(row, 1);
       this.#writer.set(row, this.#numberOf(by));
       // The first commit stays current, since the service may know the key from then on.
-      if (this.stateOf(row) !== 'unknown') this.#settle(row, 'unknown', offset);
+      if (this.stateOf(row) !== 'unknown') this.#setUnlessStored(row, 'unknown', offset);
     }
   }
 
@@ -185,7 +185,7 @@ export class JournalIndex {
   }
 
   /** A stored upload stays stored: its record is valid whatever lines follow. */
-  #settle(row: number, state: UploadState, offset: number): void {
+  #setUnlessStored(row: number, state: UploadState, offset: number): void {
     if (this.stateOf(row) !== 'done') this.#set(row, state, offset);
   }
 

@@ -114,7 +114,7 @@ export class ServiceClient implements Uploader {
     };
     const request = {method, url: this.uploadUrl, headers, waitMs, signal};
     const response = await sendHead(request, this.#options);
-    return response === undefined ? undefined : this.#received(response, this.uploadUrl);
+    return response === undefined ? undefined : this.#takeResponse(response, this.uploadUrl);
   }
 
   /** Closes every connection at once. */
@@ -139,7 +139,7 @@ export class ServiceClient implements Uploader {
     this.#connections.add(connection);
     try {
       const received = await connection.request({method: 'POST', path, headers, body, signal});
-      const response = this.#received(received, url);
+      const response = this.#takeResponse(received, url);
       if (response.status > 299 && response.body.length > 0)
         this.#options.trace?.(`response body: ${cleanText(bodyText(response.body.subarray(0, 4096)))}`);
       return response;
@@ -158,7 +158,7 @@ export class ServiceClient implements Uploader {
   }
 
   /** Makes a Location absolute, notes whether keys are honoured, and removes the key, which a service may echo. */
-  #received(response: HttpResponse, url: URL): HttpResponse {
+  #takeResponse(response: HttpResponse, url: URL): HttpResponse {
     const {location} = response.headers;
     if (url.origin === this.uploadUrl.origin) this.honoursKeys = honoursKeysIn(response) ?? this.honoursKeys;
     if (location !== undefined && URL.canParse(location, url.href))

@@ -30,10 +30,10 @@ export async function verifyKey(client: ServiceClient, signal: AbortSignal): Pro
     if (broken === error || broken.code === 'local_failure') return {status: 'unreachable', error: broken};
     return {status: 'unclear', message: broken.code === 'not_http' ? broken.message : 'the connection broke'};
   }
-  return judge(response);
+  return keyVerdict(response);
 }
 
-function judge(response: HttpResponse): KeyVerdict {
+function keyVerdict(response: HttpResponse): KeyVerdict {
   const {status} = response;
   const refusal = refusalIn(response);
   const message = omitUndefined({message: refusal.message});

@@ -27,7 +27,7 @@ export async function applyGeotags(
       return {
         transform: geotagTransform,
         transformed: (bytes, position) => applyPatches(bytes, position, plan.patches),
-        onEarlierOriginals: uploads => outcome.warn(stillPublic(uploads)),
+        onEarlierOriginals: uploads => outcome.warn(stillPublicText(uploads)),
       };
     }
     outcome.warn('It tells where it was taken.', 'tell where they were taken.');
@@ -49,7 +49,7 @@ function unstrippableError(name: string, error: UnstrippableError): MediaError {
 }
 
 /** The warning that earlier uploads of the same file still show its location. */
-function stillPublic(uploads: number): string {
+function stillPublicText(uploads: number): string {
   return uploads === 1
     ? 'An earlier upload tells where it was taken, and stays public until you delete it at the service.'
     : `${uploads} earlier uploads tell where it was taken, and stay public until you delete them at the service.`;

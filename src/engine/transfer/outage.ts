@@ -76,7 +76,7 @@ export class Outage {
   /** Resolves when the file may be sent or the run ends; to an error if the service was unavailable for too long. */
   async pass(file: number): Promise<MediaError | undefined> {
     try {
-      await this.#passed(file);
+      await this.#waitUntilOpen(file);
     } catch (error) {
       if (!this.#over.aborted) throw error;
     }
@@ -84,7 +84,7 @@ export class Outage {
   }
 
   /** Resolves when a file may be sent; rejects when the run ends. In an outage, the scout probes and others wait. */
-  async #passed(file: number): Promise<void> {
+  async #waitUntilOpen(file: number): Promise<void> {
     for (;;) {
       await this.#options.pause(this.#over);
       this.#over.throwIfAborted();

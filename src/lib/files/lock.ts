@@ -156,7 +156,9 @@ export class Lock {
   /** Whether the holder may be replaced: it is dead, or it cannot be judged and was silent for 90 s. */
   #isGone(lockFile: LockFile): boolean {
     const {state, ageMs} = lockFile;
-    return state === 'unknown' ? Math.max(ageMs, this.#waitedMs(lockFile)) >= staleMs : state === 'dead';
+    return state === 'unknown'
+      ? Math.max(ageMs, this.#msWithoutRenewal(lockFile)) >= staleMs
+      : state === 'dead';
   }
 
   /** Whether to keep waiting for this holder: until it renews its lock, which shows that it is alive. */
@@ -169,7 +171,7 @@ export class Lock {
   }
 
   /** How long this process has waited without a renewal: if the clock was set back, the file's age means nothing. */
-  #waitedMs({renewedAt}: LockFile): number {
+  #msWithoutRenewal({renewedAt}: LockFile): number {
     const first = this.#first;
     return first?.lockFile.renewedAt === renewedAt ? this.#host.clock.monotonic() - first.at : 0;
   }

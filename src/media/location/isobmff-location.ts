@@ -53,7 +53,7 @@ export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
     if (count > mostBoxes) throw new UnstrippableError('very many boxes');
     const {kind, content, whole} = box;
     if (kind === 'mpvd') await walkIsobmff(content.withoutClaim(), below(depth));
-    else await search(box);
+    else await refusePositions(box);
     if (!['mpvd', 'mdat'].includes(kind) && !texts.has(kind))
       await file.step(() => walkBox(file, box, '', depth));
     at += whole.size;
@@ -61,7 +61,7 @@ export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
 }
 
 /** Refuses a text box that names a location, and any box with a dashcam's positions: no track need refer to those. */
-async function search({kind, content}: Box): Promise<void> {
+async function refusePositions({kind, content}: Box): Promise<void> {
   for (let at = 0; at < content.size; at += 2 ** 20) {
     const block = await content.step(() => content.upTo(2 ** 20 + 32, at));
     if (block.includes('freeGPS ') || hasGoProRecord(block))

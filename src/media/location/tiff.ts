@@ -41,7 +41,7 @@ interface Walk {
 /** Blanks the location in a TIFF or DNG file. */
 export async function walkTiffFile(file: Part): Promise<void> {
   const walk = await file.step(() => walkOf(file.withoutClaim()));
-  for (const at of walk.directories) follow(walk, await file.step(() => walkIfd(walk, at)));
+  for (const at of walk.directories) addDirectories(walk, await file.step(() => walkIfd(walk, at)));
   if (walk.isRaw && !walk.isDng) throw new UnstrippableError('a raw picture that is not a DNG');
   const end = await file.step(() => file.upTo(64, Math.max(0, file.size - 64)));
   if (trailer.test(end.toString('latin1'))) throw new UnstrippableError('the data after the picture');
@@ -53,7 +53,7 @@ const trailer = /AXS[!*].{8}$|CANON OPTIONAL DATA\0|\xa1\xb2\xc3\xd4$|cbipcbbl$|
 /** Blanks the location in the Exif metadata of a file that is not a TIFF, such as a JPEG, PNG, WebP or HEIF. */
 export function walkExif(part: Part): void {
   const walk = walkOf(part.withSharedOwner());
-  for (const at of walk.directories) follow(walk, walkIfd(walk, at));
+  for (const at of walk.directories) addDirectories(walk, walkIfd(walk, at));
 }
 
 /** Begins a walk at the first directory; refuses BigTIFF and bytes without a TIFF header. */
@@ -66,12 +66,12 @@ function walkOf(part: Part): Walk {
   const tiff = new Tiff(part, isLittle);
   part.claim(0, 8);
   const walk = {tiff, directories: new Set<number>(), make: '', isDng: false, isRaw: false};
-  follow(walk, [tiff.number(4, 4)]);
+  addDirectories(walk, [tiff.number(4, 4)]);
   return walk;
 }
 
 /** Adds directories to the set over which the caller loops; refuses a directory that the set already has. */
-function follow({directories}: Walk, offsets: readonly number[]): void {
+function addDirectories({directories}: Walk, offsets: readonly number[]): void {
   for (const at of offsets) {
     if (directories.has(at)) throw new UnstrippableError('directories of tags that go in circles');
     if (at !== 0) directories.add(at);

@@ -36,10 +36,10 @@ export function heifFormat(head: Buffer): string | undefined {
 /** Format and size of the primary item (ISO/IEC 23008-12) or its clean aperture, unrotated; throws if damaged. */
 export async function probeHeif(bytes: RandomAccess, imageType: string): Promise<MediaFacts> {
   const meta = boxesIn((await metaBox(bytes)).subarray(4));
-  const primary = bodyOf(meta, 'pitm');
+  const primary = onlyBoxOf(meta, 'pitm');
   const item = primary[0] === 0 ? primary.readUInt16BE(4) : primary.readUInt32BE(4);
-  const boxes = boxesIn(bodyOf(meta, 'iprp'));
-  const properties = boxesIn(bodyOf(boxes, 'ipco'));
+  const boxes = boxesIn(onlyBoxOf(meta, 'iprp'));
+  const properties = boxesIn(onlyBoxOf(boxes, 'ipco'));
   const indices = boxes.filter(({type}) => type === 'ipma').flatMap(({body}) => propertiesOf(body, item));
   const own = indices.map(index => properties[index - 1]).filter(box => box !== undefined);
   const [extent, ...others] = own.filter(({type}) => type === 'ispe');
@@ -81,7 +81,7 @@ function boxesIn(bytes: Buffer): Box[] {
 }
 
 /** The content of the only box of this type; throws if there is none or more than one. */
-function bodyOf(boxes: readonly Box[], type: string): Buffer {
+function onlyBoxOf(boxes: readonly Box[], type: string): Buffer {
   const [box, ...others] = boxes.filter(box => box.type === type);
   if (box === undefined || others.length > 0) throw new Error(`not one ${type} box`);
   return box.body;

@@ -106,7 +106,7 @@ function resolveClaim(claim: Claim, finding: Finding): Claim {
 async function readExtension(name: string): Promise<Claim> {
   const extension = extname(name).slice(1).toLowerCase();
   const tableType = extensionTypes.get(extension) ?? commonTypes.get(extension);
-  const type = tableType ?? (extension === '' ? undefined : await lookUp(extension));
+  const type = tableType ?? (extension === '' ? undefined : await typeByExtension(extension));
   const claim = {name, extension, isAmbiguous: ambiguousExtensions.has(extension)};
   if (type === undefined) return claim;
   return isMediaType(type) ? {...claim, type} : {...claim, otherType: type};
@@ -119,7 +119,7 @@ export async function isNamedMedia(name: string): Promise<boolean> {
 }
 
 /** The content type of an extension in the table of mime-types; undefined if that has none. */
-async function lookUp(extension: string): Promise<string | undefined> {
+async function typeByExtension(extension: string): Promise<string | undefined> {
   const {default: mimeTypes} = await import('mime-types');
   return mimeTypes.lookup(extension) || undefined;
 }

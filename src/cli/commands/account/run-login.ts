@@ -5,7 +5,7 @@ import type {Secret} from '../../../lib/secrets/secret.ts';
 import {verdictError, withKeyHint} from '../../hints/key-hints.ts';
 import type {Report} from '../../output/report.ts';
 import type {Invocation} from '../../session/invocation.ts';
-import {openSessionFor, type Session, within, withSession} from '../../session/session.ts';
+import {openSessionFor, type Session, withSession, withTimeout} from '../../session/session.ts';
 import {checkUploadPath} from '../../session/upload-path.ts';
 import {clearVariable, hintOptions, profileOption} from '../../settings/hint-options.ts';
 import {refuseOtherOrigin, resolveSettings, type Settings} from '../../settings/settings.ts';
@@ -113,12 +113,12 @@ async function checkKey(
   {client, hostName, settings}: Session,
   timeoutMs: number,
 ): Promise<Pick<NewKey, 'verdict' | 'account'>> {
-  const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
+  const verdict = await withTimeout(invocation, timeoutMs, signal => verifyKey(client, signal));
   // A key for uploads only may be denied.
   const error = verdict.status === 'denied' ? undefined : verdictError(verdict, hostName);
   if (error !== undefined) throw error.reword({hint: refusalHint(error, settings.profileUrl)});
   if (verdict.status !== 'accepted') return {verdict};
-  return {verdict, account: await within(invocation, timeoutMs, signal => accountOfKey(client, signal))};
+  return {verdict, account: await withTimeout(invocation, timeoutMs, signal => accountOfKey(client, signal))};
 }
 
 /** Advises to copy the key again or, if the service could not be asked about it, to skip the check. */
@@ -133,7 +133,7 @@ function refusalHint(error: MediaError, profileUrl: string | undefined): string 
 
 /** Warns if uploads would fail at the base URL, as `media doctor` does. */
 async function warnOfUploadPath(invocation: Invocation, session: Session, timeoutMs: number): Promise<void> {
-  const result = await within(invocation, timeoutMs, signal => checkUploadPath(session, signal));
+  const result = await withTimeout(invocation, timeoutMs, signal => checkUploadPath(session, signal));
   if (result.status === 'warning') invocation.report.warning(`${result.message}.`);
   if (result.status === 'failed')
     invocation.report.warning(`${result.error.message} ${result.error.hint ?? ''}`.trim());

@@ -29,7 +29,7 @@ export async function storeKey(
   const inKeychain =
     mayUseKeychain &&
     !host.env['MEDIA_CONFIG_DIR'] &&
-    (await storedInKeychain(invocation, profileName, newKey));
+    (await storeInKeychain(invocation, profileName, newKey));
   const before: Profile = {};
   await updateProfiles(host, profiles => {
     Object.assign(before, own(profiles, profileName));
@@ -45,7 +45,7 @@ export async function storeKey(
 }
 
 /** Stores the key in the keychain; if the keychain fails, warns that a file gets the key, and resolves to false. */
-async function storedInKeychain(
+async function storeInKeychain(
   {host, report}: Invocation,
   profileName: string,
   {baseUrl, key}: NewKey,

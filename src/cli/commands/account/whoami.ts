@@ -30,7 +30,7 @@ export async function runWhoami(
   const isEmbedded = baseUrl?.kind === 'embedded';
   const canAsk = isEmbedded || (baseUrl !== undefined && key !== undefined);
   const {exitStatus, ...check} = canAsk
-    ? await ask(settings, invocation, timeoutMs)
+    ? await askService(settings, invocation, timeoutMs)
     : await missingKeyCheck(settings);
   const report: WhoamiReport = {
     profile,
@@ -58,17 +58,17 @@ async function missingKeyCheck(settings: Settings): Promise<KeyCheck> {
   return {status: 'missing', message, ...omitUndefined({hint}), exitStatus: 4};
 }
 
-async function ask(settings: Settings, invocation: Invocation, timeoutMs: number): Promise<KeyCheck> {
-  const [{openSessionFor, within, withSession}, {verifyKey, whoOwnsKey}] = await Promise.all([
+async function askService(settings: Settings, invocation: Invocation, timeoutMs: number): Promise<KeyCheck> {
+  const [{openSessionFor, withTimeout, withSession}, {verifyKey, whoOwnsKey}] = await Promise.all([
     import('../../session/session.ts'),
     import('../../../engine/service/key-identity.ts'),
   ]);
   return withSession(await openSessionFor(settings, invocation), async ({client}) => {
-    const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
+    const verdict = await withTimeout(invocation, timeoutMs, signal => verifyKey(client, signal));
     const {status} = verdict;
     const identity =
       status === 'accepted'
-        ? await within(invocation, timeoutMs, signal => whoOwnsKey(client, signal))
+        ? await withTimeout(invocation, timeoutMs, signal => whoOwnsKey(client, signal))
         : undefined;
     const {message, httpStatus} =
       status === 'unreachable'

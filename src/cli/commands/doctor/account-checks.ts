@@ -5,7 +5,7 @@ import type {Host} from '../../../host.ts';
 import {undefinedIfThrows} from '../../../lib/system-code.ts';
 import {missingSettings, refusedKeyHint, verdictError, withKeyHint} from '../../hints/key-hints.ts';
 import type {Invocation} from '../../session/invocation.ts';
-import {openSessionFor, within, withSession} from '../../session/session.ts';
+import {openSessionFor, withSession, withTimeout} from '../../session/session.ts';
 import {checkUploadPath} from '../../session/upload-path.ts';
 import {isHomeless} from '../../settings/paths.ts';
 import {speedSettings} from '../../settings/profile.ts';
@@ -83,13 +83,15 @@ async function checkService(invocation: Invocation, settings: Settings): Promise
     return [fail('key', missingSettings(settings)), ...skip('there is no key', 'upload-path')];
   const session = await openSessionFor(settings, invocation);
   return withSession(session, async ({hostName, client}) => {
-    const verdict = await within(invocation, timeoutMs, signal => verifyKey(client, signal));
+    const verdict = await withTimeout(invocation, timeoutMs, signal => verifyKey(client, signal));
     const face = settings.baseUrl?.kind === 'embedded' ? undefined : withKeyHint(refusedKeyHint(settings));
     const error = verdictError(verdict, hostName);
     const problem = face === undefined ? error : error?.inWordsOf(face);
     if (verdict.status === 'rejected' && problem !== undefined)
       return [fail('key', problem), ...skip('the key is not accepted', 'upload-path')];
-    const path = await within(invocation, timeoutMs, signal => checkUploadPath({client, settings}, signal));
+    const path = await withTimeout(invocation, timeoutMs, signal =>
+      checkUploadPath({client, settings}, signal),
+    );
     const key = settings.key?.secret.mask() ?? 'made for this run';
     let ofKey = problem === undefined ? ok('key', `${key}, accepted`) : fail('key', problem);
     if (verdict.status === 'denied' && path.status === 'ok') {

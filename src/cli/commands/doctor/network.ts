@@ -11,7 +11,7 @@ import {
 import {refusalIn} from '../../../engine/service/uploader.ts';
 import {brokenRequestError, type ErrorCode, MediaError, unlessBug} from '../../../errors.ts';
 import type {Invocation} from '../../session/invocation.ts';
-import {connectionOptions, within} from '../../session/session.ts';
+import {connectionOptions, withTimeout} from '../../session/session.ts';
 import {correctBaseUrl} from '../../settings/hint-options.ts';
 import type {Settings} from '../../settings/settings.ts';
 import type {CheckResult} from './check-result.ts';
@@ -71,7 +71,7 @@ async function lookUp(url: URL): Promise<string> {
 /** Sends one request without the key: any response shows that the service is reached. */
 async function sendRequest(invocation: Invocation, settings: Settings, url: URL): Promise<string> {
   const connection = new Connection(url, connectionOptions(invocation, settings));
-  return within(invocation, timeoutMs, async signal => {
+  return withTimeout(invocation, timeoutMs, async signal => {
     try {
       const response = await connection.request({method: 'GET', path: url.pathname, headers: {}, signal});
       const error = refusalForTls(response, url, settings);

@@ -70,7 +70,7 @@ export class ReferencePrinter {
   }
 
   /** Prints every local reference; the exit status is 1 if there is one. */
-  async localReferences(plan: RewritePlan): Promise<number> {
+  async printLocalReferences(plan: RewritePlan): Promise<number> {
     const references = referencesOf(plan);
     const options = this.#invocation.optionWords(new Set(['check', 'ci', 'ndjson', 'template']));
     const command = ['media rewrite --write', ...options.map(shellWord)].join(' ');
@@ -94,7 +94,7 @@ export class ReferencePrinter {
   }
 
   /** Reports every document that could not be read, or not as what it is called. */
-  async failedDocuments({documents, failed}: RewritePlan): Promise<void> {
+  async reportFailedDocuments({documents, failed}: RewritePlan): Promise<void> {
     const {report} = this.#invocation;
     for (const [projectFile, how] of readings) {
       const count = documents.filter(({projectFiles}) => projectFiles.includes(projectFile)).length;
@@ -104,11 +104,11 @@ export class ReferencePrinter {
     for (const {name, notMdx} of documents)
       if (notMdx !== undefined)
         report.warning(`${name}: It was read as Markdown, since it is not valid MDX: ${notMdx}.`);
-    for (const {name, error} of failed) await this.failedDocument(name, error);
+    for (const {name, error} of failed) await this.reportFailedDocument(name, error);
   }
 
   /** Reports a document that could not be read or written. */
-  async failedDocument(file: string, error: MediaError): Promise<void> {
+  async reportFailedDocument(file: string, error: MediaError): Promise<void> {
     this.#invocation.report.failure(error, file);
     this.#annotate?.(error, file, {line: 1, column: 1});
     const line = {
@@ -135,23 +135,23 @@ export class ReferencePrinter {
   }
 
   /** Reports every reference that cannot be uploaded. */
-  async problems(plan: RewritePlan): Promise<void> {
+  async reportProblems(plan: RewritePlan): Promise<void> {
     for (const reference of referencesOf(plan)) {
       const {problem} = reference;
       if (problem === undefined) continue;
-      this.#problem(reference, problem);
+      this.#reportProblem(reference, problem);
       if (this.#flags.ndjson) await this.#line(reference, {status: 'failed', error: problem});
     }
   }
 
-  #problem(reference: FoundReference, error: MediaError): void {
+  #reportProblem(reference: FoundReference, error: MediaError): void {
     const message = `${placeOf(reference)}: ${error.message}`;
     this.#invocation.report.failure(error.reword({message}), reference.document);
     this.#annotate?.(error, reference.document, reference);
   }
 
   /** Notes how many documents stay as they are because a reference cannot be uploaded. */
-  leftDocuments(count: number): void {
+  reportLeftDocuments(count: number): void {
     if (count === 0) return;
     const stay = count === 1 ? '1 document stays as it is.' : `${count} documents stay as they are.`;
     this.#invocation.report.note(
@@ -160,7 +160,7 @@ export class ReferencePrinter {
   }
 
   /** Prints the template for each file, or the references with the results of their files. */
-  async results(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): Promise<void> {
+  async printResults(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): Promise<void> {
     const {host, stdout} = this.#invocation;
     const {ndjson, write, outDir, stdout: isPrinted} = this.#flags;
     if (this.#template !== undefined) {
@@ -176,13 +176,13 @@ export class ReferencePrinter {
   }
 
   /** Reports each reference to a stored file without a web URL; returns 0, 1, or 3 if others have one. */
-  withoutUrl(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): number {
+  reportMissingUrls(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): number {
     let [status, others] = [0, 0];
     for (const reference of referencesOf(plan)) {
       const outcome = outcomeOf(reference.file ?? '');
       const error = missingUrl(reference, outcome);
       if (error !== undefined) {
-        this.#problem(reference, error);
+        this.#reportProblem(reference, error);
         status = 1;
       } else if (insertedUrl(outcome) !== undefined) others += 1;
     }
@@ -196,7 +196,7 @@ export class ReferencePrinter {
   }
 
   /** Notes how many references and files there were. */
-  summary(plan: RewritePlan, outcomes: ReadonlyMap<string, Outcome>): void {
+  printSummary(plan: RewritePlan, outcomes: ReadonlyMap<string, Outcome>): void {
     const byStatus = new Map<string, number>();
     for (const {status} of outcomes.values()) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     const files =

@@ -22,7 +22,7 @@ export class RewriteRun {
   /** The result of each file, by its name. */
   readonly #outcomes = new Map<string, Outcome>();
   /** The signal that ended the writing. */
-  #stopped: EndSignal | undefined;
+  #endSignal: EndSignal | undefined;
 
   constructor(options: RewriteFlags, invocation: Invocation) {
     this.#options = options;
@@ -34,22 +34,22 @@ export class RewriteRun {
     const {write, outDir, stdout, check, allowMissing} = this.#options;
     const printer = new ReferencePrinter(this.#invocation, this.#options);
     const whole = await this.#plan().catch(error => printer.failBeforeStart(error));
-    await printer.failedDocuments(whole);
+    await printer.reportFailedDocuments(whole);
     printer.reportUnchanged(whole);
-    if (check) return (await printer.localReferences(whole)) || Number(whole.failed.length > 0);
-    await printer.problems(whole);
+    if (check) return (await printer.printLocalReferences(whole)) || Number(whole.failed.length > 0);
+    await printer.reportProblems(whole);
     const plan = allowMissing ? whole : withoutProblems(whole);
-    const stopped = whole.documents.length - plan.documents.length;
-    printer.leftDocuments(stopped);
-    const hasFailed = stopped + plan.failed.length > 0;
+    const leftCount = whole.documents.length - plan.documents.length;
+    printer.reportLeftDocuments(leftCount);
+    const hasFailed = leftCount + plan.failed.length > 0;
     if (plan.documents.length === 0) return hasFailed ? 1 : 0;
     const isDryRun = !write && !stdout && outDir === undefined;
     const uploaded = await this.#upload(plan, isDryRun);
     const writeStatus = isDryRun ? 0 : await this.#write(plan, printer);
-    await printer.results(plan, file => this.#outcomeOf(file, plan));
-    printer.summary(plan, this.#outcomes);
+    await printer.printResults(plan, file => this.#outcomeOf(file, plan));
+    printer.printSummary(plan, this.#outcomes);
     // A document that could not be written makes a success a failure.
-    const status = this.#stopped ?? (uploaded || writeStatus);
+    const status = this.#endSignal ?? (uploaded || writeStatus);
     return status === 0 && hasFailed ? (plan.files.length > 0 ? 3 : 1) : status;
   }
 
@@ -126,20 +126,20 @@ export class RewriteRun {
     const {host, report, stdout} = this.#invocation;
     const signal = endSignal(this.#invocation);
     void signal.received.then(received => {
-      this.#stopped = received;
+      this.#endSignal = received;
       stdout.hurry(host.clock);
     });
     let [status, count] = [0, 0];
     const toWrite = this.#options.write
       ? plan.documents.filter(({references}) => references.length > 0)
       : plan.documents;
-    for (let first = 0; first < toWrite.length && this.#stopped === undefined; first += writesAtOnce) {
+    for (let first = 0; first < toWrite.length && this.#endSignal === undefined; first += writesAtOnce) {
       const writing = toWrite.slice(first, first + writesAtOnce).map(async document => {
         return {name: document.name, result: await this.#writeOne(document, plan).catch(asMediaError)};
       });
       for (const {name, result} of await Promise.all(writing)) {
         if (result instanceof MediaError) {
-          await printer.failedDocument(name, result);
+          await printer.reportFailedDocument(name, result);
           status = exitStatusOf[result.code];
         } else if (result !== undefined) {
           count += 1;
@@ -148,11 +148,11 @@ export class RewriteRun {
       }
     }
     signal.ignore();
-    if (this.#stopped !== undefined) {
-      const message = `Stopped by ${this.#stopped}: ${count} of ${toWrite.length} documents were written.`;
+    if (this.#endSignal !== undefined) {
+      const message = `Stopped by ${this.#endSignal}: ${count} of ${toWrite.length} documents were written.`;
       report.failure(new MediaError('interrupted', message));
     }
-    return printer.withoutUrl(plan, file => this.#outcomeOf(file, plan)) || status;
+    return printer.reportMissingUrls(plan, file => this.#outcomeOf(file, plan)) || status;
   }
 
   /** Resolves to the number of URLs in a file that was written. */

@@ -24,7 +24,7 @@ export async function* seedFiles(directory: string, dataDirectory: string, {host
   const data = await host.files.realpath(dataDirectory);
   for await (const source of expandInputs({inputs, recursive: true}, inputContext(host))) {
     if (isBelow(join(place, String(source.relativePath)), data)) continue;
-    const contentType = await typeOf(source, report);
+    const contentType = await seedTypeOf(source, report);
     if (contentType === undefined) leftOut += 1;
     else {
       count += 1;
@@ -41,7 +41,7 @@ export async function* seedFiles(directory: string, dataDirectory: string, {host
 }
 
 /** The content type of a seed file; undefined if the seed leaves it out, which is a warning unless it is no media. */
-async function typeOf(source: Source, report: Report): Promise<string | undefined> {
+async function seedTypeOf(source: Source, report: Report): Promise<string | undefined> {
   if (source.found?.isHidden) return undefined;
   try {
     const file = await source.open(neverStopped);

@@ -26,7 +26,7 @@ export async function watchUpload(
 ) {
   const {host, report, globals} = invocation;
   const meter = new Meter(host.clock);
-  const tell = () => {
+  const reportProgress = () => {
     const standing = meter.snapshot();
     const parts = [`${filesText(standing)}, ${standingText(standing)}`, unavailableText(standing)];
     report.note([tally.summary(), ...parts.filter(part => part !== '')].join('; '));
@@ -39,7 +39,7 @@ export async function watchUpload(
   // What a program starts always has lines, since CI ends silent jobs; else several inputs, or what is not drawn.
   const hasReader = inputs.several || report.json !== undefined || mayAnimate(host.stderr, host.env);
   const hasLines = !isDrawn && globals.progress !== false && hasReader;
-  const stopLines = hasLines ? host.clock.every(plainLineMs, tell) : () => {};
+  const stopLines = hasLines ? host.clock.every(plainLineMs, reportProgress) : () => {};
   const surveyEnd = new AbortController();
   let counting: Promise<void> | undefined;
   const countAll = async () => {
@@ -75,9 +75,9 @@ export async function watchUpload(
     /** Whether files were sent completely that have no response yet. */
     isAwaiting: () => meter.isAwaiting,
     /** Reports the progress in a line; waits shortly for several inputs to be counted. */
-    async tell() {
+    async reportAfterCount() {
       if (mayCount) await Promise.race([count(), host.clock.sleep(countingMs)]);
-      tell();
+      reportProgress();
     },
     /** Stops watching and clears what was drawn. */
     finish() {

@@ -96,10 +96,10 @@ export async function openRunJournal(
   const common = {note: (text: string) => report.note(text), stop, identify, identifyAccount};
   if (journal !== undefined)
     return openJournal(journal, host, {scope: scopeOf(identity, account, shard), ...common});
-  const {stateUnwritable} = await import('../../settings/paths.ts');
+  const {stateUnwritableError} = await import('../../settings/paths.ts');
   const path = await ownJournal(host, identity, profileName);
   await makeDirectory(dirname(path), host.files, 0o700).catch(cause => {
-    throw stateUnwritable(host, `${dirname(path)} could not be created: ${systemReason(cause)}.`, cause);
+    throw stateUnwritableError(host, `${dirname(path)} could not be created: ${systemReason(cause)}.`, cause);
   });
   // Without the shard: this machine's journal serves all shards.
   const options = {scope: scopeOf(identity, account), patienceMs: oncePatienceMs, ...common};
@@ -107,7 +107,7 @@ export async function openRunJournal(
     const {code, cause} = error instanceof MediaError ? error : {};
     const advice = hint`Wait until that run has ended${command('uploadWithoutOnce')}`;
     if (code === 'journal_in_use') throw error.reword({hint: advice});
-    throw code === 'journal_unusable' && cause ? stateUnwritable(host, error.sentence, cause) : error;
+    throw code === 'journal_unusable' && cause ? stateUnwritableError(host, error.sentence, cause) : error;
   });
 }
 
@@ -179,7 +179,7 @@ async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promis
 
 /** The path of this machine's journal for a service and a profile; `state_unwritable` if others may write it. */
 async function ownJournal(host: Invocation['host'], service: string, profile: string): Promise<string> {
-  const {journalDirectory, stateUnwritable} = await import('../../settings/paths.ts');
+  const {journalDirectory, stateUnwritableError} = await import('../../settings/paths.ts');
   const directory = journalDirectory(host);
   const digest = hash('sha256', `${service}\n${profile}`, 'hex').slice(0, 16);
   const path = join(directory, `${digest}.ndjson`);
@@ -187,7 +187,9 @@ async function ownJournal(host: Invocation['host'], service: string, profile: st
     const stats = await host.files.stat(one).catch(() => undefined);
     const problem = stats && ownershipProblem(one, stats, host, host.groupId());
     if (problem !== undefined)
-      throw stateUnwritable(host, `${problem.why}, so it is not trusted.`).reword({hint: problem.remedy});
+      throw stateUnwritableError(host, `${problem.why}, so it is not trusted.`).reword({
+        hint: problem.remedy,
+      });
   }
   return path;
 }

@@ -66,7 +66,7 @@ export class UploadRun {
     const stopListening = host.onEndSignal(signal => this.#onSignal(signal));
     const stopTelling = host.onStatusSignal(() => {
       if (this.#display === undefined) this.#invocation.report.note(this.tally.summary());
-      else void this.#display.tell();
+      else void this.#display.reportAfterCount();
     });
     const cancelDeadline = this.#startDeadline();
     try {

@@ -78,15 +78,16 @@ async function outputOf(
     longestOutput: largestPicture,
   });
   stop?.throwIfAborted();
-  if (end.kind === 'timeout') throw failure(`${command.program} did not end within ${timeLimitMs / 1000} s`);
+  if (end.kind === 'timeout')
+    throw unusableClipboardError(`${command.program} did not end within ${timeLimitMs / 1000} s`);
   if (end.kind === 'failed') {
     if (systemCode(end.cause) === 'ENOENT') return undefined;
-    throw failure(`${command.program}: ${end.reason}`, end.cause);
+    throw unusableClipboardError(`${command.program}: ${end.reason}`, end.cause);
   }
   if (end.status === 0) return end.stdout;
   if (nothing?.test(end.stderr)) throw emptyClipboardError();
   const [reason = ''] = end.stderr.trim().split(/\r?\n/);
-  throw failure(`${command.program}: ${reason || `it ended with status ${end.status}`}`);
+  throw unusableClipboardError(`${command.program}: ${reason || `it ended with status ${end.status}`}`);
 }
 
 function best(formats: readonly string[], patterns: readonly RegExp[]): string | undefined {
@@ -126,7 +127,7 @@ function emptyClipboardError(hint = 'Copy a picture, or a file in a file manager
   return new MediaError('clipboard_empty', 'The clipboard contains no picture.', {hint});
 }
 
-function failure(why: string, cause?: unknown): MediaError {
+function unusableClipboardError(why: string, cause?: unknown): MediaError {
   return new MediaError('clipboard_unusable', `The clipboard could not be read: ${why}.`, {
     hint: 'Save the picture as a file, and upload that.',
     cause,
@@ -136,9 +137,11 @@ function failure(why: string, cause?: unknown): MediaError {
 function noProgramError(host: Host): MediaError {
   const {platform, env} = host;
   if (platform === 'darwin' || platform === 'win32')
-    return failure(`${platform === 'darwin' ? 'osascript' : 'powershell.exe'} is not on the PATH`);
+    return unusableClipboardError(
+      `${platform === 'darwin' ? 'osascript' : 'powershell.exe'} is not on the PATH`,
+    );
   if (!env['WAYLAND_DISPLAY'] && !env['DISPLAY'])
-    return failure('there is no desktop here (neither WAYLAND_DISPLAY nor DISPLAY is set)');
+    return unusableClipboardError('there is no desktop here (neither WAYLAND_DISPLAY nor DISPLAY is set)');
   const name = env['WAYLAND_DISPLAY'] ? 'wl-clipboard' : 'xclip';
   return new MediaError('clipboard_unusable', `To read the clipboard, ${name} must be installed.`, {
     hint: `On Debian and Ubuntu: sudo apt install ${name}`,

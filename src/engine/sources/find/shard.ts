@@ -84,7 +84,7 @@ export function autoShard(env: Environment): Shard {
   // An engine with a single job may run within another engine that splits the work.
   const splitting = findings.filter(({shard}) => shard.count > 1);
   const [first, ...others] = splitting.length > 0 ? splitting : findings;
-  if (first === undefined) throw noEngineError();
+  if (first === undefined) throw noJobEngineError();
   const other = others.find(({shard}) => describe(shard) !== describe(first.shard));
   if (other !== undefined)
     throw shardError(
@@ -156,7 +156,7 @@ function shardError(what: string): MediaError {
   });
 }
 
-function noEngineError(): MediaError {
+function noJobEngineError(): MediaError {
   const variables = jobEngines.map(({name, index}) => `${index} (${name})`).join(', ');
   const sentence = `No batch system was found: none of SLURM_ARRAY_TASK_ID (Slurm), ${variables} is set.`;
   return new MediaError('usage', sentence, {

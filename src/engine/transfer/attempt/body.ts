@@ -4,7 +4,7 @@ import {unlessStopped} from '../../../lib/stop.ts';
 import type {Body, Wire} from '../../http/http.ts';
 import type {UploadLog} from '../../journal/journal.ts';
 import type {OpenSource, SmallContent} from '../../sources/open/source.ts';
-import {chunksOf, cutShortError, Pace, smallestChunk} from './chunks.ts';
+import {ChunkPace, chunksOf, cutShortError, smallestChunk} from './chunks.ts';
 import type {RateLimit} from './rate-limit.ts';
 
 export interface BodyOptions {
@@ -100,7 +100,7 @@ async function* chunksIn(
   wire: Wire,
 ): AsyncGenerator<Uint8Array> {
   const {source, clock, rateLimit, entry, isHashed = entry !== undefined, transformed} = options;
-  const pace = new Pace(rateLimit?.chunkBytes);
+  const pace = new ChunkPace(rateLimit?.chunkBytes);
   const digest = !isHashed || entry?.sha256 !== undefined ? undefined : createHash('sha256');
   let sent = 0;
   watcher.began('reading');

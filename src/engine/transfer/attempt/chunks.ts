@@ -12,7 +12,7 @@ const largestChunk = 1024 * 1024;
 export const smallestChunk = 64 * 1024;
 
 /** The size of chunks: large for throughput, small on a slow link, where each chunk restarts the stall timeout. */
-export class Pace {
+export class ChunkPace {
   readonly #isFixed: boolean;
   #sent = 0;
   chunkBytes: number;
@@ -48,7 +48,7 @@ const mostSpare = 32;
  * that two blocks of memory are enough for a file of any size: one is sent while the other is read. Rejects with
  * `source_changed` if the bytes end before the source's size.
  */
-export async function* chunksOf(source: OpenSource, pace: Pace, wire: Wire): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(source: OpenSource, pace: ChunkPace, wire: Wire): AsyncGenerator<Uint8Array> {
   /** The memory in use; the next block is read into the first. */
   const blocks: Uint8Array[] = [];
   let position = 0;

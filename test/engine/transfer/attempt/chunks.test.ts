@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {OpenSource} from '../../../../src/engine/sources/open/source.ts';
-import {chunksOf, Pace} from '../../../../src/engine/transfer/attempt/chunks.ts';
+import {ChunkPace, chunksOf} from '../../../../src/engine/transfer/attempt/chunks.ts';
 
 const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
@@ -29,7 +29,11 @@ function stripe(position: number): number {
 }
 
 /** Takes all chunks, each of which takes so many milliseconds; returns their sizes, and fails if a byte is wrong. */
-async function sizesOf(size: number, pace: Pace, elapsedMs: (sent: number) => number): Promise<number[]> {
+async function sizesOf(
+  size: number,
+  pace: ChunkPace,
+  elapsedMs: (sent: number) => number,
+): Promise<number[]> {
   const sizes: number[] = [];
   let position = 0;
   for await (const chunk of chunksOf(striped(size), pace, wire)) {
@@ -45,7 +49,7 @@ async function sizesOf(size: number, pace: Pace, elapsedMs: (sent: number) => nu
 
 describe('the chunks of a file', () => {
   test('on a fast connection: 64 KiB at first, 1 MiB after 16 MiB, the rest at last', async () => {
-    const sizes = await sizesOf(24 * mebibyte + 5, new Pace(undefined), () => 1);
+    const sizes = await sizesOf(24 * mebibyte + 5, new ChunkPace(undefined), () => 1);
     expect(sizes.slice(0, 4)).toEqual([64, 128, 64, 256].map(size => size * kibibyte));
     const [early, late] = [sizes.slice(0, 32), sizes.slice(-4)];
     expect(Math.max(...early)).toBe(256 * kibibyte);
@@ -54,17 +58,19 @@ describe('the chunks of a file', () => {
   });
 
   test('on one that is slow after 20 MiB: 64 KiB again', async () => {
-    const sizes = await sizesOf(22 * mebibyte, new Pace(undefined), sent => (sent < 20 * mebibyte ? 1 : 200));
+    const sizes = await sizesOf(22 * mebibyte, new ChunkPace(undefined), sent =>
+      sent < 20 * mebibyte ? 1 : 200,
+    );
     expect(sizes.slice(-8)).toEqual(Array(8).fill(64 * kibibyte));
   });
 
   test('on one that is neither: as they are', async () => {
-    const sizes = await sizesOf(2 * mebibyte, new Pace(undefined), () => 50);
+    const sizes = await sizesOf(2 * mebibyte, new ChunkPace(undefined), () => 50);
     expect(new Set(sizes)).toEqual(new Set([64 * kibibyte]));
   });
 
   test('with a rate limit: as it says', async () => {
-    const sizes = await sizesOf(mebibyte, new Pace(1000), () => 1);
+    const sizes = await sizesOf(mebibyte, new ChunkPace(1000), () => 1);
     expect(Math.max(...sizes)).toBe(1000);
   });
 });
@@ -78,7 +84,7 @@ describe('the memory of a file that was sent', () => {
     let chunk: Uint8Array = Buffer.alloc(0);
     let copy = Buffer.alloc(0);
     let position = 0;
-    for await (chunk of chunksOf(striped(size), new Pace(undefined), changing)) {
+    for await (chunk of chunksOf(striped(size), new ChunkPace(undefined), changing)) {
       memory.add(chunk.buffer);
       copy = Buffer.from(chunk);
       position += chunk.length;
