@@ -68,7 +68,7 @@ export interface OutcomeFacts {
   verified?: readonly string[];
   /** The size in bytes. */
   size?: number;
-  /** The SHA-256 of the file in hex, if a journal made the run compute it. */
+  /** The SHA-256 of the file in hex, if a journal or manifest made the run compute it. */
   sha256?: string;
   /** The size of a picture or a video in pixels, if records are verified and it is certain. */
   dimensions?: Dimensions;
