@@ -66,7 +66,7 @@ describe('help', () => {
     ]);
     const group = (heading: string) => stdout.split(`\n${heading}:\n`)[1]?.split(/\n\n|\n(?=[A-Z])/)[0];
     expect(group('Inputs')).toMatch(/^ {2}-r, --recursive /);
-    expect(group('Memory')).toMatch(/^ {2}--no-once /m);
+    expect(group('Memory')).toMatch(/^ {2}--once /);
     expect(stdout).not.toContain('--help  ');
     expect(stdout).toContain('\n\nOptions of every command, see media --help: --profile --base-url --quiet ');
   });
