@@ -75,7 +75,7 @@ describe('help', () => {
     ]);
     const group = (heading: string) => stdout.split(`\n${heading}:\n`)[1]?.split('\n\n')[0];
     expect(group('Inputs')).toMatch(/^ {2}-r, --recursive /);
-    expect(group('Memory')).toMatch(/^ {2}--journal /);
+    expect(group('Memory')).toMatch(/^ {2}--once /);
     expect(group('Options')).toMatch(/^ {2}-h, --help +print help, with examples$/);
     expect(group('Global Options')).toMatch(/^ {2}--profile /);
   });
