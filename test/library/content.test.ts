@@ -208,6 +208,31 @@ test('content that is none, and a source without a name: usage, with the way to 
   });
 });
 
+test('with a manifest: known by its path from there, sent once, and neither with a journal nor for another service', async () => {
+  const {service, client} = await connected();
+  const cwd = await temporaryDirectory();
+  await copyFile(photo, join(cwd, 'a.png'));
+  const manifest = 'media.json';
+  const {record} = await upload('a.png', {client, cwd, manifest});
+  const text = await readFile(join(cwd, manifest), 'utf8');
+  expect(JSON.parse(text)).toMatchObject({service: service.url, files: {'a.png': {record}}});
+  await copyFile(photo, join(cwd, 'b.png'));
+  const outcomes = [];
+  const inputs = ['a.png', 'b.png', sourceOf('c.png', await readFile(photo))];
+  for await (const {status} of uploadAll(inputs, {client, cwd, manifest})) outcomes.push(status);
+  expect(outcomes).toEqual(['skipped', 'skipped', 'skipped']);
+  const {files} = JSON.parse(await readFile(join(cwd, manifest), 'utf8'));
+  expect(Object.keys(files)).toEqual(['a.png', 'b.png', 'c.png']);
+  expect([files['b.png'].stdin, files['c.png'].stdin]).toEqual([undefined, true]);
+  expect(await readdir(cwd)).toEqual(['a.png', 'b.png', 'media.json']);
+  await expect(upload('a.png', {client, cwd, manifest, journal: 'j'})).rejects.toMatchObject({code: 'usage'});
+  await writeFile(join(cwd, manifest), text.replace(service.url, 'https://other.example'));
+  await expect(upload('a.png', {client, cwd, manifest})).rejects.toMatchObject({
+    code: 'journal_of_other_service',
+  });
+  expect(await service.records()).toHaveLength(1);
+});
+
 test('upload: resolves to the record, skips with a journal, and rejects with the error of the file', async () => {
   const {service, client} = await connected();
   const cwd = await temporaryDirectory();
