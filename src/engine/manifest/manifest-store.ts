@@ -22,7 +22,7 @@ export async function manifestPath(path: string, host: Files): Promise<string> {
     if (link !== undefined) return await manifestPath(resolveUserPath(dirname(absolute), link), host);
     return join(await files.realpath(dirname(absolute)), basename(absolute));
   } catch (error) {
-    return throwAs('journal_failed', `The manifest ${path} could not be found`)(error);
+    return throwAs('journal_failed', `The directory of the manifest ${path} could not be opened`)(error);
   }
 }
 

@@ -1016,6 +1016,18 @@ describe('manifests', () => {
     expect(await read(one, 'media.json')).toBe(manifest(line('b.png', 'b')));
   });
 
+  it.each([['check'], ['merge', '-o', 'all.json']])(
+    '%s with inputs names the command for them',
+    async (...words) => {
+      const one = await bench();
+      await files(one, {'media.json': manifest(line('a.png', 'a')), 'a.png': 'a'});
+      expect(await media(one, ...words, 'media.json', '--', 'a.png')).toMatchObject({
+        exitCode: 2,
+        error: 'media.json is a manifest, which media upload compares with inputs.',
+      });
+    },
+  );
+
   it('merge joins them: whole entries, every digit kept', async () => {
     const one = await bench();
     const exact = '{"id":12345678901234567890,"size":1.0}';

@@ -363,7 +363,7 @@ describe('on disk', () => {
     const directory = await temporaryDirectory();
     const host = hostIn(directory);
     await expect(writeManifest('no/media.json', manifestOf({}), host, noFile)).rejects.toThrow(
-      'The manifest no/media.json could not be found: ENOENT.',
+      'The directory of the manifest no/media.json could not be opened: ENOENT.',
     );
     await writeManifest('media.json', manifestOf({}), host, noFile);
     await link(join(directory, 'media.json'), join(directory, 'copy.json'));

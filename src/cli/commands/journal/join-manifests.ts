@@ -7,7 +7,6 @@ import {mergeManifests} from '../../../engine/manifest/merge-manifests.ts';
 import {parseRecord} from '../../../engine/service/record.ts';
 import {MediaError} from '../../../errors.ts';
 import {openStream} from '../../../lib/files/read-text.ts';
-import {shellQuoted} from '../../../lib/shell.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
 
 /**
@@ -15,13 +14,9 @@ import type {ExitStatus, Invocation} from '../../session/invocation.ts';
  * git counts as two. Rejects, and writes nothing, if they have two contents for a file, and the disk has neither.
  */
 export async function joinManifests(
-  {files, hasInputs, output}: {files: readonly string[]; hasInputs: boolean; output: string},
+  {files, output}: {files: readonly string[]; output: string},
   {host, report}: Invocation,
 ): Promise<ExitStatus> {
-  if (hasInputs)
-    throw new MediaError('usage', 'Inputs after -- are checked with journals only.', {
-      hint: `To check files with a manifest: media upload --manifest ${shellQuoted(output)} --check ./assets`,
-    });
   const directory = dirname(await manifestPath(output, host));
   const hashOf = (key: string) => hashOfFile(join(directory, key));
   const text = (await readManifestText(output, host)) ?? '';

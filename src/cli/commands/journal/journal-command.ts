@@ -1,6 +1,7 @@
 import {MediaError} from '../../../errors.ts';
 import {omitUndefined} from '../../../lib/object.ts';
-import {type Cli, CliCommand} from '../../session/invocation.ts';
+import {shellQuoted} from '../../../lib/shell.ts';
+import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
 import {selectionOptions, typesOption} from '../../session/values.ts';
 import type {ProofFlags} from './check.ts';
 import type {ResolveOptions} from './settle.ts';
@@ -45,6 +46,7 @@ export function journalCommand(cli: Cli): CliCommand {
       const {checkJournals} = await import('./check.ts');
       const named = namedIn(words, invocation.argv, options);
       if (!named.hasInputs) throw missingNameError('No input');
+      await nameManifests(named, invocation);
       return checkJournals({...named, ...options}, invocation);
     });
   journal
@@ -63,8 +65,7 @@ export function journalCommand(cli: Cli): CliCommand {
     ])
     .runs(async (options: ProofFlags & {output: string}, invocation, words: string[]) => {
       const named = namedIn(words, invocation.argv, options);
-      const {isManifest} = await import('../../../engine/manifest/manifest-store.ts');
-      if (await isManifest(named.files[0] ?? '', invocation.host)) {
+      if (await nameManifests(named, invocation)) {
         const {joinManifests} = await import('./join-manifests.ts');
         return joinManifests({...named, ...options}, invocation);
       }
@@ -115,6 +116,19 @@ function namedIn(words: readonly string[], argv: readonly string[], {filesFrom =
   if (files.length === 0) throw missingNameError('No journal');
   const inputs = words.slice(words.length - inputCount);
   return {files, inputs, hasInputs: inputs.length + filesFrom.length > 0};
+}
+
+/** Whether manifests were named; throws if they are to be compared with inputs, which the upload itself does. */
+async function nameManifests(
+  {files: [first = ''], hasInputs}: ReturnType<typeof namedIn>,
+  {host}: Invocation,
+): Promise<boolean> {
+  const {isManifest} = await import('../../../engine/manifest/manifest-store.ts');
+  if (!(await isManifest(first, host))) return false;
+  if (!hasInputs) return true;
+  throw new MediaError('usage', `${first} is a manifest, which media upload compares with inputs.`, {
+    hint: `Use --check: media upload -r ./assets --manifest ${shellQuoted(first)} --check`,
+  });
 }
 
 function missingNameError(what: 'No journal' | 'No input'): MediaError {

@@ -5,9 +5,10 @@ import {
   openJournal,
   pathFields,
   pathKey,
+  readJournal,
 } from '../../../engine/journal/journal.ts';
 import {isManifest} from '../../../engine/manifest/manifest-store.ts';
-import {openManifestToSettle, readMemory} from '../../../engine/manifest/settlement.ts';
+import {openManifestToSettle} from '../../../engine/manifest/settlement.ts';
 import {normalizeName} from '../../../engine/sources/find/walk/names.ts';
 import {MediaError, throwAs} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
@@ -75,9 +76,11 @@ async function changeJournal<Choice>(
   choose: (reader: JournalReader) => Promise<Choice>,
   act: (journal: Pick<Journal, 'reader' | 'settle' | 'forget'>, choice: Choice) => Promise<void>,
 ): Promise<void> {
-  await choose(await readMemory(file, host));
   const note = (text: string) => report.note(text);
-  const journal = (await isManifest(file, host))
+  const isOfRepository = await isManifest(file, host);
+  // A manifest is not written if it stays as it is.
+  if (!isOfRepository) await choose(await readJournal(file, host, {paths: true}));
+  const journal = isOfRepository
     ? await openManifestToSettle(file, host, note)
     : await openJournal(file, host, {note});
   try {
