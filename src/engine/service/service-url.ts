@@ -3,6 +3,15 @@ import {hint, option, setting} from '../../hint.ts';
 import {Secret} from '../../lib/secrets/secret.ts';
 import {isLoopback} from '../../lib/url.ts';
 
+/** A host as people type it, with a port and a path if it has them. */
+const bareHost = /^(?:(?:[a-z\d-]{1,63}\.)+[a-z]{2,24}|localhost|[\d.]{7,15})(?::\d+)?(?:\/\S*)?$/i;
+
+/** A base URL as it was typed, with the scheme that a bare host lacks. */
+export function withScheme(typed: string): string {
+  if (!bareHost.test(typed)) return typed;
+  return isLoopback(new URL(`http://${typed}`).hostname) ? `http://${typed}` : `https://${typed}`;
+}
+
 /** Parses a URL of the service; a usage error calls it `what`. */
 export function parseServiceUrl(value: string, what: string, allowHttp: boolean): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
@@ -41,6 +50,17 @@ export function parseKey(value: string, what: string): Secret {
   const key = value.trim();
   if (key === '')
     throw new MediaError('usage', `${what} is empty.`, {hint: 'Use the key as the service shows it.'});
+  // As a file of variables, a shell or a header has it.
+  const [before] =
+    /^(?:(?:export +)?\w*(?:KEY|TOKEN|SECRET) *[=:]|(?:Authorization: *)?Bearer )/i.exec(key) ?? [];
+  if (before !== undefined)
+    throw new MediaError('usage', `${what} begins with ${before.trim()}, which is not part of it.`, {
+      hint: `Use only what follows ${before.trim()}, without quotation marks.`,
+    });
+  if (/^["'`]|["'`]$/.test(key))
+    throw new MediaError('usage', `${what} is in quotation marks, which are not part of it.`, {
+      hint: 'Leave out the quotation marks.',
+    });
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new MediaError('usage', `${what} has spaces, line breaks or other characters that no key has.`, {
       hint: 'Copy the complete key again, and nothing else.',

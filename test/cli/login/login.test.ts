@@ -244,6 +244,34 @@ describe('a login that stores nothing', () => {
     expect(await filesOf(box)).toEqual([]);
   });
 
+  it.each([
+    [
+      'MEDIA_API_KEY=mk_first',
+      'begins with MEDIA_API_KEY=, which is not part of it.',
+      'what follows MEDIA_API_KEY=',
+    ],
+    ["export API_TOKEN='mk_first'", 'begins with export API_TOKEN=,', 'what follows export API_TOKEN='],
+    ['Authorization: Bearer mk_first', 'begins with Authorization: Bearer,', 'follows Authorization: Bearer'],
+    ['"mk_first"', 'is in quotation marks', 'Leave out the quotation marks.'],
+    ["'mk_first'", 'is in quotation marks', 'Leave out the quotation marks.'],
+  ])(
+    '%s: a usage error that shows what to leave out, on standard input and in the environment',
+    async (text, ...parts) => {
+      const {url, requests} = await answering(200, '{"data":{}}');
+      const box = await sandbox();
+      const runs = await Promise.all([
+        login(box, url, [], text),
+        box.run(['whoami'], {env: {...box.env, MEDIA_BASE_URL: url, MEDIA_API_KEY: text}}),
+      ]);
+      for (const {stderr, exitCode} of runs) {
+        for (const part of parts) expect(stderr).toContain(part);
+        expect(stderr).not.toContain('first');
+        expect(exitCode).toBe(2);
+      }
+      expect(requests).toEqual([]);
+    },
+  );
+
   it('a key with white space around it: stored without', async () => {
     const box = await sandbox();
     expect(await login(box, 'https://api.example.com', ['--no-verify'], `  ${key}\r\n`)).toMatchObject({
@@ -277,7 +305,7 @@ describe('base URLs', () => {
     ['http://media.example', 'The key would go to media.example unencrypted'],
     ['https://user:password@media.example', 'contains a user name or password'],
     ['https://media.example/?a=b', 'has a query or a fragment'],
-    ['media.example', 'is not a valid URL'],
+    ['media.example:port', 'is not a valid URL'],
   ])('%s: a usage error before anything is asked or sent', async (url, sentence) => {
     const box = await sandbox();
     const runs = await Promise.all([
@@ -291,6 +319,16 @@ describe('base URLs', () => {
       expect(stderr).not.toContain('password@');
       expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
     }
+  });
+
+  it.each([
+    ['media.example', 'https://media.example'],
+    ['media.example:8443/api/', 'https://media.example:8443/api'],
+    ['localhost:4010', 'http://localhost:4010'],
+  ])('a bare host, %s: stored as %s', async (typed, url) => {
+    const box = await sandbox();
+    expect(await login(box, typed, ['--no-verify'])).toMatchObject({exitCode: 0});
+    expect(await profilesOf(box)).toMatchObject({default: {'base-url': url}});
   });
 
   it('http://media.example with --allow-http: taken', async () => {

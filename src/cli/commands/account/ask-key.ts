@@ -1,5 +1,5 @@
 import {Writable} from 'node:stream';
-import {parseKey, parseServiceUrl} from '../../../engine/service/service-url.ts';
+import {parseKey, parseServiceUrl, withScheme} from '../../../engine/service/service-url.ts';
 import {MediaError, throwAs} from '../../../errors.ts';
 import {textOf} from '../../../lib/files/read-text.ts';
 import {printable} from '../../../lib/printable.ts';
@@ -28,7 +28,7 @@ export async function askBaseUrl(invocation: Invocation): Promise<URL> {
     });
   }
   const parse = (value: string) =>
-    parseServiceUrl(value.trim(), 'base URL', invocation.globals.allowHttp === true);
+    parseServiceUrl(withScheme(value.trim()), 'base URL', invocation.globals.allowHttp === true);
   return parse(await ask('text', invocation, 'Base URL of the service', parse));
 }
 

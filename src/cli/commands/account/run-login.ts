@@ -1,5 +1,7 @@
 import {accountOfKey, type KeyVerdict, verifyKey} from '../../../engine/service/key-identity.ts';
-import {exitStatusOf, MediaError} from '../../../errors.ts';
+import {withScheme} from '../../../engine/service/service-url.ts';
+import {exitStatusOf, MediaError, unlessBug} from '../../../errors.ts';
+import type {Secret} from '../../../lib/secrets/secret.ts';
 import {verdictError, withKeyHint} from '../../hints/key-hints.ts';
 import type {Report} from '../../output/report.ts';
 import type {Invocation} from '../../session/invocation.ts';
@@ -20,8 +22,16 @@ export interface LoginOptions {
   timeout: number;
 }
 
+/** How often a key is asked for that the service does not know. */
+const mostTries = 3;
+
 /** Asks for what is missing, checks the key with the service and stores it for the base URL's origin. */
-export async function runLogin(options: LoginOptions, invocation: Invocation): Promise<void> {
+export async function runLogin(options: LoginOptions, {globals, ...run}: Invocation): Promise<void> {
+  const typed = globals.baseUrl;
+  const invocation = {
+    ...run,
+    globals: typed === undefined ? globals : {...globals, baseUrl: withScheme(typed)},
+  };
   const {host, report} = invocation;
   // The stored key would never be used; gh refuses this too.
   if (host.env['MEDIA_API_KEY'])
@@ -43,17 +53,26 @@ export async function runLogin(options: LoginOptions, invocation: Invocation): P
   refuseOtherOrigin(settings, baseUrl);
   // A key that is typed is asked for, so that the terminal does not show it.
   const isPiped = options.keyStdin === true && host.stdin.isTTY !== true;
-  const key = isPiped ? await readKey(invocation) : await askKey(invocation, baseUrl, settings.profileUrl);
-  const ofKey = {baseUrl: {kind: 'service', url: baseUrl}, key: {secret: key, source: 'profile'}} as const;
-  await withSession(await openSessionFor({...settings, ...ofKey}, invocation), async session => {
-    const checked = options.verify ? await checkKey(invocation, session, options.timeout) : undefined;
-    const {profileName} = settings;
-    const newKey = {baseUrl, key, ...checked};
-    const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
-    reportKeyPlace(newKey, `${place} (profile ${profileName})`, report);
-    if (checked !== undefined) await warnOfUploadPath(invocation, session, options.timeout);
-    adviseNext(newKey.verdict, invocation);
-  });
+  const logIn = async (key: Secret) => {
+    const ofKey = {baseUrl: {kind: 'service', url: baseUrl}, key: {secret: key, source: 'profile'}} as const;
+    await withSession(await openSessionFor({...settings, ...ofKey}, invocation), async session => {
+      const checked = options.verify ? await checkKey(invocation, session, options.timeout) : undefined;
+      const {profileName} = settings;
+      const newKey = {baseUrl, key, ...checked};
+      const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
+      reportKeyPlace(newKey, `${place} (profile ${profileName})`, report);
+      if (checked !== undefined) await warnOfUploadPath(invocation, session, options.timeout);
+      adviseNext(newKey.verdict, invocation);
+    });
+  };
+  if (isPiped) return logIn(await readKey(invocation));
+  for (let triesLeft = mostTries - 1; ; triesLeft -= 1) {
+    const key = await askKey(invocation, baseUrl, settings.profileUrl);
+    const refusal = await logIn(key).catch(unlessBug);
+    if (refusal === undefined) return;
+    if (refusal.code !== 'unauthorized' || triesLeft === 0) throw refusal;
+    report.failure(refusal);
+  }
 }
 
 function reportKeyPlace({baseUrl, verdict}: NewKey, place: string, report: Report): void {

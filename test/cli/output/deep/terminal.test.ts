@@ -120,7 +120,7 @@ describe('media upload on a terminal', () => {
     release();
     expect(await terminal.end).toMatchObject({exitCode: 3});
     expect(terminal.output()).toContain('gone.png does not exist.');
-    expect(terminal.output()).toContain('  m_1');
+    expect(terminal.output()).toContain('  https://cdn.example/m_1');
     expect(terminal.output()).not.toMatch(style);
   });
 
@@ -263,7 +263,7 @@ describe('a URL that is longer than the terminal', () => {
       const terminal = onTerminal(box, ['upload', ...inputs], {columns, shell: 'exec "$@" 2> /dev/null'});
       expect(await terminal.end).toMatchObject({exitCode: 0});
       const shown = stripVTControlCharacters(terminal.output());
-      expect(shown.split(url)).toHaveLength(3);
+      expect(shown.split(url)).toHaveLength(inputs.length + 1);
       const others = shown.replaceAll(url, '').split('\r\n');
       expect(Math.max(...others.map(cellsOf))).toBeLessThanOrEqual(columns);
     }
@@ -363,6 +363,30 @@ describe('media login on a terminal', () => {
       expect(await readFile(join(box.directory, 'stdout.txt'), 'utf8')).toBe('');
     },
   );
+
+  it('a bare host, and a key that the service does not know: asked for again, three times', async () => {
+    const {service, key} = await embeddedService();
+    const box = await sandbox();
+    const question = new RegExp(`API key for ${service.url}`, 'g');
+    for (const keys of [
+      ['mk_wrong-one', key],
+      ['mk_wrong-one', 'mk_wrong-two', 'mk_wrong-three'],
+    ]) {
+      const terminal = onTerminal(box, ['login']);
+      if (keys.length === 2) {
+        await terminal.shows('Base URL of the service');
+        terminal.write(`${new URL(service.url).host}\r`);
+      }
+      for (const [index, typed] of keys.entries()) {
+        await eventually(() => (terminal.output().match(question) ?? []).length === index + 1);
+        terminal.write(`${typed}\r`);
+      }
+      expect(await terminal.end).toMatchObject({exitCode: keys.length === 2 ? 0 : 4});
+      expect(terminal.output().match(/does not know this API key/g)).toHaveLength(keys.length === 2 ? 1 : 3);
+      expect(terminal.output()).not.toContain('wrong');
+    }
+    expect(await readFile(config(box), 'utf8')).toContain(key);
+  });
 
   it('what cannot be right: asked again, with the reason', async () => {
     const box = await sandbox();
