@@ -49,7 +49,7 @@ const tablesOf = (
     ),
     'fields of a watched file': fieldTable('further field', furtherFields(schemas)),
     'events of media watch': {
-      headings: ['`event`', 'means', 'fields'],
+      headings: ['`event`', 'means'],
       rows: eventsOf(linesWith('event', schemas.get('watch'))),
     },
   },
@@ -113,8 +113,7 @@ function withTables(path: string, text: string, tables: Record<string, Table>): 
 }
 
 function markdownTable({headings, rows}: Table): string {
-  const line = (cells: readonly string[]) =>
-    `|${cells.map(cell => ` ${cell} `.replace('  ', ' ')).join('|')}|\n`;
+  const line = (cells: readonly string[]) => `|${cells.join('|')}|\n`;
   const rule = `|${headings.map(() => '---|').join('')}\n`;
   return `${line(headings)}${rule}${rows.map(row => line(row)).join('')}`;
 }

@@ -164,14 +164,11 @@ function phrase(sentence: string): string {
   return sentence.replace(/^[A-Z](?=[a-z ])/, first => first.toLowerCase()).replace(/\.$/, '');
 }
 
-/** The events of `media watch --ndjson`, with the fields of each. */
+/** The events of `media watch --ndjson`. */
 export function eventsOf(lines: readonly Schema[]): readonly Row[] {
-  return lines.map(({description = '', properties: {event, ...fields} = {}}) => [
+  return lines.map(({description = '', properties: {event} = {}}) => [
     code(String(event?.const)),
     description,
-    fieldsOf({properties: fields})
-      .map(([name, meaning]) => `${name}: ${meaning}`)
-      .join('; '),
   ]);
 }
 

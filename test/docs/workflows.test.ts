@@ -38,7 +38,8 @@ describe('what workflows may do', () => {
         .map(([, action]) => action)
         .filter(action => action !== './.media');
       expect(uses).not.toEqual([]);
-      for (const action of uses) expect(action).toMatch(/^[\w-]+(?:\/[\w-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+      for (const action of uses)
+        expect(action).toMatch(/^[\w-]+(?:\/[\w-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
     },
   );
 

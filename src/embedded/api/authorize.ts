@@ -6,7 +6,7 @@ import type {Service} from './context.ts';
 
 /**
  * Authorizes a request by its key, and notes the use: 401 for an unknown key, 403 without permission
- * (docs/design/interface.md).
+ * (.github/INTERFACE.md).
  */
 export async function authorize(
   headers: IncomingHttpHeaders,

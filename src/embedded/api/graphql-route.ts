@@ -42,7 +42,7 @@ function isUnintended(error: Error | undefined): boolean {
 }
 
 /**
- * POST and GET of /graphql (docs/design/interface.md), by the GraphQL-over-HTTP draft; GET /graphql?sdl: the schema.
+ * POST and GET of /graphql (.github/INTERFACE.md), by the GraphQL-over-HTTP draft; GET /graphql?sdl: the schema.
  */
 export async function graphql(exchange: Exchange, service: Service): Promise<void> {
   const {request, method} = exchange;

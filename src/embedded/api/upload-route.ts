@@ -34,7 +34,7 @@ interface Commitment {
 /** A body that arrived completely and is in a temporary file. */
 type ReceivedFile = Awaited<ReturnType<typeof writeUpload>>;
 
-/** POST /v1/media/upload (docs/design/interface.md): stores the body and responds with 200 and its media record. */
+/** POST /v1/media/upload (.github/INTERFACE.md): stores the body and responds with 200 and its media record. */
 export async function receiveUpload(exchange: Exchange, service: Service): Promise<void> {
   const request = await wantedBy(exchange.request.headers, service);
   const storing = () => store(exchange, service, request);

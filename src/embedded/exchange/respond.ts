@@ -15,7 +15,7 @@ export function respondJson(exchange: Exchange, status: number, value: unknown):
   respond(exchange, {status, text: JSON.stringify(value), headers: {}});
 }
 
-/** Responds with an error record (docs/design/interface.md). */
+/** Responds with an error record (.github/INTERFACE.md). */
 export function respondRefusal(exchange: Exchange, refusal: Refusal): void {
   const {status, message, headers} = refusal;
   respond(exchange, {status, text: JSON.stringify({code: status, message}), headers});

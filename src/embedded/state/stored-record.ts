@@ -22,7 +22,7 @@ export const recordShape = {
 /** The content of a record file. It has no URLs, since they depend on where the service listens. */
 export type StoredRecord = Readonly<ShapeOf<typeof recordShape>>;
 
-/** The media record of the interface (docs/design/interface.md); unknown fields are absent. */
+/** The media record of the interface (.github/INTERFACE.md); unknown fields are absent. */
 export function mediaRecord(stored: StoredRecord, baseUrl: string) {
   const url = `${baseUrl}/files/${stored.id}`;
   return omitUndefined({

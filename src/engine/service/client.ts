@@ -26,7 +26,7 @@ export function serviceIdentity({origin, pathname}: URL): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** A client of the hosted service (docs/design/interface.md), with one connection for each concurrent request. */
+/** A client of the hosted service (.github/INTERFACE.md), with one connection for each concurrent request. */
 export class ServiceClient implements Uploader {
   readonly #address: ServiceAddress;
   /** Where files are posted to. */
@@ -49,7 +49,7 @@ export class ServiceClient implements Uploader {
     this.#options = {...options, families: new Map()};
   }
 
-  /** Sends POST {base_url}/v1/media/upload once (docs/design/interface.md); follows no redirects. */
+  /** Sends POST {base_url}/v1/media/upload once (.github/INTERFACE.md); follows no redirects. */
   async upload(request: UploadRequest): Promise<UploadResponse> {
     const response = await this.#post(this.uploadUrl, request, {
       'content-type': request.contentType,
@@ -58,7 +58,7 @@ export class ServiceClient implements Uploader {
     return interpretUpload(response);
   }
 
-  /** Sends one POST to the GraphQL URL (docs/design/interface.md) and returns the response, whatever its status. */
+  /** Sends one POST to the GraphQL URL (.github/INTERFACE.md) and returns the response, whatever its status. */
   async graphql(request: GraphqlRequest, signal?: AbortSignal): Promise<HttpResponse> {
     const content = Buffer.from(JSON.stringify(request));
     const sent = {body: {length: content.length, content}, signal};

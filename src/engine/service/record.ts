@@ -5,7 +5,7 @@ import {undefinedIfThrows} from '../../lib/system-code.ts';
 import {safeUrl} from '../../lib/url.ts';
 import type {HttpResponse} from '../http/http.ts';
 
-// The shapes of the service's responses (docs/design/interface.md). The interface does not say which fields are always
+// The shapes of the service's responses (.github/INTERFACE.md). The interface does not say which fields are always
 // present, so each is optional and nullable; unknown fields and enumeration values are kept.
 
 /** A URL of a file. */

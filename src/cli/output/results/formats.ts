@@ -12,7 +12,7 @@ import {errorFields} from '../report.ts';
 export const formatNames = ['table', 'url', 'markdown', 'json', 'ndjson'] as const;
 export type FormatName = (typeof formatNames)[number];
 
-/** The fields of a media record (docs/design/interface.md) in the order in which they are shown. */
+/** The fields of a media record (.github/INTERFACE.md) in the order in which they are shown. */
 export const recordFields = [
   ...(['id', 'type', 'urls', 'width', 'height', 'imageType'] as const),
   ...(['fileUrl', 'duration', 'thumbnailUrl', 'hlsUrl', 'size'] as const),
