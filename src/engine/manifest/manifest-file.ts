@@ -117,45 +117,30 @@ const quote = JSON.stringify;
 
 /** The manifest as a file: a line for each entry, in the order of code points. Equal content has equal bytes. */
 export function renderManifest({files, unknown, ...top}: Omit<Manifest, 'text'>): string {
-  const fields = [
-    ['version', '1'],
-    ...fieldTexts(top, topShape),
-    ['files', renderEntries(files)],
-    ...(unknown.size > 0 ? [['unknown', renderEntries(unknown)]] : []),
-  ];
-  return `{\n${fields.map(([name, json]) => `  ${quote(name)}: ${json}`).join(',\n')}\n}\n`;
+  const fields = ['"version": 1', ...fieldTexts(top, topShape), `"files": ${renderEntries(files)}`];
+  if (unknown.size > 0) fields.push(`"unknown": ${renderEntries(unknown)}`);
+  return `{\n  ${fields.join(',\n  ')}\n}\n`;
 }
 
 function renderEntries(entries: ReadonlyMap<string, ManifestEntry | UnknownEntry>): string {
-  if (entries.size === 0) return '{}';
   // The bytes of UTF-8 have the order of code points.
-  const rows = [...entries].map(([key, entry]): [string, string] => [
-    fromText(key),
-    `    ${quote(key)}: ${renderEntry(entry)}`,
-  ]);
-  rows.sort(([one], [other]) => (one < other ? -1 : 1));
-  return `{\n${rows.map(([, row]) => row).join(',\n')}\n  }`;
+  const rows = [...entries].map(([key, entry]) => ({key, entry, bytes: fromText(key)}));
+  rows.sort((one, other) => (one.bytes < other.bytes ? -1 : 1));
+  const lines = rows.map(({key, entry}) => `\n    ${quote(key)}: ${renderEntry(entry)}`);
+  return lines.length === 0 ? '{}' : `{${lines.join(',')}\n  }`;
 }
 
 /** The JSON of an entry, on one line. */
 export function renderEntry(entry: ManifestEntry | UnknownEntry): string {
-  const fields = fieldTexts(entry, entryShape);
-  return `{${fields.map(([name, json]) => `${quote(name)}: ${json}`).join(', ')}}`;
+  return `{${fieldTexts(entry, entryShape).join(', ')}}`;
 }
 
-function fieldTexts(
-  {others = new Map(), record, ...fields}: Partial<ManifestEntry>,
-  shape: Shape,
-): [string, string][] {
-  const known = Object.keys(shape).flatMap((name): [string, string][] => {
-    const value = new Map<string, unknown>(Object.entries(fields)).get(name);
-    return value === undefined ? [] : [[name, quote(value)]];
-  });
-  return [
-    ...known,
-    ...(record === undefined ? [] : [['record', record] satisfies [string, string]]),
-    ...others,
-  ];
+/** Fields in the order of a shape, then a record and the fields that are not known. */
+function fieldTexts({others = new Map(), record, ...fields}: Partial<ManifestEntry>, shape: Shape): string[] {
+  const values = new Map<string, unknown>(Object.entries(fields));
+  const known = Object.keys(shape).map(name => [name, quote(values.get(name))] as const);
+  const texts = new Map([...known, ['record', record], ...others]);
+  return [...texts].flatMap(([name, json]) => (json === undefined ? [] : `${quote(name)}: ${json}`));
 }
 
 /** Adds content without a known result. Other unknown content of the same file keeps its key. */

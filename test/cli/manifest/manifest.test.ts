@@ -1,7 +1,22 @@
-import {copyFile, mkdir, readdir, readFile, rename, symlink, writeFile} from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import {join} from 'node:path';
+import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {connectedSandbox} from '../../support/embedded.ts';
+import type {EmbeddedService, ServiceOptions} from '../../support/embedded-service.ts';
+import {eventually} from '../../support/eventually.ts';
+import {notRun} from '../../support/installed.ts';
 import {fixture} from '../../support/media.ts';
 
 interface Entry {
@@ -14,8 +29,8 @@ interface Entry {
 }
 
 /** A checkout with two pictures in `assets`, and a service that counts what it stores. */
-async function checkout() {
-  const connected = await connectedSandbox();
+async function checkout(options: Partial<ServiceOptions> = {}) {
+  const connected = await connectedSandbox(options);
   const {sandbox, service} = connected;
   const path = (name: string) => join(sandbox.directory, name);
   await mkdir(path('assets/img'), {recursive: true});
@@ -38,6 +53,11 @@ async function checkout() {
       name => name.startsWith('media.json') || name.startsWith('.media-'),
     );
   return {...connected, path, upload, text, manifest, stored, beside};
+}
+
+/** Whether a request has met a fault of the service. */
+function isFaultApplied({faults}: EmbeddedService): boolean {
+  return faults?.counts().some(({applied}) => applied > 0) ?? false;
 }
 
 /** A picture whose bytes differ by a text, which changes nothing of what is seen. */
@@ -137,5 +157,358 @@ describe('media upload --manifest', () => {
     expect((await upload('assets/img/logo.png')).exitCode).toBe(0);
     expect((await manifest()).files['assets/img/logo.png']).not.toHaveProperty('stdin');
     expect(await stored()).toBe(1);
+  });
+
+  it('what is unknown is written, and blocks its content under any name until it is settled; exit 5', async () => {
+    const {service, path, upload, manifest, stored, beside} = await checkout({
+      faults: {list: ['upload:nth=1,after=store,reset']},
+    });
+    const first = await upload('-r', 'assets', '--retries', '0', '-c', '1');
+    expect(first.exitCode).toBe(5);
+    expect(first.stderr).toContain('media journal resolve media.json --all --resend');
+    const {files, unknown} = await manifest();
+    expect(Object.keys(files)).toEqual(['assets/img/logo.png']);
+    expect(unknown).toEqual({
+      'assets/icon.png': {sha256: expect.any(String), size: expect.any(Number), contentType: 'image/png'},
+    });
+    expect(await beside()).toEqual(['media.json']);
+    service.faults?.replace([]);
+    await rename(path('assets/icon.png'), path('assets/moved.png'));
+    expect((await upload('-r', 'assets')).exitCode).toBe(5);
+    expect(await stored()).toBe(2);
+    expect((await manifest()).unknown).toEqual(unknown);
+    expect((await upload('-r', 'assets', '--on-unknown', 'retry')).exitCode).toBe(0);
+    expect(await manifest()).not.toHaveProperty('unknown');
+  });
+
+  it('a run that is killed leaves its journal, which the next one continues and removes', async () => {
+    const {sandbox, service, path, upload, manifest, stored, beside} = await checkout({
+      faults: {list: ['upload:nth=2-,silence']},
+    });
+    const running = sandbox.start(['upload', '--manifest', 'media.json', '-r', 'assets', '-c', '1']);
+    await eventually(() => isFaultApplied(service));
+    running.kill('SIGKILL');
+    await running;
+    expect(await beside()).toEqual(['media.json.journal', 'media.json.journal.lock']);
+    service.faults?.replace([]);
+    await rm(path('assets/img'), {recursive: true});
+    expect((await upload('assets/icon.png')).exitCode).toBe(0);
+    const {files, unknown = {}} = await manifest();
+    expect([Object.keys(files), Object.keys(unknown)]).toEqual([
+      ['assets/icon.png'],
+      ['assets/img/logo.png'],
+    ]);
+    expect(await beside()).toEqual(['media.json']);
+    expect(await stored()).toBe(1);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s: written with what succeeded, and the journal is gone',
+    async signal => {
+      const {sandbox, service, upload, manifest, stored, beside} = await checkout({
+        faults: {list: ['upload:nth=2-,silence']},
+      });
+      const running = sandbox.start(['upload', '--manifest', 'media.json', '-r', 'assets', '-c', '1']);
+      await eventually(() => isFaultApplied(service));
+      running.kill(signal);
+      expect((await running).signal).toBe(signal);
+      const {files, unknown = {}} = await manifest();
+      expect([Object.keys(files), Object.keys(unknown)]).toEqual([
+        ['assets/icon.png'],
+        ['assets/img/logo.png'],
+      ]);
+      expect(await beside()).toEqual(['media.json']);
+      service.faults?.replace([]);
+      expect((await upload('assets/icon.png')).exitCode).toBe(0);
+      expect(await stored()).toBe(1);
+    },
+  );
+
+  it('after a deadline, and where some files are refused: written with what succeeded', async () => {
+    const {service, path, upload, manifest, beside} = await checkout({
+      faults: {list: ['upload:nth=2,status=415']},
+    });
+    expect((await upload('-r', 'assets', '-c', '1')).exitCode).toBe(3);
+    expect(Object.keys((await manifest()).files)).toEqual(['assets/icon.png']);
+    service.faults?.replace(['upload:nth=2-,silence']);
+    for (const name of ['one', 'two']) await writePng(path(`assets/${name}.png`), name);
+    const {stdout, exitCode} = await upload('-r', 'assets', '-c', '1', '--deadline', '1s', '--ndjson');
+    const lines = stdout
+      .split('\n')
+      .slice(0, -1)
+      .map(line => JSON.parse(line) as {file: string; status: string});
+    const filesThat = (...statuses: string[]) =>
+      lines
+        .filter(({status}) => statuses.includes(status))
+        .map(({file}) => file)
+        .sort();
+    const {files, unknown = {}} = await manifest();
+    expect(exitCode).toBeGreaterThan(0);
+    expect(Object.keys(files)).toEqual(
+      [...new Set(['assets/icon.png', ...filesThat('uploaded', 'skipped')])].sort(),
+    );
+    expect(Object.keys(unknown)).toEqual(filesThat('unknown'));
+    expect(await beside()).toEqual(['media.json']);
+  });
+
+  it('of another service: refused, with both named; a newer version, or no JSON: nothing sent, the file untouched', async () => {
+    const {service, path, upload, text, stored} = await checkout();
+    await upload('-r', 'assets');
+    const whole = await text();
+    for (const [changed, code, words] of [
+      [
+        whole.replace(service.url, 'https://other.example'),
+        'journal_of_other_service',
+        'https://other.example',
+      ],
+      [whole.replace(/"serviceId": "/, '$&0'), 'journal_of_other_service', `0${service.identity}`],
+      [whole.replace('"version": 1', '"version": 2'), 'journal_unusable', 'line 2'],
+      [whole.slice(0, -9), 'journal_unusable', 'media.json'],
+    ] as const) {
+      await writeFile(path('media.json'), changed);
+      const {stderr, exitCode} = await upload('-r', 'assets', '--json');
+      expect({exitCode, code: JSON.parse(stderr).error.code}).toEqual({exitCode: 1, code});
+      expect(stderr).toContain(words);
+      expect(await text()).toBe(changed);
+    }
+    expect(await stored()).toBe(2);
+  });
+
+  it('one memory at a time, and the options of a manifest only with it: usage errors', async () => {
+    const {sandbox, path} = await checkout();
+    await writeFile(path('names'), 'a.png');
+    for (const words of [
+      ['--manifest', 'm', '--journal', 'j'],
+      ['--manifest', 'm', '--once'],
+      ['--check'],
+      ['--prune', '--journal', 'j'],
+      ['--manifest', 'm', '--prune', '--check'],
+      ['--manifest', 'm', '--prune', '--shard', '1/2'],
+      ['--manifest', 'm', '--prune', '--files-from', 'names'],
+      ['--manifest', ''],
+    ])
+      expect(await sandbox.run(['upload', '-r', 'assets', ...words]), words.join(' ')).toMatchObject({
+        exitCode: 2,
+        stdout: '',
+      });
+  });
+
+  it('the manifest and its journal are left out of a walk, and are not the output', async () => {
+    const {sandbox, upload, path} = await checkout();
+    await upload('-r', 'assets');
+    expect(
+      (await upload('-r', '.', '--all', '--exclude', '{config,data,.*}/**', '--ndjson')).stdout.match(
+        /"file":"media\.json/g,
+      ),
+    ).toBeNull();
+    const output = await open(path('media.json'), 'r+');
+    const run = sandbox.run(['upload', '-r', 'assets', '--manifest', 'media.json'], {
+      stdout: output.fd as never,
+    });
+    expect(await run).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--manifest and standard output are the same file'),
+    });
+    await output.close();
+  });
+
+  it('a name that is not UTF-8 is refused before it is sent; names that differ in case are kept, and noted', async context => {
+    const {upload, path, manifest, stored} = await checkout();
+    const bytes = Buffer.concat([Buffer.from(path('assets/')), Buffer.from([0xff, 0x2e, 0x70, 0x6e, 0x67])]);
+    await writeFile(bytes, await readFile(fixture('photo.png'))).catch(() =>
+      notRun(context, 'on this file system, names are text'),
+    );
+    const refused = await upload('-r', 'assets');
+    expect(refused).toMatchObject({exitCode: 3, stderr: expect.stringContaining('its name is not UTF-8')});
+    expect(await stored()).toBe(2);
+    await unlink(bytes);
+    await writePng(path('assets/ICON.png'), 'loud');
+    const {stderr, exitCode} = await upload('-r', 'assets');
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(
+      'media.json has assets/icon.png and assets/ICON.png: only the spelling differs.\n',
+    );
+    await rename(path('assets/ICON.png'), path('assets/e\u0301.png'));
+    expect((await upload('-r', 'assets')).exitCode).toBe(0);
+    expect(Object.keys((await manifest()).files)).toEqual([
+      'assets/ICON.png',
+      'assets/icon.png',
+      'assets/img/logo.png',
+      'assets/\u00e9.png',
+    ]);
+  });
+
+  it('with --shard, a manifest for each part; joined, they are the manifest of all', async () => {
+    const {upload, sandbox, path, stored} = await checkout();
+    for (let number = 0; number < 8; number += 1) await writePng(path(`assets/${number}.png`), `${number}`);
+    for (const part of ['1', '2', '1', '2']) {
+      const words = ['--shard', `${part}/2`, '--manifest', `${part}.json`];
+      expect((await sandbox.run(['upload', '-r', 'assets', ...words])).exitCode).toBe(0);
+    }
+    expect(await stored()).toBe(10);
+    expect((await sandbox.run(['journal', 'merge', '-o', 'media.json', '1.json', '2.json'])).exitCode).toBe(
+      0,
+    );
+    expect((await upload('-r', 'assets')).stderr).toContain('media.json: 0 added, 0 changed, 10 unchanged\n');
+    expect(await stored()).toBe(10);
+  });
+
+  it('a manifest that overrules the profile; that somebody changes during the run: joined', async () => {
+    const {sandbox, service, path, text, manifest, stored} = await checkout({
+      faults: {list: ['upload:nth=2-,silence']},
+    });
+    await sandbox.run(['config', 'set', 'once', 'true']);
+    const running = sandbox.start([
+      'upload',
+      '--manifest',
+      'media.json',
+      '-r',
+      'assets',
+      '--timeout',
+      '2s',
+      '--retries',
+      '0',
+      '-c',
+      '1',
+    ]);
+    await eventually(async () => (await stored()) === 1);
+    const theirs = `{"version": 1, "service": "${service.url}", "files": {}, "note": "ours"}\n`;
+    await writeFile(path('media.json'), theirs);
+    await running;
+    expect(await text()).toContain('"note": "ours"');
+    expect(Object.keys((await manifest()).files)).toEqual(['assets/icon.png']);
+    expect(await readdir(path('.'))).not.toContain('.local');
+  });
+});
+
+describe('media upload --check', () => {
+  it('needs no key and no network, writes nothing, and names each file that is missing, changed or unknown', async () => {
+    const {sandbox, service, path, upload, text, beside} = await checkout();
+    await upload('-r', 'assets');
+    await service.close();
+    sandbox.env['MEDIA_BASE_URL'] = 'https://other.example';
+    delete sandbox.env['MEDIA_API_KEY'];
+    expect(await upload('-r', 'assets', '--check')).toEqual({
+      exitCode: 0,
+      signal: undefined,
+      stdout: '',
+      stderr: 'media.json is up to date: 2 files.\n',
+    });
+    const bytes = await text();
+    const changed = bytes.replace(/( {2}"files")/, '  "kept": 1,\n$1');
+    await writeFile(path('media.json'), changed);
+    await copyFile(path('assets/icon.png'), path('assets/copy.png'));
+    await writePng(path('assets/icon.png'), 'changed');
+    for (let number = 1; number < 6; number += 1)
+      await writePng(path(`assets/new-${number}.png`), `${number}`);
+    const {stdout, stderr, exitCode} = await upload('-r', 'assets', '--check');
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(stderr.split('\n').slice(0, -1).sort()).toEqual([
+      'media.json: 7 of 8 files missing, changed or unknown. Run the command without --check, and commit media.json.',
+      'media: assets/copy.png is not in media.json.',
+      'media: assets/icon.png is not as in media.json.',
+      ...[1, 2, 3, 4, 5].map(number => `media: assets/new-${number}.png is not in media.json.`),
+    ]);
+    const lines = (await upload('-r', 'assets', '--check', '--ndjson')).stdout
+      .split('\n')
+      .slice(0, -1)
+      .map(line => JSON.parse(line));
+    expect(lines.filter(({error}) => error?.code === 'manifest_outdated')).toHaveLength(7);
+    const github = {...sandbox.env, GITHUB_ACTIONS: 'true'};
+    const annotated = await sandbox.run(
+      ['upload', '-r', 'assets', '--manifest', 'media.json', '--check', '--ci'],
+      {env: github},
+    );
+    expect(annotated.stderr.match(/^::error .*is not in media\.json/gm)).toHaveLength(6);
+    expect(await text()).toBe(changed);
+    expect(await beside()).toEqual(['media.json']);
+  });
+
+  it('without a manifest, each file is missing; with one that names an unknown file, that is said', async () => {
+    const {upload, service, beside} = await checkout({
+      faults: {list: ['upload:nth=1,after=store,reset']},
+    });
+    expect((await upload('-r', 'assets', '--check')).stderr).toContain('media.json: 2 of 2 files missing');
+    expect(await beside()).toEqual([]);
+    await upload('-r', 'assets', '--retries', '0', '-c', '1');
+    service.faults?.replace([]);
+    expect(await upload('-r', 'assets', '--check')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('assets/icon.png is unknown: it was sent, and may be stored.'),
+    });
+  });
+});
+
+describe('media upload --manifest --dry-run', () => {
+  it('needs no key: says how many files will be uploaded, and writes nothing', async () => {
+    const {sandbox, path, upload, beside} = await checkout();
+    await upload('-r', 'assets');
+    delete sandbox.env['MEDIA_API_KEY'];
+    await writePng(path('assets/new.png'), 'new');
+    const {stderr, exitCode} = await upload('-r', 'assets', '--dry-run');
+    expect({exitCode, stderr}).toEqual({
+      exitCode: 0,
+      stderr: expect.stringContaining('1 will be uploaded, 2 uploaded before, 0 failed\n'),
+    });
+    expect(await beside()).toEqual(['media.json']);
+  });
+
+  it('without --dry-run, a run without a key that has something to send: no_key, and what is known is skipped', async () => {
+    const {sandbox, path, upload, beside} = await checkout();
+    await upload('-r', 'assets');
+    await writeFile(
+      path('media.json'),
+      (await readFile(path('media.json'), 'utf8')).replace(/ {2}"serviceId".*\n/, ''),
+    );
+    delete sandbox.env['MEDIA_API_KEY'];
+    for (const name of ['one', 'two']) await writePng(path(`assets/${name}.png`), name);
+    const {stderr, exitCode} = await upload('-r', 'assets');
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('media.json: 0 added, 0 changed, 2 unchanged');
+    expect(await beside()).toEqual(['media.json']);
+  });
+});
+
+describe('media upload --prune', () => {
+  it('removes the entries of files that are gone below the inputs, if their directory is there', async () => {
+    const {sandbox, path, upload, manifest} = await checkout();
+    await mkdir(path('other'));
+    await mkdir(path('assets/gone'));
+    for (const name of ['other/a', 'assets/gone/b', 'assets/c']) await writePng(path(`${name}.png`), name);
+    await upload('-r', 'assets', 'other');
+    const input = await readFile(fixture('photo.png'));
+    await sandbox.run(['upload', '-', '--name', 'pipe.png', '--manifest', 'media.json'], {
+      stdin: 'pipe',
+      input,
+    });
+    await rm(path('other/a.png'));
+    await rm(path('assets/c.png'));
+    await rm(path('assets/gone'), {recursive: true});
+    const keys = async () => Object.keys((await manifest()).files);
+    const all = await keys();
+    await upload('-r', 'assets');
+    expect(await keys()).toEqual(all);
+    expect((await upload('-r', 'assets', '--prune')).stderr).toContain(
+      'media.json: 0 added, 0 changed, 1 removed, 5 unchanged\n',
+    );
+    expect(await keys()).toEqual(all.filter(key => key !== 'assets/c.png'));
+    await upload('**/*.png', '-r', '--prune');
+    expect(await keys()).toEqual(all.filter(key => key !== 'assets/c.png' && key !== 'other/a.png'));
+  });
+
+  it('never in a sparse checkout', async () => {
+    const {path, upload, manifest} = await checkout();
+    const git = (...words: string[]) =>
+      execa('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], {cwd: path('.')});
+    await upload('-r', 'assets');
+    await git('init', '--quiet');
+    await git('add', 'assets', 'media.json');
+    await git('commit', '--quiet', '-m', 'assets');
+    await git('sparse-checkout', 'set', '--no-cone', 'media.json', 'assets/icon.png');
+    const refused = await upload('assets/icon.png', 'assets/img/logo.png', '--prune');
+    expect(refused).toMatchObject({exitCode: 2, stderr: expect.stringContaining('sparse checkout')});
+    expect(Object.keys((await manifest()).files)).toHaveLength(2);
+    await git('sparse-checkout', 'disable');
+    expect((await upload('-r', 'assets', '--prune')).exitCode).toBe(0);
   });
 });
