@@ -72,8 +72,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'files that may be stored already' }
                 @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare records with files' }
                 @{ Name = '--once'; Takes = ''; Tip = 'skip what this machine has already uploaded' }
-                @{ Name = '--manifest'; Takes = 'file'; Tip = 'skip what this file of the repository records, and add what is uploaded' }
-                @{ Name = '--check'; Takes = ''; Tip = 'send nothing; fail if the manifest lacks a file as it is now' }
+                @{ Name = '--manifest'; Takes = 'file'; Tip = 'skip what this file records, add what is uploaded' }
+                @{ Name = '--check'; Takes = ''; Tip = 'send nothing; fail if the manifest is out of date' }
                 @{ Name = '--prune'; Takes = ''; Tip = 'remove files that are gone from the manifest' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record uploads, and continue there next time' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'ignore the once setting of the profile' }
