@@ -11,6 +11,8 @@ const string = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\u
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/;
 const scalar = new RegExp(`${string.source}|${number.source}|true|false|null`, 'y');
 
+const noMembers = new Map<string, RawJson>();
+
 /**
  * Reads JSON that is nested at most `deepest` levels, with the members of objects on the first of its `levels`. Calls
  * `fail` where it is not JSON, or where an object has a name twice with different values.
@@ -35,9 +37,10 @@ export function readRawJson(
   };
   const require = (isThere: boolean) => isThere || fail(at, 'is not valid JSON');
   const read = (depth: number): RawJson => {
-    const members = new Map<string, RawJson>();
     takes(blanks);
     const offset = at;
+    // Most values are scalars, or deeper than anybody asks.
+    const members = depth < levels && text[at] === '{' ? new Map<string, RawJson>() : noMembers;
     const close = text[at] === '{' ? '}' : ']';
     if (!takesMark('{') && !takesMark('[')) require(takes(scalar));
     else {

@@ -344,7 +344,8 @@ class Story {
     this.#left = [];
     const {files, unknown: doubted} = this.#manifest;
     const doubtedContents = new Set([...doubted.values()].map(one => one.sha256));
-    for (const content of run.doubted) if (!doubtedContents.has(content)) this.broken.add(`${content} is not unknown any more`);
+    for (const content of run.doubted)
+      if (!doubtedContents.has(content)) this.broken.add(`${content} is not unknown any more`);
     // Where the disk fails, the run says so.
     for (const outcome of this.#isWritten ? outcomes : []) {
       const content = contents.get(outcome.file) ?? '';
@@ -375,7 +376,8 @@ class Story {
     for (const [key, {sha256: content, size}] of manifest.unknown) {
       const [found] = this.#service.with(content);
       const record = JSON.stringify({id: found?.id});
-      if (found !== undefined) manifest.files.set(`settled/${key}`, {sha256: content, size, contentType: 'image/png', record});
+      if (found !== undefined)
+        manifest.files.set(`settled/${key}`, {sha256: content, size, contentType: 'image/png', record});
     }
     manifest.unknown.clear();
     this.#setManifest(renderManifest(manifest));
@@ -387,7 +389,8 @@ class Story {
     for (const {file, status} of await this.#run('none'))
       if (status !== 'uploaded' && status !== 'skipped') this.broken.add(`${file} is ${status} in the end`);
     for (const key of this.#keys)
-      if (this.#manifest.files.get(key)?.sha256 !== sha256(this.#contentOf(key))) this.broken.add(`${key} is lost`);
+      if (this.#manifest.files.get(key)?.sha256 !== sha256(this.#contentOf(key)))
+        this.broken.add(`${key} is lost`);
     const inode = this.#disks.get(manifestPath);
     const [text, stored] = [this.#manifestText, this.#service.stored.length];
     await this.#run('none');
@@ -406,6 +409,7 @@ function contentsOf({files, unknown}: ReturnType<typeof parseManifest>): Set<str
 
 /** A run may end because its journal is in use, or because the disk fails. */
 function expected(error: unknown): undefined {
-  if (error instanceof MediaError && /^(journal_(failed|in_use|unusable)|interrupted)$/.test(error.code)) return;
+  if (error instanceof MediaError && /^(journal_(failed|in_use|unusable)|interrupted)$/.test(error.code))
+    return;
   throw error;
 }

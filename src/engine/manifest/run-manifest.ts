@@ -180,7 +180,7 @@ export class RunManifest implements JournalManifest {
     const {serviceId = before.serviceId} = reader.index;
     const after = {...before, ...omitUndefined({serviceId}), files, unknown};
     this.change = changeText(before.files, files);
-    if (files.size + unknown.size > 0 || before.text !== '')
+    if (!isSame(before.files, files) || !isSame(before.unknown, unknown) || serviceId !== before.serviceId)
       await writeManifest(this.displayPath, after, this.#host, async key => hashes.get(key));
     if (isComplete) await this.#removeJournal();
   }
@@ -269,6 +269,11 @@ async function uploadsIn(reader: JournalReader): Promise<StoredFile[]> {
     content: {sha256, size, contentType, transform},
     entry: reader.index.entry(reader.index.rowOf(id)),
   }));
+}
+
+/** Whether no entry was added, replaced or removed. */
+function isSame<Entry>(before: ReadonlyMap<string, Entry>, after: ReadonlyMap<string, Entry>): boolean {
+  return before.size === after.size && [...after].every(([key, entry]) => before.get(key) === entry);
 }
 
 type Entries = ReadonlyMap<string, ManifestEntry>;
