@@ -1,3 +1,4 @@
+import {createHash} from 'node:crypto';
 import {copyFile, mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
@@ -9,6 +10,7 @@ import {
   sourceOf,
   type UploadOptions,
   type UploadResult,
+  upload,
   uploadAll,
 } from '../../src/index.ts';
 import {uploadOn} from '../../src/library/upload-all.ts';
@@ -48,6 +50,37 @@ function counted<Input>(inputs: readonly Input[]) {
   };
   return count;
 }
+
+describe('what a program tries first', () => {
+  it('the URL of one file', async () => {
+    const {client, service} = await connected();
+    const {file, id, url} = await upload(photo, {client});
+    expect([{file, id, url}]).toEqual(
+      (await service.records()).map(({record: {id, fileUrl}}) => ({file: photo, id, url: fileUrl})),
+    );
+  });
+
+  it('the URL of each file by its name, and the code of each failure', async () => {
+    const {client, service} = await connected();
+    const urls: Record<string, string | undefined> = {};
+    for await (const result of uploadAll([photo, 'gone.png'], {client}))
+      urls[result.file] =
+        'error' in result ? result.error.code : result.status === 'uploaded' ? result.url : '';
+    const [stored] = await service.records();
+    expect(urls).toEqual({[photo]: stored?.record.fileUrl, 'gone.png': 'file_missing'});
+  });
+
+  it('the SHA-256 that a journal has', async () => {
+    const {client} = await connected();
+    const journal = join(await temporaryDirectory(), 'journal');
+    const {sha256} = await upload(clip, {client, journal});
+    expect(sha256).toBe(
+      createHash('sha256')
+        .update(await readFile(clip))
+        .digest('hex'),
+    );
+  });
+});
 
 describe('uploadAll', () => {
   it('takes paths, and yields the record of each with its text', async () => {
