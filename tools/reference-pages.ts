@@ -7,7 +7,6 @@ import {
   exitStatuses,
   fieldsOf,
   files,
-  formats,
   type Row,
   settingsOf,
   signals,
@@ -35,7 +34,6 @@ const tablesOf = (
   },
   'docs/library.md': {'options of uploadAll': {headings: ['option', 'meaning'], rows: optionsOfUploadAll}},
   'docs/output.md': {
-    formats: {headings: ['option', 'prints'], rows: formats},
     'fields of an upload': fieldTable('field', schemas.get('upload')),
     'fields of an error': fieldTable('field of `error`', schemas.get('error')?.properties?.['error']),
   },

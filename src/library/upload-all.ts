@@ -34,7 +34,7 @@ export interface UploadOptions {
   timeoutMs?: number;
   /** Bytes per second for all files together; unlimited by default. */
   limitRate?: number;
-  /** Whether an unknown upload is sent again: `retry`, or `hold`. By default, if the service honours Idempotency-Key. */
+  /** Whether an unknown upload is sent again (`retry`) or not (`hold`); by default, if the service honours keys. */
   onUnknown?: 'hold' | 'retry';
   /** What decides the content type: `extension` (the default), `content`, or `strict` for both. */
   types?: TypeRule;

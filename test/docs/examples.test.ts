@@ -15,7 +15,7 @@ const runElsewhere: Record<string, readonly string[]> = {
   'docs/ci.md': ['yaml'],
   'docs/install.md': ['bash', 'bash', 'bash'],
   'docs/verify.md': ['bash'],
-  'docs/library.md': ['js', 'mjs', 'js', 'cjs'],
+  'docs/library.md': ['js', 'mjs', 'js'],
   'docs/manifest.md': ['json', 'js', 'js', 'go-html-template', 'js'],
   'docs/serve-in-ci.md': ['yaml', 'yaml'],
   'docs/publishing.md': ['ini'],

@@ -69,7 +69,7 @@ export interface ResultLine extends FileFields, Pick<OutcomeFacts, (typeof repor
   id?: string;
   /** its URL: of the `PUBLIC` variant, else `fileUrl`; absent if there is neither */
   url?: string;
-  /** why it is not stored, or not known to be, how its record differs, or why the journal does not record it */
+  /** why it is not stored or recorded, or how its record differs */
   error?: ErrorFields;
   /** the record of the service, if the file is stored */
   record?: PrintedRecord;
@@ -79,7 +79,7 @@ export interface ErrorLine {
   error: ErrorFields & {
     /** the input that failed; absent if several or the whole run did */
     file?: string;
-    /** how many inputs failed so, in the one line for all that the end of the run left untried, or that ended it */
+    /** how many inputs the line is about, if several */
     count?: number;
   };
 }

@@ -56,19 +56,15 @@ export interface OutcomeFacts {
   position: number;
   /** The content type that it is sent as, or would be. */
   contentType?: string;
-  /** What there is to say about the file, in sentences, such as that its content type and its bytes differ. */
+  /** What there is to say about the file, in sentences. */
   warning?: string;
-  /**
-   * Whether the file tells where it was taken, if that was looked for; `stripped` if what was or would be sent does not.
-   */
+  /** Whether the file tells where it was taken, or no longer (`stripped`), if that was looked for. */
   geotags?: 'none' | 'stripped' | 'present';
-  /**
-   * If records are verified: what the record and the file both say, and was compared (`size`, `type`, `width`, `height`).
-   */
+  /** What the record and the file both say, and was compared (`size`, `type`, `width`, `height`). */
   verified?: readonly string[];
   /** The size in bytes. */
   size?: number;
-  /** The SHA-256 of the file in hex, if a journal or manifest made the run compute it. */
+  /** The SHA-256 of the file in hex, if the run knows it. */
   sha256?: string;
   /** The size of a picture or a video in pixels, if records are verified and it is certain. */
   dimensions?: Dimensions;
