@@ -36,12 +36,14 @@ export async function readManifest(path: string, host: Files): Promise<Manifest 
  * Replaces a manifest at once and durably, and returns what it contains then. Changes that were made to the file since
  * `ours.text` are merged. A file with the same content is not touched; another one keeps its mode, and its owner if the
  * system permits it.
+ * `isChanged`: `ours` differs from `ours.text` in more than its layout.
  */
 export async function writeManifest(
   path: string,
   ours: Manifest,
   host: Host,
   hashOf: (key: string) => Promise<string | undefined>,
+  isChanged = false,
 ): Promise<MergedManifest> {
   const target = await manifestPath(path, host);
   const replace = async (now: string | undefined, text: string) => {
@@ -59,8 +61,11 @@ export async function writeManifest(
     }
     const text = renderManifest(merged.manifest);
     const [side, otherSide] = now === undefined ? [] : sidesOf(now);
-    if (side !== undefined && otherSide === undefined && renderManifest(parseManifest(side, path)) === text)
-      return merged;
+    if (text === now) return merged;
+    // To read a large manifest once more, only for its layout, takes a second.
+    const isRead = isChanged && now === ours.text;
+    if (!isRead && side !== undefined && otherSide === undefined)
+      if (renderManifest(parseManifest(side, path)) === text) return merged;
     const isWritten = await replace(now, text).catch(
       throwAs('journal_failed', `The manifest ${path} could not be written`, checkDisk),
     );

@@ -181,7 +181,7 @@ export class RunManifest implements JournalManifest {
     const after = {...before, ...omitUndefined({serviceId}), files, unknown};
     this.change = changeText(before.files, files);
     if (!isSame(before.files, files) || !isSame(before.unknown, unknown) || serviceId !== before.serviceId)
-      await writeManifest(this.displayPath, after, this.#host, async key => hashes.get(key));
+      await writeManifest(this.displayPath, after, this.#host, async key => hashes.get(key), true);
     if (isComplete) await this.#removeJournal();
   }
 
