@@ -37,8 +37,8 @@ describe('the packed library', () => {
     const {stdout, stderr, exitCode} = await run(documented);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(stdout.split('\n').sort()).toEqual([
-      expect.stringMatching(/^clip\.mp4 m_[\w-]+$/),
-      expect.stringMatching(/^photo\.png m_[\w-]+$/),
+      expect.stringMatching(/^clip\.mp4 m_[\w-]+ http:\S+$/),
+      expect.stringMatching(/^photo\.png m_[\w-]+ http:\S+$/),
     ]);
   });
 
@@ -68,7 +68,7 @@ describe('the packed library', () => {
   it('runs the documented example with a file that is not there: its sentence, and the others are uploaded', async () => {
     const {stdout, stderr, exitCode} = await run(documented, ['photo.png']);
     expect({stderr, exitCode}).toEqual({stderr: 'clip.mp4 does not exist.', exitCode: 0});
-    expect(stdout).toMatch(/^photo\.png m_[\w-]+$/);
+    expect(stdout).toMatch(/^photo\.png m_[\w-]+ http:\S+$/);
   });
 
   it(
