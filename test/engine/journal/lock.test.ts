@@ -3,6 +3,7 @@ import {access, readdir, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it, onTestFinished} from 'vitest';
+import {formatWriterLine} from '../../../src/engine/journal/line.ts';
 import {openJournal} from '../../../src/engine/journal/open.ts';
 import {type Holder, holderHere} from '../../../src/lib/files/holder.ts';
 import {withLock} from '../../../src/lib/files/lock.ts';
@@ -103,6 +104,21 @@ describe('two runs on one journal', () => {
         /in use/,
       );
     });
+  });
+
+  it('of which the second has taken it over from the first, whose end comes later: a third is refused', async () => {
+    const one = await bench();
+    const pid = process.ppid;
+    const second = {...holderHere(one.host), pid, startTime: one.host.processStart(pid), token: 'second'};
+    const lines = [
+      formatWriterLine('open', {...second, token: 'first'}, 0),
+      formatWriterLine('open', second, 0),
+      formatWriterLine('close', {...second, token: 'first'}, 0),
+    ];
+    await one.write(`${header}\n${lines.join('')}`);
+    await expect(one.open()).rejects.toMatchObject({code: 'journal_in_use'});
+    await one.write(`${header}\n${lines.join('')}${formatWriterLine('close', second, 0)}`);
+    await expect(one.run(async () => 'opened')).resolves.toBe('opened');
   });
 
   it('leave no lock behind, whether they could open it or not', async () => {

@@ -115,6 +115,27 @@ describe('the last bytes', () => {
     expect(before.at(-1)).toMatchObject({event: 'commit'});
   });
 
+  test('of a large file that changes in the pause before them: never leave', async () => {
+    let isChanged = false;
+    const clock = Object.assign(new ManualClock(), {
+      sleep: async () => {
+        isChanged = true;
+      },
+    });
+    const verify = async () => {
+      if (isChanged) throw new MediaError('source_changed', 'The file changed.');
+      return 'unchanged' as const;
+    };
+    let isReleased = false;
+    const onLast = () => {
+      isReleased = true;
+    };
+    const uploader = {upload: (request: UploadRequest) => send(request, {onLast}).then(() => stored())};
+    const outcomes = await uploadEach([large({verify})], uploader, {clock});
+    expect(told(outcomes)).toEqual(['failed source_changed']);
+    expect({isChanged, isReleased}).toEqual({isChanged: true, isReleased: false});
+  });
+
   test('of a large file that has changed: never leave, and nothing says that they might have', async () => {
     const changed = new MediaError('source_changed', 'The file changed.');
     for (const source of [
@@ -596,9 +617,9 @@ describe('what a journal knows', () => {
   });
 
   /** An upload of an earlier run that a user has decided to send again. */
-  async function resent(): Promise<Bench> {
+  async function resent(bytes = content): Promise<Bench> {
     const one = await bench();
-    await one.run(journal => upload(journal, inputOf('a.png', content), 'commit'));
+    await one.run(journal => upload(journal, inputOf('a.png', bytes), 'commit'));
     await one.run(async journal => {
       const [entry] = journal.reader.entriesOf(pathKey('a.png'), 'unknown');
       if (entry !== undefined) await journal.settle(entry, 'resend');
@@ -624,6 +645,23 @@ describe('what a journal knows', () => {
     );
   });
 
+  test('409 after the first bytes of it: unknown, now and in the next run', async () => {
+    const bytes = Buffer.alloc(300_000);
+    const source = memorySource('a.png', bytes);
+    const one = await resent(bytes.toString());
+    const conflict: Uploader = {
+      async upload({body}) {
+        if (!(body.content instanceof Uint8Array)) for await (const _chunk of body.content(wire)) break;
+        return {kind: 'refused', status: 409};
+      },
+    };
+    const outcomes = await one.run(journal => uploadEach([source], conflict, {journal, retries: 2}));
+    expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
+    await one.run(async journal =>
+      expect(told(await uploadEach([source], unasked, {journal}))).toEqual(['unknown outcome_unknown']),
+    );
+  });
+
   test('unknown as another type, and now refused: still unknown, since that one may be stored', async () => {
     const one = await bench();
     const earlier = {...inputOf('a.png', content), contentType: 'image/gif'};
@@ -639,6 +677,30 @@ describe('what a journal knows', () => {
     const options = {journal, onUnknown: 'declared'} as const;
     expect(told(await uploadEach([file()], {upload, honoursKeys: true}, options))).toEqual(['uploaded']);
     expect(journal.reader.scope).toMatchObject({honoursKeys: true});
+  });
+
+  test('what a later response declares about keys: is what the next run reads', async () => {
+    const one = await bench();
+    const upload = (request: UploadRequest) => send(request).then(() => stored());
+    for (const [number, honoursKeys] of [true, false, true].entries()) {
+      const source = small({}, () => {}, Buffer.from(`content ${number}`));
+      await one.run(journal => uploadEach([source], {upload, honoursKeys}, {journal, onUnknown: 'declared'}));
+      await one.run(async journal => expect(journal.reader.scope).toMatchObject({honoursKeys}));
+    }
+  });
+
+  test.each([
+    ['an hour ago', -3_600_000, 'uploaded'],
+    ['in an hour, as it seems after the clock was set back', 3_600_000, 'unknown outcome_unknown'],
+  ])('released %s, where keys are honoured', async (_name, ms, result) => {
+    const one = await bench();
+    await one.run(journal => upload(journal, inputOf('a.png', content), 'commit'));
+    const at = new Date(Date.now() + ms).toISOString();
+    await one.write((await one.text()).replaceAll(/"at":"[^"]+"/g, `"at":"${at}"`));
+    const uploader = {upload: (request: UploadRequest) => send(request).then(() => stored())};
+    await one.run(async journal =>
+      expect(told(await uploadEach([file()], uploader, {journal, onUnknown: 'honoured'}))).toEqual([result]),
+    );
   });
 
   test('409 to what was never released: failed, and sent by the next run', async () => {

@@ -41,7 +41,7 @@ const ways: [
     (path, {files}) => replaceDurably(path('new'), 'new', path('draft'), files),
   ],
   ['a name that is claimed', {}, (path, {files}) => claimName(path('old'), path('new'), files)],
-  ...['EPERM', 'ENOTSUP', 'EOPNOTSUPP'].map((code): (typeof ways)[number] => [
+  ...['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].map((code): (typeof ways)[number] => [
     `a name that is claimed without hard links (${code})`,
     {link: failing(code)},
     (path, {files}) => claimName(path('old'), path('new'), files),
