@@ -78,9 +78,9 @@ describe('the table of signals', () => {
 
 /** The names in the first column of the table on a page that has this heading. */
 function fieldsOf(heading: string, path = 'docs/output.md'): string[] {
-  const [, page = ''] = markdown(path).split(`|${heading}|value|\n|---|---|\n`);
+  const [, page = ''] = markdown(path).split(`| ${heading} | value |\n|---|---|\n`);
   const [table = ''] = /^(?:\|.*\n)+/.exec(page) ?? [];
-  const cells = [...table.matchAll(/^\|(.*?)\|/gm)].map(([, cell = '']) => cell);
+  const cells = [...table.matchAll(/^\| (.*?) \|/gm)].map(([, cell = '']) => cell);
   return cells.flatMap(cell => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)).sort();
 }
 

@@ -20,7 +20,7 @@ export interface TransferObserver {
   /** The result of a file is known. Not called for files that are left out. */
   finished(position: number): void;
   /**
-   * The file is sent as another type than its content, or its record differs from it. `ofSeveral`: what several files do,
+   * The file is sent as another type than its content, or its record differs from it. `ofSeveral`: what several do,
    * after their number.
    */
   warning(name: string, message: string, ofSeveral?: string): void;

@@ -32,7 +32,7 @@ export function refuseContradictions(flags: MemoryFlags & Omit<InputFlags, 'inpu
     '--files-from': filesFrom !== undefined,
   };
   const namesOf = (options: Record<string, boolean | undefined>) =>
-    Object.keys(options).filter(name => options[name]);
+    Object.entries(options).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
   const refuse = (names: readonly string[], how: string, hint: string): never => {
     throw new MediaError('usage', `${names.join(' and ')} ${how}.`, {hint});
   };

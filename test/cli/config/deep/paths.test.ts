@@ -88,7 +88,7 @@ test.each([
       await writeFile(Buffer.concat([path, Buffer.from('/photo.png')]), picture(place));
       await writeFile(Buffer.concat([path, Buffer.from('/list')]), 'photo.png\n');
     }
-    const words = ['upload', ...inputs, '--journal', 'sent', '--json', '--no-progress'];
+    const words = ['upload', ...inputs, '--journal', 'sent', '--json', '--quiet'];
     const {stderr, exitCode} = await inDirectory(directory, sandbox, words);
     expect([stderr, exitCode]).toEqual(['', 0]);
     expect(await stored()).toEqual(['the directory']);

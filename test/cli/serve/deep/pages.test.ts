@@ -156,7 +156,7 @@ describe('the pages of media serve', () => {
         'a.txt: not stored. It is not an image or a video.',
         'b.svgz: not stored. It is a gzip archive. Unpack it, and upload the images and videos in it.',
         'c.unknown: not stored. Your browser does not know its type. Upload it with: media upload',
-        expect.stringMatching(/^d\.png: not stored. It is too large: a file may have at most 1\.0 MB\.$/),
+        expect.stringMatching(/^d\.png: not stored. It is too large: a file may have at most 1\.0 MiB\.$/),
         'e.png: not stored. It is empty.',
         'f.png: stored',
       ]);

@@ -485,7 +485,8 @@ describe('after the last byte, the outcome is unknown', () => {
     const {stdout, stderr, exitCode} = await machine.run(['upload', '-c', '1', ...files, '--ndjson']);
     const lines = stdout.trimEnd().split('\n');
     expect(lines.map(line => JSON.parse(line).status)).toEqual(['unknown', 'uploaded']);
-    expect(errorLines(stderr).map(({code}) => code)).toEqual(['outcome_unknown']);
+    expect(lines.map(line => JSON.parse(line).error?.code)).toEqual(['outcome_unknown', undefined]);
+    expect(stderr).toMatch(/^media: .*photo\.png/);
     expect((await service.records()).map(({contentType}) => contentType)).toEqual(['image/jpeg']);
     expect(exitCode).toBe(5);
   });

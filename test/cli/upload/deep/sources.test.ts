@@ -63,7 +63,7 @@ async function uploadChanging(change: (path: string) => Promise<void>, options: 
   sink.resume();
   const {stdout, stderr, exitCode} = await upload;
   await eventually(() => sink.requests.every(({closed}) => closed));
-  return {path, sink, exitCode, outcome: JSON.parse(stdout), errors: errorLines(stderr)};
+  return {path, sink, exitCode, outcome: JSON.parse(stdout), stderr};
 }
 
 describe('a file that changes while it is uploaded', () => {
@@ -116,14 +116,14 @@ describe('a file that changes while it is uploaded', () => {
       'it was replaced by another file',
     ],
   ])('%s: source_changed, exit 1, the last byte never sent, no other try', async (_, change, how) => {
-    const {path, sink, exitCode, outcome, errors} = await uploadChanging(change);
+    const {path, sink, exitCode, outcome, stderr} = await uploadChanging(change);
     const error = {
       code: 'source_changed',
       message: `${path} changed while it was being uploaded: ${how}.`,
       hint: 'Nothing was stored. Upload it again when no program is writing to it.',
     };
     expect(outcome).toMatchObject({status: 'failed', error, attempts: 1});
-    expect(errors).toEqual([{file: path, ...error}]);
+    expect(stderr).toBe(`media: ${error.message}\n  ${error.hint}\n`);
     expect(exitCode).toBe(1);
     expect(sink.requests).toHaveLength(1);
     expect(sink.requests[0]?.bodyBytes).toBeLessThan(unbufferable);
