@@ -117,6 +117,15 @@ describe('one fault', () => {
     expect(await statusOf('Bearer mk_unknown')).toBe(401);
     expect(await outcome(service, key)).toBe(200);
   });
+
+  test('two with instead-of=403: each counts every 403, also one that the other takes', async () => {
+    const {service, key} = await faultyService(
+      'any:status=404,instead-of=403,nth=1',
+      'any:status=410,instead-of=403,nth=2',
+    );
+    const statusOf = () => outcome(service, key, {Authorization: ''});
+    expect([await statusOf(), await statusOf(), await statusOf()]).toEqual([404, 410, 403]);
+  });
 });
 
 describe('which requests', () => {

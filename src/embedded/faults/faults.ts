@@ -105,8 +105,11 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
       if (bandwidth !== undefined) await wait(exchange, (bytes * 1000) / bandwidth, stop);
     },
     instead(response) {
-      for (const fault of matching.filter(dependsOnResponse)) {
-        if (fault['instead-of'] !== response.status || draw(fault) === undefined) continue;
+      const drawn = matching.filter(
+        fault => fault['instead-of'] === response.status && draw(fault) !== undefined,
+      );
+      const [fault] = drawn;
+      if (fault !== undefined) {
         markApplied(fault);
         return errorOf(fault);
       }
