@@ -19,7 +19,9 @@ export function cleanText(text: string): string {
 /** What a reader sees first: the message in JSON, a title, a heading or the text; `redact` comes before any cut. */
 export function wordsOf(bytes: Buffer, redact = (text: string) => text): string {
   const text = bytes.toString();
-  const words = cleanText(redact(messageIn(parseObject(text)) ?? textOfPage(text.slice(0, longestLook))));
+  const words = cleanText(
+    redact(messageIn(parseObject(text)) ?? textOfPage(redact(text).slice(0, longestLook))),
+  );
   return /[\p{L}\p{N}]/u.test(words) ? words.slice(0, longestWords).replace(/[.\s]+$/, '') : '';
 }
 
