@@ -1,4 +1,15 @@
-import {type Face, fact, facts, type Hint, type HintParts, hint, hintText, phrase, setting} from './hint.ts';
+import {
+  type Face,
+  fact,
+  facts,
+  type Hint,
+  type HintParts,
+  hint,
+  hintText,
+  type Message,
+  phrase,
+  setting,
+} from './hint.ts';
 import {systemCode, systemReason} from './lib/system-code.ts';
 
 type Trait =
@@ -131,9 +142,9 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
   readonly serviceCode?: number;
   /** What the message quotes of a page. */
   readonly words?: string;
-  readonly #sentence: Hint;
+  readonly #sentence: Message;
 
-  constructor(code: ErrorCode, message: Hint, details: MediaErrorDetails<Advice> = {}) {
+  constructor(code: ErrorCode, message: Message, details: MediaErrorDetails<Advice> = {}) {
     const pages: string[] = [];
     const page = (words: string) => pages[pages.push(words) - 1];
     super(messageText(message, {page}), details.cause === undefined ? undefined : {cause: details.cause});
@@ -146,7 +157,7 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
   }
 
   /** The message as it was made, for another that contains it. */
-  get sentence(): Hint {
+  get sentence(): Message {
     return this.#sentence;
   }
 
@@ -160,7 +171,7 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
     message = this.#sentence,
     hint,
   }: {
-    message?: Hint;
+    message?: Message;
     hint?: Other | undefined;
   }): MediaError<Advice | Other> {
     const {code, status, serviceCode, cause} = this;
@@ -178,12 +189,12 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
 }
 
 /** A message with some of its facts written in another way, or left out. */
-export function messageText(message: Hint, changed: Partial<Face['fact']> = {}): string {
+export function messageText(message: Message, changed: Partial<Face['fact']> = {}): string {
   return hintText(message, {fact: {...facts, ...changed}} as Face) ?? '';
 }
 
 /** Words of a page as the end of a sentence. */
-export function quoted(words: string): HintParts {
+export function quoted(words: string): Message {
   return phrase`${words && phrase`: "${fact('page', words)}"`}.`;
 }
 
@@ -195,7 +206,7 @@ export class NotMediaError extends MediaError {
   /** Whether its name or its first bytes say that it is an image or a video. */
   readonly isCalledMedia: boolean;
 
-  constructor(message: Hint, details: MediaErrorDetails & {isCalledMedia: boolean}) {
+  constructor(message: Message, details: MediaErrorDetails & {isCalledMedia: boolean}) {
     super('not_media', message, details);
     this.isCalledMedia = details.isCalledMedia;
   }
@@ -291,7 +302,7 @@ export function refuseStdinTwice(names: readonly (string | undefined)[], hint: H
 }
 
 /** The error for a failed call of the system: its sentence is `what`, a colon and the system's reason. */
-export function systemError(code: ErrorCode, what: Hint, cause: unknown, hint?: Hint): MediaError {
+export function systemError(code: ErrorCode, what: Message, cause: unknown, hint?: Hint): MediaError {
   return new MediaError(code, phrase`${what}: ${systemReason(cause)}.`, {hint, cause});
 }
 
@@ -309,13 +320,13 @@ export function sourceChanged(name: string, how: string): MediaError {
 }
 
 /** The error for a call that found no file descriptor left; `orElse` continues the hint. */
-export function tooManyOpen(what: Hint, cause: unknown, orElse: HintParts = []): MediaError {
+export function tooManyOpen(what: Message, cause: unknown, orElse: HintParts = []): MediaError {
   const details = {hint: hint`Raise the limit with ulimit -n${orElse}.`, cause};
   return new MediaError('too_many_open_files', phrase`${what}: too many files are open.`, details);
 }
 
 /** For `catch`: throws systemError() with the caught error as its cause. */
-export function throwAs(code: ErrorCode, what: Hint, hint?: Hint): (cause: unknown) => never {
+export function throwAs(code: ErrorCode, what: Message, hint?: Hint): (cause: unknown) => never {
   return cause => {
     throw systemError(code, what, cause, hint);
   };

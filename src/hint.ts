@@ -47,14 +47,19 @@ export type References = {
 type Kind = keyof References;
 type Values<Of extends Kind, Key extends keyof References[Of]> = Extract<References[Of][Key], unknown[]>;
 
-interface Reference {
-  kind: Kind;
+interface Reference<Of extends Kind = Kind> {
+  kind: Of;
   key: string;
   values: readonly unknown[];
 }
 
 /** Words and references. An inner template is a clause, left out if a face has no words for a reference in it. */
 export type HintParts = readonly (string | Reference | HintParts)[];
+
+type MessageParts = readonly (string | Reference<'fact'> | MessageParts)[];
+
+/** What happened: text, or a template that refers to facts only. */
+export type Message = string | MessageParts;
 
 /** What to do next: text, or a template of it that a face has not written yet. */
 export type Hint = string | HintParts;
@@ -92,7 +97,7 @@ export function hint(words: TemplateStringsArray, ...parts: HintParts): HintPart
 /** Makes the function that refers to things of one kind: `option('journal')` is a part of a hint. */
 const referTo =
   <Of extends Kind>(kind: Of) =>
-  <Key extends keyof References[Of] & string>(key: Key, ...values: Values<Of, Key>): Reference => ({
+  <Key extends keyof References[Of] & string>(key: Key, ...values: Values<Of, Key>): Reference<Of> => ({
     kind,
     key,
     values,
@@ -104,10 +109,11 @@ export const setting = referTo('setting');
 export const variable = referTo('variable');
 export const fact = referTo('fact');
 
-/** A template literal as a message, which refers to facts only. */
-export function phrase(words: TemplateStringsArray, ...parts: HintParts): HintParts {
-  return hint(words, ...parts);
-}
+/** A template literal as a message. */
+export const phrase: (words: TemplateStringsArray, ...parts: MessageParts) => MessageParts = (
+  words,
+  ...parts
+) => words.flatMap((text, at) => [text, parts[at] ?? '']);
 
 /** The hint in the words of a face; undefined if that has no words for it. */
 export function hintText(hint: Hint, face: Face): string | undefined {

@@ -1,6 +1,6 @@
 import {isAbsolute, join} from 'node:path';
 import {MediaError} from '../../errors.ts';
-import {command, type Hint, hint} from '../../hint.ts';
+import {command, hint, type Message} from '../../hint.ts';
 import type {Host} from '../../host.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {own} from '../../lib/object.ts';
@@ -29,7 +29,7 @@ export function isHomeless(host: Host): boolean {
 }
 
 /** The error of the state directory; its hint names the variable that sets another directory. */
-export function stateUnwritableError(host: Host, message: Hint, cause?: unknown): MediaError {
+export function stateUnwritableError(host: Host, message: Message, cause?: unknown): MediaError {
   return new MediaError('state_unwritable', message, {
     hint: hint`Set ${variableOf(host, 'state')} to a directory of your own that you may write to${command('uploadWithoutOnce')}`,
     cause,

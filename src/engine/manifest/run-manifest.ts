@@ -1,6 +1,6 @@
 import {dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import {MediaError, throwAs} from '../../errors.ts';
-import {fact, type Hint, hint, option, phrase} from '../../hint.ts';
+import {fact, type Hint, hint, type Message, option, phrase} from '../../hint.ts';
 import type {Host} from '../../host.ts';
 import {syncDirectory} from '../../lib/files/durable.ts';
 import {toText} from '../../lib/files/typed-path.ts';
@@ -92,7 +92,7 @@ export class RunManifest implements JournalManifest {
   }
 
   async keyOf({name, nameBytes}: Source, {path, stat}: OpenSource): Promise<string> {
-    const refuse = (message: Hint, advice: Hint) => new MediaError('usage', message, {hint: advice});
+    const refuse = (message: Message, advice: Hint) => new MediaError('usage', message, {hint: advice});
     if (stat === undefined || path === undefined) {
       if (name === '-') throw refuse('Standard input has no name.', hint`Name it with ${option('name')}.`);
       this.#streams.add(name);

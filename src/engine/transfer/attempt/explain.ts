@@ -6,7 +6,17 @@ import {
   quoted,
   tooManyOpen,
 } from '../../../errors.ts';
-import {command, fact, type Hint, type HintParts, hint, option, phrase, setting} from '../../../hint.ts';
+import {
+  command,
+  fact,
+  type Hint,
+  type HintParts,
+  hint,
+  type Message,
+  option,
+  phrase,
+  setting,
+} from '../../../hint.ts';
 import {isOutOfDescriptors} from '../../../lib/system-code.ts';
 import {isLoopback} from '../../../lib/url.ts';
 import {isRetryableRefusal, type Refused, retryableRefusals, uploadPath} from '../../service/uploader.ts';
@@ -182,7 +192,7 @@ function whyUnknown(failure: Failure, {isFinal}: FailureVerdict): string {
   return `The whole file had been sent, so it may or may not be stored.${gateway}`;
 }
 
-/** What to do about a file that may be stored; `resends`: undefined if the next run would store others twice. */
+/** Where it may be stored: `resends` true: the next run sends it; false: an option does; undefined: only it is sent. */
 export function unknownUploadHint(resends: boolean | undefined, isLast = false): HintParts {
   const how = resends === undefined ? 'single' : resends ? 'next run' : 'option';
   return hint`Check whether the service has the file${command('sendAgain', how, isLast)}`;
@@ -200,7 +210,7 @@ export function openingError(name: string, error: unknown): MediaError {
 }
 
 /** The end of a sentence: the service's message, shortened, or our `reason` and the words of a page. */
-function said({message, words = ''}: Refused, reason = ''): Hint {
+function said({message, words = ''}: Refused, reason = ''): Message {
   const text = message?.trim();
   if (text) return `: ${text.length > 500 ? `${text.slice(0, 500)}...` : sentence(text)}`;
   if (reason === '') return quoted(words);
