@@ -116,7 +116,7 @@ export class JournalLog {
           await finish?.(this.#file !== undefined && this.#failure === undefined);
       });
     } finally {
-      // All lines are durable by now, and other runs see that this writer has ended.
+      // Other runs see that this writer has ended.
       await Promise.allSettled([this.#file?.handle.close(), this.#parts.lock.release()]);
     }
   }

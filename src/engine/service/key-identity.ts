@@ -91,6 +91,7 @@ export async function accountOfKey(client: ServiceClient, signal: AbortSignal): 
   return identity?.id ?? identity?.email ?? identity?.username;
 }
 
+/** The query for the first viewer that has wanted fields. Journals keep its `id`: the order of names must stay. */
 function viewerQuery(fields: FieldDescription[]): {text: string; field: string} | undefined {
   for (const field of viewerNames) {
     const [description] = withoutArguments(fields).filter(({name}) => name === field);

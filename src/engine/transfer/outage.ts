@@ -39,7 +39,7 @@ export class Outage {
   /** The files with an attempt in progress. */
   readonly #sending = new Set<number>();
   readonly #waiting: {file: number; wake: () => void}[] = [];
-  readonly #over = new Stop();
+  readonly #runStop = new Stop();
   /** Ends the scout's wait between two probes. */
   #pause = new Stop();
   #scout: number | undefined;
@@ -66,9 +66,9 @@ export class Outage {
 
   /** Ends all waiting, since the run ends. If a deadline ends the wait for the service, the error names the service. */
   abandon(why?: MediaError): void {
-    if (this.#isClosed && why?.code === 'deadline_exceeded' && !this.#over.aborted)
+    if (this.#isClosed && why?.code === 'deadline_exceeded' && !this.#runStop.aborted)
       this.#end = this.#error(why.message, why.hint);
-    this.#over.abort(new Error('The run ends.'));
+    this.#runStop.abort(new Error('The run ends.'));
     this.#pause.abort(undefined);
     this.#wakeAll();
   }
@@ -78,7 +78,7 @@ export class Outage {
     try {
       await this.#waitUntilOpen(file);
     } catch (error) {
-      if (!this.#over.aborted) throw error;
+      if (!this.#runStop.aborted) throw error;
     }
     return this.#end;
   }
@@ -86,8 +86,8 @@ export class Outage {
   /** Resolves when a file may be sent; rejects when the run ends. In an outage, the scout probes and others wait. */
   async #waitUntilOpen(file: number): Promise<void> {
     for (;;) {
-      await this.#options.pause(this.#over);
-      this.#over.throwIfAborted();
+      await this.#options.pause(this.#runStop);
+      this.#runStop.throwIfAborted();
       if (this.#mayGo) break;
       this.#scout ??= file;
       if (this.#scout !== file) await new Promise<void>(wake => this.#waiting.push({file, wake}));
@@ -149,23 +149,23 @@ export class Outage {
     const waitMs = Math.min(backoffMs(this.#probes, random), retryMaxWaitMs - this.#awayMs);
     this.#probes += 1;
     await clock.sleep(Math.max(0, waitMs), this.#pause).catch(() => {});
-    this.#over.throwIfAborted();
+    this.#runStop.throwIfAborted();
     if (this.#mayGo) return false;
-    const why = await uploader.probeAvailability?.(this.#over);
-    this.#over.throwIfAborted();
+    const why = await uploader.probeAvailability?.(this.#runStop);
+    this.#runStop.throwIfAborted();
     if (why !== undefined) {
       this.#giveUpInTime(why);
       return false;
     }
     // A gateway that limits requests has counted the probe.
     await clock.sleep(afterProbeMs, this.#pause).catch(() => {});
-    this.#over.throwIfAborted();
+    this.#runStop.throwIfAborted();
     return true;
   }
 
   /** Ends the batch with an error if the service has been away for `retryMaxWaitMs` or longer. */
   #giveUpInTime(why: string): void {
-    if (this.#awayMs < this.#options.retryMaxWaitMs || this.#over.aborted) return;
+    if (this.#awayMs < this.#options.retryMaxWaitMs || this.#runStop.aborted) return;
     const advice = hint`Try again when it is back${hint`, or wait longer for it with ${option('retryMaxWait')}`}.`;
     this.#end = this.#error(why, advice);
     this.#options.abort.abort(this.#end);

@@ -85,7 +85,7 @@ export class Pacing {
     return this.#outage.ended(file, availability, failure);
   }
 
-  /** Call when nothing more is sent for a file. */
+  /** Call when nothing more is sent for a file, also after report(), which has released its slot already. */
   finish(file: number): void {
     this.#release(file, 'other');
     this.#outage.finish(file);

@@ -31,6 +31,7 @@ export async function joinManifests(
     const sides = read === '' && displayPath === output ? [] : sidesOf(read);
     for (const side of sides) parts.push({displayPath, scope: parseManifest(side, displayPath)});
   }
+  // Only for its error: all manifests must belong to one service and account.
   commonScope(parts);
   const [first, ...others] = parts.map(({scope}) => scope);
   if (first === undefined) return 0;

@@ -10,6 +10,7 @@ export function fileFields(path: PathKey): {file: string; fileBase64?: string} {
   return {file, ...(pathBase64 === undefined ? {} : {fileBase64: pathBase64})};
 }
 
+/** A line for people, whose form may change; scripts have --json. */
 export function textLine(status: string, path: PathKey, rest: string): string {
   return `${status.padEnd(8)}  ${printable(pathFields(path).path)}  ${printable(rest)}\n`;
 }

@@ -146,6 +146,7 @@ export class ReferencePrinter {
 
   #reportProblem(reference: FoundReference, error: MediaError): void {
     const message = `${placeOf(reference)}: ${error.message}`;
+    // The document as `file` makes this text with NDJSON, where reportProblems() prints the line.
     this.#invocation.report.failure(error.reword({message}), reference.document);
     this.#annotate?.(error, reference.document, reference);
   }

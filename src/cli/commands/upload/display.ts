@@ -26,6 +26,7 @@ export async function watchUpload(
 ) {
   const {host, report, globals} = invocation;
   const meter = new Meter(host.clock);
+  /** Notes progress in one line: every 10 s where nothing is drawn, and whenever a signal asks for it. */
   const reportProgress = () => {
     const standing = meter.snapshot();
     const parts = [`${filesText(standing)}, ${standingText(standing)}`, unavailableText(standing)];

@@ -128,6 +128,7 @@ export function renderTemplate(template: Template, of: TemplateInput): string | 
   let safe = harmless(text);
   const line = template.lineEnd + safe;
   if (harmless(line) !== line) safe = escapeUnit(safe.charAt(0)) + safe.slice(1);
+  // Long enough for the start of a CI command, which may be in two values.
   template.lineEnd = (template.lineEnd + safe).replace(/^.*[\r\n]/s, '').slice(-20);
   return safe;
 }

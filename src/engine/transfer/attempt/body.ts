@@ -107,7 +107,7 @@ async function* chunksIn(
   try {
     for await (const chunk of small === undefined ? chunksOf(source, pace, wire) : [small.bytes]) {
       if (rateLimit !== undefined && sent > 0) {
-        // Waiting for the rate limit is not a stall.
+        // openBody() has taken the first chunk's share; waiting for the rate limit is not a stall.
         watcher.began('waiting');
         await rateLimit.take(chunk.length, watcher.signal);
         watcher.began('reading');
