@@ -126,8 +126,11 @@ describe('docs/examples/media.sh, in a clone that is thrown away after each job'
         .digest('hex'),
       npm_config_offline: 'true',
     };
-    const refused = await job(upload, {...variables, MEDIA_PACKAGE_SHA256: '0'.repeat(64)});
-    expect(refused).toEqual({exitCode: 1, log: expect.arrayContaining(['media.tgz: FAILED'])});
+    for (const command of [upload, 'sh .ci/media.sh check', 'sh .ci/media.sh preview']) {
+      const refused = await job(command, {...variables, MEDIA_PACKAGE_SHA256: '0'.repeat(64)});
+      expect(refused).toEqual({exitCode: 1, log: expect.arrayContaining(['media.tgz: FAILED'])});
+      expect(refused.log.join()).not.toContain('media.json');
+    }
     expect(await stored()).toBe(0);
     const {exitCode, log} = await job(upload, variables);
     expect({exitCode, stored: await stored()}).toEqual({exitCode: 0, stored: 2});
@@ -155,6 +158,14 @@ describe('docs/examples/media.sh, in a clone that is thrown away after each job'
     expect(await stored()).toBe(3);
     expect(await git(at('origin.git'), 'show', '--format=', '--numstat', 'main')).toBe('1\t1\tmedia.json');
     expect(await job('sh .ci/media.sh check')).toMatchObject({exitCode: 0});
+    const all = await commits();
+    expect(all.filter(line => line === pushed)).toHaveLength(2);
+
+    // A job in a workspace that is kept, with changes of its own that it has pushed.
+    await push(directory => copyFile(fixture('photo.jpg'), join(directory, 'assets/c.jpg')));
+    expect(await job(`${upload} && sh .ci/media.sh push main && ${upload}`)).toMatchObject({exitCode: 0});
+    expect(await stored()).toBe(4);
+    expect((await commits()).filter(line => line === pushed)).toHaveLength(3);
   });
 
   it('a fork, without a key: says what will be uploaded; people upload: the check names each file', async () => {
