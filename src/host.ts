@@ -154,6 +154,8 @@ export function nextTurn(): Promise<void> {
   });
 }
 
+/** GNU timeout signals a program, and then its group: within this time, that is one signal. */
+const repeatMs = 100;
 const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 export function systemHost(): Host {
@@ -208,9 +210,16 @@ export function systemHost(): Host {
     random: () => Math.random(),
     uuid: uuidSource(),
     onEndSignal(listener) {
-      for (const signal of endSignals) process.on(signal, listener);
+      let last: EndSignal | undefined;
+      let lastCount = 0;
+      const listen = (signal: EndSignal) => {
+        const isRepeat = signal === last && systemClock.monotonic() - lastCount < repeatMs;
+        [last, lastCount] = [signal, systemClock.monotonic()];
+        if (!isRepeat) listener(signal);
+      };
+      for (const signal of endSignals) process.on(signal, listen);
       return () => {
-        for (const signal of endSignals) process.off(signal, listener);
+        for (const signal of endSignals) process.off(signal, listen);
       };
     },
     /** See Host.suspend; call it in raw mode only, which is on again when the shell continues the process. */
@@ -233,8 +242,9 @@ function workingDirectory(): string {
   return path === undefined || path.includes('\ufffd') ? '.' : path;
 }
 
-/** See Host.isProcessAlive; the process of another user, which cannot be signalled, is alive. */
+/** See Host.isProcessAlive; the process of another user, which cannot be signalled, is alive, and a zombie is not. */
 function isProcessAlive(pid: number): boolean {
+  if (statFields(pid)?.[0] === 'Z') return false;
   try {
     process.kill(pid, 0);
     return true;

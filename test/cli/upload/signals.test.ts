@@ -25,6 +25,17 @@ async function untilTaken(pid: number | undefined): Promise<void> {
   });
 }
 
+/** Waits until no signal waits for the process, so that the next one is not merged with it. */
+async function untilNonePending(pid: number | undefined): Promise<void> {
+  await eventually(() => /^ShdPnd:\s*0+$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')), {pauseMs: 0});
+}
+
+/** Waits until the process has taken a signal, and so long that the next one does not count as its repetition. */
+async function untilSecondCounts(pid: number | undefined): Promise<void> {
+  await untilTaken(pid);
+  await new Promise(resolve => setTimeout(resolve, 110));
+}
+
 /** An upload whose last byte has been sent and which waits for its answer. */
 async function unanswered(parameters: string[] = []) {
   let connection: ScriptedConnection | undefined;
@@ -67,7 +78,7 @@ describe.each(signals)('%s', signal => {
   test('twice, after the last byte: ends at once by the signal', async () => {
     const {upload} = await unanswered();
     upload.kill(signal);
-    await untilTaken(upload.pid);
+    await untilSecondCounts(upload.pid);
     upload.kill(signal);
     const {stdout, stderr, signal: endedBy} = await upload;
     // Nothing is said of the outcome, since the wait for the answer was cut short.
@@ -79,10 +90,21 @@ describe.each(signals)('%s', signal => {
   });
 });
 
+test('SIGTERM to the program and at once to its group, as GNU timeout sends it: one signal, the record is printed', async () => {
+  const {upload, connection} = await unanswered(['--json', '--no-progress']);
+  for (let count = 0; count < 5; count += 1) {
+    upload.kill('SIGTERM');
+    await untilNonePending(upload.pid);
+  }
+  connection.answer(200, someRecord);
+  const {stdout, signal} = await upload;
+  expect({stdout, signal}).toEqual({stdout: `${someRecord}\n`, signal: 'SIGTERM'});
+});
+
 test('SIGINT twice: a file that has failed before is told', async () => {
   const {upload} = await unanswered(['gone.png', '--concurrency', '1']);
   upload.kill('SIGINT');
-  await untilTaken(upload.pid);
+  await untilSecondCounts(upload.pid);
   upload.kill('SIGINT');
   const {stderr, signal} = await upload;
   expect(stderr).toContain('media: gone.png does not exist.\n');

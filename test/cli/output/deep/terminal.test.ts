@@ -60,6 +60,9 @@ describe('media upload on a terminal', () => {
     const terminal = onTerminal(box, ['upload', photo]);
     await terminal.shows('waiting for the response');
     terminal.write('\u0003');
+    await terminal.shows('again to quit now');
+    // Within 100 ms, the same signal would count once.
+    await new Promise(resolve => setTimeout(resolve, 110));
     terminal.write('\u0003');
     expect(await terminal.end).toMatchObject({signal: 2});
     expect(terminal.output()).not.toContain(hideCursor);
