@@ -205,7 +205,9 @@ export class FileTransfer {
     if (verdict.action === 'unknown' && (await retryPolicy.askAboutKeys())) verdict = this.#judge(attempt);
     if (phase === 'released') this.#wasReleased = true;
     const isForgotten = several && this.#entry === undefined;
-    const error = explain(failure, verdict, host, isForgotten ? undefined : this.#retries.mayResend);
+    // A manifest has no keys, so that the next run does not send the file again.
+    const mayResend = this.#retries.mayResend && this.#options.journal?.manifest === undefined;
+    const error = explain(failure, verdict, host, isForgotten ? undefined : mayResend);
     const isYielding = this.#yieldDescriptor(error, 1);
     // Before the journal is written, or a file that waits would be sent meanwhile.
     batchAbort.stopEarly(error, verdict.abortScope);
