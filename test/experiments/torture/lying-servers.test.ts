@@ -63,7 +63,7 @@ async function complaintsAboutPipe(
   const errors = withoutMemory(stderr);
   const broken: string[] = [];
   if (rawControl.test(stdout + errors)) broken.push('a raw control character in the pipe');
-  for (const line of [...notJson(stdout), ...notJson(errors)]) broken.push(`no JSON: ${line.slice(0, 80)}`);
+  for (const line of notJson(stdout)) broken.push(`no JSON: ${line.slice(0, 80)}`);
   for (const line of runnerCommands(stdout + errors)) broken.push(`a command to CI: ${line.slice(0, 80)}`);
   if (memory > mostMemoryKiB) broken.push(`${memory} KiB of memory`);
   const lines =
