@@ -41,7 +41,8 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
       {hint: `To store a key, clear it first: ${clearVariable(host, 'MEDIA_API_KEY')}`},
     );
   if (!options.keyStdin) requireTerminal(invocation);
-  const settings = await resolveSettings(host, invocation.globals, {readKey: false});
+  const resolve = (globals: Invocation['globals']) => resolveSettings(host, globals, {readKey: false});
+  let settings = await resolve(invocation.globals);
   if (settings.baseUrl?.kind === 'embedded') {
     throw new MediaError('usage', 'The embedded service needs no login.', {
       hint: 'Upload with: media upload FILE --base-url embedded',
@@ -49,6 +50,9 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
   }
   refuseKeyCommand(settings);
   const baseUrl = settings.baseUrl?.url ?? (await askBaseUrl(invocation));
+  // Certificates are read for a service only.
+  if (settings.baseUrl === undefined)
+    settings = await resolve({...invocation.globals, baseUrl: baseUrl.href});
   // Checking the key would send it there.
   refuseOtherOrigin(settings, baseUrl);
   // A key that is typed is asked for, so that the terminal does not show it.

@@ -391,6 +391,15 @@ describe('media login on a terminal', () => {
     expect(await readFile(config(box), 'utf8')).toContain(key);
   });
 
+  it('certificates that cannot be read, for a base URL that is asked for: an error before the key is asked for', async () => {
+    const terminal = onTerminal(await sandbox(), ['login', '--cacert', 'gone.pem']);
+    await terminal.shows('Base URL of the service');
+    terminal.write('https://one.example\r');
+    expect(await terminal.end).toMatchObject({exitCode: 2});
+    expect(terminal.output()).toContain('gone.pem');
+    expect(terminal.output()).not.toContain('API key for');
+  });
+
   it('what cannot be right: asked again, with the reason', async () => {
     const box = await sandbox();
     const terminal = onTerminal(box, ['login', '--no-verify']);
