@@ -269,7 +269,7 @@ export class UploadRun {
     const isRemembered = this.#journal !== undefined;
     if (this.#signal === undefined) return [...lines, ...this.#retryAdvice.advice(isRemembered)];
     if (isRemembered) return [...lines, ...this.#retryAdvice.continuation()];
-    return [...lines, 'A run that has --journal FILE from its start can be continued with the same command.'];
+    return [...lines, 'With --once, --manifest or --journal, the same command continues such a run.'];
   }
 
   /** The exit status. Call it once: it also reports a failure to write the output or to close the journal. */

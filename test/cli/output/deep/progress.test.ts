@@ -197,9 +197,7 @@ describe('Ctrl-C while several files are sent', () => {
 
   it('without a journal: names --journal', async () => {
     const output = await stopped([]);
-    expect(output).toContain(
-      'A run that has --journal FILE from its start can be continued with the same command.',
-    );
+    expect(output).toContain('With --once, --manifest or --journal, the same command continues such a run.');
     expect(output).toMatch(/1 uploaded, 0 skipped, 0 failed, 0 unknown\r\n$/);
   });
 
