@@ -189,7 +189,7 @@ experiment(
         broken.push(`${uploaded} told of ${server.stored.length} stored`);
       if (server.stored.length - storedThen > concurrency)
         broken.push(`${server.stored.length - storedThen} sent after the change`);
-      if (!stderr.includes('journal_failed')) broken.push(stderr);
+      if (!(stdout + stderr).includes('journal_failed')) broken.push(stderr);
       await server.close();
       return broken;
     }),
