@@ -91,7 +91,7 @@ export const plurals = {does: 'do', is: 'are', was: 'were', could: 'could'};
 
 /** A template literal as a hint. */
 export function hint(words: TemplateStringsArray, ...parts: HintParts): HintParts {
-  return words.flatMap((text, at) => [text, parts[at] ?? '']);
+  return interleave(words, parts);
 }
 
 /** Makes the function that refers to things of one kind: `option('journal')` is a part of a hint. */
@@ -110,10 +110,13 @@ export const variable = referTo('variable');
 export const fact = referTo('fact');
 
 /** A template literal as a message. */
-export const phrase: (words: TemplateStringsArray, ...parts: MessageParts) => MessageParts = (
-  words,
-  ...parts
-) => words.flatMap((text, at) => [text, parts[at] ?? '']);
+export function phrase(words: TemplateStringsArray, ...parts: MessageParts): MessageParts {
+  return interleave(words, parts);
+}
+
+function interleave<Part>(words: readonly string[], parts: readonly Part[]): (string | Part)[] {
+  return words.flatMap((text, at) => [text, parts[at] ?? '']);
+}
 
 /** The hint in the words of a face; undefined if that has no words for it. */
 export function hintText(hint: Hint, face: Face): string | undefined {
