@@ -82,6 +82,11 @@ export class RunManifest implements JournalManifest {
     return new RunManifest(displayPath, {path, directory}, host, options);
   }
 
+  /** What load() has read; its `text` is empty if there was no file. */
+  get content(): Manifest {
+    return this.#manifest;
+  }
+
   async load(): Promise<Buffer> {
     if (this.#options.prunes !== undefined) await refuseSparseCheckout(this.#directory, this.#host);
     const manifest = await readManifest(this.displayPath, this.#host);

@@ -8,7 +8,7 @@ import {
   readJournal,
 } from '../journal/journal.ts';
 import type {UnknownEntry} from './manifest-file.ts';
-import {isManifest, readManifest, writeManifest} from './manifest-store.ts';
+import {isManifest, writeManifest} from './manifest-store.ts';
 import {openManifest, RunManifest} from './run-manifest.ts';
 
 /** Reads a journal, or a manifest and the journal beside it, with the paths. */
@@ -18,9 +18,14 @@ export async function readMemory(
   options?: Parameters<typeof readJournal>[2],
 ): Promise<JournalReader> {
   if (!(await isManifest(path, host))) return readJournal(path, host, {...options, paths: true});
+  return (await readManifestAsJournal(path, host)).reader;
+}
+
+async function readManifestAsJournal(path: string, host: Host) {
   const manifest = await RunManifest.at(path, host);
   const seed = await manifest.load();
-  return readJournal(manifest.journalPath, host, {paths: true, seed, displayPath: path});
+  const reader = await readJournal(manifest.journalPath, host, {paths: true, seed, displayPath: path});
+  return {manifest: manifest.content, reader};
 }
 
 /** A manifest as a journal in which a user settles uploads; closing it writes the manifest. */
@@ -31,9 +36,8 @@ export async function openManifestToSettle(
 ): Promise<Pick<Journal, 'reader' | 'settle' | 'forget' | 'close'>> {
   // The manifest gets what a run that was cut off has left beside it.
   await (await openManifest(path, host, {note})).close();
-  const manifest = await readManifest(path, host);
-  const reader = await readMemory(path, host);
-  if (manifest === undefined) throw new Error('a manifest is there once it was opened');
+  const {manifest, reader} = await readManifestAsJournal(path, host);
+  if (manifest.text === '') throw new Error('a manifest is there once it was opened');
   const {files, unknown} = manifest;
   const keysOf = <Entry extends UnknownEntry>(entries: Map<string, Entry>, {row}: IndexRow) =>
     [...entries].filter(([, {sha256, size}]) => contentKey(sha256, size) === reader.index.contentOf(row));
