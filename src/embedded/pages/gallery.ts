@@ -1,4 +1,4 @@
-import {formatBytes} from '../../lib/units.ts';
+import {countText, formatBytes} from '../../lib/units.ts';
 import type {PlainResponse} from '../exchange/http-exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {ignoreDamage} from '../state/state.ts';
@@ -16,7 +16,7 @@ export async function gallery(page: PageRequest): Promise<PlainResponse> {
   const here = rest.slice(0, pageLength);
   const cards = await Promise.all(here.map(id => card(page, id)));
   const last = here.at(-1);
-  const total = ids.length === 1 ? '1 file' : `${ids.length} files`;
+  const total = countText(ids.length, 'file');
   session.uploadKey ??= await service.keys.create({permissions: ['upload'], label: 'pages', persist: false});
   const content = html`
     ${uploadForm(session.uploadKey, service.maxSize)}

@@ -32,3 +32,10 @@ export async function largeHash(source: Hashable, signal: StopSignal | undefined
   }
   return hash.digest('hex');
 }
+
+/** The SHA-256 of a stream's bytes, in hex; rejects with the error of the stream. */
+export async function streamHash(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of stream) hash.update(chunk);
+  return hash.digest('hex');
+}

@@ -13,6 +13,7 @@ import type {OpenSource, Source} from '../../../engine/sources/open/source.ts';
 import {hasTrait, MediaError, unlessBug} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
 import {Stop} from '../../../lib/stop.ts';
+import {countText} from '../../../lib/units.ts';
 import type {TypeRule} from '../../../media/type/decide.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
 import {openSession} from '../../session/session.ts';
@@ -82,7 +83,7 @@ function adviceFor({missing, unknown, refused}: ProofCounts): string {
 /** Notes that all is proven and returns 0, or reports a failure with `hint` and returns 1. */
 function conclude(counts: ProofCounts, report: Invocation['report'], hint: string): ExitStatus {
   const {all, once, elsewhere} = counts;
-  const inputs = all === 1 ? '1 input' : `${all} inputs`;
+  const inputs = countText(all, 'input');
   if (all === once) {
     report.note(`${inputs}, each recorded exactly once.`);
     if (elsewhere > 0) {

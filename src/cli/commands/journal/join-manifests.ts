@@ -1,4 +1,3 @@
-import {createHash} from 'node:crypto';
 import {dirname, join} from 'node:path';
 import {commonScope} from '../../../engine/journal/journal.ts';
 import {type Manifest, parseManifest, sidesOf} from '../../../engine/manifest/manifest-file.ts';
@@ -6,8 +5,10 @@ import {manifestPath, readManifestText, writeManifest} from '../../../engine/man
 import {mergeManifests} from '../../../engine/manifest/merge-manifests.ts';
 import {parseRecord} from '../../../engine/service/record.ts';
 import {MediaError} from '../../../errors.ts';
+import {streamHash} from '../../../lib/files/content-hash.ts';
 import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {openStream} from '../../../lib/files/read-text.ts';
+import {countText} from '../../../lib/units.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
 
 /**
@@ -59,7 +60,7 @@ export async function joinManifests(
   }
   await writeManifest(output, joined, host, hashOf);
   const {files: known, unknown} = joined;
-  report.note(`${output}: ${known.size} ${known.size === 1 ? 'file' : 'files'}, ${unknown.size} unknown.`);
+  report.note(`${output}: ${countText(known.size, 'file')}, ${unknown.size} unknown.`);
   return 0;
 }
 
@@ -69,11 +70,9 @@ function idIn(record: string): string | undefined {
 }
 
 async function hashOfFile(path: string, files: FileSystem): Promise<string | undefined> {
-  const hash = createHash('sha256');
   try {
-    for await (const chunk of await openStream(path, files)) hash.update(chunk);
+    return await streamHash(await openStream(path, files));
   } catch {
     return undefined;
   }
-  return hash.digest('hex');
 }

@@ -4,6 +4,7 @@ import {sourceAt} from '../../../engine/sources/open/file-source.ts';
 import type {FileStat} from '../../../engine/sources/open/source.ts';
 import type {LeftOut, UploadResult} from '../../../engine/transfer/outcome.ts';
 import {MediaError, systemError} from '../../../errors.ts';
+import {countText} from '../../../lib/units.ts';
 import {isNamedMedia} from '../../../media/type/decide.ts';
 import type {Invocation} from '../../session/invocation.ts';
 import {type QueueOptions, UploadQueue} from '../upload/upload-queue.ts';
@@ -145,7 +146,7 @@ export class Uploads implements FileWork {
       this.#cancelReminder = undefined;
       return;
     }
-    const duration = minutes === 1 ? '1 minute' : `${minutes} minutes`;
+    const duration = countText(minutes, 'minute');
     const message =
       minutes === 0 ? 'The service is unavailable.' : `The service has been unavailable for ${duration}.`;
     void this.#printer.event({event: 'unavailable', waiting: this.waiting(), message});

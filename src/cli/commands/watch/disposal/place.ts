@@ -1,7 +1,8 @@
-import {createHash, randomUUID} from 'node:crypto';
+import {randomUUID} from 'node:crypto';
 import type {BigIntStats} from 'node:fs';
 import type {FileHandle} from 'node:fs/promises';
 import {basename, dirname, extname, join, normalize, sep} from 'node:path';
+import {streamHash} from '../../../../lib/files/content-hash.ts';
 import {
   isWithoutHardLinks,
   makeDirectory,
@@ -131,10 +132,8 @@ async function giveName(temporary: string, target: string, files: FileSystem): P
   }
 }
 
-async function hashOf(handle: FileHandle): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of handle.createReadStream({start: 0, autoClose: false})) hash.update(chunk);
-  return hash.digest('hex');
+function hashOf(handle: FileHandle): Promise<string> {
+  return streamHash(handle.createReadStream({start: 0, autoClose: false}));
 }
 
 /** The path with a number at the end of its name, which is cut if it would be longer than names can be. */
