@@ -225,7 +225,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '--all'; Takes = ''; Tip = 'settle all unknown uploads' }
                 @{ Name = '--uploaded'; Takes = 'none'; Tip = 'the upload is stored, with this media ID' }
-                @{ Name = '--uploaded-from'; Takes = 'file'; Tip = 'with --all: a file that lists what is stored, a path and a media ID on each line' }
+                @{ Name = '--url'; Takes = 'none'; Tip = 'with --uploaded: the URL of the file' }
+                @{ Name = '--uploaded-from'; Takes = 'file'; Tip = 'with --all: a file that lists what is stored, a path and a media ID on each line, with its URL if known' }
                 @{ Name = '--resend'; Takes = ''; Tip = 'the upload is not stored, or may be stored twice: send it again in the next run' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }

@@ -1,6 +1,7 @@
 import type {Host, StopSignal} from '../../host.ts';
 import {type Hashable, largeHash, smallHash} from '../../lib/files/content-hash.ts';
 import {omitUndefined} from '../../lib/object.ts';
+import type {MediaRecord} from '../service/record.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {type UploadLog, uploadLog} from './entry.ts';
 import {contentKey, variantKey} from './journal-identity.ts';
@@ -68,14 +69,13 @@ export class Journal extends JournalLookup {
     }
   }
 
-  /** Records the user's decision on an unknown upload: uploaded with this media ID, or to be sent again. */
-  async settle(entry: IndexRow, settlement: {uploaded: string} | 'resend'): Promise<void> {
+  /** Records the user's decision on an unknown upload: uploaded with this record, or else to be sent again. */
+  async settle(entry: IndexRow, record?: MediaRecord): Promise<void> {
     const {key, sha256 = ''} = await this.reader.lineOf(entry);
     const decision = {event: 'resolved', key, sha256} as const;
+    const recordJson = JSON.stringify(record);
     await this.#log.append(
-      settlement === 'resend'
-        ? {...decision, as: 'resend'}
-        : {...decision, as: 'uploaded', recordJson: JSON.stringify({id: settlement.uploaded})},
+      record === undefined ? {...decision, as: 'resend'} : {...decision, as: 'uploaded', recordJson},
     );
   }
 

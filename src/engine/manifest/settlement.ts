@@ -1,5 +1,6 @@
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import {
   contentKey,
   type IndexRow,
@@ -7,6 +8,7 @@ import {
   type JournalReader,
   readJournal,
 } from '../journal/journal.ts';
+import {publicUrl} from '../service/record.ts';
 import type {UnknownEntry} from './manifest-file.ts';
 import {isManifest, writeManifest} from './manifest-store.ts';
 import {openManifest, RunManifest} from './run-manifest.ts';
@@ -43,10 +45,10 @@ export async function openManifestToSettle(
     [...entries].filter(([, {sha256, size}]) => contentKey(sha256, size) === reader.index.contentOf(row));
   return {
     reader,
-    async settle(row, settlement) {
+    async settle(row, record) {
       for (const [key, entry] of keysOf(unknown, row)) {
         const {contentType} = entry;
-        if (settlement !== 'resend' && contentType === undefined)
+        if (record !== undefined && contentType === undefined)
           throw new MediaError(
             'journal_unusable',
             `${path} does not say with which content type ${key} was sent.`,
@@ -55,8 +57,9 @@ export async function openManifestToSettle(
             },
           );
         unknown.delete(key);
-        if (settlement !== 'resend' && contentType !== undefined)
-          files.set(key, {...entry, contentType, record: JSON.stringify({id: settlement.uploaded})});
+        if (record === undefined || contentType === undefined) continue;
+        const url = publicUrl(record);
+        files.set(key, {...omitUndefined({url}), ...entry, contentType, record: JSON.stringify(record)});
       }
       reader.index.forget((await reader.lineOf(row)).key);
     },

@@ -1,8 +1,9 @@
+import {Option} from 'commander';
 import {MediaError} from '../../../errors.ts';
 import {omitUndefined} from '../../../lib/object.ts';
 import {shellQuoted} from '../../../lib/shell.ts';
 import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
-import {selectionOptions, typesOption} from '../../session/values.ts';
+import {parseUrl, selectionOptions, typesOption} from '../../session/values.ts';
 import type {ProofFlags} from './check.ts';
 import type {ResolveOptions} from './settle.ts';
 
@@ -81,13 +82,14 @@ export function journalCommand(cli: Cli): CliCommand {
     )
     .option('--all', 'settle all unknown uploads')
     .option('--uploaded <id>', 'the upload is stored, with this media ID')
+    .addOption(new Option('--url <url>', 'with --uploaded: the URL of the file').argParser(parseUrl))
     .option(
       '--uploaded-from <list>',
-      'with --all: a file that lists what is stored, a path and a media ID on each line',
+      'with --all: a file that lists what is stored, a path and a media ID on each line, with its URL if known',
     )
     .option('--resend', 'the upload is not stored, or may be stored twice: send it again in the next run')
     .examples([
-      'media journal resolve assets.journal photos/cat.png --uploaded med_123',
+      'media journal resolve assets.journal photos/cat.png --uploaded med_123 --url https://cdn.example.com/cat.png',
       'media journal resolve assets.journal photos/cat.png --resend',
       'media journal resolve assets.journal --all --resend',
     ])

@@ -15,6 +15,7 @@ import type {Host} from '../../../host.ts';
 import {readText} from '../../../lib/files/read-text.ts';
 import {resolveUserPath} from '../../../lib/files/typed-path.ts';
 import {isSha256} from '../../../lib/json.ts';
+import {omitUndefined} from '../../../lib/object.ts';
 import {shellQuoted} from '../../../lib/shell.ts';
 import type {Invocation} from '../../session/invocation.ts';
 
@@ -27,38 +28,42 @@ export interface ResolveOptions {
   all?: boolean;
   /** The media ID at the service. */
   uploaded?: string;
-  /** A file of media IDs, each after a path, an idempotency key or a SHA-256. */
+  /** The URL that the service has given the file. */
+  url?: string;
+  /** A file of media IDs and URLs, each after a path, an idempotency key or a SHA-256. */
   uploadedFrom?: string;
   resend?: boolean;
 }
 
-/** An upload to settle with its media ID; without an ID, it is sent again. */
+/** An upload to settle with what is known of its record; without a record, it is sent again. */
 interface Decision {
   name: string;
   entry: IndexRow;
-  id?: string | undefined;
+  record?: KnownRecord | undefined;
 }
+
+type KnownRecord = {id: string; fileUrl?: string};
 
 /** Records the user's decisions about unknown uploads. If none of them matches, nothing is written. */
 export async function resolveUnknown(options: ResolveOptions, invocation: Invocation): Promise<void> {
   requireOneDecision(options);
-  const {file, what, uploaded, uploadedFrom} = options;
+  const {file, what, uploaded: id, url: fileUrl, uploadedFrom} = options;
   const {host, report} = invocation;
-  const idList = uploadedFrom === undefined ? undefined : await mediaIdsIn(uploadedFrom, host);
-  const ids = what === undefined ? idList : new Map([[what, uploaded]]);
+  const list = uploadedFrom === undefined ? undefined : await recordsIn(uploadedFrom, host);
+  const records =
+    what === undefined ? list : new Map([[what, id === undefined ? id : omitUndefined({id, fileUrl})]]);
   const choose = async (reader: JournalReader) => {
-    const decisions = ids === undefined ? await allUnknown(reader) : await decisionsFor(reader, ids);
+    const decisions = records === undefined ? await allUnknown(reader) : await decisionsFor(reader, records);
     if (decisions.length > 0) return decisions;
-    const which = idList === undefined ? what : 'that the list names';
+    const which = list === undefined ? what : 'that the list names';
     throw noSuchUploadError(reader, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
   };
   await changeJournal(file, invocation, choose, async (journal, decisions) => {
-    for (const {entry, id} of decisions)
-      await journal.settle(entry, id === undefined ? 'resend' : {uploaded: id});
+    for (const {entry, record} of decisions) await journal.settle(entry, record);
     const [first, ...others] = decisions;
     if (first !== undefined && others.length === 0) {
-      const end =
-        first.id === undefined ? 'the next run sends it again' : `recorded as uploaded, ${first.id}`;
+      const stored = first.record?.id;
+      const end = stored === undefined ? 'the next run sends it again' : `recorded as uploaded, ${stored}`;
       report.note(`${first.name}: ${end}.`);
     } else report.note(`${decisions.length} unknown uploads were settled.`);
     let remaining = 0;
@@ -91,8 +96,9 @@ async function changeJournal<Choice>(
 }
 
 /** Throws a usage error unless the options say what to settle, and exactly one way to settle it. */
-function requireOneDecision({what, all, uploaded, uploadedFrom, resend}: ResolveOptions): void {
-  const hint = 'Check whether the service has the file: if so, --uploaded ID; if not, --resend.';
+function requireOneDecision({what, all, uploaded, url, uploadedFrom, resend}: ResolveOptions): void {
+  const hint =
+    'Check whether the service has the file: if so, --uploaded ID, and --url URL; if not, --resend.';
   if ((what === undefined) !== (all === true))
     throw new MediaError('usage', 'Give the path of the upload to settle, or --all.', {hint});
   if (all === true && uploaded !== undefined)
@@ -100,7 +106,8 @@ function requireOneDecision({what, all, uploaded, uploadedFrom, resend}: Resolve
       hint: 'List them in a file, one path and ID per line: --all --uploaded-from FILE',
     });
   const ways = [uploaded, uploadedFrom, resend].filter(way => way !== undefined);
-  if (ways.length !== 1 || uploaded === '' || (uploadedFrom !== undefined && all !== true))
+  const isMisplaced = uploadedFrom === undefined ? url !== undefined && uploaded === undefined : all !== true;
+  if (ways.length !== 1 || uploaded === '' || isMisplaced)
     throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
 }
 
@@ -112,15 +119,15 @@ async function allUnknown(reader: JournalReader): Promise<Decision[]> {
   return decisions;
 }
 
-/** Gives unknown uploads the media IDs of their names; ignores a name without an upload. */
+/** Gives unknown uploads the records of their names; ignores a name without an upload. */
 async function decisionsFor(
   reader: JournalReader,
-  ids: ReadonlyMap<string, string | undefined>,
+  records: ReadonlyMap<string, KnownRecord | undefined>,
 ): Promise<Decision[]> {
   const decisions = new Map<number, Decision>();
-  for (const [name, entries] of await uploadsByName(reader, [...ids.keys()], 'unknown')) {
+  for (const [name, entries] of await uploadsByName(reader, [...records.keys()], 'unknown')) {
     if (entries.length > 1) throw ambiguousError(reader, name);
-    for (const entry of entries) decisions.set(entry.row, {name, entry, id: ids.get(name)});
+    for (const entry of entries) decisions.set(entry.row, {name, entry, record: records.get(name)});
   }
   return [...decisions.values()];
 }
@@ -176,21 +183,21 @@ export async function forgetUpload(
   invocation.report.note(`${what}: forgotten, so the next run sends it again.`);
 }
 
-/** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, then a space and the ID. */
-async function mediaIdsIn(path: string, host: Host): Promise<Map<string, string>> {
+/** What a list knows: on each line a path, an idempotency key or a SHA-256, the media ID and, if known, the URL. */
+async function recordsIn(path: string, host: Host): Promise<Map<string, KnownRecord>> {
   const hint = 'Use a file with a path and a media ID on each line.';
   const text = await readText(resolveUserPath(host.cwd(), path), host.files).catch(
     throwAs('file_unreadable', `The list ${path} could not be read`, hint),
   );
-  const ids = new Map<string, string>();
+  const records = new Map<string, KnownRecord>();
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
-    const [, name, id] = /^(.*\S)\s+(\S+)\s*$/.exec(line) ?? [];
+    const [, name, id, fileUrl] = /^(.*?\S)\s+(\S+)(?:\s+(https?:\/\/\S+))?\s*$/.exec(line) ?? [];
     if (name === undefined || id === undefined)
       throw new MediaError('usage', `Line ${index + 1} of ${path} is not a path followed by a media ID.`, {
         hint: 'Write one on each line, as in: photos/cat.png med_123',
       });
-    ids.set(name, id);
+    records.set(name, omitUndefined({id, fileUrl}));
   }
-  return ids;
+  return records;
 }
