@@ -42,6 +42,8 @@ export interface JournalManifest {
   keyOf(source: Source, opened: OpenSource): Promise<string>;
   /** Takes note of what the journal knows about the content of a file; throws if the file must not be sent. */
   found(input: InputVariant, sha256: string | undefined, prior: PriorUpload | undefined): void;
+  /** The keys of the entries that are to be removed, since their files are gone. */
+  stale(): AsyncIterable<string>;
   /** Writes the manifest, while the journal is locked. `isComplete`: whether the journal's file has every line. */
   write(reader: JournalReader, isComplete: boolean): Promise<void>;
 }

@@ -23,6 +23,7 @@ import {
   type UploadLine,
 } from '../journal/journal.ts';
 import {publicUrl} from '../service/record.ts';
+import type {InputRequest} from '../sources/find/expand.ts';
 import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
 import {addUnknown, type Manifest, type ManifestEntry} from './manifest-file.ts';
 import {manifestPath, readManifest, writeManifest} from './manifest-store.ts';
@@ -34,8 +35,8 @@ export interface ManifestOptions {
   unsendable?: MediaError | undefined;
   /** Whether a file fails with `manifest_outdated` unless the manifest knows it as it is. */
   check?: boolean | undefined;
-  /** Whether the entry of a path is removed if its file is gone. */
-  prunes?: ((path: string) => boolean) | undefined;
+  /** Among these inputs, the entries of files that are gone are removed. */
+  prunes?: Partial<InputRequest> | undefined;
   /** Receives a sentence for the user. */
   note?: ((text: string) => void) | undefined;
 }
@@ -181,7 +182,7 @@ export class RunManifest implements JournalManifest {
       const isNew = entry.offset >= 0;
       for (const [other, {sha256}] of unknown) if (isNew && sha256 === content.sha256) unknown.delete(other);
     }
-    await this.#prune(files);
+    for await (const key of this.stale()) files.delete(key);
     const {serviceId = before.serviceId} = reader.index;
     const after = {...before, ...omitUndefined({serviceId}), files, unknown};
     this.change = changeText(before.files, files);
@@ -198,12 +199,15 @@ export class RunManifest implements JournalManifest {
     await removal.catch(throwAs('journal_failed', `The journal ${this.journalPath} could not be removed`));
   }
 
-  async #prune(files: Map<string, ManifestEntry>): Promise<void> {
-    const {prunes = () => false} = this.#options;
+  async *stale(): AsyncGenerator<string> {
+    const {prunes} = this.#options;
+    if (prunes === undefined) return;
+    const {inputCoverage} = await import('../sources/find/expand.ts');
+    const covers = inputCoverage(prunes, this.#host.cwd());
     const isGone = (path: string) => this.#host.files.lstat(path).then(() => false, isMissing);
-    for (const [key, {stdin}] of files) {
+    for (const [key, {stdin}] of this.#manifest.files) {
       const path = join(this.#directory, key);
-      if (!stdin && prunes(path) && (await isGone(path)) && !(await isGone(dirname(path)))) files.delete(key);
+      if (!stdin && covers(path) && (await isGone(path)) && !(await isGone(dirname(path)))) yield key;
     }
   }
 }

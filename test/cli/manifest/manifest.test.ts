@@ -282,7 +282,6 @@ describe('media upload --manifest', () => {
       ['--manifest', 'm', '--once'],
       ['--check'],
       ['--prune', '--journal', 'j'],
-      ['--manifest', 'm', '--prune', '--check'],
       ['--manifest', 'm', '--prune', '--shard', '1/2'],
       ['--manifest', 'm', '--prune', '--files-from', 'names'],
       ['--manifest', ''],
@@ -404,7 +403,7 @@ describe('media upload --check', () => {
     const {stdout, stderr, exitCode} = await upload('-r', 'assets', '--check');
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(stderr.split('\n').slice(0, -1).sort()).toEqual([
-      'media.json: 7 of 8 files missing, changed or unknown. Run the command without --check, and commit media.json.',
+      'media.json is out of date: 7 of 8 files. Run the command without --check, and commit media.json.',
       'media: assets/copy.png is not in media.json.',
       'media: assets/icon.png is not as in media.json.',
       ...[1, 2, 3, 4, 5].map(number => `media: assets/new-${number}.png is not in media.json.`),
@@ -428,7 +427,9 @@ describe('media upload --check', () => {
     const {upload, service, beside} = await checkout({
       faults: {list: ['upload:nth=1,after=store,reset']},
     });
-    expect((await upload('-r', 'assets', '--check')).stderr).toContain('media.json: 2 of 2 files missing');
+    expect((await upload('-r', 'assets', '--check')).stderr).toContain(
+      'media.json is out of date: 2 of 2 files',
+    );
     expect(await beside()).toEqual([]);
     await upload('-r', 'assets', '--retries', '0', '-c', '1');
     service.faults?.replace([]);
@@ -488,6 +489,19 @@ describe('media upload --prune', () => {
     const all = await keys();
     await upload('-r', 'assets');
     expect(await keys()).toEqual(all);
+    expect((await upload('-r', 'assets', '--check')).exitCode).toBe(0);
+    expect(await upload('-r', 'assets', '--check', '--prune')).toMatchObject({
+      exitCode: 1,
+      stderr:
+        'media: assets/c.png is gone, and still in media.json.\n' +
+        'media.json is out of date: 1 of 3 files. Run the command without --check, and commit media.json.\n',
+    });
+    const dryRun = await upload('-r', 'assets', '--dry-run', '--prune');
+    expect({status: dryRun.exitCode, notes: dryRun.stderr.split('\n')}).toEqual({
+      status: 0,
+      notes: expect.arrayContaining(['To be removed from media.json, since the file is gone: assets/c.png']),
+    });
+    expect(await keys()).toEqual(all);
     expect((await upload('-r', 'assets', '--prune')).stderr).toContain(
       'media.json: 0 added, 0 changed, 1 removed, 5 unchanged\n',
     );
@@ -507,6 +521,7 @@ describe('media upload --prune', () => {
     await git('sparse-checkout', 'set', '--no-cone', 'media.json', 'assets/icon.png');
     const refused = await upload('assets/icon.png', 'assets/img/logo.png', '--prune');
     expect(refused).toMatchObject({exitCode: 2, stderr: expect.stringContaining('sparse checkout')});
+    expect((await upload('-r', 'assets', '--check', '--prune')).exitCode).toBe(2);
     expect(Object.keys((await manifest()).files)).toHaveLength(2);
     await git('sparse-checkout', 'disable');
     expect((await upload('-r', 'assets', '--prune')).exitCode).toBe(0);

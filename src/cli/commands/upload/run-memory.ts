@@ -27,7 +27,6 @@ export function refuseContradictions(flags: MemoryFlags & Omit<InputFlags, 'inpu
   };
   const onlyWithManifest = {'--check': check, '--prune': prune};
   const notWithPrune = {
-    '--check': check,
     '--shard': shard !== undefined,
     '--files-from': filesFrom !== undefined,
   };
@@ -73,15 +72,12 @@ export async function openRunJournal(
   const {journal, manifest} = flags;
   if (manifest !== undefined) {
     const isOpen = !(session instanceof MediaError);
-    const [{openManifest}, {inputCoverage}] = await Promise.all([
-      import('../../../engine/manifest/run-manifest.ts'),
-      import('../../../engine/sources/find/expand.ts'),
-    ]);
+    const {openManifest} = await import('../../../engine/manifest/run-manifest.ts');
     return openManifest(manifest, host, {
       service: isOpen ? session.identity : await configuredService(invocation),
       identify: () => (isOpen ? session.client.serviceId(stop) : Promise.reject(session)),
       unsendable: isOpen ? undefined : session,
-      prunes: flags.prune ? inputCoverage(flags, host.cwd()) : undefined,
+      prunes: flags.prune ? flags : undefined,
       note: text => report.note(text),
       stop,
     });
@@ -113,14 +109,15 @@ export async function openRunJournal(
 
 /** Reads the journal for a dry run, without opening the service. Without a base URL, the scopes are not compared. */
 export async function readDryRunMemory(
-  {journal, once, manifest, check}: MemoryFlags,
+  flags: MemoryFlags & Partial<InputFlags>,
   invocation: Invocation,
   {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
 ): Promise<{journal?: JournalLookup | undefined; onUnknown?: Settings['onUnknown'] | undefined}> {
   const {host, globals} = invocation;
+  const {journal, once, manifest, check, prune} = flags;
   const ofManifest = async (service?: string) => {
     const {lookUpInManifest} = await import('../../../engine/manifest/run-manifest.ts');
-    return lookUpInManifest(manifest ?? '', host, {service, check});
+    return lookUpInManifest(manifest ?? '', host, {service, check, prunes: prune ? flags : undefined});
   };
   if (check) return {journal: await ofManifest()};
   if (journal === undefined && manifest === undefined && once === false) return {};

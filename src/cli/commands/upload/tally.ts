@@ -103,8 +103,8 @@ export class Tally {
   checkSummary(manifest = ''): string {
     const {skipped} = this.#counts;
     if (skipped === this.total) return `${manifest} is up to date: ${countText(skipped, 'file')}.`;
-    const found = `${this.total - skipped} of ${countText(this.total, 'file')} missing, changed or unknown`;
-    return `${manifest}: ${found}. Run the command without --check, and commit ${manifest}.`;
+    const found = `${manifest} is out of date: ${this.total - skipped} of ${countText(this.total, 'file')}`;
+    return `${found}. Run the command without --check, and commit ${manifest}.`;
   }
 
   /** The counts for programs. */

@@ -1,5 +1,6 @@
 import type {JournalManifest} from '../../../engine/journal/journal.ts';
 import {emptyUrl, noUrlError, publicUrl} from '../../../engine/service/record.ts';
+import type {Source} from '../../../engine/sources/open/source.ts';
 import {
   type LeftOut,
   type Outcome,
@@ -7,6 +8,7 @@ import {
   unrecordedOf,
 } from '../../../engine/transfer/outcome.ts';
 import {exitStatusOf, MediaError, type PlainError} from '../../../errors.ts';
+import {fact, phrase} from '../../../hint.ts';
 import type {EndSignal} from '../../../host.ts';
 import {Stop} from '../../../lib/stop.ts';
 import {commandLine, runOptions} from '../../hints/command-line.ts';
@@ -172,7 +174,8 @@ export class UploadRun {
       const options = transferOptions(this.#options, resources, this.#invocation, {
         ...{contentType, observer: display.observer, several, stop: this.#stop},
       });
-      for await (const result of uploadBatch(inputs.sources, options)) {
+      const sources = check && manifest ? withStale(inputs.sources, manifest) : inputs.sources;
+      for await (const result of uploadBatch(sources, options)) {
         if (result.status === 'left out') await this.#leaveOut(result);
         else await this.#take(result, several, session?.settings);
       }
@@ -251,8 +254,11 @@ export class UploadRun {
     if (session?.settings.baseUrl?.kind === 'embedded' && this.tally.fields().uploaded > 0) {
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
     }
-    if (several && this.#options.dryRun && !this.#options.check)
-      for (const line of this.tally.sums()) report.note(line);
+    if (this.#options.dryRun && !this.#options.check) {
+      if (several) for (const line of this.tally.sums()) report.note(line);
+      for await (const key of manifest?.stale() ?? [])
+        report.note(`To be removed from ${manifest?.displayPath}, since the file is gone: ${key}`);
+    }
     this.#failures.end();
     if ('format' in this.#output) {
       for (const line of this.#advice(several)) report.note(line);
@@ -286,5 +292,14 @@ export class UploadRun {
     if (this.#inputFailure !== undefined && status < 3)
       return this.tally.isAnyStored ? 3 : exitStatusOf[this.#inputFailure.code];
     return status === 0 && failures.length > 0 ? 1 : status;
+  }
+}
+
+/** The sources of a check, and one that fails for each entry of the manifest that is to be removed. */
+async function* withStale(sources: AsyncIterable<Source>, manifest: JournalManifest) {
+  yield* sources;
+  for await (const name of manifest.stale()) {
+    const sentence = phrase`${fact('subject', name, 'is')} gone, and still in ${manifest.displayPath}.`;
+    yield {name, open: () => Promise.reject(new MediaError('manifest_outdated', sentence))};
   }
 }
