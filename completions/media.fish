@@ -215,7 +215,7 @@ complete -c media -n '__media_is "journal check"' -l types -x -a 'extension cont
 complete -c media -n '__media_is "journal check"' -l json -d 'print one JSON object per line'
 complete -c media -n '__media_is "journal check"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "journal check" 1' -a '(__media_files)'
-complete -c media -n '__media_is "journal merge"' -s o -l output -x -a '(__media_files)' -d 'the journal or manifest to write'
+complete -c media -n '__media_is "journal merge"' -s o -l output -x -a '(__media_files)' -d 'the journal or manifest to write; one manifest is written in place'
 complete -c media -n '__media_is "journal merge"' -l exclude -x -d 'leave out matching files'
 complete -c media -n '__media_is "journal merge"' -l files-from -x -a '(__media_files)' -d 'read names from a file, or -'
 complete -c media -n '__media_is "journal merge"' -l all -d 'also hidden files, and files of other types'

@@ -206,8 +206,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '-o'; Takes = 'file'; Tip = 'the journal or manifest to write' }
-                @{ Name = '--output'; Takes = 'file'; Tip = 'the journal or manifest to write' }
+                @{ Name = '-o'; Takes = 'file'; Tip = 'the journal or manifest to write; one manifest is written in place' }
+                @{ Name = '--output'; Takes = 'file'; Tip = 'the journal or manifest to write; one manifest is written in place' }
                 @{ Name = '--exclude'; Takes = 'none'; Tip = 'leave out matching files' }
                 @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or -' }
                 @{ Name = '--all'; Takes = ''; Tip = 'also hidden files, and files of other types' }

@@ -1053,8 +1053,15 @@ describe('manifests', () => {
     const joined = manifest(line('a.png', 'a').replace(/}$/, ', "alt": 1.0}'), line('b.png', 'b', exact));
     expect(await read(one, 'media.json')).toBe(joined);
     // What the file knows is kept, and a second time changes nothing.
-    await media(one, 'merge', '-o', 'media.json', 'part-1.json');
+    for (const words of [['-o', 'media.json', 'part-1.json'], ['media.json']])
+      expect(await media(one, 'merge', ...words)).toMatchObject({exitCode: 0});
     expect(await read(one, 'media.json')).toBe(joined);
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    for (const files of [['j'], ['part-1.json', 'part-2.json']])
+      expect(await media(one, 'merge', ...files)).toMatchObject({
+        exitCode: 2,
+        error: 'No file to write was given.',
+      });
   });
 
   it('merge: of two contents of a key, the one that the file on disk has; else an error that names it', async () => {

@@ -56,24 +56,29 @@ export function journalCommand(cli: Cli): CliCommand {
     .description(
       'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1. Manifests, also both sides of a git conflict, are joined.',
     )
-    .requiredOption('-o, --output <file>', 'the journal or manifest to write')
+    .option('-o, --output <file>', 'the journal or manifest to write; one manifest is written in place')
     .addOptions([...selectionOptions(), typesOption()])
     .option('--json', 'print one JSON object per line')
     .examples([
       'media journal merge -o all.journal part-*.journal',
       "media journal merge -o all.journal part-*.journal --exclude '*.psd' -- ./assets",
-      'media journal merge -o media.json media.json',
+      'media journal merge media.json',
     ])
-    .runs(async (options: ProofFlags & {output: string}, invocation, words: string[]) => {
+    .runs(async (options: ProofFlags & {output?: string}, invocation, words: string[]) => {
       const named = namedIn(words, invocation.argv, options);
-      if (await nameManifests(named, invocation)) {
+      const areManifests = await nameManifests(named, invocation);
+      const [first, second] = named.files;
+      const {output = areManifests && second === undefined ? first : undefined} = options;
+      if (output === undefined)
+        throw new MediaError('usage', 'No file to write was given.', {hint: 'Name it with -o FILE.'});
+      if (areManifests) {
         const {joinManifests} = await import('./join-manifests.ts');
-        return joinManifests({...named, ...options}, invocation);
+        return joinManifests({...named, output}, invocation);
       }
       const {mergeJournals} = await import('./check.ts');
       const isFiltered = options.exclude !== undefined || options.all === true;
       if (isFiltered && !named.hasInputs) throw missingNameError('No input');
-      return mergeJournals({...named, ...options}, invocation);
+      return mergeJournals({...named, ...options, output}, invocation);
     });
   journal
     .command('resolve <file> [path]')
