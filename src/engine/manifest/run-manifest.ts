@@ -37,6 +37,8 @@ export interface ManifestOptions {
   check?: boolean | undefined;
   /** Among these inputs, the entries of files that are gone are removed. */
   prunes?: Partial<InputRequest> | undefined;
+  /** Whether the run has a part of the inputs: its manifest is written even if it has no entry. */
+  isPart?: boolean | undefined;
   /** Receives a sentence for the user. */
   note?: ((text: string) => void) | undefined;
 }
@@ -186,7 +188,9 @@ export class RunManifest implements JournalManifest {
     const {serviceId = before.serviceId} = reader.index;
     const after = {...before, ...omitUndefined({serviceId}), files, unknown};
     this.change = changeText(before.files, files);
-    if (!isSame(before.files, files) || !isSame(before.unknown, unknown) || serviceId !== before.serviceId)
+    const isUnchanged = isSame(before.files, files) && isSame(before.unknown, unknown);
+    const isNewPart = this.#options.isPart && before.text === '' && before.service !== '';
+    if (!isUnchanged || serviceId !== before.serviceId || isNewPart)
       await writeManifest(this.displayPath, after, this.#host, async key => hashes.get(key), true);
     if (isComplete) await this.#removeJournal();
   }

@@ -352,6 +352,22 @@ describe('media upload --manifest', () => {
     expect(await stored()).toBe(10);
   });
 
+  it('a part without inputs leaves a manifest without files, which is joined with the others', async () => {
+    const {sandbox, service, path, manifest} = await checkout();
+    for (const part of ['1', '2']) {
+      const words = ['--shard', `${part}/2`, '--manifest', `${part}.json`];
+      expect((await sandbox.run(['upload', 'assets/icon.png', ...words])).exitCode).toBe(0);
+    }
+    const texts = await Promise.all(['1', '2'].map(part => readFile(path(`${part}.json`), 'utf8')));
+    expect(texts.map(text => JSON.parse(text)).filter(({files}) => Object.keys(files).length === 0)).toEqual([
+      {version: 1, service: service.url, files: {}},
+    ]);
+    expect((await sandbox.run(['journal', 'merge', '-o', 'media.json', '1.json', '2.json'])).exitCode).toBe(
+      0,
+    );
+    expect(Object.keys((await manifest()).files)).toEqual(['assets/icon.png']);
+  });
+
   it('a manifest that overrules the profile; that somebody changes during the run: joined', async () => {
     const {sandbox, service, path, text, manifest, stored} = await checkout({
       faults: {list: ['upload:nth=2-,silence']},

@@ -78,6 +78,7 @@ export async function openRunJournal(
       identify: () => (isOpen ? session.client.serviceId(stop) : Promise.reject(session)),
       unsendable: isOpen ? undefined : session,
       prunes: flags.prune ? flags : undefined,
+      isPart: shard !== undefined,
       note: text => report.note(text),
       stop,
     });

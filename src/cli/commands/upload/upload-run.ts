@@ -145,7 +145,7 @@ export class UploadRun {
       const why =
         inputs.shard === undefined ? 'The list contains no names' : 'This shard contains none of the inputs';
       this.#invocation.report.note(`${why}, so there is nothing to upload.`);
-      return;
+      if (inputs.shard === undefined || this.#options.manifest === undefined) return;
     }
     const {several, shard} = inputs;
     const {dryRun = false, check} = this.#options;
