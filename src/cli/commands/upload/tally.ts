@@ -16,8 +16,6 @@ export class Tally {
   readonly #counts = {uploaded: 0, skipped: 0, checked: 0, mismatched: 0, failed: 0, unknown: 0};
   readonly #codes = new Set<ErrorCode>();
   readonly #dryRun: boolean;
-  /** What is said of the files that a dry run would send. */
-  readonly #sendable: string;
   /** What passed the checks of a dry run: all files, those of each content type, and those without their location. */
   readonly #sums = new Map<string, Sum>();
   /** How many files were left out by walks; they are not inputs. */
@@ -26,9 +24,8 @@ export class Tally {
   #unrecorded = 0;
   #withoutUrl = 0;
 
-  constructor({dryRun = false, manifest}: {dryRun?: boolean; manifest?: string} = {}) {
+  constructor({dryRun = false}: {dryRun?: boolean} = {}) {
     this.#dryRun = dryRun;
-    this.#sendable = manifest === undefined ? 'checked' : 'will be uploaded';
   }
 
   /** Counts an outcome. `noUrl`: why a file that is stored counts as a failure. */
@@ -58,7 +55,7 @@ export class Tally {
     const {'': all = none, stripped, ...types} = Object.fromEntries(this.#sums);
     const ofTypes = Object.entries(types).sort(([, a], [, b]) => b.bytes - a.bytes);
     const lines = ofTypes.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`);
-    lines.unshift(`Checked, nothing was sent: ${sumText(all)}.`);
+    lines.unshift(`Nothing was sent. To upload: ${sumText(all)}.`);
     if (stripped !== undefined) lines.push(`  without their location: ${sumText(stripped)}`);
     return lines;
   }
@@ -84,7 +81,7 @@ export class Tally {
     const {uploaded, skipped, checked, mismatched, failed, unknown} = this.#counts;
     const parts = this.#dryRun
       ? [
-          `${checked} ${this.#sendable}`,
+          `${checked} will be uploaded`,
           skipped + unknown > 0 && `${skipped} uploaded before`,
           unknown > 0 && `${unknown} unknown`,
           `${failed} failed`,

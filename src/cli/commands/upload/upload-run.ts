@@ -143,7 +143,7 @@ export class UploadRun {
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
     if (inputs.empty) {
       const why =
-        inputs.shard === undefined ? 'The list contains no names' : 'This shard contains none of the inputs';
+        inputs.shard === undefined ? 'The list names no file' : 'This shard contains none of the inputs';
       this.#invocation.report.note(`${why}, so there is nothing to upload.`);
       if (inputs.shard === undefined || this.#options.manifest === undefined) return;
     }
