@@ -120,7 +120,13 @@ export function asRoot(program: CliCommand, cli: Cli): CliCommand {
       getErrHelpWidth: () => cli.host.stdout.columns || 100,
     })
     .exitOverride()
-    .hook('preAction', (_, command) => refuseEmptyValues(command));
+    .hook('preAction', (_, command) => {
+      // Commander takes -0 for a number.
+      const digit = cli.argv.includes('--') ? undefined : command.args.find(word => /^-./.test(word));
+      if (digit !== undefined)
+        command.error(`error: unknown option '${digit}'`, {code: 'commander.unknownOption'});
+      refuseEmptyValues(command);
+    });
 }
 
 /** Refuses empty arguments and values: `media upload -r "$unset"` must not upload the working directory. */
