@@ -39,6 +39,7 @@ export class OutcomeBuilder {
   readonly #options: RunOptions & FileOptions;
   readonly #batchAbort: BatchAbort;
   readonly #start: number;
+  /** What the observer knows. */
   readonly #warnings = new Set<string>();
   #isStarted = false;
 
@@ -66,10 +67,20 @@ export class OutcomeBuilder {
     this.#isStarted = true;
   }
 
+  /** Forgets what was found, since the file begins again. `attempts`: how many do not count. */
+  restart(attempts: number): void {
+    const {facts} = this;
+    for (const name of ['size', 'contentType', 'warning', 'geotags', 'sha256', 'dimensions'] as const)
+      delete facts[name];
+    facts.attempts -= attempts;
+  }
+
   /** Warns of something about the file, once. */
   warn(sentence: string, ofSeveral?: string): void {
+    const {warning = ''} = this.facts;
+    if (!warning.includes(sentence)) this.facts.warning = `${warning} ${sentence}`.trim();
     if (this.#warnings.has(sentence)) return;
-    this.facts.warning = [...this.#warnings.add(sentence)].join(' ');
+    this.#warnings.add(sentence);
     this.#options.observer.warning(this.#source.name, sentence, ofSeveral);
   }
 
