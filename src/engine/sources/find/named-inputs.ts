@@ -1,6 +1,6 @@
 import {basename} from 'node:path';
 import {MediaError, systemError, tooManyOpen} from '../../../errors.ts';
-import {command, fact, hint, phrase} from '../../../hint.ts';
+import {fact, phrase} from '../../../hint.ts';
 import {type ByteName, isText, toBytes, toPath, toText} from '../../../lib/files/typed-path.ts';
 import {isMissing, isOutOfDescriptors} from '../../../lib/system-code.ts';
 import {isNamedMedia} from '../../../media/type/decide.ts';
@@ -85,21 +85,13 @@ export class Finder {
     }
   }
 
-  /** What a name means without a walk; a directory becomes a source that fails when it is opened. */
+  /** What a name means without a walk; the source of a directory fails when it is opened. */
   #one(name: ByteName, kind: Kind): Candidate {
     const {cwd, recursive} = this.#options;
     const names = namesOf(name, normalizeName(name));
     const file: NamedFile = {name, isPlain: false, isNamed: true};
-    if (kind === 'directory') {
-      const refusal = new MediaError(
-        'not_a_file',
-        phrase`${fact('subject', names.name)} is a directory, not a file.`,
-        {hint: hint`To upload what is in it: ${command('uploadDirectory', names.name)}`},
-      );
-      return {file, source: failingSource(refusal, names)};
-    }
-    // A missing name may be a directory on another machine, with files of this shard.
-    const isAnyones = kind === 'missing' && recursive;
+    // What is in a directory may belong to any shard. A missing name may be a directory on another machine.
+    const isAnyones = kind === 'directory' || (kind === 'missing' && recursive);
     const source = {
       ...sourceAt(this.#disk, names.name, toPath(resolveName(cwd, name)), kind === 'regular'),
       ...names,

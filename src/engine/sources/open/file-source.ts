@@ -77,11 +77,13 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
 }
 
 function notAFileError(name: string, stats: Pick<Stats, 'isDirectory' | 'isFIFO' | 'isSocket'>): MediaError {
-  const other = stats.isSocket() ? 'a socket' : 'a device';
-  const kind = stats.isDirectory() ? 'a directory' : stats.isFIFO() ? 'a FIFO' : other;
-  const stream = command('uploadStream', stats.isFIFO() ? 'FIFO' : 'DEVICE');
+  if (stats.isDirectory())
+    return new MediaError('not_a_file', phrase`${fact('subject', name)} is a directory, not a file.`, {
+      hint: hint`To upload what is in it: ${command('uploadDirectory', name)}`,
+    });
+  const kind = stats.isFIFO() ? 'a FIFO' : stats.isSocket() ? 'a socket' : 'a device';
   return new MediaError('not_a_file', phrase`${fact('subject', name)} is ${kind}, not a regular file.`, {
-    hint: stats.isDirectory() ? 'Name the files in it.' : hint`${stream}`,
+    hint: hint`${command('uploadStream', stats.isFIFO() ? 'FIFO' : 'DEVICE')}`,
   });
 }
 
