@@ -181,9 +181,18 @@ export const uploadChecks: Checks<UploadOptions> = {
   cwd: check.text,
 };
 
+const {anything} = check;
+const observerChecks: Checks<TransferObserver> = {
+  ...{started: anything, progress: anything, retrying: anything},
+  ...{unavailable: anything, finished: anything, warning: anything},
+};
+
 /** The engine's options by those of the library, with defaults; throws a MediaError for an invalid one. */
 function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
   checkOptions(options, uploadChecks);
+  // An observer may have fields of its own.
+  const methods = Object.entries(options.observer ?? {}).filter(([, value]) => typeof value === 'function');
+  checkOptions(Object.fromEntries(methods), observerChecks);
   if (options.journal !== undefined && options.manifest !== undefined)
     throw new MediaError(
       'usage',
