@@ -224,26 +224,18 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
 }
 
 /** The methods are called on the observer, which may be an instance of a class. What one throws ends the batch. */
-function wholeObserver(
-  observer: Partial<TransferObserver> = {},
-  onThrown: (error: unknown) => void,
-): TransferObserver {
-  const tell = (call: () => void) => {
+function wholeObserver(observer: object = {}, onThrown: (error: unknown) => void): TransferObserver {
+  const methods = observer as Record<string, ((...facts: unknown[]) => void) | undefined>;
+  const tell = (name: string, facts: unknown[]) => {
     try {
-      call();
+      methods[name]?.(...facts.map(inLibraryWords));
     } catch (error) {
       onThrown(error);
     }
   };
-  return {
-    started: (...facts) => tell(() => observer.started?.(...facts)),
-    progress: (...facts) => tell(() => observer.progress?.(...facts)),
-    retrying: (position, name, error, waitMs) =>
-      tell(() => observer.retrying?.(position, name, inLibraryWords(error), waitMs)),
-    unavailable: (...facts) => tell(() => observer.unavailable?.(...facts)),
-    finished: (...facts) => tell(() => observer.finished?.(...facts)),
-    warning: (...facts) => tell(() => observer.warning?.(...facts)),
-  };
+  const names = Object.keys(observerChecks);
+  const all = names.map(name => [name, (...facts: unknown[]) => tell(name, facts)] as const);
+  return Object.fromEntries(all) as unknown as TransferObserver;
 }
 
 /** The outcome in the words of the library. */

@@ -67,13 +67,15 @@ export async function writeManifest(
     if (!isRead && side !== undefined && otherSide === undefined)
       if (renderManifest(parseManifest(side, path)) === text) return merged;
     const isWritten = await replace(now, text).catch(
-      throwAs('journal_failed', `The manifest ${path} could not be written`, checkDisk),
+      throwAs(
+        'journal_failed',
+        `The manifest ${path} could not be written`,
+        'Check its disk, and that you may write there.',
+      ),
     );
     if (isWritten) return {...merged, manifest: {...merged.manifest, text}};
   }
 }
-
-const checkDisk = 'Check its disk, and that you may write there.';
 
 /** Reads the text of a manifest, which may be a conflict; undefined if there is none. */
 export async function readManifestText(path: string, host: Files): Promise<string | undefined> {

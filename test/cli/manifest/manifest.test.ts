@@ -322,11 +322,13 @@ describe('media upload --manifest', () => {
     expect(await stored()).toBe(2);
     await unlink(bytes);
     await writePng(path('assets/ICON.png'), 'loud');
-    const {stderr, exitCode} = await upload('-r', 'assets');
-    expect(exitCode).toBe(0);
-    expect(stderr).toContain(
-      'media.json has assets/icon.png and assets/ICON.png: only the spelling differs.\n',
-    );
+    for (const options of [['--dry-run'], []]) {
+      const {stderr, exitCode} = await upload('-r', 'assets', ...options);
+      expect(exitCode).toBe(0);
+      expect(stderr).toContain(
+        'media.json has assets/icon.png and assets/ICON.png: only the spelling differs.\n',
+      );
+    }
     await rename(path('assets/ICON.png'), path('assets/e\u0301.png'));
     expect((await upload('-r', 'assets')).exitCode).toBe(0);
     expect(Object.keys((await manifest()).files)).toEqual([

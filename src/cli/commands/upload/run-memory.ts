@@ -73,8 +73,10 @@ export async function openRunJournal(
   if (manifest !== undefined) {
     const isOpen = !(session instanceof MediaError);
     const {openManifest} = await import('../../../engine/manifest/run-manifest.ts');
+    const {resolveSettings} = await import('../../settings/settings.ts');
+    const resolve = () => resolveSettings(host, invocation.globals, {readKey: false});
     return openManifest(manifest, host, {
-      service: isOpen ? session.identity : await configuredService(invocation),
+      service: isOpen ? session.identity : await identityOf(await resolve(), host),
       identify: () => (isOpen ? session.client.serviceId(stop) : Promise.reject(session)),
       unsendable: isOpen ? undefined : session,
       prunes: flags.prune ? flags : undefined,
@@ -114,11 +116,12 @@ export async function readDryRunMemory(
   invocation: Invocation,
   {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
 ): Promise<{journal?: JournalLookup | undefined; onUnknown?: Settings['onUnknown'] | undefined}> {
-  const {host, globals} = invocation;
+  const {host, globals, report} = invocation;
   const {journal, once, manifest, check, prune} = flags;
   const ofManifest = async (service?: string) => {
     const {lookUpInManifest} = await import('../../../engine/manifest/run-manifest.ts');
-    return lookUpInManifest(manifest ?? '', host, {service, check, prunes: prune ? flags : undefined});
+    const note = (text: string) => report.note(text);
+    return lookUpInManifest(manifest ?? '', host, {service, check, note, prunes: prune ? flags : undefined});
   };
   if (check) return {journal: await ofManifest()};
   if (journal === undefined && manifest === undefined && once === false) return {};
@@ -149,15 +152,6 @@ export async function readDryRunMemory(
   const path = journal ?? (scope && (await ownJournal(host, scope.service, settings.profileName)));
   const lookup = path === undefined ? undefined : readLookup(path, host, scope, isEmbedded ? {} : questions);
   return {journal: await lookup, onUnknown};
-}
-
-/** The service that the settings name, without a key. */
-async function configuredService({
-  host,
-  globals,
-}: Pick<Invocation, 'host' | 'globals'>): Promise<string | undefined> {
-  const {resolveSettings} = await import('../../settings/settings.ts');
-  return identityOf(await resolveSettings(host, globals, {readKey: false}), host);
 }
 
 /** How a journal identifies the service of the settings; undefined without a base URL or an embedded service yet. */

@@ -137,7 +137,9 @@ export class Finder {
     const names = namesOf(name, relative);
     if (result.kind === 'unreadable') {
       const error = directoryError(names.name, result.error);
-      return {file: {name, isPlain: false}, source: failingSource(error, names)};
+      // What is in the directory may belong to any shard.
+      const source: Source = {...names, everyShard: true, open: () => Promise.reject(error)};
+      return {file: {name, isPlain: false}, source};
     }
     const {kind, isLink, isRegular, target} = result;
     const file: NamedFile = {name, isPlain: !isLink, ...(target && {target: toText(target)})};
@@ -158,11 +160,6 @@ async function* only(candidate: Candidate): AsyncGenerator<Candidate> {
 function namesOf(name: ByteName, relative: ByteName): Names {
   const names = {name: toText(name), relativePath: toPath(relative)};
   return isText(name) ? names : {...names, nameBytes: toBytes(name)};
-}
-
-/** A directory as a source that cannot be opened; what is in it may belong to any shard. */
-function failingSource(error: MediaError, names: Names): Source {
-  return {...names, everyShard: true, open: () => Promise.reject(error)};
 }
 
 function directoryError(name: string, cause: unknown): MediaError {
