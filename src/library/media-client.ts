@@ -122,7 +122,7 @@ const {anything, callback, text, texts, flag, positive, callbacks, signal} = che
 
 const serviceChecks: Checks<ServiceOptions> = {
   ...{port: check.integer(0, 65_535), host: text, allowHosts: texts, allowOrigins: texts},
-  ...{seed: check.asyncIterable, fixedKey: text, exclusive: flag},
+  ...{seed: check.generator, fixedKey: text, exclusive: flag},
   dataDirectory: requiredCheck('a text', isString),
   ...{maxSize: positive, quota: positive, publicUrl: text, idempotency: flag},
   ...{previews: flag, metrics: flag, clock: anything, pace: callbacks, faults: anything},

@@ -120,17 +120,14 @@ export function asRoot(program: CliCommand, cli: Cli): CliCommand {
       getErrHelpWidth: () => cli.host.stdout.columns || 100,
     })
     .exitOverride()
-    .hook('preAction', (_, command) => {
-      // Commander takes -0 for a number.
-      const digit = cli.argv.includes('--') ? undefined : command.args.find(word => /^-./.test(word));
-      if (digit !== undefined)
-        command.error(`error: unknown option '${digit}'`, {code: 'commander.unknownOption'});
-      refuseEmptyValues(command);
-    });
+    .hook('preAction', (_, command) => refuseWords(command, cli.argv));
 }
 
-/** Refuses empty arguments and values: `media upload -r "$unset"` must not upload the working directory. */
-export function refuseEmptyValues(command: Command): void {
+/** Refuses -0, and empty arguments and values: `media upload -r "$unset"` must not upload the working directory. */
+function refuseWords(command: Command, argv: readonly string[]): void {
+  // Commander takes it for a number.
+  const digit = argv.includes('--') ? undefined : command.args.find(word => /^-./.test(word));
+  if (digit) command.error(`error: unknown option '${digit}'`, {code: 'commander.unknownOption'});
   if (command.args.includes('')) throw emptyValueError('An argument');
   for (let at: Command | null = command; at !== null; at = at.parent) {
     for (const option of at.options) {

@@ -23,7 +23,7 @@ export function usageError(
   const options = [...command.options, ...program.options];
   const isOption = (hint: string) => options.some(({long}) => long === /--[\w-]+/.exec(hint)?.[0]);
   const suggestion =
-    otherNames.find(([name, hint]) => word.startsWith(name) && isOption(hint))?.[1] ?? similar;
+    otherNames.find(([name, hint]) => word.startsWith(`--${name}`) && isOption(hint))?.[1] ?? similar;
   const login = loginCommandFor({host, globals: program.opts<GlobalOptions>()});
   if (error.code === 'commander.unknownOption' && isKeyOption(word))
     return noKeyOptionError(login, host, command);
@@ -61,12 +61,12 @@ export function usageError(
 
 /** What to use instead of options of other programs; commander would suggest the opposite of some, or nothing. */
 const otherNames: readonly (readonly [option: string, hint: string])[] = [
-  ['--incl', 'To take only some files, give a pattern as the input, or leave out others with --exclude.'],
-  ['--url', 'Did you mean --format url?'],
-  ['--url', 'Did you mean --base-url?'],
-  ['--silent', 'Did you mean --quiet?'],
-  ['--cors', 'Did you mean --allow-origin?'],
-  ['--progress', 'Leave it out: only --no-progress changes what is shown.'],
+  ['incl', 'To take only some files, give a pattern as the input, or leave out others with --exclude.'],
+  ['url', 'Did you mean --format url?'],
+  ['url', 'Did you mean --base-url?'],
+  ['silent', 'Did you mean --quiet?'],
+  ['cors', 'Did you mean --allow-origin?'],
+  ['progress', 'Leave it out: only --no-progress changes what is shown.'],
 ];
 
 /** The command that the words name, as far as they match. */

@@ -77,10 +77,6 @@ export function geotagsOption(): Option {
     .default(undefined, 'keep');
 }
 
-export function ciOption(): Option {
-  return new Option('--ci', 'in GitHub Actions, write annotations and a summary');
-}
-
 export function concurrencyOption(): Option {
   return new Option('-c, --concurrency <n>', 'how many files at a time')
     .argParser(valueParser(concurrencyValue))

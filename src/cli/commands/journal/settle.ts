@@ -60,14 +60,11 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
   };
   await changeJournal(file, invocation, choose, async (journal, decisions) => {
     for (const {entry, record} of decisions) await journal.settle(entry, record);
-    const [first, ...others] = decisions;
-    if (first !== undefined && others.length === 0) {
-      const stored = first.record?.id;
-      const end = stored === undefined ? 'the next run sends it again' : `recorded as uploaded, ${stored}`;
-      report.note(`${first.name}: ${end}.`);
-    } else report.note(`${decisions.length} unknown uploads were settled.`);
-    let remaining = 0;
-    for await (const _ of journal.reader.entriesIn('unknown')) remaining += 1;
+    const [first, second] = decisions;
+    const stored = first?.record?.id;
+    const end = stored === undefined ? 'the next run sends it again' : `recorded as uploaded, ${stored}`;
+    report.note(second ? `${decisions.length} unknown uploads were settled.` : `${first?.name}: ${end}.`);
+    const {length: remaining} = await allUnknown(journal.reader);
     const are = remaining === 1 ? 'is' : 'are';
     if (remaining > 0)
       report.note(`${remaining} ${are} still unknown: media journal list ${shellQuoted(file)}`);
