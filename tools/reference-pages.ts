@@ -30,7 +30,7 @@ const tablesOf = (
   },
   'docs/settings.md': {
     settings: {
-      headings: ['setting', 'overruled by', 'meaning'],
+      headings: ['setting', 'overridden by', 'meaning'],
       rows: settingsOf(data).map(([name, flag = '', variable = '', meaning = '']) => [
         name,
         [flag, variable].filter(other => other !== '').join(', '),

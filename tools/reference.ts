@@ -92,7 +92,10 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
   config_unusable: ['the settings file is damaged or unsafe', 'do as the message says'],
   state_unwritable: ['the journal of `--once` cannot be used', 'follow the hint, or use `--no-once`'],
   output_failed: ['standard output cannot be written', 'free space; run again with its journal'],
-  local_failure: ['a full disk, a port in use, or too little memory, for example', 'do as the message says'],
+  local_failure: [
+    'a problem of this machine, such as a full disk or a port in use',
+    'do as the message says',
+  ],
   record_mismatch: [
     '`--verify strict`: stored, but the record differs from the file',
     'look at it; it is not sent again',
@@ -183,9 +186,11 @@ export const environment: readonly Row[] = [
   ['`MEDIA_CLIENT_CERT`, `MEDIA_CLIENT_KEY`', 'your certificate and its private key, as PEM files'],
   ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key'],
   ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto`'],
-  ['`MEDIA_SERVE_HOST`, `MEDIA_SERVE_PORT`', 'where `media serve` listens'],
   ['`MEDIA_SERVE_KEY`, `MEDIA_SERVE_KEY_FILE`', 'the key for `media serve`, or its file'],
-  ['`MEDIA_SERVE_PUBLIC_URL`, `MEDIA_SERVE_SEED`, `MEDIA_SERVE_DATA_DIR`', 'options of `media serve`'],
+  [
+    '`MEDIA_SERVE_HOST`, `MEDIA_SERVE_PORT`, `MEDIA_SERVE_PUBLIC_URL`, `MEDIA_SERVE_SEED`, `MEDIA_SERVE_DATA_DIR`',
+    'options of `media serve`',
+  ],
   [
     '`MEDIA_SERVE_ALLOW_HOST`, `MEDIA_SERVE_ALLOW_ORIGIN`, `MEDIA_SERVE_FAULT`',
     'options of `media serve`; spaces separate values',

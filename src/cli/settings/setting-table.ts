@@ -69,8 +69,7 @@ const kinds = {
     parse: (value, {host}) => parsePath(value, host, checkPrivateKey),
   },
   'idempotency-keys': {
-    meaning:
-      'whether the service stores a repeated upload once: honoured (1), ignored (0) or declared (by it)',
+    meaning: 'whether the service stores a repeated upload once: honoured (1), ignored (0) or declared by it',
     isOfService: true,
     default: 'declared',
     variable: 'MEDIA_IDEMPOTENCY_KEYS',
