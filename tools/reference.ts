@@ -187,10 +187,8 @@ export const environment: readonly Row[] = [
   ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key'],
   ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto`'],
   ['`MEDIA_SERVE_KEY`, `MEDIA_SERVE_KEY_FILE`', 'the key for `media serve`, or its file'],
-  [
-    '`MEDIA_SERVE_HOST`, `MEDIA_SERVE_PORT`, `MEDIA_SERVE_PUBLIC_URL`, `MEDIA_SERVE_SEED`, `MEDIA_SERVE_DATA_DIR`',
-    'options of `media serve`',
-  ],
+  ['`MEDIA_SERVE_HOST`, `MEDIA_SERVE_PORT`', 'where `media serve` listens'],
+  ['`MEDIA_SERVE_PUBLIC_URL`, `MEDIA_SERVE_SEED`, `MEDIA_SERVE_DATA_DIR`', 'options of `media serve`'],
   [
     '`MEDIA_SERVE_ALLOW_HOST`, `MEDIA_SERVE_ALLOW_ORIGIN`, `MEDIA_SERVE_FAULT`',
     'options of `media serve`; spaces separate values',
