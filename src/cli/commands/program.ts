@@ -40,7 +40,7 @@ const commands: Record<string, (cli: Cli) => Command> = {
 export function buildProgram(cli: Cli): Command {
   const [first = ''] = cli.argv;
   const program = asRoot(new CliCommand('media', cli), cli)
-    .description('Upload images and videos: none is stored twice or lost without notice.')
+    .description('Upload images and videos, and get their URLs.')
     .usage('<command> [options]')
     .helpCommand('help [command]', helpDescription)
     .addHelpText('after', context => helpList(context, 'Topics of media help:', Object.entries(helpTopics)))
@@ -103,9 +103,9 @@ export function asRoot(program: CliCommand, cli: Cli): CliCommand {
       ),
     )
     .option('--base-url <url>', 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)')
-    .option('-q, --quiet', 'print only results and failures: no notes, no progress, no summary')
+    .option('-q, --quiet', 'print only results and failures, no warnings, progress or summary')
     .option('-v, --verbose', 'print each step')
-    .option('--no-progress', 'show no progress')
+    .option('--no-progress', 'do not show progress')
     .option('--cacert <file>', 'trust the certificate authorities in this PEM file')
     .option('--allow-http', 'allow http:// for services on other machines')
     .version(packageVersion(), '--version', 'print the version')

@@ -54,13 +54,13 @@ export interface OutcomeFacts {
   isOnce?: true;
   /** Its position among the inputs, from 0. */
   position: number;
-  /** The content type that it is sent as, or would be. */
+  /** The content type, as it is sent. */
   contentType?: string;
-  /** What there is to say about the file, in sentences. */
+  /** Warnings about the file, as sentences. */
   warning?: string;
-  /** Whether the file tells where it was taken, or no longer (`stripped`), if that was looked for. */
+  /** Whether the file contains its location: `present`, `none`, or `stripped` if it was sent without it. */
   geotags?: 'none' | 'stripped' | 'present';
-  /** What the record and the file both say, and was compared (`size`, `type`, `width`, `height`). */
+  /** What was compared with the record: `size`, `type`, `width`, `height`. */
   verified?: readonly string[];
   /** The size in bytes. */
   size?: number;

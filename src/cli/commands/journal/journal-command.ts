@@ -53,7 +53,7 @@ export function journalCommand(cli: Cli): CliCommand {
     .command('merge <file...>')
     .usage('[options] <file...> [-- <input...>]')
     .description(
-      'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1. Manifests, also both sides of a git conflict, are joined.',
+      'Merge journals into one if they record each input, and each one after --, exactly once; otherwise the exit status is 1. Manifests are joined, also the two sides of a git conflict.',
     )
     .requiredOption('-o, --output <file>', 'the journal or manifest to write')
     .addOptions([...selectionOptions(), typesOption()])

@@ -26,21 +26,21 @@ export function uploadCommand(cli: Cli): CliCommand {
     .description('Upload images and videos and print their records.')
     .argument('[input...]', 'files, directories (-r), patterns, standard input (-)')
     .optionsGroup('Inputs:')
-    .option('-r, --recursive', 'upload directories, with all that is in them')
+    .option('-r, --recursive', 'upload directories, with their subdirectories')
     .addOptions(selectionOptions())
-    .option('--clipboard', 'upload what is in the clipboard')
-    .option('--name <file>', 'name standard input or the clipboard')
-    .option('--shard <k/n>', 'part k of n of the inputs; auto asks the CI system')
+    .option('--clipboard', 'upload the picture or the files in the clipboard')
+    .option('--name <file>', 'the file name of standard input or the clipboard')
+    .option('--shard <k/n>', 'upload only part k of n; auto asks the CI system')
     .addOption(typesOption())
     .option('--content-type <type>', 'send every file as this image/* or video/* type')
     .addOption(geotagsOption())
     .optionsGroup('Output:')
     .addOption(
-      new Option('--format <format>', 'how to print').choices(formatNames).default(undefined, 'table'),
+      new Option('--format <format>', 'output format').choices(formatNames).default(undefined, 'table'),
     )
     .option('--json', "print the service's record of each file")
     .option('--ndjson', 'print a line of JSON per input, failures included')
-    .option('--template <text>', 'print this per file, such as "{file}\\t{url}\\n"')
+    .option('--template <text>', 'print this text per file, such as "{file}\\t{url}\\n"')
     .addOption(ciOption())
     .exclusive('--format', '--json', '--ndjson', '--template')
     .optionsGroup('Transfer:')
@@ -58,17 +58,17 @@ export function uploadCommand(cli: Cli): CliCommand {
         .default(undefined, 'none'),
     )
     .addOption(
-      new Option('--deadline <time>', 'end the run after this, such as 10m')
+      new Option('--deadline <time>', 'end the run after a time such as 10m')
         .argParser(parseDuration)
         .default(undefined, 'none'),
     )
     .addOption(
-      new Option('--timeout <time>', 'time without progress')
+      new Option('--timeout <time>', 'time to wait for progress')
         .argParser(parseDuration)
         .default(undefined, '1m, response 10m'),
     )
     .addOption(
-      new Option('--on-unknown <action>', 'files that may be stored already')
+      new Option('--on-unknown <action>', 'what to do if a file may be stored')
         .choices(['hold', 'retry'])
         .default(undefined, 'retry where the service honours Idempotency-Key, else hold'),
     )
@@ -79,10 +79,10 @@ export function uploadCommand(cli: Cli): CliCommand {
     )
     .optionsGroup('Memory:')
     .option('--once', 'skip what this machine has already uploaded')
-    .option('--manifest <file>', 'skip what this file records, add what is uploaded')
+    .option('--manifest <file>', 'skip what this file lists, add what is uploaded')
     .option('--check', 'send nothing; fail if the manifest is out of date')
-    .option('--prune', 'remove files that are gone from the manifest')
-    .option('--journal <file>', 'record uploads, and continue there next time')
+    .option('--prune', 'remove deleted files from the manifest')
+    .option('--journal <file>', 'record uploads in this file, to continue later')
     .option('--no-once', 'ignore the once setting of the profile')
     .examples(
       [
