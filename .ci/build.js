@@ -141,7 +141,14 @@ for (const file of Object.keys(replacements))
 
 const pages = 'src/embedded/pages/assets';
 const entryPoints = readdirSync(join(root, pages)).map(name => `${pages}/${name}`);
-await build({...shared, outdir: join(directory, 'assets'), entryPoints, loader: {'.svg': 'copy'}});
+const assets = await build({
+  ...shared,
+  bundle: true,
+  outdir: join(directory, 'assets'),
+  entryPoints,
+  loader: {'.svg': 'copy'},
+  metafile: true,
+});
 
 // Output that never changes, which bin/media.js prints without loading the program.
 const {run, systemHost} = require(resolve(root, directory, 'main.cjs'));
@@ -155,4 +162,7 @@ for (const name of ['version', 'help']) {
 const compiler = [require.resolve('typescript/bin/tsc'), '-p', 'src', '--outDir', directory, '--noCheck'];
 execFileSync(process.execPath, compiler, {cwd: root, stdio: ['ignore', 2, 2]});
 keepReachableTypes(join(root, directory));
-writeFileSync(join(root, directory, 'THIRD-PARTY-LICENSES.txt'), licenses(root, [main, library, ...parts]));
+writeFileSync(
+  join(root, directory, 'THIRD-PARTY-LICENSES.txt'),
+  licenses(root, [main, library, assets, ...parts]),
+);

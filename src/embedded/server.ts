@@ -3,7 +3,8 @@ import {respondTo} from './api/routes.ts';
 import {crossOriginHeaders, respondsToPreflight} from './exchange/cross-origin.ts';
 import {checkHost, type Exchange} from './exchange/http-exchange.ts';
 import {createHttpServer} from './exchange/http-server.ts';
-import {Refusal} from './exchange/refusal.ts';
+import {Refusal, reads} from './exchange/refusal.ts';
+import {respond} from './exchange/respond.ts';
 
 export function createRoutedServer(service: Service) {
   const {clock, pace, observer} = service;
@@ -13,7 +14,7 @@ export function createRoutedServer(service: Service) {
       'Media-Service-Id': service.store.identity,
       ...(service.idempotency && {'Accept-Idempotency-Key': '?1'}),
     },
-    handle: exchange => handle(exchange, service),
+    handle: exchange => handle(exchange, service).catch(error => showError(exchange, error)),
     onEnd: ({response, method, path, disturbance, received, sent}, elapsedMs) => {
       const faults = disturbance?.appliedFaults ?? [];
       observer.onRequest({
@@ -44,10 +45,20 @@ async function handle(exchange: Exchange, service: Service): Promise<void> {
 }
 
 /** Whether a request is for a page, its style sheet or its script. Other clients get the API's description at /. */
-function isForPage({path, method, request}: Exchange): boolean {
-  const isRead = method === 'GET' || method === 'HEAD';
-  if (path === '/' && isRead && /\btext\/html\b/i.test(request.headers.accept ?? '')) return true;
-  return /^\/(?:profile|media|assets|sign-out)(?:\/|$)/.test(path);
+function isForPage(exchange: Exchange): boolean {
+  const {path} = exchange;
+  return (path === '/' && readsHtml(exchange)) || /^\/(?:profile|media|assets|sign-out)(?:\/|$)/.test(path);
+}
+
+/** Shows an error as a page where a browser is to show it; throws it again for programs, which get an error record. */
+async function showError(exchange: Exchange, error: unknown): Promise<void> {
+  if (!readsHtml(exchange)) throw error;
+  respond(exchange, (await import('./pages/pages.ts')).errorPage(exchange, error));
+}
+
+/** Whether a request is one that a browser makes for a page. */
+function readsHtml({method, request}: Exchange): boolean {
+  return reads.includes(method) && /\btext\/html\b/i.test(request.headers.accept ?? '');
 }
 
 /** Without the data directory no key or file is known, which clients must not take for a fact about either. */
