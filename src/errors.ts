@@ -10,6 +10,7 @@ import {
   phrase,
   setting,
 } from './hint.ts';
+import {omitUndefined} from './lib/object.ts';
 import {systemCode, systemReason} from './lib/system-code.ts';
 
 type Trait =
@@ -96,7 +97,7 @@ const codes = {
   internal: [7],
 } as const satisfies Record<string, readonly [exitStatus: number, ...Trait[]]>;
 
-/** The exit status where several apply (docs/design/contract.md): the first of 7, 5, 4, 3, 6 and 1, else 0. */
+/** The exit status of a run with these statuses (docs/design/contract.md): the first of 7, 5, 4, 3, 6 and 1, else 0. */
 export function firstStatus(statuses: ReadonlySet<number>): number {
   return [7, 5, 4, 3, 6].find(status => statuses.has(status)) ?? (statuses.size > 0 ? 1 : 0);
 }
@@ -113,7 +114,7 @@ export const exitStatusOf = Object.fromEntries(errorCodes.map(code => [code, cod
   number
 >;
 
-/** Whether this holds for failures with the code. */
+/** Whether failures with this code have the trait. */
 export function hasTrait(code: ErrorCode, trait: Trait): boolean {
   return codes[code].some(one => one === trait);
 }
@@ -146,14 +147,12 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
 
   constructor(code: ErrorCode, message: Message, details: MediaErrorDetails<Advice> = {}) {
     const pages: string[] = [];
-    const page = (words: string) => pages[pages.push(words) - 1];
-    super(messageText(message, {page}), details.cause === undefined ? undefined : {cause: details.cause});
+    const {cause, hint, status, serviceCode} = details;
+    const text = messageText(message, {page: words => pages[pages.push(words) - 1]});
+    super(text, omitUndefined({cause}));
     this.code = code;
     this.#sentence = message;
-    if (details.hint !== undefined) this.hint = details.hint;
-    if (details.status !== undefined) this.status = details.status;
-    if (details.serviceCode !== undefined) this.serviceCode = details.serviceCode;
-    if (pages[0] !== undefined) this.words = pages[0];
+    Object.assign(this, omitUndefined({hint, status, serviceCode, words: pages[0]}));
   }
 
   /** The message as it was made, for another that contains it. */
@@ -188,12 +187,12 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
   }
 }
 
-/** A message with some of its facts written in another way, or left out. */
+/** A message as text; `changed`: facts to write in another way, or to leave out (undefined) with their clause. */
 export function messageText(message: Message, changed: Partial<Face['fact']> = {}): string {
   return hintText(message, {fact: {...facts, ...changed}} as Face) ?? '';
 }
 
-/** Words of a page as the end of a sentence. */
+/** The end of a sentence that quotes the words of a page; a full stop if there are none (''). */
 export function quoted(words: string): Message {
   return phrase`${words && phrase`: "${fact('page', words)}"`}.`;
 }
@@ -219,12 +218,12 @@ export class OwnFileError extends MediaError {
   }
 }
 
-/** Whether a proxy responded with a page in place of a tunnel: nothing is reached until someone has logged in. */
+/** Whether a proxy returned a page in place of a tunnel: no service can be reached until someone has logged in. */
 export function isPage({code, status = 0}: MediaError): boolean {
   return code === 'proxy_failed' && status >= 200 && status < 400;
 }
 
-/** Whether the service could not be reached: also by a proxy's 5xx, or a refusal before it was asked. */
+/** Whether the service could not be reached, which includes a proxy's 5xx, and a gateway that refuses unasked. */
 export function isUnreachable(error: MediaError): boolean {
   const {code, status = 0} = error;
   if (code === 'not_http') return status >= 400;
@@ -245,20 +244,16 @@ export function brokenRequestError(cause: unknown, host: string): MediaError {
     const advice = isForWasm
       ? 'It needs about 12 GB. Raise the limit with ulimit -v, or set: NODE_OPTIONS=--disable-wasm-trap-handler'
       : 'If it fails again, report it.';
-    return new MediaError('local_failure', `The request failed in this process: ${why}.`, {
-      hint: advice,
-      cause,
-    });
+    const sentence = `The request failed in this process: ${why}.`;
+    return new MediaError('local_failure', sentence, {hint: advice, cause});
   }
-  return problem === undefined
-    ? new MediaError('connection_lost', `The connection to ${host} broke.`, {cause})
-    : new MediaError('not_http', `${host} ${problem}.`, {
-        cause,
-        hint:
-          code === 'UND_ERR_HEADERS_OVERFLOW'
-            ? 'Ask its operator to send fewer header fields, such as cookies.'
-            : hint`Check the scheme, the host and the port of ${setting('baseUrl')}.`,
-      });
+  if (problem === undefined)
+    return new MediaError('connection_lost', `The connection to ${host} broke.`, {cause});
+  const advice =
+    code === 'UND_ERR_HEADERS_OVERFLOW'
+      ? 'Ask its operator to send fewer header fields, such as cookies.'
+      : hint`Check the scheme, the host and the port of ${setting('baseUrl')}.`;
+  return new MediaError('not_http', `${host} ${problem}.`, {hint: advice, cause});
 }
 
 /** What Node calls a certificate that it does not accept. */
@@ -283,7 +278,7 @@ function protocolProblem(error: Error & {code?: string; data?: string}): string 
   return why && `sent a response that is ${why}`;
 }
 
-/** What undici's parser says of a response that it cannot read. */
+/** What undici's parser says of a response that it cannot read; undefined for any other error. */
 export function syntaxError({name, message}: Error): string | undefined {
   if (name !== 'HTTPParserError') return undefined;
   return `not valid HTTP/1.1: ${/\((.*)\)$/.exec(message)?.[1] ?? message}`;
@@ -295,7 +290,7 @@ export function unlessBug(error: unknown): MediaError {
   throw error;
 }
 
-/** Throws if standard input, which can be read only once, is named (`-`) for several things. */
+/** Throws a usage error if several of the names are `-`, since standard input can be read only once. */
 export function refuseStdinTwice(names: readonly (string | undefined)[], hint: Hint): void {
   if (names.filter(name => name === '-').length > 1)
     throw new MediaError('usage', 'Standard input (-) was given twice, but can be read only once.', {hint});
@@ -308,8 +303,10 @@ export function systemError(code: ErrorCode, what: Message, cause: unknown, hint
 
 /** The error for a source without content: `Standard input was empty`. */
 export function emptyFileError(name: string, verb: 'is' | 'was'): MediaError {
-  const sentence = phrase`${fact('subject', name, verb)} empty: there is nothing to upload.`;
-  return new MediaError('empty_file', sentence);
+  return new MediaError(
+    'empty_file',
+    phrase`${fact('subject', name, verb)} empty: there is nothing to upload.`,
+  );
 }
 
 /** The error for a file whose content has changed before the last of its bytes were sent: `how`, in a clause. */
@@ -319,7 +316,7 @@ export function sourceChanged(name: string, how: string): MediaError {
   return new MediaError('source_changed', sentence, {hint});
 }
 
-/** The error for a call that found no file descriptor left; `orElse` continues the hint. */
+/** The error for a call that found no file descriptor left; `orElse`: another way, as a clause of the hint. */
 export function tooManyOpen(what: Message, cause: unknown, orElse: HintParts = []): MediaError {
   const details = {hint: hint`Raise the limit with ulimit -n${orElse}.`, cause};
   return new MediaError('too_many_open_files', phrase`${what}: too many files are open.`, details);

@@ -8,8 +8,10 @@ import {systemCode, undefinedIfThrows} from './lib/system-code.ts';
 /** The variables of ours that contain a secret. */
 export const secretVariables = ['MEDIA_API_KEY', 'MEDIA_CLIENT_KEY_PASSPHRASE'];
 
-/** The signals that end a run: SIGINT (130), SIGTERM (143), SIGHUP (129). */
-export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+/** The signals that end a run, by default with the exit statuses 130, 143 and 129. */
+export const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+export type EndSignal = (typeof endSignals)[number];
 
 /** Tells everything that waits or sends to stop, and why: the part of AbortSignal that is used here. */
 export interface StopSignal<Reason = unknown> {
@@ -138,10 +140,9 @@ export const systemClock: Clock = {
 /** Makes UUIDs. The first comes from the kernel: a small upload needs one, and node:crypto takes 12 ms to load. */
 function uuidSource(): () => string {
   let isFirst = true;
-  const kernels = () =>
-    undefinedIfThrows(() => readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim());
   return () => {
-    const uuid = isFirst ? kernels() : undefined;
+    const read = () => readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim();
+    const uuid = isFirst ? undefinedIfThrows(read) : undefined;
     isFirst = false;
     return uuid ?? randomUUID();
   };
@@ -149,15 +150,13 @@ function uuidSource(): () => string {
 
 /** See Host.nextTurn. */
 export function nextTurn(): Promise<void> {
-  return new Promise(resolve => {
-    setImmediate(resolve);
-  });
+  return new Promise(resolve => setImmediate(resolve));
 }
 
 /** GNU timeout signals a program, and then its group: within this time, that is one signal. */
 const repeatMs = 100;
-const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
+/** The system that this process runs on. */
 export function systemHost(): Host {
   return {
     // Node opens each stream when it is first used; a library that does not use them leaves them closed.
@@ -211,10 +210,11 @@ export function systemHost(): Host {
     uuid: uuidSource(),
     onEndSignal(listener) {
       let last: EndSignal | undefined;
-      let lastCount = 0;
+      let lastMs = 0;
       const listen = (signal: EndSignal) => {
-        const isRepeat = signal === last && systemClock.monotonic() - lastCount < repeatMs;
-        [last, lastCount] = [signal, systemClock.monotonic()];
+        const now = systemClock.monotonic();
+        const isRepeat = signal === last && now - lastMs < repeatMs;
+        [last, lastMs] = [signal, now];
         if (!isRepeat) listener(signal);
       };
       for (const signal of endSignals) process.on(signal, listen);
@@ -236,13 +236,13 @@ export function systemHost(): Host {
   };
 }
 
-/** A removed directory has no path, and a path that is not UTF-8 would name another directory if read as text. */
+/** See Host.cwd: `.` for a removed directory, and for a path that is not UTF-8, which would name another directory. */
 function workingDirectory(): string {
   const path = undefinedIfThrows(() => process.cwd());
   return path === undefined || path.includes('\ufffd') ? '.' : path;
 }
 
-/** See Host.isProcessAlive; the process of another user, which cannot be signalled, is alive, and a zombie is not. */
+/** See Host.isProcessAlive: true for another user's process, which must not be signalled (EPERM); false for a zombie. */
 function isProcessAlive(pid: number): boolean {
   if (statFields(pid)?.[0] === 'Z') return false;
   try {
@@ -253,14 +253,14 @@ function isProcessAlive(pid: number): boolean {
   }
 }
 
-/** Linux reports it for every process; on other systems, a process knows only its own. */
+/** See Host.processStart. Linux reports it for every process (field 22); elsewhere, a process knows only its own. */
 function processStart(pid: number): string | undefined {
   const fields = statFields(pid);
   if (fields !== undefined) return fields[19];
   return pid === process.pid ? String(performance.timeOrigin) : undefined;
 }
 
-/** The fields of proc_pid_stat(5) from the 3rd on. The 2nd is the program's name, with any characters. */
+/** The fields of proc_pid_stat(5) from the 3rd on, the state; the 2nd, the program's name, may contain anything. */
 function statFields(pid: number | 'self'): string[] | undefined {
   const stat = undefinedIfThrows(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -12,17 +12,15 @@ export {runProcess} from './process-end.ts';
 
 type Build = typeof buildProgram;
 
-/** Runs a command line. Resolves to its exit status, or to the signal to end by; all errors are caught here. */
-export async function run(argv: readonly string[], host: Host): Promise<ExitStatus> {
-  return runProgram(buildProgram, argv, host);
-}
-
-/** Runs one command line of `media-url`, in the same way. */
-export async function runMediaUrl(argv: readonly string[], host: Host): Promise<ExitStatus> {
-  return runProgram(buildMediaUrl, argv, host);
-}
-
-async function runProgram(build: Build, argv: readonly string[], host: Host): Promise<ExitStatus> {
+/**
+ * Runs a command line of the program that `build` declares. Resolves to its exit status, or to the signal to end by; all
+ * errors are caught here.
+ */
+export async function run(
+  argv: readonly string[],
+  host: Host,
+  build: Build = buildProgram,
+): Promise<ExitStatus> {
   const stdout = new Stdout(host.stdout);
   return new Promise(resolve => {
     const end = async (status: ExitStatus, signalPatienceMs: number) => {
@@ -40,6 +38,9 @@ async function runProgram(build: Build, argv: readonly string[], host: Host): Pr
   });
 }
 
+/** Runs a command line of `media-url`. */
+export const runMediaUrl = (argv: readonly string[], host: Host) => run(argv, host, buildMediaUrl);
+
 /** Resolves when the system has taken all of standard error, or after `ms` milliseconds if a reader is slow. */
 async function drainStderr({stderr, clock}: Host, ms: number): Promise<void> {
   if (stderr.writableLength === 0) return;
@@ -52,6 +53,7 @@ async function drainStderr({stderr, clock}: Host, ms: number): Promise<void> {
   });
 }
 
+/** Parses the command line and runs its command. Resolves to its exit status; rejects with what ended it. */
 async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
   const program = build(cli);
   noteOptions(program, cli.optionsRead);
@@ -69,15 +71,12 @@ async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
   return cli.status;
 }
 
+/** Reports an error, and returns its exit status. The options may be what is wrong, so the words are read for them. */
 function fail(error: unknown, argv: readonly string[], host: Host): number {
   const failure = asMediaError(error);
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const isJson = /^--(format[=\n])?(nd)?json$/m.test(words.join('\n'));
-  const report = reportFor(
-    host,
-    {verbose: words.includes('--verbose') || words.includes('-v')},
-    isJson ? 'json' : undefined,
-  );
-  report.failure(failure);
+  const verbose = words.includes('--verbose') || words.includes('-v');
+  reportFor(host, {verbose}, isJson ? 'json' : undefined).failure(failure);
   return exitStatusOf[failure.code];
 }
