@@ -1,15 +1,4 @@
-import {
-  type Face,
-  fact,
-  facts,
-  type Hint,
-  type HintParts,
-  hint,
-  hintText,
-  type Message,
-  phrase,
-  setting,
-} from './hint.ts';
+import {type Face, fact, facts, type Hint, hint, hintText, type Message, phrase, setting} from './hint.ts';
 import {omitUndefined} from './lib/object.ts';
 import {systemCode, systemReason} from './lib/system-code.ts';
 
@@ -105,7 +94,6 @@ export function firstStatus(statuses: ReadonlySet<number>): number {
 /** A stable name for what went wrong; listed in docs/errors.md, relied on by scripts. */
 export type ErrorCode = keyof typeof codes;
 
-/** Every error code. */
 export const errorCodes = Object.freeze(Object.keys(codes)) as readonly ErrorCode[];
 
 /** The exit status of each. */
@@ -127,7 +115,6 @@ export function isOfRun(code: ErrorCode): boolean {
 export interface MediaErrorDetails<Advice extends Hint = Hint> {
   /** What to type or do next, as one sentence or command. */
   hint?: Advice | undefined;
-  /** The HTTP status of the response, if there was one. */
   status?: number | undefined;
   /** The `code` of the service's error record; the interface does not document its meaning. */
   serviceCode?: number | undefined;
@@ -166,16 +153,10 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
   }
 
   /** The same failure with another sentence or hint. */
-  reword<Other extends Hint = never>({
-    message = this.#sentence,
-    hint,
-  }: {
-    message?: Message;
-    hint?: Other | undefined;
-  }): MediaError<Advice | Other> {
+  reword<Other extends Hint = never>(changed: {message?: Message; hint?: Other | undefined}) {
     const {code, status, serviceCode, cause} = this;
-    const details = {hint: hint ?? this.hint, status, serviceCode, cause};
-    return new MediaError<Advice | Other>(code, message, details);
+    const details = {hint: changed.hint ?? this.hint, status, serviceCode, cause};
+    return new MediaError<Advice | Other>(code, changed.message ?? this.#sentence, details);
   }
 
   /** The same failure, and its causes, with their hints in the words of a face. */
@@ -230,10 +211,7 @@ export function isUnreachable(error: MediaError): boolean {
   return hasTrait(code, 'unreachable') || isPage(error) || (code === 'proxy_failed' && status >= 500);
 }
 
-/**
- * The error for a request that failed by its connection, or in this process, such as undici's parser, which is
- * WebAssembly. `judge.ts` decides whether the upload may be stored, whatever the code is.
- */
+/** The error for a request that its connection or this process broke; judge() decides whether a file may be stored. */
 export function brokenRequestError(cause: unknown, host: string): MediaError {
   if (cause instanceof MediaError) return cause;
   const code = systemCode(cause) ?? '';
@@ -317,7 +295,7 @@ export function sourceChanged(name: string, how: string): MediaError {
 }
 
 /** The error for a call that found no file descriptor left; `orElse`: another way, as a clause of the hint. */
-export function tooManyOpen(what: Message, cause: unknown, orElse: HintParts = []): MediaError {
+export function tooManyOpen(what: Message, cause: unknown, orElse: Hint = ''): MediaError {
   const details = {hint: hint`Raise the limit with ulimit -n${orElse}.`, cause};
   return new MediaError('too_many_open_files', phrase`${what}: too many files are open.`, details);
 }

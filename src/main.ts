@@ -10,17 +10,8 @@ import type {Host} from './host.ts';
 export {systemHost} from './host.ts';
 export {runProcess} from './process-end.ts';
 
-type Build = typeof buildProgram;
-
-/**
- * Runs a command line of the program that `build` declares. Resolves to its exit status, or to the signal to end by; all
- * errors are caught here.
- */
-export async function run(
-  argv: readonly string[],
-  host: Host,
-  build: Build = buildProgram,
-): Promise<ExitStatus> {
+/** Runs a command line. Resolves to its exit status, or to the signal to end by; all errors are caught here. */
+export async function run(argv: readonly string[], host: Host, build = buildProgram): Promise<ExitStatus> {
   const stdout = new Stdout(host.stdout);
   return new Promise(resolve => {
     const end = async (status: ExitStatus, signalPatienceMs: number) => {
@@ -54,7 +45,7 @@ async function drainStderr({stderr, clock}: Host, ms: number): Promise<void> {
 }
 
 /** Parses the command line and runs its command. Resolves to its exit status; rejects with what ended it. */
-async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
+async function execute(build: typeof buildProgram, cli: Cli): Promise<ExitStatus> {
   const program = build(cli);
   noteOptions(program, cli.optionsRead);
   try {

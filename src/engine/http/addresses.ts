@@ -21,6 +21,7 @@ interface Round extends Pick<ConnectionOptions, 'clock' | 'lookup'> {
 export async function connectToHost(name: string, port: number, round: Round): Promise<Socket> {
   const {families, lookup, stop} = round;
   const family = isIP(name);
+  // A lookup may refuse an address, so it gets every name.
   const isKnown = family !== 0 && lookup === undefined;
   const found = isKnown ? [{address: name, family}] : await lookUp(name, round);
   stop.throwIfAborted();
@@ -36,6 +37,7 @@ export async function connectToHost(name: string, port: number, round: Round): P
   return reached.socket;
 }
 
+/** The addresses of a host, from the lookup of the round, or from the system's. */
 function lookUp(name: string, {trace, lookup = lookUpByNode}: Round): Promise<LookupAddress[]> {
   return new Promise((resolve, reject) => {
     lookup(name, {all: true, hints: ADDRCONFIG}, (error, found) => {
@@ -50,12 +52,8 @@ function lookUp(name: string, {trace, lookup = lookUpByNode}: Round): Promise<Lo
 }
 
 /** Tries the addresses in turn, 250 ms apart: the first to connect wins. Stays pending once the round is stopped. */
-function firstOf(
-  left: LookupAddress[],
-  port: number,
-  {clock, trace, stop}: Round,
-): Promise<{socket: Socket; family: number}> {
-  return new Promise((resolve, reject) => {
+function firstOf(left: LookupAddress[], port: number, {clock, trace, stop}: Round) {
+  return new Promise<{socket: Socket; family: number}>((resolve, reject) => {
     const failures: Error[] = [];
     /** The attempts that go on, and where each leads. */
     const attempts = new Map<Socket, string>();
@@ -86,8 +84,7 @@ function firstOf(
         end();
         resolve({socket: socket.setKeepAlive(true, 60_000), family});
       });
-      // The listener stays as long as the socket, so that a later error is not thrown; once it is open, others handle
-      // it.
+      // The listener stays, so that a later error is not thrown; once the socket is open, others handle its errors.
       socket.on('error', error => {
         ended(socket, `: ${systemReason(error)}`);
         failures.push(error);

@@ -14,9 +14,8 @@ import {openSocket} from './open-socket.ts';
 import {forwarderFor, type NamedProxy, notOfProxy, proxyAuthorization} from './proxy.ts';
 
 /**
- * How long an idle connection may be reused, in milliseconds. This is less than any server waits: if a server closes a
- * connection just as it is reused, the outcome of the request is unknown. After such a pause, a new connection costs
- * little.
+ * How long an idle connection may be reused, in ms: less than any server keeps it, since a request that meets its close
+ * has an unknown outcome. After such a pause, a new connection costs little.
  */
 const idleMs = 500;
 
@@ -146,10 +145,7 @@ export class Connection {
 
 type Done = (error?: Error | null) => void;
 
-/**
- * Lets what a socket has received be read before a failed write ends it. A service that refuses an upload early and
- * closes sends its response first, but Node destroys a socket as soon as a write fails.
- */
+/** Node destroys a socket once a write fails: this lets an early refusal that has arrived be read before. */
 function readBeforeWritesFail(socket: Socket): void {
   const write = socket._write.bind(socket);
   const writev = socket._writev?.bind(socket);

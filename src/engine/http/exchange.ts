@@ -75,6 +75,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     else if (body !== undefined && this.#content instanceof Uint8Array) this.#sendWhole(body, controller);
   }
 
+  /** Ends the request with the signal's reason: its socket, or the opening of that if undici has not begun yet. */
   #abort(): void {
     const reason: unknown = this.#request.signal?.reason;
     const error = reason instanceof Error ? reason : new Error('The request was aborted.', {cause: reason});
@@ -93,13 +94,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   /** undici asks for the first chunk when a socket is connected; each `yield` writes one to the socket. */
-  async *#sending(
-    body: Body,
-    content: Exclude<Body['content'], Uint8Array>,
-  ): AsyncGenerator<Uint8Array, void> {
+  async *#sending(body: Body, chunksFor: (wire: SocketWire) => AsyncIterable<Uint8Array>) {
     const wire = this.#wire;
     let length = 0;
-    for await (const chunk of content(wire)) {
+    for await (const chunk of chunksFor(wire)) {
       // An early refusal is read before a write finds the connection closed and loses it.
       await nextTurn();
       if (this.#head !== undefined) {
@@ -115,7 +113,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#opener.trace?.phase('sent', `${length} bytes`);
   }
 
-  /** Nothing else can run between this call and the write of the last bytes. */
+  /** Tells the body that its last bytes leave: nothing else can run between this call and their write. */
   #release(body: Body): void {
     const wire = this.#wire;
     if (!wire.isOpen) throw closedError('The connection ended before the whole body was sent.');

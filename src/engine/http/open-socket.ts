@@ -9,10 +9,7 @@ import {closedError, describeConnectError, describeUnasked} from './connection-e
 import type {ConnectionOptions, HttpTrace} from './connection-options.ts';
 import {describePage, openTunnel, proxyFor} from './proxy.ts';
 
-/**
- * Opens a connection (TCP, CONNECT for https through a proxy, TLS) on which nothing has come, to the proxy for http;
- * rejects with a MediaError or the signal's reason.
- */
+/** Opens a connection (TCP, tunnel, TLS) on which nothing came; rejects with a MediaError or the signal's reason. */
 export async function openSocket(
   origin: URL,
   options: ConnectionOptions,

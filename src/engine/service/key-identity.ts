@@ -6,7 +6,6 @@ import type {ServiceClient} from './client.ts';
 import {honoursKeysIn} from './record.ts';
 import {type Refused, refusalIn} from './uploader.ts';
 
-/** The service's verdict on a key. */
 export type KeyVerdict =
   | {status: 'accepted'; honoursIdempotencyKeys: boolean}
   /** 401: the service does not know the key. */

@@ -8,7 +8,6 @@ import type {HttpResponse} from '../http/http.ts';
 // The shapes of the service's responses (docs/design/interface.md). The interface does not say which fields are always
 // present, so each is optional and nullable; unknown fields and enumeration values are kept.
 
-/** A URL of a file. */
 export interface MediaUrl {
   /** Open enumeration; PUBLIC occurs. */
   variant?: string | null;
@@ -18,7 +17,6 @@ export interface MediaUrl {
 
 /** A media record. `duration` and `size` have no documented unit and are shown as the service sends them. */
 export interface MediaRecord {
-  /** The media ID. */
   id?: string | null;
   /** Open enumeration; IMAGE occurs. */
   type?: string | null;

@@ -24,7 +24,6 @@ interface BatchState {
 
 /** Takes a file through its transfer: open, decide its type, look it up; attempt, judge and record until it ends. */
 export class FileTransfer {
-  readonly #position: number;
   readonly #source: Source;
   readonly #options: TransferOptions;
   readonly #batch: BatchState;
@@ -39,7 +38,6 @@ export class FileTransfer {
   #stripped: Stripped | undefined;
 
   constructor(position: number, source: Source, options: TransferOptions, batch: BatchState) {
-    this.#position = position;
     this.#source = source;
     this.#options = options;
     this.#batch = batch;
@@ -73,6 +71,10 @@ export class FileTransfer {
     return pending;
   }
 
+  get #position(): number {
+    return this.#outcome.facts.position;
+  }
+
   /** Opens the source; again after an error that another try may not meet. */
   async #open(): Promise<OpenSource> {
     for (;;) {
@@ -95,8 +97,7 @@ export class FileTransfer {
     const path = (await journal?.manifest?.keyOf(this.#source, opened)) ?? relativePath;
     const transformRule = geotags === 'strip' ? geotagTransform : undefined;
     const input = {path, size: opened.size, stat: opened.stat, typeRule, transformRule};
-    // With --verify, the record is compared with the content type, which is not decided yet: the file is looked up
-    // later.
+    // `verify` compares the record with the content type, which is decided first: then the file is looked up later.
     const known =
       verify === undefined ? await this.#lookUp(since => journal?.lookUpUnchanged(input, since)) : undefined;
     if (known !== undefined) {

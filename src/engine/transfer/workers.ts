@@ -86,9 +86,8 @@ export async function* mapConcurrently<Item, Result>(
 }
 
 /**
- * Limits how many files are in progress once the process has run out of file descriptors. A file that gets none yields:
- * it closes what it has opened, and begins again when another one has ended. Each file that ends raises the limit a
- * little.
+ * Limits the files in progress once the process has no file descriptors left. A file that gets none yields: it closes
+ * what it has opened, and begins again when another has ended. Each that ends raises the limit a little.
  */
 export class Descriptors {
   #inProgress = 0;
@@ -97,7 +96,7 @@ export class Descriptors {
   #hasCompany = false;
   readonly #waiting: (() => void)[] = [];
 
-  /** Runs `work` when there is room; again, for as long as it resolves to undefined because it yielded. */
+  /** Runs `work` when there is room; again while it resolves to undefined, because it yielded its descriptor. */
   async use<Result>(work: () => Promise<Result | undefined>): Promise<Result> {
     for (;;) {
       while (this.#inProgress >= Math.floor(this.#most))

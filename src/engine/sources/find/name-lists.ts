@@ -29,10 +29,7 @@ async function openList(file: string, {cwd, files}: ListContext): Promise<Readab
  * can contain. Lines may end in CR LF; empty names are skipped. Something that is not a list of names is a usage error,
  * in which `label` names the list.
  */
-export async function* readNames(
-  list: AsyncIterable<Buffer | string>,
-  label: string,
-): AsyncGenerator<ByteName> {
+export async function* readNames(list: AsyncIterable<Buffer | string>, label: string) {
   let rest = '';
   let isFirst = true;
   let separator: '\n' | '\0' | undefined;
@@ -80,7 +77,6 @@ function notAListError(label: string, why: string, hint = 'Write one name per li
 export interface ListContext {
   cwd: string;
   files: FileSystem;
-  /** Opens standard input. */
   stdin: () => Readable;
   /** Aborts reading a list. */
   signal?: StopSignal<Error>;

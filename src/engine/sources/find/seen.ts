@@ -17,11 +17,8 @@ export interface NamedFile {
   target?: string;
 }
 
-/** Tells whether a file was seen before, by its real path, or will be found under its own name. Hard links differ. */
-export function seenIn(
-  cwd: string,
-  fileSystem: FileSystem,
-): (file: NamedFile, source: Source) => Promise<boolean> {
+/** Tells whether a file is a repeat: seen by its real path, or a link to a file of the same walk. Hard links differ. */
+export function seenIn(cwd: string, fileSystem: FileSystem) {
   /** For each file, by its path, whether it is certainly sent (1); otherwise its bytes decide (0). */
   const files = new CompactMap();
   const hiddenFiles = new CompactMap();
@@ -37,7 +34,7 @@ export function seenIn(
       directory = {name: parent, real: await realPathOrName(parent || '/', fileSystem)};
     return `${directory.real === '/' ? '' : directory.real}${absolute.slice(slash)}`;
   };
-  return async (file, source) => {
+  return async (file: NamedFile, source: Source): Promise<boolean> => {
     if (source.found?.isHidden) return hiddenFiles.set(await realPathOf(file), 1) !== undefined;
     const isSent = source.found === undefined || (await source.found.isNamedMedia());
     if (file.target !== undefined) {
@@ -67,7 +64,7 @@ async function isMedia(source: Source): Promise<boolean> {
   }
 }
 
+/** The path without links; a file that does not exist or cannot be reached is identified by its name. */
 async function realPathOrName(absolute: ByteName, files: FileSystem): Promise<ByteName> {
-  // A file that does not exist or cannot be reached is identified by its name only.
   return realPath(absolute, files).catch(() => normalizeName(absolute));
 }

@@ -1,6 +1,7 @@
 import {hash} from 'node:crypto';
 import {MediaError} from '../../../errors.ts';
 import {hint, option} from '../../../hint.ts';
+import type {Host} from '../../../host.ts';
 import {own} from '../../../lib/object.ts';
 import type {Source} from '../open/source.ts';
 
@@ -44,7 +45,7 @@ export async function* ownShare(sources: AsyncIterable<Source>, shard: Shard): A
   for await (const source of sources) if (inShard(source, shard)) yield source;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Host['env'];
 
 /** The variables of a job engine; without `total`, MEDIA_SHARD_COUNT is required. */
 interface JobEngine {
@@ -78,21 +79,18 @@ interface Finding {
  * agree, if set. A usage error if there is no engine or a contradiction: a wrong guess would lose files.
  */
 export function autoShard(env: Environment): Shard {
-  const findings = [slurmShard(env), ...jobEngines.map(engine => engineShard(engine, env))].filter(
-    finding => finding !== undefined,
-  );
+  const engines = jobEngines.map(engine => engineShard(engine, env));
+  const findings = [slurmShard(env), ...engines].filter(finding => finding !== undefined);
   // An engine with a single job may run within another engine that splits the work.
   const splitting = findings.filter(({shard}) => shard.count > 1);
   const [first, ...others] = splitting.length > 0 ? splitting : findings;
   if (first === undefined) throw noJobEngineError();
-  const other = others.find(({shard}) => describe(shard) !== describe(first.shard));
-  if (other !== undefined)
-    throw shardError(
-      `${first.engine} says ${describe(first.shard)}, but ${other.engine} ${describe(other.shard)}`,
-    );
+  const other = others.find(({shard}) => shardText(shard) !== shardText(first.shard));
+  const fact = `${first.engine} says ${shardText(first.shard)}, but`;
+  if (other !== undefined) throw shardError(`${fact} ${other.engine} ${shardText(other.shard)}`);
   const count = readNumber(env, countVariable);
   if (count !== undefined && count !== first.shard.count)
-    throw shardError(`${first.engine} says ${describe(first.shard)}, but ${countVariable} is ${count}`);
+    throw shardError(`${fact} ${countVariable} is ${count}`);
   return first.shard;
 }
 
@@ -118,9 +116,7 @@ function engineShard(engine: JobEngine, env: Environment): Finding | undefined {
 function slurmShard(env: Environment): Finding | undefined {
   const id = readNumber(env, 'SLURM_ARRAY_TASK_ID');
   if (id === undefined) return undefined;
-  const [least, most, count] = ['MIN', 'MAX', 'COUNT'].map(part =>
-    readNumber(env, `SLURM_ARRAY_TASK_${part}`),
-  );
+  const [least, most, count] = ['MIN', 'MAX', 'COUNT'].map(one => readNumber(env, `SLURM_ARRAY_TASK_${one}`));
   if (least === undefined || most === undefined || count === undefined)
     throw shardError('SLURM_ARRAY_TASK_ID is set, but not SLURM_ARRAY_TASK_MIN, _MAX and _COUNT');
   const step = readNumber(env, 'SLURM_ARRAY_TASK_STEP') || 1;
@@ -146,7 +142,8 @@ function readNumber(env: Environment, variable: string): number | undefined {
   return Number(value);
 }
 
-function describe({index, count}: Shard): string {
+/** A shard as it is typed: `3/16`. */
+function shardText({index, count}: Shard): string {
   return `${index}/${count}`;
 }
 

@@ -3,17 +3,19 @@ import {resolveUserPath} from '../../../lib/files/typed-path.ts';
 import type {Source} from '../open/source.ts';
 import type {InputContext, InputRequest} from './expand.ts';
 
-/** Whether the inputs can be read again; a list from a pipe cannot. */
+/** Whether the inputs can be read twice: first to survey them. A list from a pipe or standard input cannot. */
 export async function isRepeatable(
   {filesFrom = []}: InputRequest,
-  {cwd, files}: Pick<InputContext, 'cwd' | 'files'>,
-): Promise<boolean> {
-  for (const list of filesFrom) {
-    const stats =
-      list === '-' ? undefined : await files.stat(resolveUserPath(cwd, list)).catch(() => undefined);
-    if (!stats?.isFile()) return false;
-  }
-  return true;
+  context: Pick<InputContext, 'cwd' | 'files'>,
+) {
+  const {cwd, files} = context;
+  const isFile = (list: string) =>
+    files.stat(resolveUserPath(cwd, list)).then(
+      stats => stats.isFile(),
+      () => false,
+    );
+  const isStored = await Promise.all(filesFrom.map(list => list !== '-' && isFile(list)));
+  return !isStored.includes(false);
 }
 
 /** A few at a time: one would wait behind the reads of files being sent, and all at once would hold those up. */
@@ -26,7 +28,7 @@ export async function survey(
   signal: StopSignal,
 ): Promise<boolean> {
   let sizes: (number | Promise<number>)[] = [];
-  const tell = async () => {
+  const report = async () => {
     for (const bytes of await Promise.all(sizes)) onFile(bytes);
     sizes = [];
     await nextTurn();
@@ -35,8 +37,8 @@ export async function survey(
     if (signal.aborted) return false;
     if (source.found?.isHidden || (await source.found?.isNamedMedia()) === false) continue;
     sizes.push(source.measure?.() ?? 0);
-    if (sizes.length >= measuredAtATime) await tell();
+    if (sizes.length >= measuredAtATime) await report();
   }
-  await tell();
+  await report();
   return true;
 }

@@ -57,11 +57,13 @@ export class OpenFile implements OpenSource {
     return bytes;
   }
 
+  /** All of the content; shorter than the size if the file was cut short meanwhile. */
   async #whole(): Promise<Uint8Array> {
     this.#content ??= await this.#readAt(0, Buffer.allocUnsafeSlow(this.size));
     return this.#content;
   }
 
+  /** Fills the buffer from the file; returns the part that was filled, all of it unless the file ends before. */
   async #readAt(position: number, buffer: Uint8Array): Promise<Uint8Array> {
     let filled = 0;
     try {
@@ -149,6 +151,7 @@ export class OpenFile implements OpenSource {
     return this.#samples.areIn((position, length) => this.#readAgain(position, length));
   }
 
+  /** The SHA-256 of the content as it is now, in hex. */
   #hash(onRead: () => void = () => {}): Promise<string> {
     const read = (position: number, length: number) => {
       onRead();
@@ -157,7 +160,7 @@ export class OpenFile implements OpenSource {
     return largeHash({size: this.size, read}, undefined);
   }
 
-  /** If the file is closed meanwhile, the read is abandoned: its descriptor may then belong to another file. */
+  /** Reads from the disk for a comparison. Throws once the file is closed: another file may have its descriptor. */
   #readAgain(position: number, length: number): Promise<Uint8Array> {
     if (this.#isClosed) throw new Error('The file was closed.');
     return this.#readAt(position, Buffer.allocUnsafeSlow(length));
@@ -194,7 +197,7 @@ interface Run {
 /** Reads this many bytes at a position; fewer only at the end of the file. */
 type ReadBytes = (position: number, length: number) => Promise<Uint8Array>;
 
-/** The bytes of a sample, at the start of each read: a checksum of everything would slow down uploads. */
+/** A sample is all of a short read, and the start of a longer one: checksums of everything would slow down uploads. */
 const wholeRead = 16 * 1024;
 const sampleBytes = 1024;
 

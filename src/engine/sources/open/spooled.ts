@@ -47,6 +47,7 @@ async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<
   }
 }
 
+/** Writes the stream to an open file until its end; rejects at once when the signal is aborted. */
 async function copy(options: SpoolOptions, fd: number, signal: StopSignal<Error>): Promise<void> {
   signal.throwIfAborted();
   const stream = options.stream();
@@ -79,6 +80,7 @@ async function openNameless({temporaryDirectory, files}: SpoolOptions) {
   }
 }
 
+/** The error for a stream that the temporary directory does not take. */
 function cannotSpool({what, temporaryDirectory}: SpoolOptions, error: unknown): MediaError {
   const sentence = phrase`${fact('subject', what, 'could')} not be stored in ${temporaryDirectory}`;
   return systemError('local_failure', sentence, error, 'Set TMPDIR to a directory with enough space.');

@@ -54,12 +54,12 @@ export async function openBody(options: BodyOptions, watcher: BodyWatcher): Prom
   return bodyOf(options, watcher, small);
 }
 
-/** The body of an attempt. Its last chunk waits until no refusal came, the source is unchanged, the journal knows. */
+/** The body of an attempt; `small`: all of it, read already. Its last chunk waits as awaitRelease() says. */
 function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent | undefined): Body {
   const {source, entry, transformed} = options;
   const sha256 = entry?.sha256;
   const bytes = small && (transformed?.(small.bytes, 0) ?? small.bytes);
-  /** Whether all of it is sent with the head, as if it waits for nothing. */
+  /** Whether all of it is sent with the head, as it is where it waits for nothing or only for the journal. */
   let isWhole = bytes !== undefined && entry === undefined;
   const failed = (error: unknown): never => {
     watcher.failed(error);
@@ -74,7 +74,7 @@ function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent 
   };
   return {
     length: source.size,
-    content: bytes !== undefined && isWhole ? bytes : wire => chunksIn(options, watcher, small, wire),
+    content: bytes !== undefined && isWhole ? bytes : wire => chunksIn(options, watcher, wire, small),
     // A small file that waits only for its commit is sent with the head, too, if the connection is open already.
     whole:
       bytes !== undefined && entry !== undefined && sha256 !== undefined
@@ -92,13 +92,8 @@ function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent 
   };
 }
 
-/** The chunks as they may be sent: within the rate limit, hashed if needed, the last one after hold(). */
-async function* chunksIn(
-  options: BodyOptions,
-  watcher: BodyWatcher,
-  small: SmallContent | undefined,
-  wire: Wire,
-): AsyncGenerator<Uint8Array> {
+/** The chunks as they may be sent: within the rate limit, hashed if needed, the last one after awaitRelease(). */
+async function* chunksIn(options: BodyOptions, watcher: BodyWatcher, wire: Wire, small?: SmallContent) {
   const {source, clock, rateLimit, entry, isHashed = entry !== undefined, transformed} = options;
   const pace = new ChunkPace(rateLimit?.chunkBytes);
   const digest = !isHashed || entry?.sha256 !== undefined ? undefined : createHash('sha256');
@@ -114,7 +109,7 @@ async function* chunksIn(
       }
       digest?.update(chunk);
       if (sent + chunk.length === source.size)
-        await hold(options, watcher, wire, entry?.sha256 ?? digest?.digest('hex'));
+        await awaitRelease(options, watcher, wire, entry?.sha256 ?? digest?.digest('hex'));
       const start = clock.monotonic();
       watcher.began('sending');
       yield transformed?.(chunk, sent) ?? chunk;
@@ -128,13 +123,12 @@ async function* chunksIn(
   }
 }
 
-/** Resolves when the last chunk may be sent: the pause is over, the source is unchanged, and the commit is durable. */
-async function hold(
-  {source, clock, entry}: BodyOptions,
-  watcher: BodyWatcher,
-  wire: Wire,
-  sha256: string | undefined,
-): Promise<void> {
+/**
+ * Resolves when the last chunk may be sent: the service had time to refuse, the source is unchanged, and the commit is
+ * durable, which comes last: a file looks unknown after a commit without a release. `sha256`: of the source, if hashed.
+ */
+async function awaitRelease(options: BodyOptions, watcher: BodyWatcher, wire: Wire, sha256?: string) {
+  const {source, clock, entry} = options;
   const {signal} = watcher;
   const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
   if (pauseMs > 0) await clock.sleep(pauseMs, signal);

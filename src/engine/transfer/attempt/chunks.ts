@@ -22,7 +22,7 @@ export class ChunkPace {
     this.chunkBytes = fixedBytes ?? smallestChunk;
   }
 
-  /** Adapts the size to the time that the last chunk took. */
+  /** Adapts the size to how long the last chunk of this many bytes took to leave. */
   learn(bytes: number, elapsedMs: number): void {
     if (this.#isFixed) return;
     this.#sent += bytes;
@@ -93,12 +93,10 @@ function takeMemory(bytes: number): Uint8Array {
 
 /** The error for a file that ended before its size; it says how the file changed, if that is visible. */
 export async function cutShortError(source: OpenSource): Promise<unknown> {
+  const sentence = 'The file ended before its size: it changed while it was being uploaded.';
+  const error = new MediaError('source_changed', sentence);
   return source.verify().then(
-    () =>
-      new MediaError(
-        'source_changed',
-        'The file ended before its size: it changed while it was being uploaded.',
-      ),
-    (error: unknown) => error,
+    () => error,
+    (visible: unknown) => visible,
   );
 }

@@ -2,7 +2,7 @@ import {isPage, isUnreachable, type MediaError} from '../../../errors.ts';
 import {isRetryableRefusal, type Refused, type Unreadable} from '../../service/uploader.ts';
 
 /** How far an attempt got; before `released`, the request cannot take effect (interface, 4.1, rule 1). */
-export type Phase = 'opening' | 'connecting' | 'held' | 'released';
+export type Phase = 'opening' | 'connecting' | 'sending' | 'released';
 
 /** Why an attempt failed. */
 export type Failure =
@@ -64,7 +64,7 @@ export function judge(phase: Phase, failure: Failure, circumstances: Circumstanc
   const isReleased = phase === 'released';
   switch (failure.kind) {
     case 'error':
-      return judgeError(isReleased, failure.error, circumstances);
+      return judgeError(isReleased, failure.error, circumstances.waitsForNetwork);
     case 'refused':
       return judgeRefusal(isReleased, failure, circumstances);
     case 'premature':
@@ -79,11 +79,7 @@ export function judge(phase: Phase, failure: Failure, circumstances: Circumstanc
 }
 
 /** What an error with its own message means. Only a failure in this process can leave the file unknown. */
-function judgeError(
-  isReleased: boolean,
-  error: MediaError,
-  {waitsForNetwork}: Circumstances,
-): FailureVerdict {
+function judgeError(isReleased: boolean, error: MediaError, waitsForNetwork = false): FailureVerdict {
   const {code} = error;
   if (code === 'local_failure' && isReleased) return {...unknown, overload: undefined};
   if (code === 'local_failure' || (isPage(error) && !waitsForNetwork)) return {...fail, abortScope: 'always'};
@@ -101,6 +97,7 @@ function judgeRefusal(
   const {status, retryAfter} = refusal;
   const isOwn = isOfService(refusal);
   const refused = {...fail, availability: 'refused'} as const;
+  // No file can be sent with an unknown key; 403 and 404 may be about one file only, unless no response came before.
   if (status === 401) return {...refused, abortScope: 'always'};
   if (status === 403 || status === 404) return {...refused, abortScope: 'if-first'};
   const askedMs = retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, now);

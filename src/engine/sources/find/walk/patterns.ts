@@ -11,10 +11,7 @@ export type Matcher = (path: string) => boolean;
 const longestPattern = 4096;
 const mostSpelled = 200_000;
 
-/**
- * Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}` and `{1..3}`; a backslash escapes the character after it. `dot`:
- * whether stars, `?` and classes match a leading dot. A pattern that is empty or means nothing is a usage error.
- */
+/** Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}`, `{1..3}`, `\`. `dot`: wildcards match a leading dot. */
 export function compilePattern(pattern: string, {dot}: {dot: boolean}): Matcher {
   const regExp = compile(pattern, segments => pathSource(segments, dot));
   return path => path === pattern || regExp.test(path);
@@ -141,9 +138,8 @@ function literal(character: string): string {
 }
 
 /**
- * Runs with any number of steps between them. Each matches a fixed number of steps, so that it may end where it first
- * fits: what is left for the next star is most. Without that, the time would grow with the power of the number of
- * stars.
+ * Runs with any number of steps between them. Each matches a fixed number of steps, so it may end where it first fits;
+ * otherwise the time would grow with the power of the number of stars.
  */
 function withStars([first = '', ...others]: readonly string[], step: string): string {
   const last = others.pop();
@@ -156,8 +152,8 @@ function withStars([first = '', ...others]: readonly string[], step: string): st
 export type Filters = Omit<WalkRules, 'hides'>;
 
 /**
- * Compiles the patterns of --exclude. A pattern without a slash matches the last part of a path, one with a slash the
- * whole path, and one that ends in a slash a directory; with a directory, everything in it is excluded.
+ * Compiles the patterns of --exclude: without a slash, of the last part of a path; with one at its end, of a directory.
+ * With a directory, everything in it is excluded.
  */
 export function compileFilters(exclude: readonly string[]): Filters {
   const rules = exclude.map(compileRule);
