@@ -281,10 +281,8 @@ export function systemError(code: ErrorCode, what: Message, cause: unknown, hint
 
 /** The error for a source without content: `Standard input was empty`. */
 export function emptyFileError(name: string, verb: 'is' | 'was'): MediaError {
-  return new MediaError(
-    'empty_file',
-    phrase`${fact('subject', name, verb)} empty: there is nothing to upload.`,
-  );
+  const subject = fact('subject', name, verb);
+  return new MediaError('empty_file', phrase`${subject} empty: there is nothing to upload.`);
 }
 
 /** The error for a file whose content has changed before the last of its bytes were sent: `how`, in a clause. */

@@ -6,10 +6,9 @@ type Bare<Key extends string> = {[Name in Key]: []};
 /** What hints refer to, with its values. Each face (the command line, the library) has its own words for it. */
 export type References = {
   option: Bare<
-    | ('allowHttp' | 'certificateAuthorities' | 'concurrency' | 'journal' | 'recursive' | 'retries')
-    | ('manifest' | 'name')
-    | ('retryMaxWait' | 'timeout' | 'once' | 'profile' | 'filesFrom' | 'output')
-    | ('frontMatter' | 'noOnce' | 'outDir' | 'root')
+    | ('allowHttp' | 'certificateAuthorities' | 'concurrency' | 'filesFrom' | 'frontMatter' | 'journal')
+    | ('manifest' | 'name' | 'noOnce' | 'once' | 'outDir' | 'output' | 'profile' | 'recursive' | 'retries')
+    | ('retryMaxWait' | 'root' | 'timeout')
   > & {
     baseUrl: [url: string, allowHttp: boolean];
     contentType: [type?: string];

@@ -57,6 +57,7 @@ export const systemClock: Clock = {
   // performance.now() would load another module.
   monotonic: () => Number(process.hrtime.bigint()) / 1e6,
   idle: () => performance.eventLoopUtilization().idle,
+  // setTimeout() takes no longer times.
   after(ms, action) {
     if (ms <= longestTimerMs) {
       const timer = setTimeout(action, ms);
@@ -103,9 +104,6 @@ function uuidSource(): () => string {
 export function nextTurn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve));
 }
-
-/** GNU timeout signals a program, and then its group: within this time, that is one signal. */
-const repeatMs = 100;
 
 /** The system that this process runs on; what it does not report is undefined. */
 export function systemHost() {
@@ -197,7 +195,8 @@ export function systemHost() {
       let lastMs = 0;
       const listen = (signal: EndSignal) => {
         const now = systemClock.monotonic();
-        const isRepeat = signal === last && now - lastMs < repeatMs;
+        // GNU timeout signals a program, and then its group: within 100 ms, that is one signal.
+        const isRepeat = signal === last && now - lastMs < 100;
         [last, lastMs] = [signal, now];
         if (!isRepeat) listener(signal);
       };

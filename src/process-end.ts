@@ -35,9 +35,8 @@ function endBySignal(signal: EndSignal, blocking: readonly number[]): void {
 }
 
 /**
- * Ends with this status. Node waits for calls on its other threads first, and a name lookup without a response takes 10
- * s or more, so this replaces the process by another program that exits at once. Node can do that from version 22.15
- * on, and not on Windows, where the call throws.
+ * Ends with this status. Node would wait for calls on other threads, and a name lookup may take 10 s or more, so
+ * another program that exits at once replaces the process. Node has that from version 22.15 on; on Windows, it throws.
  */
 function end(status: number, blocking: readonly number[]): void {
   const isCalling = process.getActiveResourcesInfo().some(name => /^(GetAddrInfo|FS)Req/.test(name));

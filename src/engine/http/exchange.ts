@@ -53,6 +53,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     request.signal?.addEventListener('abort', this.#onAbort);
   }
 
+  /** The open connection that the request is written to. */
   get #wire(): SocketWire {
     const wire = this.#opener.wire();
     if (wire === undefined) throw new Error('A body was requested before its connection was open.');
@@ -120,8 +121,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     body.release?.(wire);
   }
 
+  /** Called by undici for the head of each response, interim ones (1xx) included. */
   onResponseStart(_controller: unknown, status: number, headers: HeaderFields): void {
-    // This is an interim response.
     if (status < 200) return;
     this.#head = {status, headers: joinHeaders(headers)};
     this.#opener.trace?.phase('first byte', `${status} to ${this.#request.method} ${this.#request.path}`);

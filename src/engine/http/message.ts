@@ -20,17 +20,10 @@ export interface Body {
    * the one before has left the process, so that its memory may be reused. Throwing drops the request.
    */
   readonly content: Uint8Array | ((wire: Wire) => AsyncIterable<Uint8Array>);
-  /** The same, if it may be sent at once on a connection that is already open. */
-  readonly whole?: WholeBody | undefined;
+  /** All bytes, to be sent at once if a connection is open, once `ready` resolves; if that rejects, nothing is sent. */
+  readonly whole?: {readonly bytes: Uint8Array; ready(): Promise<void>} | undefined;
   /** Called once, right before the last bytes of the body, unless a response has begun; throwing drops the request. */
   release?(wire: Wire): void;
-}
-
-/** A body whose bytes are all in memory. */
-export interface WholeBody {
-  readonly bytes: Uint8Array;
-  /** Resolves when they may be sent. Rejecting drops the request, of which nothing was sent. */
-  ready(): Promise<void>;
 }
 
 /** The connection, as far as a body may know it. */

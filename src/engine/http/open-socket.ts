@@ -27,6 +27,7 @@ export async function openSocket(
   const proxyVariable = () => (peer === origin ? undefined : proxy?.variable);
   let socket: Socket | undefined;
   let cancel = () => {};
+  /** Waits for one step (TCP, CONNECT or TLS), each of which has its own time limit. */
   const step = async (work: Promise<Socket>): Promise<Socket> => {
     const timedOut = () => Object.assign(new Error('the time limit has passed'), {code: 'ETIMEDOUT'});
     cancel = clock.after(connectTimeoutMs, () => stop.abort(timedOut()));

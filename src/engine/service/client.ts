@@ -147,6 +147,7 @@ export class ServiceClient implements Uploader {
     }
   }
 
+  /** Closes these connections, and forgets them. */
   async #end(connections: readonly Connection[]): Promise<void> {
     for (const connection of connections) this.#connections.delete(connection);
     await Promise.all(connections.map(connection => connection.destroy()));
@@ -168,6 +169,7 @@ export class ServiceClient implements Uploader {
   }
 }
 
+/** Where files are posted to, below the path of the base URL. */
 export function uploadUrl(baseUrl: URL): URL {
   const url = new URL(baseUrl);
   // Not `new URL(path, base)`: a path that begins with two slashes would name another host.

@@ -48,13 +48,9 @@ export interface ReceivedRecord {
   serviceId?: string;
 }
 
-const stringOrSpace = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
-
-const decoder = new TextDecoder();
-
 /** A body as text, without a byte order mark (RFC 8259, section 8.1). */
 export function bodyText(body: Uint8Array): string {
-  return decoder.decode(body);
+  return new TextDecoder().decode(body);
 }
 
 /** Why a text is not a media record; completes the sentence "the response was ...". */
@@ -73,7 +69,7 @@ export function parseRecord(text: string): ReceivedRecord | {problem: RecordProb
 
 /** The JSON text on one line, without white space between tokens and otherwise unchanged. */
 export function compactJson(text: string): string {
-  return /\s/.test(text) ? text.replace(stringOrSpace, '$1') : text;
+  return /\s/.test(text) ? text.replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1') : text;
 }
 
 /** Parses an error record; undefined for other responses: front ends send HTML, text or nothing. */

@@ -27,6 +27,7 @@ export function uploadBatch(
   stop.addEventListener('abort', onStop, {once: true});
   if (stop.aborted) onStop();
   let count = 0;
+  /** Takes one source to its result; `position`: its place among all inputs. */
   const transfer = async (source: Source): Promise<PendingResult<Outcome | LeftOut>> => {
     const position = count++;
     const end = batchAbort.reason ?? stop.reason;
@@ -46,7 +47,7 @@ export function uploadBatch(
   );
 }
 
-/** Adds how the record differs: as a warning, or with a strict `verify` as a failure; without `verify`, only its size. */
+/** Adds how the record differs: as a warning, or a failure if `verify` is strict; without `verify`, only its size. */
 function withComparison(outcome: Outcome | LeftOut, {verify, observer}: TransferOptions): Outcome | LeftOut {
   if (outcome.status === 'left out') return outcome;
   const {verified, error} = (verify && comparisonOf(outcome)) ?? {};

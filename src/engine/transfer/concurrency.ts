@@ -123,7 +123,7 @@ export class AdaptiveConcurrency {
     if (this.#round.files >= this.#roundLength * Math.max(initialLimit, this.#limit)) this.#endRound();
   }
 
-  /** How many files make a round, in parts of the limit: few in slow start, then more, so that chance decides little. */
+  /** How many files make a round, in parts of the limit: few in slow start, then more, to measure more exactly. */
   get #roundLength(): number {
     if (this.#isSlowStart) return 0.75;
     return this.#trial === undefined ? this.#pause : firstPause;

@@ -24,6 +24,7 @@ interface BatchState {
 
 /** Takes a file through its transfer: open, decide its type, look it up; attempt, judge and record until it ends. */
 export class FileTransfer {
+  readonly #position: number;
   readonly #source: Source;
   readonly #options: TransferOptions;
   readonly #batch: BatchState;
@@ -38,6 +39,7 @@ export class FileTransfer {
   #stripped: Stripped | undefined;
 
   constructor(position: number, source: Source, options: TransferOptions, batch: BatchState) {
+    this.#position = position;
     this.#source = source;
     this.#options = options;
     this.#batch = batch;
@@ -69,10 +71,6 @@ export class FileTransfer {
       await opened?.close();
     }
     return pending;
-  }
-
-  get #position(): number {
-    return this.#outcome.facts.position;
   }
 
   /** Opens the source; again after an error that another try may not meet. */
@@ -190,6 +188,7 @@ export class FileTransfer {
     return result;
   }
 
+  /** The outcome of a file that this run has stored. */
   #stored({received}: Stored): PendingResult<Outcome> {
     this.#batch.pacing.report(this.#position, {availability: 'stored'});
     this.#retries.refund();

@@ -40,12 +40,11 @@ export async function applyGeotags(
   return undefined;
 }
 
-function unstrippableError(name: string, error: UnstrippableError): MediaError {
-  const sentence = phrase`${fact('subject', name)} is not sent: it may hold a location that cannot be removed, in ${error.place}.`;
-  return new MediaError('geotags_unstrippable', sentence, {
-    hint: 'Export it without its location, and upload that.',
-    cause: error,
-  });
+/** The error for a file whose location may not be removed completely. */
+function unstrippableError(name: string, cause: UnstrippableError): MediaError {
+  const sentence = phrase`${fact('subject', name)} is not sent: it may hold a location that cannot be removed, in ${cause.place}.`;
+  const hint = 'Export it without its location, and upload that.';
+  return new MediaError('geotags_unstrippable', sentence, {hint, cause});
 }
 
 /** The warning that earlier uploads of the same file still show its location. */

@@ -47,7 +47,7 @@ export class Outage {
   #probes = 0;
   /** When the first suspect failed, on the monotonic clock. */
   #since = 0;
-  #end: MediaError | undefined;
+  #endError: MediaError | undefined;
 
   constructor(options: OutageOptions) {
     this.#options = options;
@@ -61,13 +61,13 @@ export class Outage {
   /** Call when nothing more is sent for a file. */
   finish(file: number): void {
     this.#underWay.delete(file);
-    if (this.#scout === file || this.#sending.has(file)) this.ended(file, 'neither');
+    if (this.#scout === file || this.#sending.has(file)) this.report(file, 'neither');
   }
 
   /** Ends all waiting, since the run ends. If a deadline ends the wait for the service, the error names the service. */
   abandon(why?: MediaError): void {
     if (this.#isClosed && why?.code === 'deadline_exceeded' && !this.#runStop.aborted)
-      this.#end = this.#error(why.message, why.hint);
+      this.#endError = this.#error(why.message, why.hint);
     this.#runStop.abort(new Error('The run ends.'));
     this.#pause.abort(undefined);
     this.#wakeAll();
@@ -79,7 +79,7 @@ export class Outage {
       for (;;) {
         await this.#options.pause(this.#runStop);
         this.#runStop.throwIfAborted();
-        if (this.#mayGo) break;
+        if (this.#maySend) break;
         this.#scout ??= file;
         if (this.#scout !== file) await new Promise<void>(wake => this.#waiting.push({file, wake}));
         else if ((await this.#isBack()) && this.#scout === file) break;
@@ -88,11 +88,11 @@ export class Outage {
     } catch (error) {
       if (!this.#runStop.aborted) throw error;
     }
-    return this.#end;
+    return this.#endError;
   }
 
   /** Call with the result of an attempt. Returns whether the next attempt is no retry: the service is away for all. */
-  ended(file: number, availability: Availability, failure?: Failure): boolean {
+  report(file: number, availability: Availability, failure?: Failure): boolean {
     const wasAlone = this.#scout === file;
     this.#sending.delete(file);
     if (availability === 'away') this.#suspect(file, wasAlone, failure);
@@ -104,7 +104,7 @@ export class Outage {
   }
 
   /** Whether a file may be sent. With a suspect, only as many at a time as may become unknown before sending stops. */
-  get #mayGo(): boolean {
+  get #maySend(): boolean {
     if (this.#isClosed) return false;
     const most = Math.max(mostSuspects, this.#options.concurrency.limit);
     return this.#suspects.size === 0 || this.#suspects.size + this.#sending.size < most;
@@ -145,7 +145,7 @@ export class Outage {
     this.#probes += 1;
     await clock.sleep(Math.max(0, waitMs), this.#pause).catch(() => {});
     this.#runStop.throwIfAborted();
-    if (this.#mayGo) return false;
+    if (this.#maySend) return false;
     const why = await uploader.probeAvailability?.(this.#runStop);
     this.#runStop.throwIfAborted();
     if (why !== undefined) {
@@ -162,8 +162,8 @@ export class Outage {
   #giveUpInTime(why: string): void {
     if (this.#awayMs < this.#options.retryMaxWaitMs || this.#runStop.aborted) return;
     const advice = hint`Try again when it is back${hint`, or wait longer for it with ${option('retryMaxWait')}`}.`;
-    this.#end = this.#error(why, advice);
-    this.#options.abort.abort(this.#end);
+    this.#endError = this.#error(why, advice);
+    this.#options.abort.abort(this.#endError);
   }
 
   /** The error for files that are not sent; `why`: what the service last did, as a sentence. */

@@ -1,5 +1,6 @@
 import {hasTrait, MediaError, unlessBug} from '../../errors.ts';
 import {command, fact, type Hint, hint, phrase, setting} from '../../hint.ts';
+import {omitUndefined} from '../../lib/object.ts';
 import {Stop} from '../../lib/stop.ts';
 import type {PriorUpload, UploadLog} from '../journal/journal.ts';
 import type {ReceivedRecord} from '../service/record.ts';
@@ -41,9 +42,8 @@ export class OutcomeBuilder {
   #isStarted = false;
 
   constructor(position: number, source: Source, options: TransferOptions, batchAbort: BatchAbort) {
-    const {name, nameBytes, isOnce} = source;
-    const named = {file: name, ...(nameBytes && {nameBytes}), ...(isOnce && {isOnce})};
-    this.facts = {...named, position, attempts: 0, elapsedMs: 0};
+    const {name: file, nameBytes, isOnce} = source;
+    this.facts = omitUndefined({file, nameBytes, isOnce, position, attempts: 0, elapsedMs: 0});
     this.#source = source;
     this.#options = options;
     this.#batchAbort = batchAbort;
@@ -88,12 +88,12 @@ export class OutcomeBuilder {
 
   /** The outcome of a file that is not stored, or whose outcome is unknown. */
   failed(status: 'failed' | 'unknown', error: MediaError): PendingResult<Outcome> {
-    return this.#ended({...this.#described(), status, error});
+    return this.#finish({...this.#factsNow(), status, error});
   }
 
   /** The file passed the checks of a dry run. */
   checked(): PendingResult<Outcome> {
-    return this.#ended({...this.#described(), status: 'checked'});
+    return this.#finish({...this.#factsNow(), status: 'checked'});
   }
 
   /** The outcome of a file that an earlier run stored (`skipped`), or may have stored. */
@@ -102,22 +102,22 @@ export class OutcomeBuilder {
     if (this.#options.geotags === 'strip')
       this.facts.geotags = known.entry.transform === undefined ? 'none' : 'stripped';
     if (known.sha256 !== undefined) this.facts.sha256 = known.sha256;
-    return this.#ended({...this.#described(), status: 'skipped', ...storedFacts(known.received)});
+    return this.#finish({...this.#factsNow(), status: 'skipped', ...storedFacts(known.received)});
   }
 
   /** The service stored the file; its `result` is known when the journal has recorded it. */
   stored(received: ReceivedRecord, entry: UploadLog | undefined): PendingResult<Outcome> {
     const {json, serviceId} = received;
     if (entry?.contentSha256 !== undefined) this.facts.sha256 = entry.contentSha256;
-    const outcome = {...this.#described(), status: 'uploaded', ...storedFacts(received)} as const;
-    if (entry === undefined) return this.#ended(outcome);
+    const outcome = {...this.#factsNow(), status: 'uploaded', ...storedFacts(received)} as const;
+    if (entry === undefined) return this.#finish(outcome);
     this.#batchAbort.learn(outcome);
     const recording = entry.recordStored(json, serviceId, error => this.#batchAbort.abort(error));
-    return {result: this.#recorded(outcome, recording, entry.idempotencyKey)};
+    return {result: this.#afterRecording(outcome, recording, entry.idempotencyKey)};
   }
 
   /** The outcome once `recording` has ended. If that fails, the file counts as uploaded, but nothing more is sent. */
-  async #recorded(outcome: Outcome & {status: 'uploaded'}, recording: Promise<void>, key: string) {
+  async #afterRecording(outcome: Outcome & {status: 'uploaded'}, recording: Promise<void>, key: string) {
     let unrecorded: MediaError | undefined;
     try {
       await recording;
@@ -127,11 +127,11 @@ export class OutcomeBuilder {
     }
     this.#options.observer.finished(outcome.position);
     if (unrecorded === undefined) return outcome;
-    return {...outcome, unrecorded: this.#unrecorded(unrecorded, key)};
+    return {...outcome, unrecorded: this.#unrecordedError(unrecorded, key)};
   }
 
   /** The error for a file that is stored although its journal could not record it. */
-  #unrecorded(error: MediaError, key: string): MediaError {
+  #unrecordedError(error: MediaError, key: string): MediaError {
     const path = this.#options.journal?.reader.displayPath ?? '';
     const message = phrase`${fact('subject', this.#source.name)} is stored, but the journal does not record it: ${error.sentence}`;
     const settle = command('settle', '. If the next run reports it as unknown', path, key);
@@ -152,14 +152,14 @@ export class OutcomeBuilder {
   }
 
   /** Reports the end of the file to the batch and the observer; the result waits for nothing more. */
-  #ended(outcome: Outcome): PendingResult<Outcome> {
+  #finish(outcome: Outcome): PendingResult<Outcome> {
     this.#batchAbort.learn(outcome);
     this.#options.observer.finished(outcome.position);
     return {result: Promise.resolve(outcome)};
   }
 
   /** The facts with the time that the file has taken so far, which this call sets. */
-  #described(): OutcomeFacts {
+  #factsNow(): OutcomeFacts {
     this.facts.elapsedMs = Math.round(this.#options.clock.monotonic() - this.#start);
     return this.facts;
   }

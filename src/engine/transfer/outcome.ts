@@ -97,6 +97,7 @@ export function comparisonOf(outcome: Outcome): {verified: string[]; error?: Med
   const {file: name, size, contentType, dimensions: {width, height} = {}, record} = outcome;
   const verified: string[] = [];
   const found: string[] = [];
+  /** Compares a field with the file, unless either does not know it. */
   const compare = (what: string, stored: unknown, here: number | string | null | undefined) => {
     if (here == null || typeof stored !== typeof here) return;
     verified.push(what);

@@ -76,7 +76,7 @@ export class Pacing {
       this.#refusalsInARow += 1;
     }
     this.#release(file, availability === 'stored' ? 'stored' : overload);
-    return this.#outage.ended(file, availability, failure);
+    return this.#outage.report(file, availability, failure);
   }
 
   /** Call when nothing more is sent for a file, also after report(), which has released its slot already. */
@@ -90,6 +90,7 @@ export class Pacing {
     this.#outage.abandon(why);
   }
 
+  /** Gives back the file's slot, if it has one: the second call for an attempt does nothing. */
   #release(file: number, result: AttemptResult): void {
     const release = this.#slots.get(file);
     this.#slots.delete(file);

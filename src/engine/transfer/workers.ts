@@ -29,11 +29,13 @@ export async function* mapConcurrently<Item, Result>(
   const changed = () => {
     for (const goOn of waiting.splice(0)) goOn();
   };
+  /** Ends the work at the first failure. */
   const fail = (error: unknown) => {
     failures.push(error);
     hasEnded = true;
     changed();
   };
+  /** Works on an item; never rejects. */
   const workOn = async (item: Item) => {
     active += 1;
     try {
@@ -48,6 +50,7 @@ export async function* mapConcurrently<Item, Result>(
     changed();
   };
   const isFull = () => Math.max(active, results.length) >= concurrency.limit;
+  /** Begins work on each item when there is room; resolves when no more are read. */
   const read = async () => {
     if (isOver()) return;
     for await (const item of items) {

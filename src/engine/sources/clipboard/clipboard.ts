@@ -17,8 +17,6 @@ export type ClipboardContent = {files: string[]; warning?: string} | {picture: B
 /** How long a program may take: it waits for the program of the picture, and on macOS for the user's permission. */
 const timeLimitMs = 30_000;
 
-const largestPicture = 512 * 1024 * 1024;
-
 /** Reads the files or the picture in the clipboard; `clipboard_empty` without either, else `clipboard_unusable`. */
 export async function readClipboard(host: Host, stop?: StopSignal): Promise<ClipboardContent> {
   for (const program of clipboardPrograms(host)) {
@@ -32,15 +30,10 @@ export async function readClipboard(host: Host, stop?: StopSignal): Promise<Clip
 
 /** A copied picture as a source. */
 export function pictureSource({picture, name}: {picture: Buffer; name: string}, host: Host): Source {
+  const {files} = host;
   const stream = () => Readable.from([picture]);
-  const temporaryDirectory = host.temporaryDirectory();
-  return spooledSource({
-    what: 'The picture in the clipboard',
-    name,
-    stream,
-    temporaryDirectory,
-    files: host.files,
-  });
+  const what = 'The picture in the clipboard';
+  return spooledSource({what, name, stream, temporaryDirectory: host.temporaryDirectory(), files});
 }
 
 /** What is in the clipboard, of which the program offers these formats; `outputOf` runs a command of the program. */
@@ -73,7 +66,7 @@ async function outputOf(command: ClipboardCommand, host: Host, nothing?: RegExp,
     cwd: dirname(host.nodePath()),
     timeoutMs: timeLimitMs,
     stop,
-    longestOutput: largestPicture,
+    longestOutput: 512 * 1024 * 1024,
   });
   stop?.throwIfAborted();
   if (end.kind === 'timeout')
@@ -126,11 +119,10 @@ function emptyClipboardError(hint = 'Copy a picture, or a file in a file manager
   return new MediaError('clipboard_empty', 'The clipboard contains no picture.', {hint});
 }
 
+/** The error for a clipboard that cannot be read; `why`: the end of the sentence. */
 function unusableClipboardError(why: string, cause?: unknown): MediaError {
-  return new MediaError('clipboard_unusable', `The clipboard could not be read: ${why}.`, {
-    hint: 'Save the picture as a file, and upload that.',
-    cause,
-  });
+  const hint = 'Save the picture as a file, and upload that.';
+  return new MediaError('clipboard_unusable', `The clipboard could not be read: ${why}.`, {hint, cause});
 }
 
 /** The error where no program for the clipboard is installed. */

@@ -50,22 +50,17 @@ const x11: ClipboardProgram = {
   nothing: /target \S+ not available/i,
 };
 
-const appleScript = (script: string): ClipboardCommand => ({
-  program: 'osascript',
-  parameters: ['-e', script],
-});
+const osascript = (script: string): ClipboardCommand => ({program: 'osascript', parameters: ['-e', script]});
+
+const macPath = 'POSIX path of (the clipboard as «class furl»)';
+const macPicture = 'the clipboard as «class PNGf»';
 
 /** Files come first: the Finder also offers the icon of a copied file. AppleScript turns every picture into PNG. */
 const macOS: ClipboardProgram = {
-  formats: appleScript('clipboard info'),
+  formats: osascript('clipboard info'),
   files: [/^\xabclass furl\xbb$/],
   pictures: [/^\xabclass PNGf\xbb$/, /^(TIFF|JPEG|GIF) picture$/],
-  read: format =>
-    appleScript(
-      format.includes('furl')
-        ? 'POSIX path of (the clipboard as «class furl»)'
-        : 'the clipboard as «class PNGf»',
-    ),
+  read: format => osascript(format.includes('furl') ? macPath : macPicture),
   nothing: /-1700/,
 };
 

@@ -167,10 +167,7 @@ async function checkInput(input: Input): Promise<void> {
   if (first.at(-1)?.done) throw input.nothing(first.length > 1);
 }
 
-/**
- * The items of an iterator, until a signal interrupts the run, when the next one is not waited for: a disk may hang. A
- * deadline does not end it, since the items that are left are reported.
- */
+/** The items, until a signal (not a deadline) interrupts the run: the next is not waited for, since a disk may hang. */
 export function interruptible<Item>(items: AsyncIterable<Item>, signal: StopSignal<Error>) {
   const interruption = new Stop<Error>();
   const onStop = () => {

@@ -106,6 +106,7 @@ export class Lists {
     return this.#read(stream, file === '-' ? 'Standard input' : file);
   }
 
+  /** The names in an open list; the error of a list that breaks off is no usage error: the file may be fine. */
   async *#read(stream: Readable, label: string): AsyncGenerator<ByteName> {
     try {
       yield* readNames(stream, label);
@@ -115,6 +116,7 @@ export class Lists {
     }
   }
 
+  /** Closes all lists, also those that were not read to their end. */
   close(): void {
     this.#context.signal?.removeEventListener('abort', this.#abort);
     for (const stream of this.#streams) stream.destroy();

@@ -69,6 +69,7 @@ export class Finder {
     }
   }
 
+  /** Standard input, under the name that was given for it (without its directories) or `-`. */
   #stdin(): Source {
     const {stdin, temporaryDirectory, files, stdinName} = this.#options;
     const name = stdinName === undefined ? '-' : basename(stdinName);

@@ -24,6 +24,7 @@ export function seenIn(cwd: string, fileSystem: FileSystem) {
   const hiddenFiles = new CompactMap();
   /** The last directory, since a walk asks about the files of a directory in sequence. */
   let directory: {name: ByteName; real: ByteName} | undefined;
+  /** The real path of a file, or its absolute path if that cannot be found out. */
   const realPathOf = async ({name, isPlain}: NamedFile): Promise<ByteName> => {
     const absolute = resolveName(cwd, name);
     if (!isPlain) return realPathOrName(absolute, fileSystem);

@@ -9,13 +9,11 @@ export async function isRepeatable(
   context: Pick<InputContext, 'cwd' | 'files'>,
 ) {
   const {cwd, files} = context;
-  const isFile = (list: string) =>
-    files.stat(resolveUserPath(cwd, list)).then(
-      stats => stats.isFile(),
-      () => false,
-    );
-  const isStored = await Promise.all(filesFrom.map(list => list !== '-' && isFile(list)));
-  return !isStored.includes(false);
+  for (const list of filesFrom) {
+    const stats = await files.stat(resolveUserPath(cwd, list)).catch(() => undefined);
+    if (list === '-' || !stats?.isFile()) return false;
+  }
+  return true;
 }
 
 /** A few at a time: one would wait behind the reads of files being sent, and all at once would hold those up. */
@@ -28,6 +26,7 @@ export async function survey(
   signal: StopSignal,
 ): Promise<boolean> {
   let sizes: (number | Promise<number>)[] = [];
+  /** Reports the sizes measured so far, and lets other work go on. */
   const report = async () => {
     for (const bytes of await Promise.all(sizes)) onFile(bytes);
     sizes = [];

@@ -25,6 +25,7 @@ export interface DiskFileParts {
 /** A file that is open for reading. Each call is made on this thread if it cannot block, otherwise on another. */
 export type DiskFile = ReturnType<typeof diskFile>;
 
+/** Makes a DiskFile of an open descriptor, which it closes. */
 export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, signal}: DiskFileParts) {
   const waitFor = <Result>(call: Promise<Result>) => unlessStopped(call, signal);
   const isInline = isLocal && isPathReal;
@@ -110,7 +111,7 @@ export class SlowCalls {
   }
 
   /** Counts a file that was opened on another thread. */
-  openedElsewhere(): void {
+  countOpening(): void {
     this.#careful -= 1;
   }
 }

@@ -88,7 +88,7 @@ export class Disk {
       isLink = true;
       return this.files.asyncFs.open(path, readOnly);
     });
-    this.#calls.openedElsewhere();
+    this.#calls.countOpening();
     try {
       if (!isLink && this.#isInLocalDirectory(path))
         return this.fileOf(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
@@ -107,7 +107,7 @@ export class Disk {
   /** The size of a file, links followed, found on another thread; learns about its disk as #openElsewhere() does. */
   async #sizeElsewhere(path: FilePath): Promise<number> {
     const stats = await this.files.lstat(path);
-    this.#calls.openedElsewhere();
+    this.#calls.countOpening();
     if (stats.isSymbolicLink()) return (await this.files.stat(path)).size;
     await this.#learn(path, BigInt(stats.dev), await this.#isReal(path));
     return stats.size;

@@ -65,7 +65,7 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
     if (!file.opened.isFile()) throw notAFileError(name, file.opened);
     await admit?.(file);
     if (file.opened.size === 0n) throw emptyFileError(name, 'is');
-    return new OpenFile(name, file, {path});
+    return new OpenFile(name, file, path);
   } catch (error) {
     await file.close();
     throw error;

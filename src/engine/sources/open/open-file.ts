@@ -28,11 +28,7 @@ export class OpenFile implements OpenSource {
   #isClosed = false;
 
   /** `path`: where the file can be opened again, if anywhere; `afterClose` is called when the file has been closed. */
-  constructor(
-    name: string,
-    file: DiskFile,
-    {path, afterClose}: {path?: FilePath; afterClose?: () => Promise<void>},
-  ) {
+  constructor(name: string, file: DiskFile, path?: FilePath, afterClose?: () => Promise<void>) {
     this.path = path;
     this.#afterClose = afterClose;
     this.size = Number(file.opened.size);
@@ -166,6 +162,7 @@ export class OpenFile implements OpenSource {
     return this.#readAt(position, Buffer.allocUnsafeSlow(length));
   }
 
+  /** The error for what failed while the file was read or compared. */
   #readError(error: unknown): MediaError {
     if (error instanceof MediaError) return error;
     return systemError('file_unreadable', phrase`${fact('subject', this.#name, 'could')} not be read`, error);
@@ -175,6 +172,7 @@ export class OpenFile implements OpenSource {
     return sourceChanged(this.#name, 'it was rewritten');
   }
 
+  /** Closes the file; a comparison that still goes on then fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#file.close();
@@ -205,6 +203,7 @@ const sampleBytes = 1024;
 export class ReadSamples {
   readonly #runs: Run[] = [];
 
+  /** Adds a read: to the run before if it follows that at the same length, so that a run needs no more memory. */
   add(position: number, bytes: Uint8Array): void {
     const {length} = bytes;
     const sample = bytes.subarray(0, sampleLength(length));

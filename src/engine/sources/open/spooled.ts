@@ -38,7 +38,8 @@ async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<
     await copy(options, fd, signal);
     const stats = await files.asyncFs.fstat(fd, {bigint: true});
     if (stats.size === 0n) throw emptyFileError(what, 'was');
-    return new OpenFile(what, new Disk(files).fileOf(fd, path, stats, false, signal), {afterClose: remove});
+    const file = new Disk(files).fileOf(fd, path, stats, false, signal);
+    return new OpenFile(what, file, undefined, remove);
   } catch (error) {
     await files.asyncFs.close(fd).finally(remove);
     if (error instanceof MediaError) throw error;

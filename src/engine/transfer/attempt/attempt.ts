@@ -84,7 +84,7 @@ class Attempt implements BodyWatcher {
       const broken = brokenRequestError(error, '');
       const isOurs = error instanceof MediaError || broken.code === 'local_failure';
       const failure: Failure = isOurs ? {kind: 'error', error: broken} : {kind: 'connection', cause: error};
-      return this.#failed(this.#failure ?? failure);
+      return this.#failedAttempt(this.#failure ?? failure);
     } finally {
       signal.abort(attemptEnd);
       this.#cancelTimer();
@@ -95,38 +95,43 @@ class Attempt implements BodyWatcher {
   /** What a response makes of the attempt: a refusal always counts, a success only after the release. */
   #resultOf(response: UploadResponse): Stored | FailedAttempt {
     // A refusal counts even if the run was stopped or the source failed in the meantime.
-    if (response.kind === 'refused') return this.#failed(response);
+    if (response.kind === 'refused') return this.#failedAttempt(response);
     if (this.#phase === 'released')
-      return response.kind === 'stored' ? response : this.#failed(this.#failure ?? response);
+      return response.kind === 'stored' ? response : this.#failedAttempt(this.#failure ?? response);
     // Even if the rest of the response never came: it must not look like a stall, which is retried.
     const known = this.#failure;
-    if (known !== undefined && !/stall$/.test(known.kind)) return this.#failed(known);
-    return this.#failed({kind: 'premature', status: response.kind === 'stored' ? 200 : response.status});
+    if (known !== undefined && !/stall$/.test(known.kind)) return this.#failedAttempt(known);
+    return this.#failedAttempt({
+      kind: 'premature',
+      status: response.kind === 'stored' ? 200 : response.status,
+    });
   }
 
-  #failed(failure: Failure): FailedAttempt {
+  #failedAttempt(failure: Failure): FailedAttempt {
     return {kind: 'failed', phase: this.#phase, failure, sentAt: this.#sentAt};
   }
 
   /** Restarts the timeout for this step; a wait for the rate limit has none. */
-  began(step: 'reading' | 'sending' | 'waiting'): void {
+  onStep(step: 'reading' | 'sending' | 'waiting'): void {
     this.#phase = 'sending';
     if (step === 'waiting') this.#cancelTimer();
     else this.#watchFor(step === 'reading' ? 'read-stall' : 'stall', defaultStallMs);
   }
 
-  sent(bytes: number): void {
+  /** See BodyWatcher. The next bytes are being read now. */
+  onSent(bytes: number): void {
     this.#options.onProgress(bytes);
-    if (this.#phase === 'sending') this.began('reading');
+    if (this.#phase === 'sending') this.onStep('reading');
   }
 
-  released(): void {
+  /** See BodyWatcher. From now on a failure leaves the file unknown. */
+  onRelease(): void {
     this.#phase = 'released';
     this.#watchFor('response-timeout', defaultResponseMs);
   }
 
   /** Keeps why a body failed, since the request itself only reports that it ended. */
-  failed(error: unknown): void {
+  onFailure(error: unknown): void {
     if (error instanceof MediaError) this.#failure ??= {kind: 'error', error};
     else this.#bodyError ??= error;
   }

@@ -4,7 +4,7 @@ import {unlessStopped} from '../../../lib/stop.ts';
 import type {Body, Wire} from '../../http/http.ts';
 import type {UploadLog} from '../../journal/journal.ts';
 import type {OpenSource, SmallContent} from '../../sources/open/source.ts';
-import {ChunkPace, chunksOf, cutShortError, smallestChunk} from './chunks.ts';
+import {ChunkPace, chunksOf, refuseCutShort, smallestChunk} from './chunks.ts';
 import type {RateLimit} from './rate-limit.ts';
 
 export interface BodyOptions {
@@ -25,13 +25,13 @@ export interface BodyWatcher {
   /** Aborted when the attempt ends; a connection that is being closed may read the body on. */
   readonly signal: StopSignal<Error>;
   /** The next bytes, or their hash, are being read; are about to be sent; or wait for the rate limit. */
-  began(step: 'reading' | 'sending' | 'waiting'): void;
+  onStep(step: 'reading' | 'sending' | 'waiting'): void;
   /** This many bytes have left the process. */
-  sent(bytes: number): void;
+  onSent(bytes: number): void;
   /** The last bytes are about to be sent: from now on the request may take effect. */
-  released(): void;
+  onRelease(): void;
   /** The source could not be sent (`unsure` or a MediaError), or there is a bug. */
-  failed(error: unknown): void;
+  onFailure(error: unknown): void;
 }
 
 /** Why a body fails if only a hash, which was not computed, could show whether the source has changed. */
@@ -47,9 +47,8 @@ const shortPauseMs = 5;
 export async function openBody(options: BodyOptions, watcher: BodyWatcher): Promise<Body> {
   const {source, rateLimit} = options;
   const small = rateLimit === undefined ? await source.small?.() : undefined;
-  if (small !== undefined && small.bytes.length < source.size) throw await cutShortError(source);
-  // The first chunk waits for the rate limit before the connection is opened, since the server could close an idle
-  // connection.
+  if (small !== undefined && small.bytes.length < source.size) await refuseCutShort(source);
+  // The first chunk waits for the rate limit here, since the server could close an idle connection.
   await rateLimit?.take(Math.min(rateLimit.chunkBytes, source.size), watcher.signal);
   return bodyOf(options, watcher, small);
 }
@@ -62,13 +61,13 @@ function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent 
   /** Whether all of it is sent with the head, as it is where it waits for nothing or only for the journal. */
   let isWhole = bytes !== undefined && entry === undefined;
   const failed = (error: unknown): never => {
-    watcher.failed(error);
+    watcher.onFailure(error);
     throw error;
   };
   /** Resolves when it is committed; rejects at once when the attempt ends, since a disk may never respond. */
   const commitWhole = async (commit: () => Promise<void>) => {
     isWhole = true;
-    watcher.began('sending');
+    watcher.onStep('sending');
     watcher.signal.throwIfAborted();
     await unlessStopped(commit(), watcher.signal);
   };
@@ -86,8 +85,8 @@ function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent 
       } catch (error) {
         failed(error);
       }
-      watcher.released();
-      if (isWhole) watcher.sent(source.size);
+      watcher.onRelease();
+      if (isWhole) watcher.onSent(source.size);
     },
   };
 }
@@ -98,27 +97,27 @@ async function* chunksIn(options: BodyOptions, watcher: BodyWatcher, wire: Wire,
   const pace = new ChunkPace(rateLimit?.chunkBytes);
   const digest = !isHashed || entry?.sha256 !== undefined ? undefined : createHash('sha256');
   let sent = 0;
-  watcher.began('reading');
+  watcher.onStep('reading');
   try {
     for await (const chunk of small === undefined ? chunksOf(source, pace, wire) : [small.bytes]) {
       if (rateLimit !== undefined && sent > 0) {
         // openBody() has taken the first chunk's share; waiting for the rate limit is not a stall.
-        watcher.began('waiting');
+        watcher.onStep('waiting');
         await rateLimit.take(chunk.length, watcher.signal);
-        watcher.began('reading');
+        watcher.onStep('reading');
       }
       digest?.update(chunk);
       if (sent + chunk.length === source.size)
         await awaitRelease(options, watcher, wire, entry?.sha256 ?? digest?.digest('hex'));
       const start = clock.monotonic();
-      watcher.began('sending');
+      watcher.onStep('sending');
       yield transformed?.(chunk, sent) ?? chunk;
       pace.learn(chunk.length, clock.monotonic() - start);
       sent += chunk.length;
-      watcher.sent(sent);
+      watcher.onSent(sent);
     }
   } catch (error) {
-    watcher.failed(error);
+    watcher.onFailure(error);
     throw error;
   }
 }
@@ -132,7 +131,7 @@ async function awaitRelease(options: BodyOptions, watcher: BodyWatcher, wire: Wi
   const {signal} = watcher;
   const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
   if (pauseMs > 0) await clock.sleep(pauseMs, signal);
-  const verdict = await source.verify({sha256, onRead: () => watcher.began('reading')});
+  const verdict = await source.verify({sha256, onRead: () => watcher.onStep('reading')});
   if (verdict === 'only its hash can tell') throw needsHash;
   // Nothing is released any more, so the journal must not say that it may have been.
   signal.throwIfAborted();

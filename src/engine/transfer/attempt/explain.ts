@@ -79,11 +79,9 @@ export function describeRefusal(refusal: Refused, host: string, longWaitMs?: num
   const {reason, advice} = usualMeaning(status);
   const message = phrase`${host} ${did} (${String(status)})${sentenceEnd(refusal, reason)}`;
   if (longWaitMs === undefined) return new MediaError(code, message, {...details, hint: advice});
-  const longer = command('waitLonger', Math.ceil(longWaitMs / 1000));
-  return new MediaError(code, phrase`${message} It asks to wait ${longTime(longWaitMs)}.`, {
-    ...details,
-    hint: hint`Try again then, or ${longer}.`,
-  });
+  const wait = phrase`${message} It asks to wait ${longTime(longWaitMs)}.`;
+  const then = hint`Try again then, or ${command('waitLonger', Math.ceil(longWaitMs / 1000))}.`;
+  return new MediaError(code, wait, {...details, hint: then});
 }
 
 /** The error for a 401. Services check a bearer token, so a request for Basic credentials comes from a gateway. */
@@ -92,12 +90,11 @@ function describeUnauthorized(refusal: Refused, host: string): MediaError {
   const what = isGateway
     ? `A gateway in front of ${host} asks for a user name and a password`
     : `${host} does not know this API key`;
-  return new MediaError('unauthorized', phrase`${what} (401)${sentenceEnd(refusal)}`, {
-    ...pick(refusal, ['status', 'serviceCode']),
-    hint: isGateway
-      ? hint`Correct ${setting('baseUrl')}, or ask the operator of the gateway to let requests with an API key pass.`
-      : hint`${command('renewKey')}`,
-  });
+  const advice = isGateway
+    ? hint`Correct ${setting('baseUrl')}, or ask the operator of the gateway to let requests with an API key pass.`
+    : hint`${command('renewKey')}`;
+  const details = {...pick(refusal, ['status', 'serviceCode']), hint: advice};
+  return new MediaError('unauthorized', phrase`${what} (401)${sentenceEnd(refusal)}`, details);
 }
 
 /** The code for a refusal, and what the service did in words. */
@@ -169,11 +166,8 @@ export function unknownUploadHint(resends: boolean | undefined, isLast = false) 
 export function openingError(name: string, error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   if (!isOutOfDescriptors(error)) throw error;
-  return tooManyOpen(
-    phrase`${fact('subject', name, 'was')} not sent`,
-    error,
-    hint`, or lower ${option('concurrency')}`,
-  );
+  const fewer = hint`, or lower ${option('concurrency')}`;
+  return tooManyOpen(phrase`${fact('subject', name, 'was')} not sent`, error, fewer);
 }
 
 /** The end of a sentence about a refusal: the service's message, shortened; without one, our reason and the page. */

@@ -124,21 +124,16 @@ export function isOfService({message, serviceCode}: Refused): boolean {
   return message !== undefined && Number.isInteger(serviceCode);
 }
 
-const baseMs = 500;
-const capMs = 20_000;
-
 /** Backoff with full jitter: a random wait in [0, min(20 s, 500 ms x 2^attempt)) for attempt 0, 1, ... */
 export function backoffMs(attempt: number, random: () => number): number {
-  return random() * Math.min(capMs, baseMs * 2 ** attempt);
+  return random() * Math.min(20_000, 500 * 2 ** attempt);
 }
-
-/** About 31 years: any longer time is as good as this. */
-const longestSeconds = 999_999_999;
 
 /** Parses Retry-After (RFC 9110, section 10.2.3) into milliseconds from `now`; undefined if it is malformed. */
 export function parseRetryAfter(value: string, now: number): number | undefined {
   const text = value.trim();
-  if (/^\d+$/.test(text)) return Math.min(Number(text), longestSeconds) * 1000;
+  // About 31 years: any longer time is as good as this.
+  if (/^\d+$/.test(text)) return Math.min(Number(text), 999_999_999) * 1000;
   if (!/^[A-Z][a-z]+,? /.test(text)) return undefined;
   // Of the three date formats, only asctime's omits the zone, which is GMT (RFC 9110, section 5.6.7).
   const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);

@@ -40,7 +40,9 @@ export async function* walk(root: ByteName, rules: WalkRules, files: FileSystem)
   /** What is to be yielded for a link: a file, or that it leads to a directory. Nothing if it is not wanted. */
   const link = async (relative: ByteName): Promise<readonly WalkResult[]> => {
     const path = joinNames(root, relative);
-    if (await isDirectory(path, files)) return enters(relative) ? [{kind: 'unfollowed', relative}] : [];
+    // A broken link becomes a file, which fails when it is opened.
+    const stats = await files.stat(toPath(path)).catch(() => undefined);
+    if (stats?.isDirectory()) return enters(relative) ? [{kind: 'unfollowed', relative}] : [];
     if (!takes(relative)) return [];
     const target = await targetOf(path);
     return [{kind: 'file', relative, isLink: true, isRegular: false, ...(target && {target})}];
@@ -59,12 +61,6 @@ export async function* walk(root: ByteName, rules: WalkRules, files: FileSystem)
     else if (entry.kind === 'link') yield* await link(relative);
     else yield {kind: 'file', relative, isLink: false, isRegular: entry.kind === 'regular'};
   }
-}
-
-/** Whether a link leads to a directory; false for a broken one, which becomes a file that fails when it is opened. */
-async function isDirectory(link: ByteName, files: FileSystem): Promise<boolean> {
-  const stats = await files.stat(toPath(link)).catch(() => undefined);
-  return stats?.isDirectory() === true;
 }
 
 /** The entries of a directory in reverse byte order, since walk() takes them from the end. */
