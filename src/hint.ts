@@ -96,10 +96,10 @@ function template<Part>(words: TemplateStringsArray, ...parts: Part[]): (string 
 }
 
 /** A template literal as a hint. */
-export const hint = template<HintParts[number]>;
+export const hint: (words: TemplateStringsArray, ...parts: HintParts) => HintParts = template;
 
 /** A template literal as a message, which may refer to facts only. */
-export const phrase = template<MessageParts[number]>;
+export const phrase: (words: TemplateStringsArray, ...parts: MessageParts) => MessageParts = template;
 
 /** Makes the function that refers to things of one kind: `option('journal')` is a part of a hint. */
 const referTo =

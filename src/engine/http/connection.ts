@@ -13,7 +13,7 @@ import {type HttpRequest, type HttpResponse, type SocketWire, wireOf} from './me
 import {openSocket} from './open-socket.ts';
 import {forwarderFor, type NamedProxy, notOfProxy, proxyAuthorization} from './proxy.ts';
 
-/** How many ms an idle connection is kept: fewer than servers keep it, since a request that meets a close is unknown. */
+/** How many ms an idle connection is kept: fewer than servers keep it, as a request that meets a close is unknown. */
 const idleMs = 500;
 
 /** A keep-alive HTTP/1.1 connection to one origin, for one request at a time, without repeats or timeouts. */

@@ -10,10 +10,8 @@ import {maxHeaderSize} from './connection-options.ts';
 import {dropInterimResponses} from './interim-filter.ts';
 import type {HttpResponse} from './message.ts';
 
-export interface NamedProxy {
-  url: URL;
-  variable: string;
-}
+/** A proxy, and the variable that names it. */
+export type NamedProxy = {url: URL; variable: string};
 
 /** The proxy that the environment names for an origin; throws `proxy_failed` if it is not a valid one. */
 export function proxyFor(origin: URL, environment: Host['env']): NamedProxy | undefined {

@@ -54,17 +54,9 @@ export type Identity = {[field in (typeof wantedFields)[number]]?: string};
 
 const introspection = `{__schema{queryType{fields{name args{type{kind}} type{kind ofType{kind fields{name args{type{kind}} type{kind ofType{kind}}}} fields{name args{type{kind}} type{kind ofType{kind}}}}}}}}`;
 
-interface TypeReference {
-  kind?: string;
-  ofType?: TypeReference | null;
-  fields?: FieldDescription[] | null;
-}
+type TypeReference = {kind?: string; ofType?: TypeReference | null; fields?: FieldDescription[] | null};
 
-interface FieldDescription {
-  name?: string;
-  args?: {type?: {kind?: string}}[];
-  type?: TypeReference;
-}
+type FieldDescription = {name?: string; args?: {type?: {kind?: string}}[]; type?: TypeReference};
 
 /** The owner of the key; undefined if introspection is off, the schema has no such field, or a request fails. */
 export async function whoOwnsKey(client: ServiceClient, signal: AbortSignal): Promise<Identity | undefined> {

@@ -27,9 +27,10 @@ export function uploadBatch(
   stop.addEventListener('abort', onStop, {once: true});
   if (stop.aborted) onStop();
   let count = 0;
-  /** Takes one source to its result; `position`: its place among all inputs. */
+  /** Takes one source to its result. */
   const transfer = async (source: Source): Promise<PendingResult<Outcome | LeftOut>> => {
-    const position = count++;
+    const position = count;
+    count += 1;
     const end = batchAbort.reason ?? stop.reason;
     if (end !== undefined)
       return {result: new OutcomeBuilder(position, source, options, batchAbort).notTried(end)};

@@ -34,18 +34,10 @@ const leastIdle = 0.1;
 const enoughBytes = 64 * 1024 * 1024;
 
 /** The files and bytes that were stored in a round, how long it took, and how long this process waited for events. */
-interface Round {
-  readonly files: number;
-  readonly bytes: number;
-  readonly ms: number;
-  readonly idleMs: number;
-}
+type Round = Readonly<{files: number; bytes: number; ms: number; idleMs: number}>;
 
 /** A raise of the limit whose gain is yet to be measured: the limit before it, and the last round with that limit. */
-interface Trial {
-  readonly limitBefore: number;
-  readonly before: Round;
-}
+type Trial = Readonly<{limitBefore: number; before: Round}>;
 
 /**
  * As many files at a time as raise the throughput, found as TCP finds its congestion window: slow start, then careful
@@ -79,13 +71,13 @@ export class AdaptiveConcurrency {
     this.#round.began = clock.monotonic();
   }
 
-  /** The limit, which changes when an attempt ends; a file in progress beyond it is not interrupted. */
+  /** How many files may be in progress. It may fall below how many there are: none of them is interrupted. */
   get limit(): number {
     const isFull = this.#inProgress.bytes >= enoughBytes;
     return isFull ? Math.min(this.#limit, safeConcurrency) : this.#limit;
   }
 
-  /** Resolves when a file of `size` bytes may be sent: at once, unless the limit has fallen since it was opened. */
+  /** Resolves when a file of `size` bytes may be sent, in the order of calls, to what to call when its attempt has ended. */
   begin(size: number): Promise<ReleaseSlot> | ReleaseSlot {
     if (this.#inProgress.files < this.limit) return this.#take(size);
     return new Promise(begin => this.#waiting.push({size, begin}));
@@ -115,7 +107,7 @@ export class AdaptiveConcurrency {
     }
   }
 
-  /** Counts a file of `size` bytes that was stored, and ends the round when there are enough of them. */
+  /** Counts a stored file of `size` bytes. Enough of them end the round, and win back one failure to be tolerated. */
   #countStored(size: number): void {
     this.#tolerated = Math.min(firstPause, this.#tolerated + 1 / Math.max(this.#limit, safeConcurrency));
     this.#round.files += 1;
@@ -143,7 +135,7 @@ export class AdaptiveConcurrency {
     this.#beginRound();
   }
 
-  /** Raises the limit on trial, unless this process was busy in the round before. The highest limit stays. */
+  /** Raises the limit on trial, unless this process was busy in the round before: then more files gain nothing. */
   #raise(before: Round): void {
     this.#trial = undefined;
     if (before.idleMs < leastIdle * before.ms) return;
@@ -168,7 +160,7 @@ export class AdaptiveConcurrency {
     }
   }
 
-  /** Keeps this limit until the pause is over. */
+  /** Keeps this limit until the pause, a longer round, is over. */
   #rest(limit: number): void {
     this.#limit = limit;
     this.#trial = undefined;

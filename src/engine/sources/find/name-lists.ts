@@ -54,10 +54,8 @@ export async function* readNames(list: AsyncIterable<Buffer | string>, label: st
 
 /** Whether a list is UTF-16: a byte order mark, or a zero byte beside each character, one of which is a dot. */
 function isUtf16(start: string): boolean {
-  return (
-    /^(?:\xff\xfe|\xfe\xff)|\0\n\0/.test(start) ||
-    (start.includes('.') && /^\0?(?:[^\0]\0){2,}[^\0]?$/.test(start))
-  );
+  const isSpaced = start.includes('.') && /^\0?(?:[^\0]\0){2,}[^\0]?$/.test(start);
+  return isSpaced || /^(?:\xff\xfe|\xfe\xff)|\0\n\0/.test(start);
 }
 
 /** The name without its CR and, if it is the first, the byte order mark; nothing if it is empty. */

@@ -21,9 +21,8 @@ export interface Candidate {
   file?: NamedFile;
 }
 
-export interface UnfollowedLink {
-  unfollowed: ByteName;
-}
+/** A link to a directory, which is reported and not followed. */
+export type UnfollowedLink = {unfollowed: ByteName};
 
 /** What is at a path, following links. */
 type Kind = 'regular' | 'directory' | 'other' | 'missing';

@@ -55,11 +55,7 @@ async function isMedia(source: Source): Promise<boolean> {
   const {sniff} = await import('../../../media/type/sniff/sniff.ts');
   try {
     const file = await source.open(new AbortController().signal);
-    try {
-      return (await sniff(file))?.isMedia === true;
-    } finally {
-      await file.close();
-    }
+    return (await sniff(file).finally(() => file.close()))?.isMedia === true;
   } catch {
     return false;
   }

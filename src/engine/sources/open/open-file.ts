@@ -185,12 +185,7 @@ function isEqual(one: Uint8Array | undefined, other: Uint8Array): boolean {
 }
 
 /** Consecutive reads of the same length, with the checksum of their samples. */
-interface Run {
-  readonly start: number;
-  readonly length: number;
-  count: number;
-  checksum: number;
-}
+type Run = {readonly start: number; readonly length: number; count: number; checksum: number};
 
 /** Reads this many bytes at a position; fewer only at the end of the file. */
 type ReadBytes = (position: number, length: number) => Promise<Uint8Array>;

@@ -62,7 +62,7 @@ class Attempt implements BodyWatcher {
     this.#options = options;
   }
 
-  /** See attemptUpload(). Call it once. */
+  /** Makes the attempt; rejects only for a bug. `unsure`: only a hash could show whether the source has changed. */
   async run(): Promise<Stored | FailedAttempt | UnsureAttempt> {
     const {stop, batchAbort, uploader, clock, contentType, idempotencyKey} = this.#options;
     const {signal} = this;
@@ -101,10 +101,8 @@ class Attempt implements BodyWatcher {
     // Even if the rest of the response never came: it must not look like a stall, which is retried.
     const known = this.#failure;
     if (known !== undefined && !/stall$/.test(known.kind)) return this.#failedAttempt(known);
-    return this.#failedAttempt({
-      kind: 'premature',
-      status: response.kind === 'stored' ? 200 : response.status,
-    });
+    const status = response.kind === 'stored' ? 200 : response.status;
+    return this.#failedAttempt({kind: 'premature', status});
   }
 
   #failedAttempt(failure: Failure): FailedAttempt {
@@ -118,13 +116,13 @@ class Attempt implements BodyWatcher {
     else this.#watchFor(step === 'reading' ? 'read-stall' : 'stall', defaultStallMs);
   }
 
-  /** See BodyWatcher. The next bytes are being read now. */
+  /** Reports the progress, and restarts the timeout: the next bytes are being read now. */
   onSent(bytes: number): void {
     this.#options.onProgress(bytes);
     if (this.#phase === 'sending') this.onStep('reading');
   }
 
-  /** See BodyWatcher. From now on a failure leaves the file unknown. */
+  /** The last bytes leave: from now on the file may be stored, and the service has its own time to respond. */
   onRelease(): void {
     this.#phase = 'released';
     this.#watchFor('response-timeout', defaultResponseMs);
@@ -136,7 +134,7 @@ class Attempt implements BodyWatcher {
     else this.#bodyError ??= error;
   }
 
-  /** Ends the attempt; only the first failure counts. */
+  /** Ends the attempt. Only its first failure counts: the later ones follow from it. */
   #end(failure: Failure): void {
     this.#failure ??= failure;
     this.signal.abort(attemptEnd);

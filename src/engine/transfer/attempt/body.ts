@@ -43,7 +43,7 @@ const longPauseBytes = 4 * 1024 * 1024;
 /** Smaller bodies wait this many milliseconds, enough for a nearby service; those of one chunk do not wait. */
 const shortPauseMs = 5;
 
-/** Opens a source as the body of one attempt. A small file without a rate limit is read here. */
+/** Makes a source the body of one attempt. A small file is read here, unless a rate limit spreads it over time. */
 export async function openBody(options: BodyOptions, watcher: BodyWatcher): Promise<Body> {
   const {source, rateLimit} = options;
   const small = rateLimit === undefined ? await source.small?.() : undefined;
@@ -60,6 +60,7 @@ function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent 
   const bytes = small && (transformed?.(small.bytes, 0) ?? small.bytes);
   /** Whether all of it is sent with the head, as it is where it waits for nothing or only for the journal. */
   let isWhole = bytes !== undefined && entry === undefined;
+  /** Throws the error, which the watcher keeps: the request itself only reports that it ended. */
   const failed = (error: unknown): never => {
     watcher.onFailure(error);
     throw error;
@@ -79,6 +80,7 @@ function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent 
       bytes !== undefined && entry !== undefined && sha256 !== undefined
         ? {bytes, ready: () => commitWhole(() => entry.commit(sha256)).catch(failed)}
         : undefined,
+    /** Called by the connection right before it writes the last bytes; throws if the file must not be stored. */
     release() {
       try {
         if (isWhole) small?.verify();

@@ -59,7 +59,7 @@ const fail = {action: 'fail', isFinal: true, abortScope: 'never', availability: 
 const retry = {...fail, action: 'retry', isFinal: false, overload: 'broken'} as const;
 const unknown = {...retry, action: 'unknown', availability: 'away'} as const;
 
-/** The only judge of failures and statuses, a pure function; `retryableRefusals` has those retried like 429. */
+/** What a failed attempt means, by how far it got. Only this decides it; before a release, trying again is safe. */
 export function judge(phase: Phase, failure: Failure, circumstances: Circumstances = {}): FailureVerdict {
   const isReleased = phase === 'released';
   switch (failure.kind) {
@@ -104,7 +104,7 @@ function judgeRefusal(
   const isLong = askedMs !== undefined && askedMs > retryMaxWaitMs;
   const wait = isLong ? {longWaitMs: askedMs} : {waitMs: askedMs};
   if (status === 409) {
-    // The service may still be processing an earlier attempt with the same key.
+    // The service may still be processing an earlier attempt with the same key; without keys, it is like any refusal.
     if (isHonoured) return {...retry, overload: undefined, ...wait};
     return wasReleased ? {...refused, action: 'unknown'} : refused;
   }

@@ -11,10 +11,7 @@ export type WalkResult =
   | {kind: 'unfollowed'; relative: ByteName}
   | {kind: 'unreadable'; relative: ByteName; error: unknown};
 
-interface Entry {
-  name: ByteName;
-  kind: 'regular' | 'directory' | 'link' | 'other';
-}
+type Entry = {name: ByteName; kind: 'regular' | 'directory' | 'link' | 'other'};
 
 /**
  * Walks the directory at an absolute path depth first, with the names of each directory in byte order. A directory is
