@@ -77,7 +77,7 @@ export class AdaptiveConcurrency {
     return isFull ? Math.min(this.#limit, safeConcurrency) : this.#limit;
   }
 
-  /** Resolves when a file of `size` bytes may be sent, in the order of calls, to what to call when its attempt has ended. */
+  /** Resolves when a file of `size` bytes may be sent, in the order of calls; call the result when its attempt ends. */
   begin(size: number): Promise<ReleaseSlot> | ReleaseSlot {
     if (this.#inProgress.files < this.limit) return this.#take(size);
     return new Promise(begin => this.#waiting.push({size, begin}));

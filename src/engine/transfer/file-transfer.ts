@@ -132,7 +132,7 @@ export class FileTransfer {
     this.#stripped = await applyGeotags(this.#options.geotags, opened, this.#outcome);
   }
 
-  /** What `ask` finds in the journal; for an unknown file, what it finds once the service has said if it honours keys. */
+  /** What `ask` finds in the journal; for an unknown file, again once the service has said whether it honours keys. */
   async #lookUp<Result extends {status: string}>(
     ask: (resendSince: number) => Promise<Result | undefined> | undefined,
   ): Promise<Result | undefined> {
