@@ -146,7 +146,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#end({truncated: false, cut: true, ...omitUndefined({fault: syntaxError(error)})}, error);
   }
 
-  /** Settles the response: after its head, with what has come of the body; before it, rejects with the error. */
+  /** Ends the response: after its head, with the body as far as it came; before it, rejects with the error. */
   #end(how: Pick<HttpResponse, 'truncated' | 'cut' | 'fault'>, error?: Error): void {
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
     if (this.#head === undefined) {

@@ -11,17 +11,17 @@ const longestHead = 16 * 1024;
 export function dropInterimResponses(socket: Socket): () => void {
   const push = socket.push.bind(socket);
   /** Whether no final response has begun since the last request. */
-  let isExpecting = true;
+  let isAwaitingFinal = true;
   let incomplete: Buffer = Buffer.alloc(0);
   socket.push = (chunk: unknown): boolean => {
-    if (!isExpecting || !Buffer.isBuffer(chunk)) return push(chunk);
+    if (!isAwaitingFinal || !Buffer.isBuffer(chunk)) return push(chunk);
     const rest = withoutInterim(incomplete.length === 0 ? chunk : Buffer.concat([incomplete, chunk]));
-    isExpecting = mayBecomeInterim(rest);
-    incomplete = isExpecting ? rest : Buffer.alloc(0);
-    return isExpecting || push(rest);
+    isAwaitingFinal = mayBecomeInterim(rest);
+    incomplete = isAwaitingFinal ? rest : Buffer.alloc(0);
+    return isAwaitingFinal || push(rest);
   };
   return () => {
-    isExpecting = true;
+    isAwaitingFinal = true;
   };
 }
 

@@ -135,10 +135,9 @@ export function describePage(bytes: Buffer, proxy: URL): MediaError {
   const password = new Secret(decodePercent(proxy.password));
   const words = wordsOf(bytes, text => password.redactIn(text));
   const sentence = phrase`The proxy ${proxy.host} returned a page instead of a connection${quoted(words)}`;
-  return new MediaError('proxy_failed', sentence, {
-    status: 200,
-    hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',
-  });
+  const hint = 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.';
+  // isPage() knows it by this status.
+  return new MediaError('proxy_failed', sentence, {status: 200, hint});
 }
 
 /** The error for a refusal by the proxy; `authority`: where the tunnel was to lead, if one was asked for. */

@@ -160,6 +160,7 @@ export class ServiceClient implements Uploader {
     if (location !== undefined && URL.canParse(location, url.href))
       response.headers['location'] = new URL(location, url).href;
     const isSuccess = response.status >= 200 && response.status < 300;
+    // A record may share words with the key, so only the whole key is removed from it.
     const redact = (text: string) => (isSuccess ? this.#key.redactWholeIn(text) : this.#key.redactIn(text));
     const body = response.body.toString('latin1');
     const redacted = redact(body);

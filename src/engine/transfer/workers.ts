@@ -118,7 +118,7 @@ export class Descriptors {
     }
   }
 
-  /** Lowers the limit to the other files in progress; false if there were none, which could make room. */
+  /** Lowers the limit to the other files in progress; false if there were none, so that waiting would not help. */
   yieldDescriptor(): boolean {
     if (!this.#hasCompany) return false;
     this.#most = Math.max(1, this.#inProgress - 1);
