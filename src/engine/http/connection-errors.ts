@@ -9,7 +9,7 @@ export function isCertificateAlert(error: unknown): boolean {
   return alerts.test(systemCode(error) ?? '');
 }
 
-/** The reason in an error of OpenSSL: `unknown ca` in `...:error:0A000418:SSL routines:...:tlsv1 alert unknown ca:...`. */
+/** The reason in an OpenSSL error: `unknown ca` in `...:error:0A000418:SSL routines:...:tlsv1 alert unknown ca:...`. */
 function handshakeProblem(text: string): string {
   // Since OpenSSL 3.5, some begin with `ssl/tls alert`.
   const problem = /:error:[^:]*:[^:]*:[^:]*:(?:(?:ssl|tls)[v/]\w+ )?(?:alert )?([^:]+)/.exec(text)?.[1];

@@ -52,7 +52,7 @@ export class Connection {
     });
   }
 
-  /** Opens the one connection of a request. undici calls this again, without end, for a request that it cannot write. */
+  /** Opens the one connection of a request. undici calls this again and again for a request that it cannot write. */
   #open(callback: buildConnector.Callback): void {
     const {clock} = this.#options;
     const start = clock.monotonic();

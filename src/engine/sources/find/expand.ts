@@ -170,6 +170,7 @@ async function checkInput(input: Input): Promise<void> {
 /** The items, until a signal (not a deadline) interrupts the run: the next is not waited for, since a disk may hang. */
 export function interruptible<Item>(items: AsyncIterable<Item>, signal: StopSignal<Error>) {
   const interruption = new Stop<Error>();
+  // A deadline ends nothing, since the items that are left are reported.
   const onStop = () => {
     const {reason} = signal;
     if (reason instanceof MediaError && reason.code === 'interrupted') interruption.abort(reason);

@@ -146,6 +146,7 @@ function shardError(what: string): MediaError {
   return new MediaError('usage', `The part of this job cannot be determined: ${what}.`, {hint: advice});
 }
 
+/** The error where no variable of a job engine is set. */
 function noJobEngineError(): MediaError {
   const variables = jobEngines.map(({name, index}) => `${index} (${name})`).join(', ');
   const sentence = `No batch system was found: none of SLURM_ARRAY_TASK_ID (Slurm), ${variables} is set.`;

@@ -41,7 +41,7 @@ export class OpenFile implements OpenSource {
     return this.path === undefined ? undefined : this.#file.opened;
   }
 
-  /** See OpenSource.read(). A file of up to 256 KiB is read from the disk once, unless `into` is given. */
+  /** Reads up to `length` bytes, into `into` if large enough. Without that, a file of up to 256 KiB is read once. */
   async read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
     const count = Math.max(0, Math.min(length, this.size - position));
     if (into === undefined && this.size <= wholeBytes)
@@ -75,7 +75,7 @@ export class OpenFile implements OpenSource {
     return buffer.subarray(0, filled);
   }
 
-  /** See OpenSource.small(). Undefined unless the file is local, under a path without links, and at most 64 KiB. */
+  /** All of a file of up to 64 KiB that is local and under a path without links; undefined for any other. */
   small(): Promise<SmallContent> | undefined {
     const {inline} = this.#file;
     if (this.size > smallBytes || inline === undefined) return undefined;
@@ -97,7 +97,7 @@ export class OpenFile implements OpenSource {
     }
   }
 
-  /** See OpenSource.verify(). A file that is touched again during each of 3 comparisons counts as rewritten. */
+  /** Rejects if the content has changed since it was opened, or if the file is touched during each of 3 comparisons. */
   async verify(sent: SentContent = {}): Promise<Sameness> {
     try {
       for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {

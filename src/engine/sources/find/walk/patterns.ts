@@ -17,7 +17,7 @@ export function compilePattern(pattern: string, {dot}: {dot: boolean}): Matcher 
   return path => path === pattern || regExp.test(path);
 }
 
-/** A regular expression for paths, from the source for each pattern without choices that a pattern means. */
+/** A regular expression for all patterns without choices that a pattern means; `sourceOf` makes the source of one. */
 function compile(pattern: string, sourceOf: (segments: readonly string[]) => string): RegExp {
   try {
     if (pattern === '' || pattern.length > longestPattern) throw new RangeError('the length of the pattern');
@@ -38,7 +38,7 @@ function isSegment(part: string): boolean {
   return part !== '' && part !== '.';
 }
 
-/** The patterns without choices that a pattern means, added to those that were found. */
+/** The patterns without choices that a pattern means: `ab` and `ac` of `a{b,c}`. They are added to `found`. */
 function withoutChoices(pattern: string, found: string[] = []): string[] {
   const {start, words, end} = choiceIn(pattern) ?? {words: []};
   if ((found.length + words.length) * pattern.length > mostSpelled)
@@ -80,7 +80,7 @@ function rangeOf(range: string): string[] {
 /** What stars never match: `.`, `..`, and names that begin with a dot, unless the pattern spells or allows it. */
 const dotGuard = (mayBeHidden: boolean) => (mayBeHidden ? '(?!\\.\\.?(?:/|$))' : '(?!\\.)');
 
-/** The source of a regular expression for paths of these segments. */
+/** The source of a regular expression for paths of these parts, each a name or `**`; `dot`: as for compilePattern(). */
 function pathSource(segments: readonly string[], dot: boolean): string {
   const anyName = `${dotGuard(dot)}[^/]+`;
   const last = segments.length - 1;

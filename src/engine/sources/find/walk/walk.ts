@@ -71,6 +71,7 @@ async function readEntries(path: FilePath, files: FileSystem): Promise<Entry[]> 
   return entries.sort((one, other) => (one.name < other.name ? 1 : -1));
 }
 
+/** What an entry of a directory is, links not followed. */
 function kindOf(entry: Dirent<Buffer>): Entry['kind'] {
   if (entry.isFile()) return 'regular';
   return entry.isDirectory() ? 'directory' : entry.isSymbolicLink() ? 'link' : 'other';
