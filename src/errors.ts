@@ -133,6 +133,7 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
   readonly #sentence: Message;
 
   constructor(code: ErrorCode, message: Message, details: MediaErrorDetails<Advice> = {}) {
+    // What the message quotes of a page is known apart, in `words`.
     const pages: string[] = [];
     const {cause, hint, status, serviceCode} = details;
     const text = messageText(message, {page: words => pages[pages.push(words) - 1]});

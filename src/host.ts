@@ -73,6 +73,7 @@ export const systemClock: Clock = {
     timer.unref();
     return () => clearInterval(timer);
   },
+  /** See Clock.sleep. In either case, no timer and no listener is left behind. */
   sleep(ms, signal) {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();

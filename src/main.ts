@@ -14,6 +14,7 @@ export {runProcess} from './process-end.ts';
 export async function run(argv: readonly string[], host: Host, build = buildProgram): Promise<ExitStatus> {
   const stdout = new Stdout(host.stdout);
   return new Promise(resolve => {
+    /** Reports a failure of standard output if nobody has, and ends the run once standard error has been read. */
     const end = async (status: ExitStatus, signalPatienceMs: number) => {
       const isSignal = typeof status === 'string';
       // Any other status counts the failure, and was decided after it was reported.

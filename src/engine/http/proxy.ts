@@ -118,6 +118,7 @@ export async function openTunnel(socket: Socket, proxy: NamedProxy, authority: s
         const isPage =
           Number(fields['content-length']) > 0 || fields['transfer-encoding'] || fields['content-type'];
         if (first.length > 0 || !isPage) return resolve(socket);
+        /** Call when the page has come, or when it has been waited for long enough. */
         const end = () => {
           cancel();
           socket.off('readable', end).off('close', end);

@@ -38,6 +38,7 @@ const wayland: ClipboardProgram = {
   nothing: /no selection|nothing is copied|no suitable type/i,
 };
 
+/** Prints the clipboard in a format; the format TARGETS lists those on offer. */
 const xclip = (format: string): ClipboardCommand => ({
   program: 'xclip',
   parameters: ['-selection', 'clipboard', '-target', format, '-out'],
@@ -68,6 +69,7 @@ const windowsForms =
   "$ErrorActionPreference = 'Stop'; Add-Type -AssemblyName System.Windows.Forms, System.Drawing;" +
   ' $clipboard = [System.Windows.Forms.Clipboard];';
 
+/** Runs a script that finds the clipboard in $clipboard. */
 const powerShell = (script: string): ClipboardCommand => ({
   program: 'powershell.exe',
   // The clipboard of Windows can only be read from a single-threaded apartment.

@@ -17,6 +17,7 @@ export class ChunkPace {
   #sent = 0;
   chunkBytes: number;
 
+  /** `fixedBytes`: the size of each chunk, as a rate limit needs it; undefined if the size adapts. */
   constructor(fixedBytes: number | undefined) {
     this.#isFixed = fixedBytes !== undefined;
     this.chunkBytes = fixedBytes ?? smallestChunk;
