@@ -1,5 +1,5 @@
 import type {KeyVerdict} from '../../engine/service/key-identity.ts';
-import {describeRefusal, sentence} from '../../engine/transfer/attempt/explain.ts';
+import {describeRefusal, withFullStop} from '../../engine/transfer/attempt/explain.ts';
 import type {Outcome, UploadResult} from '../../engine/transfer/outcome.ts';
 import {MediaError, type PlainError} from '../../errors.ts';
 import type {Face} from '../../hint.ts';
@@ -34,7 +34,7 @@ export function verdictError(verdict: KeyVerdict, hostName: string): MediaError 
     case 'rejected':
       return describeRefusal(verdict.refusal, hostName);
     case 'unclear': {
-      const text = `${hostName} could not check the key: ${sentence(verdict.message)}`;
+      const text = `${hostName} could not check the key: ${withFullStop(verdict.message)}`;
       return new MediaError('unexpected_response', text, {
         status: verdict.httpStatus,
         hint: 'Check the base URL: this may be another service, or a proxy in front of it that responds instead.',
