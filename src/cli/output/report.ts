@@ -5,6 +5,7 @@ import {printable} from '../../lib/printable.ts';
 import {jsonLine} from './escape.ts';
 import {causesOf, failureSentence} from './failure-text.ts';
 import type {DialectLine, ErrorFields, ErrorLine, JsonOutputs, UnchangedLine} from './json-output.ts';
+import type {Progress} from './progress/progress.ts';
 import {paint} from './terminal.ts';
 
 export interface ReportOptions {
@@ -19,12 +20,6 @@ export interface ReportOptions {
   inWords: (error: MediaError) => PlainError;
 }
 
-/** Something drawn on the same terminal, which is cleared while a line is written. */
-export interface Drawing {
-  clear(): void;
-  draw(): void;
-}
-
 /** Standard error: failures, warnings and notes in words, and for programs, failures as JSON lines. */
 export class Report {
   readonly level: ReportOptions['level'];
@@ -33,7 +28,8 @@ export class Report {
   readonly #color: boolean;
   /** Writes the hint of an error. */
   readonly inWords: ReportOptions['inWords'];
-  drawing: Drawing | undefined;
+  /** What is drawn on the same terminal, and cleared while a line is written. */
+  drawing: Pick<Progress, 'clear' | 'draw'> | undefined;
 
   /** Errors of the stream are ignored, since there is no other place to report them. */
   constructor({stream, json, color, level, inWords}: ReportOptions) {

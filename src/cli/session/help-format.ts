@@ -2,12 +2,12 @@ import {type Command, Help, type Option} from 'commander';
 import {omitUndefined} from '../../lib/object.ts';
 import {collect} from './values.ts';
 
-/** How help is formatted: with `-h`, it is one screen of what most people need. */
 interface HelpFormat extends Partial<Help> {
+  /** For `-h`, which prints one screen of what most people need; `--help` prints all. */
   isBrief: boolean;
 }
 
-/** What help shows besides commander's own: possible values, defaults, and in one line the options of every command. */
+/** The help of `--help`: commander's own with possible values and defaults, and the options of the program in one line. */
 export const helpFormat: HelpFormat = {
   isBrief: false,
   formatHelp: wholeHelp,
@@ -21,21 +21,22 @@ export const helpFormat: HelpFormat = {
     argChoices === undefined ? description : `${description} (${argChoices.join(', ')})`,
 };
 
+/** The help of `-h`. */
 export const briefHelpFormat: HelpFormat = {...helpFormat, isBrief: true, formatHelp: briefHelp};
 
-/** Commander's own without empty lines between groups of options, and below it the names of the program's options. */
+/** Commander's own help; for a subcommand without empty lines between groups of options, to be short. */
 function wholeHelp(command: Command, help: Help): string {
   const text = Help.prototype.formatHelp.call(help, command, help);
   let root = command;
   while (root.parent !== null) root = root.parent;
   if (root === command) return text;
   const names = root.options.filter(({hidden}) => !hidden).map(({long}) => long);
-  const ofAll = `Options of every command, see ${root.name()} --help: ${names.join(' ')}`;
+  const inherited = `Options of every command, see ${root.name()} --help: ${names.join(' ')}`;
   const groups = text.replace(/(?<=\n {2}[^\n]*)\n\n(?=\S[^\n]*:\n {2}-)/g, '\n');
-  return `${groups}\n${help.boxWrap(ofAll, help.helpWidth ?? 80)}\n`;
+  return `${groups}\n${help.boxWrap(inherited, help.helpWidth ?? 80)}\n`;
 }
 
-/** What a command does, how it is used, and its subcommands. */
+/** What a command does, how it is used, and its subcommands; exampleText() adds options and examples to it. */
 function briefHelp(command: Command, help: Help): string {
   const subcommands = command.commands
     .filter(child => child.name() !== 'help')
@@ -45,7 +46,10 @@ function briefHelp(command: Command, help: Help): string {
   return `${description}\n\nUsage: ${help.commandUsage(command)}\n${list}`;
 }
 
-/** See CliCommand.examples(). */
+/**
+ * The end of a command's help: all examples. In brief help two of them, after the options that are named in `common`, or
+ * without it after all options of a subcommand.
+ */
 export function exampleText(command: Command, lines: readonly string[], common?: readonly string[]): string {
   if (!isBrief(command)) return exampleList(lines);
   const help = helperFor(command);
@@ -61,7 +65,7 @@ function exampleList(lines: readonly string[]): string {
   return ['', 'Examples:', ...lines.map(line => `  $ ${line}`)].join('\n');
 }
 
-/** Text after a command's help, unless it is brief: a list of names with their meanings. */
+/** A list of names with their meanings, as text after a command's help; empty if the help is brief. */
 export function helpList(
   {command}: {command: Command},
   heading: string,
@@ -80,6 +84,7 @@ function isBrief(command: Command): boolean {
   return (command.configureHelp() as HelpFormat).isBrief;
 }
 
+/** Commander's formatter of a command's help, at the width of its output. */
 function helperFor(command: Command): Help {
   const help = command.createHelp();
   const helpWidth = command.configureOutput().getOutHelpWidth?.();
@@ -87,10 +92,10 @@ function helperFor(command: Command): Help {
   return help;
 }
 
-/** What an option's declaration says of it, in words. */
+/** The description without its variable, the variable, the default in words, and whether values are collected. */
 export function optionFacts(option: Option) {
   const {description, defaultValue, defaultValueDescription, required, parseArg} = option;
-  // A description may end with its variable.
+  // Declarations name the variable at the end of the description.
   const [, text = description, variable] = /^(.*) \((MEDIA_\w+)\)$/.exec(description) ?? [];
   return {
     text,
@@ -102,8 +107,8 @@ export function optionFacts(option: Option) {
 }
 
 /**
- * The description with, in one pair of parentheses, the variable, the possible values and the default. Help leaves out
- * a default beside possible values: it is the first of them, or a rule that needs more words.
+ * The description with, in one pair of parentheses, the variable, the possible values and the default. Beside possible
+ * values, only the manual page (`isWhole`) has the default: it is the first of them, or a rule that needs more words.
  */
 export function describeOption(option: Option, isWhole = false): string {
   const {text, variable, default: shown, isRepeatable} = optionFacts(option);

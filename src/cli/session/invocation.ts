@@ -44,7 +44,7 @@ export interface Invocation extends Run {
   optionWords: (omitted: ReadonlySet<string>) => string[];
 }
 
-/** Notes the options of a command and its subcommands while commander reads them. */
+/** Adds each option of a command and its subcommands to `optionsRead` while commander reads it. */
 export function noteOptions(command: Command, optionsRead: TypedOption[]): void {
   for (const option of command.options) {
     const name = option.long ?? option.short ?? '';
@@ -55,8 +55,8 @@ export function noteOptions(command: Command, optionsRead: TypedOption[]): void 
   for (const child of command.commands) noteOptions(child, optionsRead);
 }
 
-/** Reads the global options from the command that was found. */
-export function invocationOf({optionsRead, output, status, ...run}: Cli, command: Command): Invocation {
+/** What the command that was found gets. `--ndjson` of `media serve` is its log; of other commands, their results. */
+function invocationOf({optionsRead, output, status, ...run}: Cli, command: Command): Invocation {
   const options = command.optsWithGlobals<
     GlobalOptions & {json?: boolean; ndjson?: boolean; format?: string}
   >();
@@ -72,7 +72,7 @@ export function invocationOf({optionsRead, output, status, ...run}: Cli, command
   };
 }
 
-/** The report on standard error; without JSON lines on a terminal. */
+/** The report on standard error. On a terminal it has no JSON lines, since people read it. */
 export function reportFor(host: Host, options: GlobalOptions, json: Report['json']): Report {
   return new Report({
     stream: host.stderr,
@@ -97,7 +97,7 @@ export function endSignal({host, abandon}: Pick<Invocation, 'host' | 'abandon'>)
   return {received, ignore};
 }
 
-/** Says what is waited for on standard input, if it is to be typed. */
+/** Notes what the program waits for, if standard input is a terminal; else a command would seem to hang. */
 export function announceTyping(what: string, {host, report}: Pick<Invocation, 'host' | 'report'>): void {
   const end = host.platform === 'win32' ? 'Ctrl-Z and Enter' : 'Ctrl-D';
   if (host.stdin.isTTY) report.note(`Waiting for ${what}, on this terminal. End with ${end}.`);
@@ -112,6 +112,7 @@ export class CliCommand extends Command {
     this.#cli = cli;
   }
 
+  /** Called by commander's command(), so that subcommands are of this class. */
   override createCommand(name = ''): CliCommand {
     return new CliCommand(name, this.#cli);
   }
