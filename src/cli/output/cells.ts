@@ -33,7 +33,7 @@ function wrapLine(line: string, cells: number): string[] {
       continue;
     }
     if (last) lines.push(last);
-    const pieces = /https?:\/\//.test(word) ? [word] : broken(word, cells);
+    const pieces = /https?:\/\//.test(word) ? [word] : splitWord(word, cells);
     last = pieces.pop();
     lines.push(...pieces);
   }
@@ -41,7 +41,7 @@ function wrapLine(line: string, cells: number): string[] {
 }
 
 /** A word in pieces of at most `cells` cells, but of one character at least. */
-function broken(word: string, cells: number): string[] {
+function splitWord(word: string, cells: number): string[] {
   const characters = [...word];
   const pieces: string[] = [];
   while (characters.length > 0)

@@ -7,7 +7,7 @@ interface HelpFormat extends Partial<Help> {
   isBrief: boolean;
 }
 
-/** The help of `--help`: commander's own with possible values and defaults, and the options of the program in one line. */
+/** The help of `--help`: commander's own with possible values, defaults, and a line with the options of the program. */
 export const helpFormat: HelpFormat = {
   isBrief: false,
   formatHelp: wholeHelp,
@@ -46,10 +46,7 @@ function briefHelp(command: Command, help: Help): string {
   return `${description}\n\nUsage: ${help.commandUsage(command)}\n${list}`;
 }
 
-/**
- * The end of a command's help: all examples. In brief help two of them, after the options that are named in `common`, or
- * without it after all options of a subcommand.
- */
+/** The end of a command's help: all examples; in brief help its options, only those in `common` if set, and two examples. */
 export function exampleText(command: Command, lines: readonly string[], common?: readonly string[]): string {
   if (!isBrief(command)) return exampleList(lines);
   const help = helperFor(command);

@@ -99,7 +99,10 @@ function whenText({code}: MediaError, waitMs: number | undefined): string {
 /** The reader of a piped standard output may write to the same terminal, where drawing would erase it. */
 function mayDraw({host, report, globals}: Invocation): boolean {
   return (
-    globals.progress !== false && report.chatty && mayAnimate(host.stderr, host.env) && !host.isStdoutPiped()
+    globals.progress !== false &&
+    report.showsNotes &&
+    mayAnimate(host.stderr, host.env) &&
+    !host.isStdoutPiped()
   );
 }
 

@@ -30,7 +30,7 @@ type Standing = ReturnType<Meter['snapshot']>;
 const windowMs = 10_000;
 const sampleMs = 1000;
 
-/** Adds up the progress of a run, and its total. */
+/** Adds up the progress of a run, and its total. A file is identified by its position among the inputs. */
 export class Meter {
   readonly #clock: Clock;
   readonly #inFlight = new Map<number, FileInFlight>();

@@ -133,7 +133,7 @@ export class Progress {
     this.#compose();
   };
 
-  /** Clears what ora has drawn, and the lines that a narrower terminal, of `columns` cells, has made of it by wrapping. */
+  /** Clears what ora has drawn, in the lines that a terminal which became narrower has wrapped it into. */
   #clearFrame(columns: number): void {
     const frame = `- ${this.#spinner.text}`.split('\n');
     const more = frame.reduce((sum, line) => sum + Math.max(0, Math.ceil(cellsOf(line) / columns) - 1), 0);

@@ -70,7 +70,7 @@ export function fieldText(value: unknown, empty: string): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A record as rows of field and value: the fields of the interface first, then any others. `size`: of the file. */
+/** A record as rows of field and value: the fields of the interface first, then others. `size`: of the file. */
 export function recordRows(record: MediaRecord, size?: number): [string, string][] {
   const urls = urlsText(record);
   const texts: Record<string, string> = {urls, ...(record.size === size && {size: formatBytes(size ?? 0)})};

@@ -139,6 +139,7 @@ const longestCell = 10_000;
 /** What a table shows of an outcome: a row, or without columns one row per field of its record. */
 function rowOf(outcome: UploadResult, columns: readonly Column[] | undefined) {
   const {position, status, size = 0} = outcome;
+  // The error that ended the whole run is reported once, without its rows.
   const isOwnFailure = 'error' in outcome && !isOfRun(outcome.error.code);
   return {position, status, size, isOwnFailure, cells: cellsFor(outcome, columns)};
 }
