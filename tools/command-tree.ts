@@ -105,11 +105,12 @@ export function describeProgram(
   };
 }
 
-/** What each command has for itself. */
+/** Whether every command has this option for itself, so that it is not a global option. */
 export function isOfEach({names}: OptionNode): boolean {
   return names.includes('--help') || names.includes('--version');
 }
 
+/** Reads commander's declarations of the commands of a program. */
 class TreeReader {
   readonly #known: Record<string, Values>;
   readonly #help = new Help();

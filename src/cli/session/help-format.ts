@@ -46,7 +46,7 @@ function briefHelp(command: Command, help: Help): string {
   return `${description}\n\nUsage: ${help.commandUsage(command)}\n${list}`;
 }
 
-/** The end of a command's help: all examples; in brief help its options, only those in `common` if set, and two examples. */
+/** The end of a command's help: all examples; in brief help two, after its options or only those named in `common`. */
 export function exampleText(command: Command, lines: readonly string[], common?: readonly string[]): string {
   if (!isBrief(command)) return exampleList(lines);
   const help = helperFor(command);
