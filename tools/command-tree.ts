@@ -1,7 +1,6 @@
-import type {EventEmitter} from 'node:events';
 import {type Argument, type Command, Help, type Option} from 'commander';
 import {helpTopics} from '../src/cli/commands/help-topics.ts';
-import {describeOption, optionFacts} from '../src/cli/session/help-format.ts';
+import {describeOption, type HelpCommand, optionFacts} from '../src/cli/session/help-format.ts';
 import type {ValueParser} from '../src/cli/session/values.ts';
 import {settingNames} from '../src/cli/settings/setting-table.ts';
 import {omitUndefined} from '../src/lib/object.ts';
@@ -135,7 +134,7 @@ class TreeReader {
           ? helpNode(child, path, names)
           : this.command(child, [...path, child.name()]),
       ),
-      examples: examplesOf(command),
+      examples: (command as HelpCommand).exampleLines,
     };
   }
 
@@ -209,14 +208,4 @@ function helpNode(help: Command, path: readonly string[], commands: readonly str
     commands: [],
     examples: [],
   };
-}
-
-/** The examples at the end of the help, which commander provides through an event. */
-function examplesOf(command: Command): string[] {
-  let text = '';
-  const write = (part: string) => {
-    text += part;
-  };
-  (command as unknown as EventEmitter).emit('afterHelp', {error: false, command, write});
-  return [...text.matchAll(/^ {2}\$ (.*)$/gm)].map(match => match[1] ?? '');
 }

@@ -1,11 +1,11 @@
-import {Command, type Option} from 'commander';
+import type {Command, Option} from 'commander';
 import type {EndSignal, Host} from '../../host.ts';
 import {commandLine} from '../hints/command-line.ts';
 import {Report} from '../output/report.ts';
 import type {Stdout} from '../output/stdout.ts';
 import {mayColor} from '../output/terminal.ts';
 import type {GlobalOptions} from '../settings/hint-options.ts';
-import {exampleText} from './help-format.ts';
+import {HelpCommand} from './help-format.ts';
 
 /** How a run ends: an exit status, or the signal that ends the process. */
 export type ExitStatus = number | EndSignal;
@@ -103,8 +103,8 @@ export function announceTyping(what: string, {host, report}: Pick<Invocation, 'h
   if (host.stdin.isTTY) report.note(`Waiting for ${what}, on this terminal. End with ${end}.`);
 }
 
-/** A command of this program: with examples at the end of its help, and an action that gets an Invocation. */
-export class CliCommand extends Command {
+/** A command of this program, whose action gets an Invocation. */
+export class CliCommand extends HelpCommand {
   readonly #cli: Cli;
 
   constructor(name: string, cli: Cli) {
@@ -128,11 +128,6 @@ export class CliCommand extends Command {
     const attributes = options.map(option => option.attributeName());
     for (const [at, option] of options.entries()) option.conflicts(attributes.toSpliced(at, 1));
     return this;
-  }
-
-  /** Ends the help with examples; brief help has two, after the options in `common`, or all of the command's own. */
-  examples(lines: readonly string[], common?: readonly string[]): this {
-    return this.addHelpText('after', () => exampleText(this, lines, common));
   }
 
   /** What the command does with its options and its words. It succeeds unless it resolves to another exit status. */
