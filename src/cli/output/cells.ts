@@ -23,6 +23,7 @@ export function wrap(text: string, cells: number): string[] {
   return text.split('\n').flatMap(line => wrapLine(line, cells));
 }
 
+/** One line in lines of at most `cells` cells; only a URL may be longer. */
 function wrapLine(line: string, cells: number): string[] {
   const lines: string[] = [];
   let last: string | undefined;

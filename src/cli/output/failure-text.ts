@@ -53,6 +53,7 @@ export function causesOf(error: MediaError): string[] {
   return lines;
 }
 
+/** A cause in one line, with the system's code if it has one. */
 function describe(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   // One error for each address of a host that could not be reached.

@@ -111,6 +111,7 @@ export class Report {
   }
 }
 
+/** The line below a sentence about `count` files: the names of some, and how many others there are. */
 function someOf(names: readonly string[], count: number): string {
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   // A long list is complete.

@@ -36,6 +36,7 @@ export async function askKeychain(
   return (response as KeychainResponse | undefined) ?? {failure: 'the request to it failed'};
 }
 
+/** Whether there is a D-Bus session, without which Linux has no keychain. */
 function hasSessionBus({env, files}: Host): boolean {
   const runtime = env['XDG_RUNTIME_DIR'];
   return (

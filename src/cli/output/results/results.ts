@@ -75,6 +75,7 @@ export class Results {
     if (this.#leavesOutSuccesses) await this.#printTotals();
   }
 
+  /** Prints an outcome whose turn it is; the rows of a table are printed by end(), or when there are many. */
   async #print(outcome: UploadResult | LeftOut | Row): Promise<void> {
     if ('cells' in outcome) return this.#addRow(outcome);
     const {format} = this.#options;
@@ -112,23 +113,20 @@ export class Results {
     this.#rowLength = 0;
     if (cells.length === 0) return;
     const headings = this.#columns?.map(([heading]) => heading);
-    await this.#stdout.write(await this.#render(cells, headings));
+    await this.#writeTable(cells, headings);
   }
 
   async #printTotals(): Promise<void> {
-    const rows = [...this.#totals].map(([status, {files, bytes}]) => [
-      status,
-      String(files),
-      formatBytes(bytes),
-    ]);
-    await this.#stdout.write(await this.#render(rows, ['status', 'files', 'size']));
+    const totals = [...this.#totals];
+    const rows = totals.map(([status, {files, bytes}]) => [status, String(files), formatBytes(bytes)]);
+    await this.#writeTable(rows, ['status', 'files', 'size']);
   }
 
-  async #render(rows: string[][], headings: string[] | undefined): Promise<string> {
+  async #writeTable(rows: string[][], headings: string[] | undefined): Promise<void> {
     const {renderTable} = await import('./table.ts');
     const {stream} = this.#stdout;
     const looks = {width: widthOf(stream), color: mayColor(stream, this.#env), ascii: isAscii(this.#env)};
-    return renderTable(rows, {...looks, headings});
+    await this.#stdout.write(renderTable(rows, {...looks, headings}));
   }
 }
 
@@ -146,6 +144,7 @@ function rowOf(outcome: UploadResult, columns: readonly Column[] | undefined) {
 
 type Row = ReturnType<typeof rowOf>;
 
+/** The rows of an outcome in a table; none for a single input that failed, which standard error reports. */
 function cellsFor(outcome: UploadResult, columns: readonly Column[] | undefined): string[][] {
   if (columns !== undefined) return [columns.map(([, text]) => clipText(printable(text(outcome) ?? '')))];
   if (!('record' in outcome)) return [];

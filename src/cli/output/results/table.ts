@@ -48,6 +48,7 @@ function stylesOf(row: string[], headings: string[] = []): (Style | undefined)[]
   return row.map((cell, column) => (headings[column] === 'status' ? own(statusStyles, cell) : undefined));
 }
 
+/** The width of each column, in cells, that its longest line needs. */
 function naturalWidths(rows: string[][]): number[] {
   const widths: number[] = [];
   for (const row of rows)
@@ -63,6 +64,7 @@ const asciiBox = {
   ...{'bottom-left': '+', 'bottom-mid': '+', 'bottom-right': '+'},
 };
 
+/** The table with borders, by the package; `widths`: of the columns, without padding. */
 function box(rows: string[][], widths: number[], {headings, color, ascii}: TableOptions): string {
   const table = new Table({
     ...omitUndefined({head: headings, chars: ascii ? asciiBox : undefined}),
@@ -91,6 +93,7 @@ function plainRow(
   widths: number[],
   {width, color}: TableOptions,
 ): string[] {
+  /** The first `count` cells side by side; only without colour can their width be counted. */
   const inLine = (count: number, hasColor: boolean) =>
     row
       .slice(0, count)

@@ -91,6 +91,7 @@ function escapeCommands(text: string): string {
   return text.replace(/[^\r\n]+/g, line => withoutCommands(line));
 }
 
+/** Parses the text between two braces: a name or a path into the record, and a filter if any, as in `file|shell`. */
 function parsePlaceholder(text: string): Placeholder {
   const [name = '', ...filters] = text.split('|').map(part => part.trim());
   const [field = '', ...keys] = name.split('.');
