@@ -42,7 +42,7 @@ export class Report {
   }
 
   /** Whether warnings and notes are written, not only failures. */
-  get showsNotes(): boolean {
+  get chatty(): boolean {
     return this.level === 'verbose' || (this.level === 'default' && this.json !== 'log');
   }
 
@@ -81,7 +81,7 @@ export class Report {
   }
 
   warning(message: string): void {
-    if (this.showsNotes) this.#line(`${paint('magenta', 'warning:', this.#color)} ${printable(message)}`);
+    if (this.chatty) this.#line(`${paint('magenta', 'warning:', this.#color)} ${printable(message)}`);
   }
 
   /** Reports one warning about several files as text: a sentence and some of their names. */
@@ -91,7 +91,7 @@ export class Report {
   }
 
   note(message: string): void {
-    if (this.showsNotes) this.#line(printable(message));
+    if (this.chatty) this.#line(printable(message));
   }
 
   /** Reports a step, with --verbose. */

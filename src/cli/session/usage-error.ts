@@ -31,12 +31,12 @@ export function usageError(
     });
   if (error.code === 'commander.excessArguments' && command.name() === 'login')
     return noLoginArgumentError(argv, login, host);
+  const isOfProgram = error.code === 'commander.unknownCommand' && command === program;
   const advise = () => {
     // What a shell makes of `*` may begin with a dash; after `--`, nothing is taken for an option.
     const isFile = (argument: string) => /^-./.test(argument) && exists(argument, host);
     const file = argv.includes('--') ? undefined : argv.find(isFile);
     if (file !== undefined) return `To name the file: ${fullName(command)} ${shellWord(`./${file}`)}`;
-    const isOfProgram = error.code === 'commander.unknownCommand' && command === program;
     if (isOfProgram && storedFilesCommand.test(word))
       return 'To list and delete stored files, send queries: media graphql --help';
     if (suggestion) return suggestion;

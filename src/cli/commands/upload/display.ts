@@ -98,8 +98,9 @@ function whenText({code}: MediaError, waitMs: number | undefined): string {
 
 /** The reader of a piped standard output may write to the same terminal, where drawing would erase it. */
 function mayDraw({host, report, globals}: Invocation): boolean {
-  if (globals.progress === false || !report.showsNotes || host.isStdoutPiped()) return false;
-  return mayAnimate(host.stderr, host.env);
+  return (
+    globals.progress !== false && report.chatty && mayAnimate(host.stderr, host.env) && !host.isStdoutPiped()
+  );
 }
 
 /** Where the outcomes go: to standard output, or to the command that uploads files for its own purpose. */
