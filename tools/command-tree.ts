@@ -144,7 +144,7 @@ class TreeReader {
 
   #option(option: Option, command: Command): OptionNode {
     const placeholder = /<(.+?)>/.exec(option.flags)?.[1];
-    const {variable, default: shown, isRepeatable} = optionFacts(option);
+    const {variable, default: defaultText, isRepeatable} = optionFacts(option);
     const setting = settingNames.find(name => `--${name}` === option.long);
     return {
       names: [option.short, option.long].filter(name => name !== undefined),
@@ -155,7 +155,7 @@ class TreeReader {
       repeatable: isRepeatable,
       required: option.mandatory,
       conflicts: conflictsOf(option, command),
-      ...omitUndefined({default: shown, variable, setting}),
+      ...omitUndefined({default: defaultText, variable, setting}),
       ...(placeholder !== undefined && {value: this.#value(option, placeholder)}),
     };
   }

@@ -102,12 +102,12 @@ export function optionFacts(option: Option) {
  * values, only the manual page (`isWhole`) has the default: it is the first of them, or a rule that needs more words.
  */
 export function describeOption(option: Option, isWhole = false): string {
-  const {text, variable, default: shown, isRepeatable} = optionFacts(option);
+  const {text, variable, default: defaultText, isRepeatable} = optionFacts(option);
   const facts = [
     variable,
     option.argChoices?.join(', '),
     isRepeatable && 'repeatable',
-    (isWhole || option.argChoices === undefined) && shown && `default: ${shown}`,
+    (isWhole || option.argChoices === undefined) && defaultText && `default: ${defaultText}`,
   ];
   const texts = facts.filter(Boolean);
   return texts.length === 0 ? text : `${text} (${texts.join('; ')})`;

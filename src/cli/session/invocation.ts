@@ -134,9 +134,10 @@ export class CliCommand extends HelpCommand {
   runs<Options, Words extends unknown[]>(
     run: (options: Options, invocation: Invocation, ...words: Words) => Promise<ExitStatus> | Promise<void>,
   ): this {
-    return this.action(async (...given: unknown[]) => {
-      const [options, command] = given.splice(-2) as [Options, Command];
-      const status = await run(options, invocationOf(this.#cli, command), ...(given as Words));
+    // Commander passes the words of the command, its options, and the command itself.
+    return this.action(async (...parameters: unknown[]) => {
+      const [options, command] = parameters.splice(-2) as [Options, Command];
+      const status = await run(options, invocationOf(this.#cli, command), ...(parameters as Words));
       this.#cli.status = status ?? 0;
     });
   }

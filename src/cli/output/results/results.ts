@@ -57,9 +57,9 @@ export class Results {
     const {format} = this.#options;
     if (format === 'ndjson') return this.#print(outcome);
     // Of what waits for its turn in a table, no more is kept than will be shown.
-    const kept =
+    const entry =
       format === 'table' && outcome.status !== 'left out' ? rowOf(outcome, this.#columns) : outcome;
-    this.#early.set(kept.position, kept);
+    this.#early.set(entry.position, entry);
     for (let due = this.#early.get(this.#next); due !== undefined; due = this.#early.get(this.#next)) {
       this.#early.delete(this.#next);
       this.#next += 1;

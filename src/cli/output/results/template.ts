@@ -80,9 +80,10 @@ export function parseTemplate(text: string): Template {
     end = match.index + found.length;
   }
   parts.push(text.slice(end));
-  const shape = parts.map(part => (typeof part === 'string' ? part : 'x')).join('');
+  // As it is if every value is x.
+  const sample = parts.map(part => (typeof part === 'string' ? part : 'x')).join('');
   const hasUrl = parts.some(part => typeof part === 'object' && part.field === 'url');
-  const hasCommands = escapeCommands(shape) !== shape;
+  const hasCommands = escapeCommands(sample) !== sample;
   return {parts, isExact: parts.includes('\0'), hasUrl, hasCommands, lineEnd: ''};
 }
 
