@@ -5,7 +5,6 @@ import {printable} from '../../lib/printable.ts';
 import {jsonLine} from './escape.ts';
 import {causesOf, failureSentence} from './failure-text.ts';
 import type {DialectLine, ErrorFields, ErrorLine, JsonOutputs, UnchangedLine} from './json-output.ts';
-import type {Progress} from './progress/progress.ts';
 import {paint} from './terminal.ts';
 
 export interface ReportOptions {
@@ -29,7 +28,7 @@ export class Report {
   /** Writes the hint of an error. */
   readonly inWords: ReportOptions['inWords'];
   /** What is drawn on the same terminal, and cleared while a line is written. */
-  drawing: Pick<Progress, 'clear' | 'draw'> | undefined;
+  drawing: {clear: () => void; draw: () => void} | undefined;
 
   /** Errors of the stream are ignored, since there is no other place to report them. */
   constructor({stream, json, color, level, inWords}: ReportOptions) {

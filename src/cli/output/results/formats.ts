@@ -99,14 +99,14 @@ function urlsText({urls, fileUrl}: MediaRecord): string {
 }
 
 /** A column of a table: its heading, and what it shows of an outcome. */
-export type Column = readonly [heading: string, text: (outcome: UploadResult) => string | undefined];
+export type TableColumn = readonly [heading: string, text: (outcome: UploadResult) => string | undefined];
 
 /** The columns for several inputs, or for a dry run. Only people read them: they may change, with the docs. */
-export function tableColumns(dryRun: boolean, isVerbose: boolean): readonly Column[] {
+export function tableColumns(dryRun: boolean, isVerbose: boolean): readonly TableColumn[] {
   const codeOf = (outcome: UploadResult) => ('error' in outcome ? outcome.error.code : undefined);
-  const file: Column = ['file', outcome => outcome.file];
-  const status: Column = ['status', outcome => outcome.status];
-  const size: Column = [
+  const file: TableColumn = ['file', outcome => outcome.file];
+  const status: TableColumn = ['status', outcome => outcome.status];
+  const size: TableColumn = [
     'size',
     outcome => (outcome.size === undefined ? undefined : formatBytes(outcome.size)),
   ];
@@ -115,7 +115,7 @@ export function tableColumns(dryRun: boolean, isVerbose: boolean): readonly Colu
       codeOf(outcome) ?? (outcome.geotags === 'stripped' ? 'without its location' : undefined);
     return [file, status, ['type', outcome => outcome.contentType], size, ['note', note]];
   }
-  const url: Column = ['url or error', outcome => ('record' in outcome ? outcome.url : codeOf(outcome))];
-  const id: Column = ['id', outcome => ('record' in outcome ? outcome.id : undefined)];
+  const url: TableColumn = ['url or error', outcome => ('record' in outcome ? outcome.url : codeOf(outcome))];
+  const id: TableColumn = ['id', outcome => ('record' in outcome ? outcome.id : undefined)];
   return [file, status, size, url, ...(isVerbose ? [id] : [])];
 }

@@ -5,7 +5,7 @@ import {printable} from '../../../lib/printable.ts';
 import {formatBytes} from '../../../lib/units.ts';
 import type {Stdout} from '../stdout.ts';
 import {isAscii, mayColor, widthOf} from '../terminal.ts';
-import {type Column, type FormatName, formatOutcome, recordRows, tableColumns} from './formats.ts';
+import {type FormatName, formatOutcome, recordRows, type TableColumn, tableColumns} from './formats.ts';
 import {renderOutcome, type Template} from './template.ts';
 
 /** How results are printed: in a format, or by a template that names the paths of files. */
@@ -34,7 +34,7 @@ export class Results {
   readonly #env: Host['env'];
   readonly #options: ResultOptions;
   /** Of a table; undefined if it has the fields of one record. */
-  readonly #columns: readonly Column[] | undefined;
+  readonly #columns: readonly TableColumn[] | undefined;
   #rows: Row[] = [];
   #rowLength = 0;
   readonly #totals = new Map<UploadResult['status'], {files: number; bytes: number}>();
@@ -135,7 +135,7 @@ const mostFields = 200;
 const longestCell = 10_000;
 
 /** What a table shows of an outcome: a row, or without columns one row per field of its record. */
-function rowOf(outcome: UploadResult, columns: readonly Column[] | undefined) {
+function rowOf(outcome: UploadResult, columns: readonly TableColumn[] | undefined) {
   const {position, status, size = 0} = outcome;
   // The error that ended the whole run is reported once, without its rows.
   const isOwnFailure = 'error' in outcome && !isOfRun(outcome.error.code);
@@ -145,7 +145,7 @@ function rowOf(outcome: UploadResult, columns: readonly Column[] | undefined) {
 type Row = ReturnType<typeof rowOf>;
 
 /** The rows of an outcome in a table; none for a single input that failed, which standard error reports. */
-function cellsFor(outcome: UploadResult, columns: readonly Column[] | undefined): string[][] {
+function cellsFor(outcome: UploadResult, columns: readonly TableColumn[] | undefined): string[][] {
   if (columns !== undefined) return [columns.map(([, text]) => clipText(printable(text(outcome) ?? '')))];
   if (!('record' in outcome)) return [];
   const rows = recordRows(outcome.record, outcome.size);
