@@ -18,70 +18,65 @@ interface Table {
   rows: readonly Row[];
 }
 
-/** The pages that contain generated tables, by their paths: each text with its tables generated again. */
-export function referencePages(
+/** The generated tables, by page and by their name on the page. */
+const tablesOf = (
   data: CompletionData,
   extensions: readonly Row[],
   schemas: ReadonlyMap<SchemaName, Schema>,
   optionsOfUploadAll: readonly Row[],
-): Map<string, (text: string) => string> {
-  const pages: Record<string, Record<string, Table>> = {
-    'docs/errors.md': {
-      'exit statuses': {headings: ['status', 'meaning'], rows: exitStatuses},
-      'error codes': {
-        headings: ['code', 'exit', 'meaning'],
-        rows: errorCodes.map(([code, exit = '', meaning = '']) => [code, exit, meaning]),
-      },
+): Record<string, Record<string, Table>> => ({
+  'docs/errors.md': {
+    'exit statuses': {headings: ['status', 'meaning'], rows: exitStatuses},
+    'error codes': {
+      headings: ['code', 'exit', 'meaning'],
+      rows: errorCodes.map(([code, exit = '', meaning = '']) => [code, exit, meaning]),
     },
-    'docs/library.md': {'options of uploadAll': {headings: ['option', 'meaning'], rows: optionsOfUploadAll}},
-    'docs/output.md': {
-      'fields of an upload': fieldTable('field', schemas.get('upload')),
-      'fields of an error': fieldTable('field of `error`', schemas.get('error')?.properties?.['error']),
+  },
+  'docs/library.md': {'options of uploadAll': {headings: ['option', 'meaning'], rows: optionsOfUploadAll}},
+  'docs/output.md': {
+    'fields of an upload': fieldTable('field', schemas.get('upload')),
+    'fields of an error': fieldTable('field of `error`', schemas.get('error')?.properties?.['error']),
+  },
+  'docs/journal.md': {
+    'fields of a check': fieldTable('field of a check', schemas.get('journal-check')),
+  },
+  'docs/publishing.md': {
+    'fields of a reference': fieldTable(
+      'field of `--ndjson`',
+      linesWith('status', schemas.get('rewrite'))[0],
+    ),
+    'fields of a watched file': fieldTable('further field', furtherFields(schemas)),
+    'events of media watch': {
+      headings: ['`event`', 'means', 'fields'],
+      rows: eventsOf(linesWith('event', schemas.get('watch'))),
     },
-    'docs/journal.md': {
-      'fields of a check': fieldTable('field of a check', schemas.get('journal-check')),
+  },
+  'docs/settings.md': {
+    settings: {
+      headings: ['setting', 'overruled by', 'meaning'],
+      rows: settingsOf(data).map(([name, flag = '', variable = '', meaning = '']) => [
+        name,
+        [flag, variable].filter(other => other !== '').join(', '),
+        meaning,
+      ]),
     },
-    'docs/publishing.md': {
-      'fields of a reference': fieldTable(
-        'field of `--ndjson`',
-        linesWith('status', schemas.get('rewrite'))[0],
+    // The first table has the variables of settings.
+    environment: {
+      headings: ['further variable', 'meaning'],
+      rows: environment.filter(([names]) =>
+        names.split(', ').some(name => settingsOf(data).every(([, , variable]) => variable !== name)),
       ),
-      'fields of a watched file': fieldTable('further field', furtherFields(schemas)),
-      'events of media watch': {
-        headings: ['`event`', 'means', 'fields'],
-        rows: eventsOf(linesWith('event', schemas.get('watch'))),
-      },
     },
-    'docs/settings.md': {
-      settings: {
-        headings: ['setting', 'overruled by', 'meaning'],
-        rows: settingsOf(data).map(([name, flag = '', variable = '', meaning = '']) => [
-          name,
-          [flag, variable].filter(other => other !== '').join(', '),
-          meaning,
-        ]),
-      },
-      // The first table has the variables of settings.
-      environment: {
-        headings: ['further variable', 'meaning'],
-        rows: environment.filter(([names]) =>
-          names.split(', ').some(name => settingsOf(data).every(([, , variable]) => variable !== name)),
-        ),
-      },
-      files: {headings: ['', 'Linux', 'macOS', 'Windows'], rows: files},
-    },
-    'docs/sharding.md': {
-      'batch systems': {headings: ['batch system', 'variables that are read'], rows: batchSystems},
-    },
-    'docs/platforms.md': {signals: {headings: ['signal', 'effect', 'on Windows'], rows: signals}},
-    'docs/content-types.md': {
-      extensions: {headings: ['', 'extensions'], rows: extensions},
-    },
-  };
-  return new Map(
-    Object.entries(pages).map(([path, tables]) => [path, text => withTables(path, text, tables)]),
-  );
-}
+    files: {headings: ['', 'Linux', 'macOS', 'Windows'], rows: files},
+  },
+  'docs/sharding.md': {
+    'batch systems': {headings: ['batch system', 'variables that are read'], rows: batchSystems},
+  },
+  'docs/platforms.md': {signals: {headings: ['signal', 'effect', 'on Windows'], rows: signals}},
+  'docs/content-types.md': {
+    extensions: {headings: ['', 'extensions'], rows: extensions},
+  },
+});
 
 function fieldTable(heading: string, schema: Schema = {}): Table {
   return {headings: [heading, 'value'], rows: fieldsOf(schema)};
@@ -92,6 +87,17 @@ function furtherFields(schemas: ReadonlyMap<SchemaName, Schema>): Schema {
   const known = schemas.get('upload')?.properties ?? {};
   const all = Object.entries(linesWith('status', schemas.get('watch'))[0]?.properties ?? {});
   return {properties: Object.fromEntries(all.filter(([name]) => !Object.hasOwn(known, name)))};
+}
+
+/** The pages that contain generated tables, by their paths: each text with its tables generated again. */
+export function referencePages(
+  data: CompletionData,
+  extensions: readonly Row[],
+  schemas: ReadonlyMap<SchemaName, Schema>,
+  optionsOfUploadAll: readonly Row[],
+): Map<string, (text: string) => string> {
+  const pages = Object.entries(tablesOf(data, extensions, schemas, optionsOfUploadAll));
+  return new Map(pages.map(([path, tables]) => [path, text => withTables(path, text, tables)]));
 }
 
 /** Throws if the page has no place for a table. */
