@@ -44,17 +44,18 @@ const keepApart = {
       if (!isPackage || external.includes(path)) return undefined;
       const isOurs = !importer.includes('node_modules') && !packagesWithin.includes(name);
       const file = name.replace('@', '').replace('/', '-');
-      return isOurs || apart.has(file) ? loaded(file, name) : undefined;
+      return isOurs || apart.has(file) ? separate(file, name) : undefined;
     });
     onResolve({filter: /^\.{1,2}\/.*\.ts$/}, ({path, kind, resolveDir}) => {
       const module = relative(root, resolve(resolveDir, path)).replaceAll('\\', '/');
       const file = kind === 'entry-point' ? undefined : modulesApart[module];
-      return file === undefined ? undefined : loaded(file, module);
+      return file === undefined ? undefined : separate(file, module);
     });
   },
 };
 
-function loaded(file, from) {
+/** Notes that a file is built from this package or module, and returns what imports it instead. */
+function separate(file, from) {
   apart.set(file, from);
   return {path: `./${file}.cjs`, external: true};
 }

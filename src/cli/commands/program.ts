@@ -2,7 +2,7 @@ import {type Command, Option} from 'commander';
 import {MediaError} from '../../errors.ts';
 import {own} from '../../lib/object.ts';
 import {packageVersion} from '../../package-file.ts';
-import {briefHelpFormat, helpFormat, helpList} from '../session/help-format.ts';
+import {briefHelpFormat, helpFormat} from '../session/help-format.ts';
 import {type Cli, CliCommand} from '../session/invocation.ts';
 import {configCommand} from './account/config.ts';
 import {loginCommand} from './account/login.ts';
@@ -43,7 +43,7 @@ export function buildProgram(cli: Cli): Command {
     .description('Upload images and videos, and get their URLs.')
     .usage('<command> [options]')
     .helpCommand('help [command]', helpDescription)
-    .addHelpText('after', context => helpList(context, 'Topics of media help:', Object.entries(helpTopics)))
+    .helpList('Topics of media help:', Object.entries(helpTopics))
     .examples([
       'media upload photo.png --base-url embedded',
       'media login --base-url https://api.example.com',

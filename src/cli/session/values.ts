@@ -10,6 +10,7 @@ import {
 /** A parser of an option's value. Error messages and `media help --json` say what it takes. */
 export type ValueParser<Value> = ((text: string) => Value) & Pick<ValueKind<Value>, 'type' | 'takes'>;
 
+/** The parser of a kind of value, for commander: it throws what commander reports as a usage error. */
 function valueParser<Value>({type, takes, read}: ValueKind<Value>): ValueParser<Value> {
   const parse = (text: string): Value => {
     const value = read(text);

@@ -1,10 +1,8 @@
-import type {Command} from 'commander';
 import {MediaError, unlessBug} from '../../../errors.ts';
 import {omitUndefined, own} from '../../../lib/object.ts';
 import {printable} from '../../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {SettingList} from '../../output/json-output.ts';
-import {helpList} from '../../session/help-format.ts';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../session/invocation.ts';
 import {existingProfiles} from '../../settings/hint-options.ts';
 import {profileNameOf, shownBaseUrl} from '../../settings/parse.ts';
@@ -12,16 +10,12 @@ import {droppedNote, readSetting, settingInForce, withBaseUrl} from '../../setti
 import {type SettingName, settingNames, settingTable} from '../../settings/setting-table.ts';
 import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
-function settingsHelp(context: {command: Command}): string {
-  const meanings = settingNames.map(name => [name, settingTable[name].meaning] as const);
-  return helpList(context, 'Settings:', meanings);
-}
-
 /** Declares `media config` and its subcommands; the key is not a setting, and is never printed. */
 export function configCommand(cli: Cli): CliCommand {
+  const meanings = settingNames.map(name => [name, settingTable[name].meaning] as const);
   const config = new CliCommand('config', cli)
     .description('Show and change the settings of a profile.')
-    .addHelpText('after', settingsHelp)
+    .helpList('Settings:', meanings)
     .examples([
       'media config list',
       'media config set base-url https://api.example.com',
@@ -41,7 +35,7 @@ export function configCommand(cli: Cli): CliCommand {
   config
     .command('set <name> <value>')
     .description('Change one setting.')
-    .addHelpText('after', settingsHelp)
+    .helpList('Settings:', meanings)
     .examples([
       'media config set base-url https://api.example.com',
       'media config set graphql-url https://api.example.com/internal/graphql',

@@ -1,18 +1,17 @@
-import {once} from 'node:events';
 import {readFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import {createRequire} from 'node:module';
-import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
 import axe from 'axe-core';
 import type {Browser, Locator, Page} from 'playwright-core';
-import {afterAll, describe, expect, it, onTestFinished, type TestContext} from 'vitest';
+import {afterAll, describe, expect, it, type TestContext} from 'vitest';
 import type {MediaRecord} from '../../../../src/engine/service/record.ts';
 import {upload} from '../../../embedded/support.ts';
 import {openPage, startChromium} from '../../../support/browser.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {needPrograms} from '../../../support/installed.ts';
+import {listen, urlOf} from '../../../support/loopback.ts';
 import {fixture, sandbox} from '../../../support/media.ts';
 import {patienceMs, slowTest} from '../../../support/patience.ts';
 import {serve} from '../../../support/served.ts';
@@ -41,10 +40,8 @@ async function site(): Promise<string> {
   const server = createServer((_, response) =>
     response.setHeader('Content-Type', 'text/html').end('<title>'),
   );
-  onTestFinished(() => void server.close());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await listen(server);
+  return urlOf(server);
 }
 
 /** A number that only the element itself can tell. */
