@@ -23,16 +23,19 @@ export function completionCommand(cli: Cli): CliCommand {
         throw new MediaError('usage', 'No shell was given.', {
           hint: `Use one of ${shells.join(', ')}, as in: media completion bash`,
         });
-      await stdout.write(packageText(`completions/${files[shell]}`));
+      await stdout.write(packageText(`completions/${scriptOf[shell]}`));
     });
 }
 
-const files = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell: 'media.ps1'};
+const scriptOf = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell: 'media.ps1'};
 
-export const shells = Object.keys(files) as readonly (keyof typeof files)[];
+const shells = Object.keys(scriptOf) as readonly (keyof typeof scriptOf)[];
 
-/** Prints the names of the profiles for the scripts; the completed command reports errors in the settings. */
-export async function printProfiles(host: Host, stdout: Stdout): Promise<void> {
+/**
+ * Prints the profile names that the completion scripts offer after --profile. None if the settings cannot be read: the
+ * command that the user is typing will report that.
+ */
+async function printProfiles(host: Host, stdout: Stdout): Promise<void> {
   const profiles = await readProfiles(host).catch(() => ({}));
   // The shell reads each line as a word, so names that it could misread are left out.
   const names = Object.keys(profiles).filter(name => /^\w[\w.-]*$/.test(name));

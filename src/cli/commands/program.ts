@@ -90,7 +90,7 @@ function helpCommand(program: Command, cli: Cli): Command {
     });
 }
 
-/** Makes a command the root of a program: with the global options, and all its output in `written`. */
+/** Makes a command the root of a program: with the global options, and with all that commander prints in cli.output. */
 export function asRoot(program: CliCommand, cli: Cli): CliCommand {
   const write = (text: string) => {
     cli.output += text;

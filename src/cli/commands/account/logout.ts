@@ -11,8 +11,8 @@ export function logoutCommand(cli: Cli): CliCommand {
     .runs(runLogout);
 }
 
-/** Deletes keys and keeps the other settings. Succeeds if there is no key. */
-export async function runLogout({all}: {all?: boolean}, {host, report, globals}: Invocation): Promise<void> {
+/** Deletes stored keys, in the keychain too, and keeps all other settings. Succeeds if there is no key. */
+async function runLogout({all}: {all?: boolean}, {host, report, globals}: Invocation): Promise<void> {
   const {readProfiles, updateProfiles} = await import('../../settings/store.ts');
   const {profileNameOf} = await import('../../settings/parse.ts');
   const profileName = profileNameOf(host, globals);

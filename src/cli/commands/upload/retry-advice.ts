@@ -9,41 +9,44 @@ const longestCommand = 2000;
 /** The options that select and name the inputs. */
 const inputOptions = new Set(['recursive', 'all', 'exclude', 'filesFrom', 'shard', 'name', 'clipboard']);
 
-/** Collects the failed inputs that may succeed on another run, and suggests a command; very many are only counted. */
+/**
+ * Collects the failed inputs that may succeed on another run, and the unknown ones, and suggests commands as lines for
+ * standard error: a sentence, then a command to paste. What is in the lines may change; nothing reads them.
+ */
 export function retryAdvice(
   {inputs, filesFrom = []}: {inputs: readonly string[]; filesFrom?: readonly string[]},
   {argv, optionWords}: Pick<Invocation, 'argv' | 'optionWords'>,
 ) {
   // A pipe cannot be read again.
   const isRepeatable = !inputs.includes('-') && !filesFrom.some(isStream);
-  const same = isRepeatable ? commandOf(argv) : undefined;
+  const sameCommand = isRepeatable ? commandOf(argv) : undefined;
+  /** Failures that may pass, other failures, and the characters of the names of the first. */
   let [count, others, length] = [0, 0, 0];
-  /** The failed inputs; undefined if a command cannot name them. */
+  /** The names of the failures that may pass; undefined if one command cannot have them. */
   let names: string[] | undefined = [];
-  /** The inputs of unknown outcome; empty for one that cannot be read again. */
+  /** The names of unknown inputs; empty for one that cannot be read again. */
   const unknown: string[] = [];
   const withoutInputs = () => commandOf(['upload', ...optionWords(inputOptions)]);
   return {
     /** Keeps the name of a failure that may pass for advice(), and that of an unknown file for settling(). */
     add(outcome: Outcome): void {
-      if (outcome.status === 'unknown')
-        unknown.push(outcome.isOnce ? '' : shellQuoted(outcome.nameBytes ?? outcome.file));
-      if (outcome.status !== 'failed' || outcome.isOnce || !mayPass(outcome.error)) {
+      const {file, nameBytes, isOnce} = outcome;
+      if (outcome.status === 'unknown') unknown.push(isOnce ? '' : shellQuoted(nameBytes ?? file));
+      if (outcome.status !== 'failed' || isOnce || !mayPass(outcome.error)) {
         others += 1;
         return;
       }
       count += 1;
-      const {file, nameBytes} = outcome;
       length += file.length + 1;
       if (nameBytes !== undefined || length > longestCommand) names = undefined;
       names?.push(shellQuoted(file));
     },
-    /** The suggestion as lines; empty if another run would not help. */
+    /** How to retry what failed; nothing if another run would not help. A run with a memory is repeated as it was. */
     advice(isRemembered: boolean): string[] {
       if (count === 0) return [];
       const files = count === 1 ? 'the file' : `the ${count} files`;
       const isSame = isRemembered || others === 0;
-      const command = isSame ? same : names && [withoutInputs(), ...names].join(' ');
+      const command = isSame ? sameCommand : names && [withoutInputs(), ...names].join(' ');
       if (canBePasted(command)) return [`To retry ${files} that may succeed later:`, `  ${command}`];
       if (isSame) return [`To retry ${files} that may succeed later, run the same command again.`];
       return [
@@ -51,7 +54,7 @@ export function retryAdvice(
         'List them for --files-from. Only a run that had --journal FILE from its start can be repeated as it is.',
       ];
     },
-    /** The command that settles all files of unknown outcome, as lines; `journal` is the one that records them. */
+    /** How to send the unknown files again; with a journal, by settling them there. Nothing if there is none. */
     settling(journal: string | undefined): string[] {
       const files = unknown.length === 1 ? 'the unknown file' : `the ${unknown.length} unknown files`;
       const resolve = `  media journal resolve ${shellQuoted(journal ?? '')} --all --resend`;
@@ -65,8 +68,8 @@ export function retryAdvice(
     },
     /** The suggestion to continue with a journal after a signal. */
     continuation: () =>
-      canBePasted(same)
-        ? ['To continue where this run stopped:', `  ${same}`]
+      canBePasted(sameCommand)
+        ? ['To continue where this run stopped:', `  ${sameCommand}`]
         : ['To continue where this run stopped, run the same command again.'],
   };
 }

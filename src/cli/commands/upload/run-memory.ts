@@ -12,42 +12,30 @@ import {systemReason} from '../../../lib/system-code.ts';
 import type {Invocation} from '../../session/invocation.ts';
 import type {Session} from '../../session/session.ts';
 import type {Settings} from '../../settings/settings.ts';
-import type {InputFlags, MemoryFlags} from './flags.ts';
+import type {UploadFlags} from './flags.ts';
 
 /** How long a run waits for another one that uses this machine's own journal. */
 const oncePatienceMs = 30_000;
 
-/** Throws a usage error if options about what is remembered contradict each other. */
-export function refuseContradictions(flags: MemoryFlags & Omit<InputFlags, 'inputs'>): void {
+/** Throws a usage error for two memories, for options that need a manifest, and for --prune with a part of the inputs. */
+export function refuseContradictions(flags: UploadFlags): void {
   const {journal, manifest, check, prune, once, shard, filesFrom} = flags;
-  const memories = {
-    '--once': once === true,
-    '--journal': journal !== undefined,
-    '--manifest': manifest !== undefined,
-  };
-  const onlyWithManifest = {'--check': check, '--prune': prune};
-  const notWithPrune = {
-    '--check': check,
-    '--shard': shard !== undefined,
-    '--files-from': filesFrom !== undefined,
-  };
-  const namesOf = (options: Record<string, boolean | undefined>) =>
-    Object.entries(options).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
+  const namesOf = (options: Record<string, unknown>) => Object.keys(options).filter(name => options[name]);
   const refuse = (names: readonly string[], how: string, hint: string): never => {
     throw new MediaError('usage', `${names.join(' and ')} ${how}.`, {hint});
   };
-  const [first = '', second] = namesOf(memories);
+  const [first = '', second] = namesOf({'--once': once, '--journal': journal, '--manifest': manifest});
   if (second !== undefined)
     refuse([first, second], 'were given together', 'Each is a memory of its own; leave one of them out.');
-  const [lonely] = manifest === undefined ? namesOf(onlyWithManifest) : [];
+  const [lonely] = manifest === undefined ? namesOf({'--check': check, '--prune': prune}) : [];
   if (lonely !== undefined) refuse([lonely], 'was given without --manifest', 'Add --manifest FILE.');
-  const [partial] = prune ? namesOf(notWithPrune) : [];
+  const [partial] = prune ? namesOf({'--check': check, '--shard': shard, '--files-from': filesFrom}) : [];
   if (partial !== undefined) refuse(['--prune', partial], 'were given together', `Leave one of them out.`);
 }
 
 /** The files that a run may write, with the options that name them. */
 export async function ownFiles(
-  {journal, manifest}: MemoryFlags,
+  {journal, manifest}: Pick<UploadFlags, 'journal' | 'manifest'>,
   host: Invocation['host'],
 ): Promise<{what: string; path: string}[]> {
   if (journal !== undefined) return [{what: '--journal', path: journal}];
@@ -65,35 +53,38 @@ export async function ownFiles(
  * session, a run with a manifest may have the error that keeps it from sending.
  */
 export async function openRunJournal(
-  flags: MemoryFlags & Partial<InputFlags>,
+  flags: Partial<UploadFlags>,
   invocation: Pick<Invocation, 'host' | 'globals'> & {report: Pick<Invocation['report'], 'note'>},
   {session, shard, stop}: {session: Session | MediaError; shard: Shard | undefined; stop: StopSignal},
 ): Promise<Journal | undefined> {
-  const {host, report} = invocation;
+  const {host, globals, report} = invocation;
   const {journal, manifest} = flags;
+  const note = (text: string) => report.note(text);
+  const identify = async () => {
+    if (session instanceof MediaError) throw session;
+    return session.client.serviceId(stop);
+  };
   if (manifest !== undefined) {
-    const isOpen = !(session instanceof MediaError);
-    const [{openManifest}, {inputCoverage}] = await Promise.all([
+    const [{openManifest}, {inputCoverage}, {resolveSettings}] = await Promise.all([
       import('../../../engine/manifest/run-manifest.ts'),
       import('../../../engine/sources/find/expand.ts'),
+      import('../../settings/settings.ts'),
     ]);
-    return openManifest(manifest, host, {
-      service: isOpen ? session.identity : await configuredService(invocation),
-      identify: () => (isOpen ? session.client.serviceId(stop) : Promise.reject(session)),
-      unsendable: isOpen ? undefined : session,
-      prunes: flags.prune ? inputCoverage(flags, host.cwd()) : undefined,
-      note: text => report.note(text),
-      stop,
-    });
+    const unsendable = session instanceof MediaError ? session : undefined;
+    const prunes = flags.prune ? inputCoverage(flags, host.cwd()) : undefined;
+    const service =
+      session instanceof MediaError
+        ? await identityOf(await resolveSettings(host, globals, {readKey: false}), host)
+        : session.identity;
+    return openManifest(manifest, host, {service, identify, unsendable, prunes, note, stop});
   }
   if (session instanceof MediaError) throw session;
   const {identity, settings} = session;
   const {account, profile, profileName} = settings;
   if (journal === undefined && !(flags.once ?? profile.once === 'true')) return undefined;
   const {openJournal} = await import('../../../engine/journal/journal.ts');
-  const identify = () => session.client.serviceId(stop);
   const identifyAccount = async () => account ?? session.identifyAccount?.(stop);
-  const common = {note: (text: string) => report.note(text), stop, identify, identifyAccount};
+  const common = {note, stop, identify, identifyAccount};
   if (journal !== undefined)
     return openJournal(journal, host, {scope: scopeOf(identity, account, shard), ...common});
   const {stateUnwritableError} = await import('../../settings/paths.ts');
@@ -111,9 +102,12 @@ export async function openRunJournal(
   });
 }
 
-/** Reads the journal for a dry run, without opening the service. Without a base URL, the scopes are not compared. */
+/**
+ * Reads the journal or the manifest of a dry run. The service is asked only who it is, and only if the journal knows
+ * that. Without a base URL, the journal may belong to any service.
+ */
 export async function readDryRunMemory(
-  {journal, once, manifest, check}: MemoryFlags,
+  {journal, once, manifest, check}: UploadFlags,
   invocation: Invocation,
   {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
 ): Promise<{journal?: JournalLookup | undefined; onUnknown?: Settings['onUnknown'] | undefined}> {
@@ -151,15 +145,6 @@ export async function readDryRunMemory(
   const path = journal ?? (scope && (await ownJournal(host, scope.service, settings.profileName)));
   const lookup = path === undefined ? undefined : readLookup(path, host, scope, isEmbedded ? {} : questions);
   return {journal: await lookup, onUnknown};
-}
-
-/** The service that the settings name, without a key. */
-async function configuredService({
-  host,
-  globals,
-}: Pick<Invocation, 'host' | 'globals'>): Promise<string | undefined> {
-  const {resolveSettings} = await import('../../settings/settings.ts');
-  return identityOf(await resolveSettings(host, globals, {readKey: false}), host);
 }
 
 /** How a journal identifies the service of the settings; undefined without a base URL or an embedded service yet. */

@@ -102,6 +102,7 @@ export function uploadCommand(cli: Cli): CliCommand {
     });
 }
 
+/** The format that --json, --ndjson, --template or --format asks for; a usage error if the template is wrong. */
 async function chosenFormat(options: Omit<UploadFlags, 'inputs'>, {host}: Invocation): Promise<OutputFormat> {
   if (options.json) return 'json';
   if (options.ndjson) return 'ndjson';

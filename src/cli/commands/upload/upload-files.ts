@@ -7,7 +7,10 @@ import type {RunOutput} from './display.ts';
 import {type UploadFlags, uploadDefaults} from './flags.ts';
 import {UploadRun} from './upload-run.ts';
 
-/** Uploads files or the clipboard for another command, which prints the outcomes. `once` is true by default. */
+/**
+ * Uploads files or the clipboard for another command, which prints the outcomes; failures are reported here. With this
+ * machine's own journal, unless the flags say otherwise.
+ */
 export async function uploadFiles(
   files: readonly string[] | 'clipboard',
   flags: Partial<UploadFlags>,
@@ -15,16 +18,15 @@ export async function uploadFiles(
 ): Promise<{status: ExitStatus; outcomes: Outcome[]}> {
   const clipboard = files === 'clipboard';
   const {host} = invocation;
-  const {source = filesIn(host.cwd(), new Disk(host.files))} = flags;
-  const inputFlags = {clipboard, source, inputs: clipboard ? [] : files};
-  const {journal, manifest} = flags;
+  const {journal, manifest, source = filesIn(host.cwd(), new Disk(host.files))} = flags;
   const once = journal === undefined && manifest === undefined && flags.once !== false;
+  const inputs = clipboard ? [] : files;
   const outcomes: Outcome[] = [];
-  const status = await startRun({...uploadDefaults, ...flags, ...inputFlags, once}, invocation, {outcomes});
-  return {status, outcomes};
+  const options = {...uploadDefaults, ...flags, clipboard, source, inputs, once};
+  return {status: await startRun(options, invocation, {outcomes}), outcomes};
 }
 
-/** Makes one run, with a report to the CI system if `--ci` asks for one; failing to report is a failure. */
+/** Makes one run, with a report to GitHub Actions if `--ci` asks for one; failing to report is a failure. */
 export async function startRun(
   options: UploadFlags,
   invocation: Invocation,

@@ -2,7 +2,7 @@ import type {FileStat} from '../../../engine/sources/open/source.ts';
 import type {Clock, StopSignal} from '../../../host.ts';
 import type {FileSystem} from '../../../lib/files/file-system.ts';
 
-/** A regular file as it was at one moment; the key differs after every write. */
+/** A regular file as it was at one moment; `key` compares two states: it differs after every write. `size`: in bytes. */
 export interface WatchedState {
   key: string;
   size: number;
