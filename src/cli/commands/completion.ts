@@ -31,10 +31,7 @@ const scriptOf = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powersh
 
 const shells = Object.keys(scriptOf) as readonly (keyof typeof scriptOf)[];
 
-/**
- * Prints the profile names that the completion scripts offer after --profile. None if the settings cannot be read: the
- * command that the user is typing will report that.
- */
+/** Prints the profile names that completion offers; none if the settings cannot be read: other commands report that. */
 async function printProfiles(host: Host, stdout: Stdout): Promise<void> {
   const profiles = await readProfiles(host).catch(() => ({}));
   // The shell reads each line as a word, so names that it could misread are left out.

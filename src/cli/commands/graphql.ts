@@ -6,7 +6,7 @@ import {brokenRequestError, MediaError, refuseStdinTwice, throwAs} from '../../e
 import {readText, textOf} from '../../lib/files/read-text.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {isHeld, isObject, parseJson, parseObject} from '../../lib/json.ts';
-import {omitUndefined, own} from '../../lib/object.ts';
+import {own} from '../../lib/object.ts';
 import {printableJson} from '../output/escape.ts';
 import {prettyJson} from '../output/pretty-json.ts';
 import {mayColor} from '../output/terminal.ts';
@@ -76,10 +76,7 @@ async function runGraphql(options: GraphqlOptions, invocation: Invocation): Prom
   }
 }
 
-/**
- * Builds the request from the options. As with `gh api`, all -f fields are set before all -F fields, wherever they
- * stand on the command line. Without any variable, the request has no `variables`.
- */
+/** Builds the request; as with `gh api`, all -f fields are set before all -F fields, in any order on the command line. */
 async function readRequest(options: GraphqlOptions, invocation: Invocation): Promise<GraphqlRequest> {
   const {rawField = [], field: typedFields = []} = options;
   const files = [options.input ?? options.query, options.variables, ...typedFields.map(fileOf)];
@@ -129,10 +126,7 @@ function readInput(path: string, invocation: Invocation, what: string): Promise<
   return text.catch(throwAs('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
 }
 
-/**
- * Sets a variable from `name=value`. As with `gh api`, `name[key]=value` sets a field of an object, `name[]=value` adds
- * to a list, and `name[]` without a value is an empty list. `parse` makes the value of the text after `=`.
- */
+/** Sets a variable. As with `gh api`, `name[key]=x` sets a field of an object, `name[]=x` adds to a list or makes one. */
 function assign(variables: Record<string, unknown>, field: string, parse: (text: string) => unknown): void {
   const [, name, brackets = '', text] =
     /^([_A-Za-z][_0-9A-Za-z]*)((?:\[[^[\]]*\])*)(?:=(.*))?$/s.exec(field) ?? [];
@@ -145,13 +139,10 @@ function assign(variables: Record<string, unknown>, field: string, parse: (text:
   variables[name] = setAt(own(variables, name), keys, value, field);
 }
 
-/** The value of `name[]`: a list that gets no item. */
+/** The value of `name[]` without `=`: the list gets no item. */
 const noItem = Symbol('no item');
 
-/**
- * Puts a value into `container` and returns that: an object for a key, a list for the empty key, which appends. The
- * other keys lead further down. An undefined container is created. `field` is the option's value, for the error.
- */
+/** Puts a value below `container`, or a new one, and returns it: a list for the key '', which appends, else an object. */
 function setAt(
   container: unknown,
   [key, ...rest]: readonly string[],
@@ -188,10 +179,7 @@ function typedValue(value: string): unknown {
   return isHeld(value) ? Number(value) : value;
 }
 
-/**
- * Prints a GraphQL response of any HTTP status, and returns 1 if it has errors, else 0. Afterwards, throws if the key
- * is refused, or if a status other than 2xx comes without GraphQL errors, which would explain it.
- */
+/** Prints a response of any status, then throws if the key is refused or GraphQL errors do not explain the status. */
 async function printResponse(response: HttpResponse, hostName: string, {host, stdout}: Invocation) {
   const text = response.body.toString();
   const body = parseObject(text);

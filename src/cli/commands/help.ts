@@ -17,10 +17,7 @@ interface DescribedCommand {
   commands: readonly DescribedCommand[];
 }
 
-/**
- * Runs `media help`: prints the help of the command or the topic that `words` name, the manual page, a schema, or with
- * `json` the description that programs read. `journal` is both a command and a topic: its help ends with the topic.
- */
+/** Runs `media help`; `words` name a command or a topic. `journal` is both: its help ends with the topic. */
 export async function runHelp(
   {json, man, schema}: HelpOptions,
   words: readonly string[],

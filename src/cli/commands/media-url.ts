@@ -99,10 +99,7 @@ function pathsOf(files: readonly string[], clipboard: boolean): string[] {
   });
 }
 
-/**
- * Writes a script that runs media-url with the options of this run: with this Node, which may not be in the PATH of
- * programs that a desktop starts, and with absolute paths, since its callers have working directories of their own.
- */
+/** Writes a script that runs media-url with these options from anywhere, with this Node, which may not be in PATH. */
 async function writeLauncher(file: string, {host, report, optionWords}: Invocation): Promise<ExitStatus> {
   const options = optionWords(new Set(['launcher'])).map((word, at, words) =>
     words[at - 1] === '--cacert' ? resolveUserPath(host.cwd(), word) : word,

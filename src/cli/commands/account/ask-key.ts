@@ -1,6 +1,6 @@
 import {Writable} from 'node:stream';
 import {parseKey, parseServiceUrl, withScheme} from '../../../engine/service/service-url.ts';
-import {MediaError, throwAs} from '../../../errors.ts';
+import {MediaError, throwAs, unlessBug} from '../../../errors.ts';
 import {textOf} from '../../../lib/files/read-text.ts';
 import {printable} from '../../../lib/printable.ts';
 import type {Secret} from '../../../lib/secrets/secret.ts';
@@ -50,10 +50,7 @@ export async function readKey({host}: Invocation): Promise<Secret> {
   return parseKey(text, 'The key on standard input');
 }
 
-/**
- * Asks for a line on the terminal, through standard error, until `check` does not throw; a password is not shown.
- * Rejects with `interrupted` at Ctrl-D, or if the terminal is gone.
- */
+/** Asks for a line on the terminal until `check` accepts it; a password is not shown. Rejects at Ctrl-D. */
 async function ask(
   kind: 'text' | 'password',
   {host, abandon}: Invocation,
@@ -102,8 +99,7 @@ function problemWith(value: string, check: (value: string) => void): string | un
     check(value);
     return undefined;
   } catch (error) {
-    if (!(error instanceof MediaError)) throw error;
-    const {message, hint = ''} = error.inWordsOf(commandLine());
+    const {message, hint = ''} = unlessBug(error).inWordsOf(commandLine());
     return `${message} ${hint}`.trim();
   }
 }

@@ -58,7 +58,9 @@ export function configCommand(cli: Cli): CliCommand {
     .command('unset <name>')
     .description('Remove one setting.')
     .examples(['media config unset graphql-url'])
-    .runs(unset);
+    .runs(async (_options, invocation, word: string) => {
+      await updateSetting(invocation, settingName(word));
+    });
   return config;
 }
 
@@ -103,10 +105,6 @@ async function set(_options: object, invocation: Invocation, word: string, text:
     report.warning('The stored key is no longer used; media logout deletes it.');
 }
 
-async function unset(_options: object, invocation: Invocation, word: string): Promise<void> {
-  await updateSetting(invocation, settingName(word), undefined);
-}
-
 /** The setting with this name; throws a usage error that names a similar setting, or all. */
 function settingName(name: string): SettingName {
   const setting = settingNames.find(setting => setting === name);
@@ -118,15 +116,9 @@ function settingName(name: string): SettingName {
   });
 }
 
-/**
- * Sets a setting, or removes it (undefined); resolves to the profile before. Another base URL also removes the key and
- * the settings of the old service, which must not be used for the new one, and a note lists them.
- */
-async function updateSetting(
-  {host, globals, report}: Invocation,
-  name: SettingName,
-  value: string | undefined,
-): Promise<Profile> {
+/** Sets or removes a setting; another base URL removes what belongs to the old one. Resolves to the old profile. */
+async function updateSetting(invocation: Invocation, name: SettingName, value?: string): Promise<Profile> {
+  const {host, globals, report} = invocation;
   const profileName = profileNameOf(host, globals);
   let before: Profile = {};
   let removed: (keyof Profile)[] = [];
@@ -140,7 +132,7 @@ async function updateSetting(
   });
   if (removed.includes('key-store')) {
     const {forgetKeychainEntry} = await import('./store-key.ts');
-    await forgetKeychainEntry(profileName, before, host, report);
+    await forgetKeychainEntry(profileName, before, invocation);
   }
   const note = droppedNote(before, removed);
   if (note !== undefined) report.note(note);

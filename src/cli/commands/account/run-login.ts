@@ -8,7 +8,7 @@ import type {Invocation} from '../../session/invocation.ts';
 import {openSessionFor, type Session, withSession, withTimeout} from '../../session/session.ts';
 import {checkUploadPath} from '../../session/upload-path.ts';
 import {clearVariable, hintOptions, profileOption} from '../../settings/hint-options.ts';
-import {refuseOtherOrigin, resolveSettings, type Settings} from '../../settings/settings.ts';
+import {refuseOtherOrigin, resolveSettings} from '../../settings/settings.ts';
 import {askBaseUrl, askKey, readKey, requireTerminal} from './ask-key.ts';
 import {type NewKey, storeKey} from './store-key.ts';
 
@@ -22,7 +22,7 @@ export interface LoginOptions {
   timeout: number;
 }
 
-/** How often a key is asked for that the service does not know. */
+/** How often a person may type a key, if the service does not know it. */
 const mostTries = 3;
 
 /** Asks for what is missing, checks the key with the service and stores it for the base URL's origin. */
@@ -33,7 +33,7 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
     globals: typed === undefined ? globals : {...globals, baseUrl: withScheme(typed)},
   };
   const {host, report} = invocation;
-  // The stored key would never be used; gh refuses this too.
+  // With the variable or a key-command, the stored key would never be used; gh refuses this too.
   if (host.env['MEDIA_API_KEY'])
     throw new MediaError(
       'usage',
@@ -48,7 +48,10 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
       hint: 'Upload with: media upload FILE --base-url embedded',
     });
   }
-  refuseKeyCommand(settings);
+  if (settings.profile['key-command'] !== undefined)
+    throw new MediaError('usage', `Profile ${settings.profileName} gets its key from its key-command.`, {
+      hint: `To store a key instead, run: media config unset key-command${profileOption(settings)}`,
+    });
   const baseUrl = settings.baseUrl?.url ?? (await askBaseUrl(invocation));
   // Certificates are read for a service only.
   if (settings.baseUrl === undefined)
@@ -62,7 +65,7 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
     await withSession(await openSessionFor({...settings, ...ofKey}, invocation), async session => {
       const checked = options.verify ? await checkKey(invocation, session, options.timeout) : undefined;
       const {profileName} = settings;
-      const newKey = {baseUrl, key, ...checked};
+      const newKey: NewKey = {baseUrl, key, ...checked};
       const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
       reportKeyPlace(newKey, `${place} (profile ${profileName})`, report);
       if (checked !== undefined) await warnOfUploadPath(invocation, session, options.timeout);
@@ -79,6 +82,7 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
   }
 }
 
+/** Reports where the key was stored, and what the service said of it. */
 function reportKeyPlace({baseUrl, verdict}: NewKey, place: string, report: Report): void {
   if (verdict === undefined) {
     report.note(`The key for ${baseUrl.origin} is stored unchecked in ${place}.`);
@@ -102,21 +106,8 @@ function adviseNext(verdict: KeyVerdict | undefined, {host, globals, report}: In
   report.note(`To upload a file: media upload FILE${options}`);
 }
 
-/** Throws a usage error if the profile has a key-command, since its stored key would never be used. */
-function refuseKeyCommand(settings: Settings): void {
-  const {profile, profileName} = settings;
-  if (profile['key-command'] === undefined) return;
-  throw new MediaError('usage', `Profile ${profileName} gets its key from its key-command.`, {
-    hint: `To store a key instead, run: media config unset key-command${profileOption(settings)}`,
-  });
-}
-
 /** Asks the service about a key, and whose it is. Rejects if it does not accept the key, or cannot be asked. */
-async function checkKey(
-  invocation: Invocation,
-  {client, hostName, settings}: Session,
-  timeoutMs: number,
-): Promise<Pick<NewKey, 'verdict' | 'account'>> {
+async function checkKey(invocation: Invocation, {client, hostName, settings}: Session, timeoutMs: number) {
   const verdict = await withTimeout(invocation, timeoutMs, signal => verifyKey(client, signal));
   // A key for uploads only may be denied.
   const error = verdict.status === 'denied' ? undefined : verdictError(verdict, hostName);

@@ -20,8 +20,8 @@ export function doctorCommand(cli: Cli): CliCommand {
 
 /** Runs all possible checks and prints a line for each; exit status 0 all well, 4 the key, 6 unreachable, 1 other. */
 export async function runDoctor({json}: {json?: boolean}, invocation: Invocation): Promise<ExitStatus> {
-  const {examine} = await import('./account-checks.ts');
-  const results = await examine(invocation);
+  const {runChecks} = await import('./account-checks.ts');
+  const results = await runChecks(invocation);
   const {inWords} = invocation.report;
   await invocation.stdout.write(
     json ? reportJson(results, inWords) : results.map(result => reportLine(result, inWords)).join(''),

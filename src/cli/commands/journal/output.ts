@@ -4,10 +4,10 @@ import {jsonLine} from '../../output/escape.ts';
 import type {JournalCheckLine} from '../../output/json-output.ts';
 import type {Stdout} from '../../output/stdout.ts';
 
-/** A path as the fields of JSON output. */
+/** A path as the fields of JSON output; `fileBase64` has its bytes if they are not UTF-8. */
 export function fileFields(path: PathKey): {file: string; fileBase64?: string} {
   const {path: file, pathBase64} = pathFields(path);
-  return {file, ...(pathBase64 === undefined ? {} : {fileBase64: pathBase64})};
+  return pathBase64 === undefined ? {file} : {file, fileBase64: pathBase64};
 }
 
 /** A line for people, whose form may change; scripts have --json. */
@@ -15,7 +15,7 @@ export function textLine(status: string, path: PathKey, rest: string): string {
   return `${status.padEnd(8)}  ${printable(pathFields(path).path)}  ${printable(rest)}\n`;
 }
 
-/** Writes lines of output, in blocks of about a thousand; `end` writes the last one. */
+/** Writes lines of output in blocks of 64 KiB, since a write of each line is slow; `end` writes the last block. */
 export function linesTo(stdout: Stdout) {
   let text = '';
   const end = async () => {
@@ -24,12 +24,9 @@ export function linesTo(stdout: Stdout) {
     await stdout.write(block);
   };
   const add = async (line: string | Uint8Array) => {
-    if (typeof line !== 'string') {
-      await end();
-      return stdout.write(line);
-    }
-    text += line;
-    if (text.length > 64 * 1024) await end();
+    if (typeof line === 'string') text += line;
+    if (typeof line !== 'string' || text.length > 64 * 1024) await end();
+    if (typeof line !== 'string') await stdout.write(line);
   };
   return {add, end};
 }

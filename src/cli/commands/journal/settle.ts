@@ -47,7 +47,10 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
   const idList = uploadedFrom === undefined ? undefined : await mediaIdsIn(uploadedFrom, host);
   const ids = what === undefined ? idList : new Map([[what, uploaded]]);
   const choose = async (reader: JournalReader) => {
-    const decisions = ids === undefined ? await allUnknown(reader) : await decisionsFor(reader, ids);
+    const decisions: Decision[] = ids === undefined ? [] : await decisionsFor(reader, ids);
+    if (ids === undefined)
+      for await (const {path, entry} of reader.entriesIn('unknown'))
+        decisions.push({name: pathFields(path).path, entry});
     if (decisions.length > 0) return decisions;
     const which = idList === undefined ? what : 'that the list names';
     throw noSuchUploadError(reader, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
@@ -77,12 +80,13 @@ async function changeJournal<Choice>(
   act: (journal: Pick<Journal, 'reader' | 'settle' | 'forget'>, choice: Choice) => Promise<void>,
 ): Promise<void> {
   const note = (text: string) => report.note(text);
-  const isOfRepository = await isManifest(file, host);
-  // A manifest is not written if it stays as it is.
-  if (!isOfRepository) await choose(await readJournal(file, host, {paths: true}));
-  const journal = isOfRepository
-    ? await openManifestToSettle(file, host, note)
-    : await openJournal(file, host, {note});
+  let journal: Awaited<ReturnType<typeof openManifestToSettle>>;
+  // A manifest is not written if it stays as it is; opening a journal may change it.
+  if (await isManifest(file, host)) journal = await openManifestToSettle(file, host, note);
+  else {
+    await choose(await readJournal(file, host, {paths: true}));
+    journal = await openJournal(file, host, {note});
+  }
   try {
     await act(journal, await choose(journal.reader));
   } finally {
@@ -102,14 +106,6 @@ function requireOneDecision({what, all, uploaded, uploadedFrom, resend}: Resolve
   const ways = [uploaded, uploadedFrom, resend].filter(way => way !== undefined);
   if (ways.length !== 1 || uploaded === '' || (uploadedFrom !== undefined && all !== true))
     throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
-}
-
-/** A decision for each unknown upload: it is sent again. */
-async function allUnknown(reader: JournalReader): Promise<Decision[]> {
-  const decisions: Decision[] = [];
-  for await (const {path, entry} of reader.entriesIn('unknown'))
-    decisions.push({name: pathFields(path).path, entry});
-  return decisions;
 }
 
 /** Gives unknown uploads the media IDs of their names; ignores a name without an upload. */
@@ -157,10 +153,7 @@ function ambiguousError({displayPath}: JournalReader, what: string): MediaError 
 }
 
 /** Records that the service no longer has a file, so that the next run sends it again. */
-export async function forgetUpload(
-  {file, what}: {file: string; what: string},
-  invocation: Invocation,
-): Promise<void> {
+export async function forgetUpload(file: string, what: string, invocation: Invocation): Promise<void> {
   const choose = async (reader: JournalReader) => {
     const {index} = reader;
     const entries = (await uploadsByName(reader, [what], 'done')).get(what) ?? [];

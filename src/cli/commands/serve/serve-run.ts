@@ -34,13 +34,14 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
       reportLeftBehind(service.leftBehind, join(directory, 'lost'), report);
       stopLinks = offerLinks(service, invocation);
-      if (!options.ephemeral) await namePages(service.url, invocation);
+      if (!options.ephemeral) await storeProfileUrl(service.url, invocation);
       return await signal.received;
     } finally {
       stopLinks();
       await service.close();
     }
   } catch (error) {
+    // A signal that comes during the start ends it with this error.
     if (!stop.aborted || error !== stop.reason) throw error;
     return signal.received;
   } finally {
@@ -78,7 +79,7 @@ function variablesText({url, faultControl}: EmbeddedService, key: string | undef
   return lines.map(line => `${line}\n`).join('');
 }
 
-/** Says what earlier services left unfinished. */
+/** Reports what earlier services left unfinished. */
 function reportLeftBehind(
   {temporary, lost}: EmbeddedService['leftBehind'],
   lostDirectory: string,
@@ -112,41 +113,38 @@ async function start(
   stop: StopSignal,
   invocation: Invocation,
 ) {
-  const {host, report} = invocation;
+  const {report} = invocation;
+  const {clock} = invocation.host;
   const {seed, keepsUsedKeys} = settings;
   const options: ServiceOptions = {
     ...settings.service,
     ...(seed !== undefined && {seed: (await import('./seed.ts')).seedFiles(seed, dataDirectory, invocation)}),
-    dataDirectory,
-    exclusive: true,
-    metrics: true,
-    previews: true,
-    clock: host.clock,
-    signal: stop,
+    ...{dataDirectory, exclusive: true, metrics: true, previews: true, clock, signal: stop},
     onWait: why => report.note(why),
-    onRequest: entry => report.event(logLine(entry), {request: logFields(entry, host.clock)}),
+    onRequest: entry => logRequest(entry, clock, report),
     onError: error => report.failure(asMediaError(describeServiceError(error, options))),
   };
   return startEmbedded(options, {label: 'serve', persist: true, keepsUsedKeys});
 }
 
-/** The fields of a line of the log; `time` is the end of the request. */
-function logFields({elapsedMs, ...fields}: RequestEntry, clock: Clock) {
-  return {time: new Date(clock.now()).toISOString(), ...fields, elapsedMs: Math.round(elapsedMs)};
-}
-
-function logLine({method, path, status, bytes, elapsedMs, faults = []}: RequestEntry): string {
+/** Logs a request that has ended, as text or as JSON. A status of 0 means that a fault prevented any response. */
+function logRequest({elapsedMs: exactMs, ...request}: RequestEntry, clock: Clock, report: Report): void {
+  const {method, path, status, bytes, faults = []} = request;
+  const elapsedMs = Math.round(exactMs);
   const result = status === 0 ? 'no response' : String(status);
   const cause = faults.map(fault => `, fault ${fault}`).join('');
-  return `${method} ${path} ${result} ${bytes} B ${Math.round(elapsedMs)} ms${cause}`;
+  const time = new Date(clock.now()).toISOString();
+  report.event(`${method} ${path} ${result} ${bytes} B ${elapsedMs} ms${cause}`, {
+    request: {time, ...request, elapsedMs},
+  });
 }
 
 /**
- * Stores where the pages of an embedded service are, so that `media login` and refused keys can name its profile page:
- * in the profile that was chosen with `--profile`, together with the base URL, or else in the default profile if that
- * uses this service already. A profile of another service stays as it is.
+ * Stores the URL of the service's profile page, so that `media login` and errors of refused keys can name it: in the
+ * profile that was chosen with `--profile`, together with the base URL, or else in the default profile if that uses
+ * this service already. A profile of another service stays as it is.
  */
-async function namePages(url: string, {host, globals, report}: Invocation): Promise<void> {
+async function storeProfileUrl(url: string, {host, globals, report}: Invocation): Promise<void> {
   const profileName = globals.profile ?? (host.env['MEDIA_PROFILE'] || undefined);
   const name = parseProfileName(profileName ?? 'default');
   const page = `${url}/profile`;

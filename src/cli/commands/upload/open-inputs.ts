@@ -136,7 +136,7 @@ export async function typeDecision(flags: UploadFlags): Promise<TransferOptions[
   };
 }
 
-/** Throws a usage error if the journal or standard output is a list of names, or both are one file: it would be lost. */
+/** Throws a usage error if two of the journal, the lists and standard output are one file, which would be lost. */
 export async function refuseSameFile({filesFrom = [], ...memory}: UploadFlags, host: Host): Promise<void> {
   const files = [
     ...(await ownFiles(memory, host)),

@@ -17,7 +17,7 @@ import type {UploadFlags} from './flags.ts';
 /** How long a run waits for another one that uses this machine's own journal. */
 const oncePatienceMs = 30_000;
 
-/** Throws a usage error for two memories, for options that need a manifest, and for --prune with a part of the inputs. */
+/** Throws a usage error for two memories, options without their manifest, and --prune with a part of the inputs. */
 export function refuseContradictions(flags: UploadFlags): void {
   const {journal, manifest, check, prune, once, shard, filesFrom} = flags;
   const namesOf = (options: Record<string, unknown>) => Object.keys(options).filter(name => options[name]);

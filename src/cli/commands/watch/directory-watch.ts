@@ -7,7 +7,7 @@ import {makeDirectory} from '../../../lib/files/durable.ts';
 import {type FileSystem, inodeOf} from '../../../lib/files/file-system.ts';
 import {isBelow, resolveUserPath} from '../../../lib/files/typed-path.ts';
 import {Stop} from '../../../lib/stop.ts';
-import {isDenied, systemCode} from '../../../lib/system-code.ts';
+import {isDenied, isOutOfDescriptors, systemCode} from '../../../lib/system-code.ts';
 import {isPassedOver} from './settler.ts';
 
 export interface DirectoryWatchOptions {
@@ -67,28 +67,28 @@ export class DirectoryWatch {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#pause.abort(undefined);
-    await this.#end();
+    await this.#watcher?.close();
   }
 
-  /** Watches the directory that is there now, unless that is done already. */
+  /** Watches the directory that is there now: if it is another one, or if 10 minutes have passed. */
   async #follow(): Promise<void> {
     const {clock, files, onState} = this.#options;
     const identity = await inodeOf(this.#path, 'directory', files);
-    const isNews = this.#isLost || identity !== this.#identity;
+    const isOther = this.#isLost || identity !== this.#identity;
     const isDue = identity !== undefined && clock.monotonic() - this.#startCount >= againMs;
     this.#isLost = false;
-    if (!isNews && !isDue) return;
-    await this.#end();
+    if (!isOther && !isDue) return;
+    await this.#watcher?.close();
     this.#identity = identity;
     if (identity === undefined) onState('gone');
-    else await this.#begin(isNews);
+    else await this.#begin(isOther);
   }
 
-  /** Begins to watch; `isNews` is false if the same directory is only watched afresh, which is not reported. */
-  async #begin(isNews: boolean): Promise<void> {
+  /** Starts chokidar; `isOther` is false if the same directory is only watched afresh, which is not reported. */
+  async #begin(isOther: boolean): Promise<void> {
     const {clock, files, poll, except, onFile, onFileGone, onState, onError} = this.#options;
     const {watch} = await import('chokidar');
-    // What chokidar does not follow includes the directory itself.
+    // With followSymlinks: false, chokidar does not even follow the directory itself if that is a link.
     const root = await files.realpath(this.#path);
     if (this.#isClosed) return;
     this.#startCount = clock.monotonic();
@@ -106,10 +106,11 @@ export class DirectoryWatch {
       binaryInterval: pollMs,
     });
     this.#watcher = watcher;
+    /** The same path below the directory as it was named, which may be a link. */
     const named = (path: string) => (root === this.#path ? path : this.#path + path.slice(root.length));
     /** chokidar lists them only together with their files, which takes milliseconds where there are many. */
     const directories = new Set<string>();
-    // chokidar reads a directory before it watches it, so what comes in between is looked for once more.
+    // chokidar reads a directory before it watches it, so a file that comes in between is looked for once more.
     const readAgain = async (directory: string) => {
       // chokidar leaves these out without a word.
       const report = (path: string, error: Error) => {
@@ -134,7 +135,7 @@ export class DirectoryWatch {
     watcher.on('ready', async () => {
       isReady = true;
       await Promise.all([...directories].map(readAgain));
-      if (isNews && !watcher.closed) onState('watching');
+      if (isOther && !watcher.closed) onState('watching');
     });
     watcher.on('addDir', path => {
       directories.add(path);
@@ -158,18 +159,12 @@ export class DirectoryWatch {
     });
     watcher.on('error', onError);
   }
-
-  async #end(): Promise<void> {
-    const watcher = this.#watcher;
-    this.#watcher = undefined;
-    await watcher?.close();
-  }
 }
 
-/** The message for an error of the watcher: fatal if the system allows no more watches; else it skips a part. */
+/** The error for one of the watcher: fatal if the system allows no more watches, else only a part is not watched. */
 export function watchTrouble(cause: unknown, directory: string): {isFatal: boolean; error: MediaError} {
   const code = systemCode(cause);
-  if (code === 'ENOSPC' || code === 'EMFILE' || code === 'ENFILE') {
+  if (code === 'ENOSPC' || isOutOfDescriptors(cause)) {
     const sentence = `${directory} cannot be watched: the system allows no more watches (${code}).`;
     const hint =
       'Use --poll, or raise the limits (fs.inotify.max_user_watches and max_user_instances on Linux).';
@@ -198,7 +193,7 @@ export async function watchedPlaces(
         hint: 'Name directories to watch. To upload files: media upload',
       });
     const real = await files.realpath(path).catch(throwAs('file_missing', `${name} could not be found`));
-    // chokidar would watch another one.
+    // chokidar takes backslashes for slashes, so it would watch another directory.
     if (sep === '/' && real.includes('\\'))
       throw new MediaError('usage', `${name} cannot be watched: its path has a backslash.`, {
         hint: 'Rename the directory, or watch the one that contains it.',
@@ -227,6 +222,7 @@ export async function targetPlace(
   return real;
 }
 
+/** A path without slashes at its end; a root keeps its one. */
 function withoutSlash(path: string): string {
   return path.replace(/(?<=.)[/\\]+$/, '');
 }
