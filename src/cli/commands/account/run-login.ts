@@ -60,6 +60,7 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
   refuseOtherOrigin(settings, baseUrl);
   // A key that is typed is asked for, so that the terminal does not show it.
   const isPiped = options.keyStdin === true && host.stdin.isTTY !== true;
+  /** Checks a key and stores it; rejects if the service refuses it. */
   const logIn = async (key: Secret) => {
     const ofKey = {baseUrl: {kind: 'service', url: baseUrl}, key: {secret: key, source: 'profile'}} as const;
     await withSession(await openSessionFor({...settings, ...ofKey}, invocation), async session => {
@@ -69,7 +70,7 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
       const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
       reportKeyPlace(newKey, `${place} (profile ${profileName})`, report);
       if (checked !== undefined) await warnOfUploadPath(invocation, session, options.timeout);
-      adviseNext(newKey.verdict, invocation);
+      noteNextCommands(newKey.verdict, invocation);
     });
   };
   if (isPiped) return logIn(await readKey(invocation));
@@ -95,7 +96,7 @@ function reportKeyPlace({baseUrl, verdict}: NewKey, place: string, report: Repor
 }
 
 /** Suggests commands. They need no --base-url, since the profile has it, unless the environment sets another. */
-function adviseNext(verdict: KeyVerdict | undefined, {host, globals, report}: Invocation): void {
+function noteNextCommands(verdict: KeyVerdict | undefined, {host, globals, report}: Invocation): void {
   const {baseUrl, ...others} = globals;
   const options = hintOptions({host, globals: host.env['MEDIA_BASE_URL'] ? globals : others});
   report.note(

@@ -30,8 +30,10 @@ export async function runDoctor({json}: {json?: boolean}, invocation: Invocation
   return firstStatus(new Set(failed.map(({code}) => exitStatusOf[code])));
 }
 
+/** The widths of the columns, in characters. */
 const columns = {status: 12, label: 15};
 
+/** A check as text: its status, its name and what was found, with the hint of a failure on a second line. */
 function reportLine(result: CheckResult, inWords: Report['inWords']): string {
   const head = result.status.padEnd(columns.status) + checkLabels[result.check].padEnd(columns.label);
   if (result.status !== 'failed') return `${head}${printable(result.message)}\n`;
@@ -39,6 +41,7 @@ function reportLine(result: CheckResult, inWords: Report['inWords']): string {
   return `${head}${printable(message)}\n${hint === undefined ? '' : `${' '.repeat(head.length)}${printable(hint)}\n`}`;
 }
 
+/** The report of `media doctor --json` (docs/schemas): `failed` if any check has failed. */
 function reportJson(results: readonly CheckResult[], inWords: Report['inWords']): string {
   const status = results.some(result => result.status === 'failed') ? 'failed' : 'ok';
   const checks = results.map(result =>

@@ -30,7 +30,7 @@ export async function checkNetwork(
   url: URL,
 ): Promise<CheckResult[]> {
   let proxy: NamedProxy | undefined;
-  let [address, response] = ['', 'reached'];
+  let [address, response] = ['', ''];
   let error: MediaError | undefined;
   try {
     proxy = proxyFor(url, invocation.host.env);
@@ -41,8 +41,7 @@ export async function checkNetwork(
     error = unlessBug(failure);
   }
   const isProxied = proxy !== undefined;
-  const end =
-    error === undefined ? networkChecks.length : networkChecks.indexOf(failedCheck(error.code, isProxied));
+  const failed = error && failedCheck(error.code, isProxied);
   const messages: Record<NetworkCheck, string> = {
     proxy: proxy === undefined ? 'none' : `through ${proxy.url.origin}`,
     dns: address,
@@ -50,10 +49,11 @@ export async function checkNetwork(
     tls: url.protocol === 'https:' ? 'the certificate is accepted' : 'not used: the base URL is plain http',
   };
   return networkChecks.map((check, index) => {
-    if (error !== undefined && index === end) return {check, status: 'failed', error};
+    if (error !== undefined && check === failed) return {check, status: 'failed', error};
     if (check === 'dns' && isProxied)
       return {check, status: 'skipped', message: `the proxy looks up ${url.hostname}`};
-    if (index > end) return {check, status: 'skipped', message: 'not reached'};
+    if (failed !== undefined && index > networkChecks.indexOf(failed))
+      return {check, status: 'skipped', message: 'not reached'};
     return {check, status: 'ok', message: messages[check]};
   });
 }
@@ -114,10 +114,12 @@ function refusalForTls(response: HttpResponse, url: URL, settings: Settings): Me
   });
 }
 
+/** How to correct the base URL to the same one with https. */
 function withHttps({host, pathname}: URL, settings: Settings): string {
   return correctBaseUrl(settings, `https://${host}${pathname.replace(/\/+$/, '')}`);
 }
 
+/** The step that an error of a request belongs to; the steps before it have succeeded. */
 function failedCheck(code: ErrorCode, throughProxy: boolean): NetworkCheck {
   if (code === 'tls_failed') return 'tls';
   const isBehindProxy = ['connection_lost', 'not_http', 'local_failure'].includes(code);

@@ -62,12 +62,14 @@ function statusOf(state: IndexRow['state']): JournalEntryLine['status'] {
   return state === 'done' ? 'uploaded' : state;
 }
 
+/** A line for people: of a stored upload its media ID, else why it is not stored. */
 async function entryText(reader: JournalReader, path: PathKey, entry: IndexRow): Promise<string> {
   const isStored = entry.state === 'done';
   const rest = isStored ? (await reader.recordOf(entry)).record.id : await entryReason(reader, entry);
   return textLine(statusOf(entry.state), path, rest);
 }
 
+/** A line of `media journal list --json` (docs/schemas). */
 async function entryJson(reader: JournalReader, path: PathKey, entry: IndexRow): Promise<string> {
   const {size, state, offset} = entry;
   const {key} = await reader.lineOf(entry);

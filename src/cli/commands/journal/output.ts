@@ -18,11 +18,13 @@ export function textLine(status: string, path: PathKey, rest: string): string {
 /** Writes lines of output in blocks of 64 KiB, since a write of each line is slow; `end` writes the last block. */
 export function linesTo(stdout: Stdout) {
   let text = '';
+  /** Writes what was added and not written yet. */
   const end = async () => {
     const block = text;
     text = '';
     await stdout.write(block);
   };
+  /** Adds a line; one of bytes, from a template with a name that is not UTF-8, is written at once. */
   const add = async (line: string | Uint8Array) => {
     if (typeof line === 'string') text += line;
     if (typeof line !== 'string' || text.length > 64 * 1024) await end();
@@ -39,6 +41,7 @@ export function proofTally(stdout: Stdout, json = false) {
   const lines = linesTo(stdout);
   const counts: ProofCounts = {all: 0, elsewhere: 0, once: 0, missing: 0, doubled: 0, unknown: 0, refused: 0};
   return {
+    /** Counts a verdict, and prints it unless the input is recorded once. */
     async add({status, path, reason, ids, isElsewhere}: Verdict): Promise<void> {
       counts.all += 1;
       counts[status] += 1;
@@ -50,9 +53,6 @@ export function proofTally(stdout: Stdout, json = false) {
           : textLine(status, path, ids.length === 0 ? reason : `${reason}: ${ids.join(', ')}`),
       );
     },
-    async end(): Promise<ProofCounts> {
-      await lines.end();
-      return counts;
-    },
+    end: () => lines.end().then(() => counts),
   };
 }

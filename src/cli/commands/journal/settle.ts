@@ -46,7 +46,8 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
   const {host, report} = invocation;
   const idList = uploadedFrom === undefined ? undefined : await mediaIdsIn(uploadedFrom, host);
   const ids = what === undefined ? idList : new Map([[what, uploaded]]);
-  const choose = async (reader: JournalReader) => {
+  /** The decisions on what was named, or with --all on all unknown uploads; throws if there is none. */
+  const decide = async (reader: JournalReader) => {
     const decisions: Decision[] = ids === undefined ? [] : await decisionsFor(reader, ids);
     if (ids === undefined)
       for await (const {path, entry} of reader.entriesIn('unknown'))
@@ -55,7 +56,7 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
     const which = idList === undefined ? what : 'that the list names';
     throw noSuchUploadError(reader, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
   };
-  await changeJournal(file, invocation, choose, async (journal, decisions) => {
+  await changeJournal(file, invocation, decide, async (journal, decisions) => {
     for (const {entry, id} of decisions)
       await journal.settle(entry, id === undefined ? 'resend' : {uploaded: id});
     const [first, ...others] = decisions;
@@ -145,7 +146,7 @@ function noSuchUploadError({displayPath}: JournalReader, what: string): MediaErr
   });
 }
 
-/** The same path under several roots, or of a file that was changed in between: an ID belongs to one content. */
+/** The error if a name means several uploads: an ID belongs to one content, and a path may have had several. */
 function ambiguousError({displayPath}: JournalReader, what: string): MediaError {
   return new MediaError('usage', `Several uploads match ${what}.`, {
     hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(displayPath)}`,
@@ -154,7 +155,8 @@ function ambiguousError({displayPath}: JournalReader, what: string): MediaError 
 
 /** Records that the service no longer has a file, so that the next run sends it again. */
 export async function forgetUpload(file: string, what: string, invocation: Invocation): Promise<void> {
-  const choose = async (reader: JournalReader) => {
+  /** All stored uploads of the content that `what` names; throws if it names none, or several. */
+  const findUploads = async (reader: JournalReader) => {
     const {index} = reader;
     const entries = (await uploadsByName(reader, [what], 'done')).get(what) ?? [];
     const [content, ...others] = new Set(entries.map(({row}) => index.contentOf(row)));
@@ -163,7 +165,7 @@ export async function forgetUpload(file: string, what: string, invocation: Invoc
     // It may have been sent in several ways and, in merged journals, by several runs.
     return index.entriesWithContent(content).filter(({state}) => state === 'done');
   };
-  await changeJournal(file, invocation, choose, async (journal, entries) => {
+  await changeJournal(file, invocation, findUploads, async (journal, entries) => {
     for (const entry of entries) await journal.forget(entry);
   });
   invocation.report.note(`${what}: forgotten, so the next run sends it again.`);

@@ -87,7 +87,7 @@ export class ReferencePrinter {
       await this.#line(reference, {status: 'local', error: reference.problem});
       this.#annotate?.(error, reference.document, reference);
     }
-    this.#invocation.report.note(`${counts(plan)}.`);
+    this.#invocation.report.note(`${countsText(plan)}.`);
     return references.length === 0 ? 0 : 1;
   }
 
@@ -203,7 +203,7 @@ export class ReferencePrinter {
     for (const {status} of outcomes) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     const files =
       [...byStatus].map(([status, count]) => `${count} ${status}`).join(', ') || 'nothing to upload';
-    this.#invocation.report.note(`${counts(plan)}; files: ${files}.`);
+    this.#invocation.report.note(`${countsText(plan)}; files: ${files}.`);
   }
 
   /** Prints a reference and its result; as text, without the error, which standard error has. */
@@ -232,7 +232,8 @@ function referencesOf({documents}: RewritePlan): FoundReference[] {
   return documents.flatMap(({references}) => references);
 }
 
-function counts(plan: RewritePlan): string {
+/** How much was found: `2 local references in 1 document`. */
+function countsText(plan: RewritePlan): string {
   const references = countText(referencesOf(plan).length, 'local reference');
   return `${references} in ${countText(plan.documents.length, 'document')}`;
 }

@@ -55,6 +55,7 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
 
 /** Prints a link to the pages, and another at each SIGUSR2 until the returned function is called. */
 function offerLinks(service: EmbeddedService, {host, report}: Invocation): () => void {
+  /** Prints a link that signs in once. */
   const offer = () => {
     const another = host.platform === 'win32' ? '' : `; for another: kill -USR2 ${host.processId()}`;
     const url = service.signInUrl();

@@ -59,6 +59,7 @@ export async function openInputs(
     signal,
     ...(writesFiles && {mapFile: (await import('./own-files.ts')).withoutOwnFiles(paths, host)}),
   };
+  /** Reads the inputs from their beginning, or this machine's share of them. */
   const allSources = (callbacks: Partial<InputContext> = {}) => {
     const sources = expandInputs(options, {...context, ...callbacks});
     return shard === undefined ? sources : ownShare(sources, shard);

@@ -13,11 +13,12 @@ export function withoutOwnFiles(paths: readonly string[], host: Host): (source: 
   const inode = (path: string, kind: 'file' | 'directory') =>
     inodeOf(resolveUserPath(host.cwd(), path), kind, host.files);
   let ownInodes: (string | undefined)[] | undefined;
+  /** Whether this is the inode of a file that the run writes. */
   const isOwn = async (found: string | undefined) => {
     ownInodes ??= [host.fileOf('stdout'), ...(await Promise.all(paths.map(path => inode(path, 'file'))))];
     return found !== undefined && ownInodes.includes(found);
   };
-  // By their names too: the journal beside a manifest, and lock files, may be created only during the run.
+  /** Whether a path leads to such a file by its name: the journal of a manifest and lock files may not exist yet. */
   const isOwnName = async (name: string) => {
     const alike = paths.filter(
       path => basename(name) === basename(path) || `${basename(name)}.`.startsWith(`${basename(path)}.lock.`),
@@ -27,6 +28,7 @@ export function withoutOwnFiles(paths: readonly string[], host: Host): (source: 
   };
   return source => ({
     ...source,
+    /** Opens the source; rejects if it is a file that the run writes. */
     async open(signal) {
       const {name} = source;
       if (await isOwnName(name)) throw new OwnFileError(name);

@@ -130,6 +130,7 @@ export async function readDryRunMemory(
   if (manifest !== undefined) return {journal: await ofManifest(identity), onUnknown};
   const isEmbedded = settings.baseUrl?.kind === 'embedded';
   const {readLookup} = await import('../../../engine/journal/journal.ts');
+  /** Opens the service only for one question, which a journal of another service asks first. */
   const ask = async <Result>(question: (session: Session) => Promise<Result>) => {
     const {openSession, withSession} = await import('../../session/session.ts');
     return withSession(await openSession(invocation, stop), question);

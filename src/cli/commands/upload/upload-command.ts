@@ -47,26 +47,10 @@ export function uploadCommand(cli: Cli): CliCommand {
     .option('--dry-run', 'check everything, send nothing')
     .addOption(concurrencyOption())
     .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), uploadDefaults.retries)
-    .addOption(
-      new Option('--retry-max-wait <time>', 'the longest outage to wait for')
-        .argParser(parseDuration)
-        .default(undefined, '5m'),
-    )
-    .addOption(
-      new Option('--limit-rate <rate>', 'bytes per second, such as 500K or 2M')
-        .argParser(parseRate)
-        .default(undefined, 'none'),
-    )
-    .addOption(
-      new Option('--deadline <time>', 'end the run after this, such as 10m')
-        .argParser(parseDuration)
-        .default(undefined, 'none'),
-    )
-    .addOption(
-      new Option('--timeout <time>', 'time without progress')
-        .argParser(parseDuration)
-        .default(undefined, '1m, response 10m'),
-    )
+    .addOption(parsed('--retry-max-wait <time>', 'the longest outage to wait for', parseDuration, '5m'))
+    .addOption(parsed('--limit-rate <rate>', 'bytes per second, such as 500K or 2M', parseRate, 'none'))
+    .addOption(parsed('--deadline <time>', 'end the run after this, such as 10m', parseDuration, 'none'))
+    .addOption(parsed('--timeout <time>', 'time without progress', parseDuration, '1m, response 10m'))
     .addOption(
       new Option('--on-unknown <action>', 'files that may be stored already')
         .choices(['hold', 'retry'])
@@ -100,6 +84,11 @@ export function uploadCommand(cli: Cli): CliCommand {
       const flags = options.check ? {...options, dryRun: true} : options;
       return startRun({...flags, inputs}, invocation, {format});
     });
+}
+
+/** An option that is undefined unless it is given; help shows `shown` as what holds then. */
+function parsed(flags: string, meaning: string, parse: (text: string) => number, shown: string): Option {
+  return new Option(flags, meaning).argParser(parse).default(undefined, shown);
 }
 
 /** The format that --json, --ndjson, --template or --format asks for; a usage error if the template is wrong. */

@@ -70,13 +70,11 @@ export class UploadRun {
       if (this.#display === undefined) report.note(this.tally.summary());
       else void this.#display.reportAfterCount();
     });
-    const onDeadline = () =>
-      this.#end(
-        new MediaError('deadline_exceeded', 'The deadline of this run has passed.', {
-          hint: 'Allow more time with --deadline.',
-        }),
-      );
-    const cancelDeadline = deadline === undefined ? () => {} : host.clock.after(deadline, onDeadline);
+    const tooLate = new MediaError('deadline_exceeded', 'The deadline of this run has passed.', {
+      hint: 'Allow more time with --deadline.',
+    });
+    const cancelDeadline =
+      deadline === undefined ? () => {} : host.clock.after(deadline, () => this.#end(tooLate));
     try {
       await this.#upload();
     } catch (error) {

@@ -64,6 +64,7 @@ export class DirectoryWatch {
     }
   }
 
+  /** Ends run(); resolves when nothing is watched any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#pause.abort(undefined);
@@ -112,7 +113,7 @@ export class DirectoryWatch {
     const directories = new Set<string>();
     // chokidar reads a directory before it watches it, so a file that comes in between is looked for once more.
     const readAgain = async (directory: string) => {
-      // chokidar leaves these out without a word.
+      /** Reports, once, a path that chokidar leaves out silently. */
       const report = (path: string, error: Error) => {
         if (!this.#reportedPaths.has(path)) onError(error);
         this.#reportedPaths.add(path);
@@ -144,6 +145,7 @@ export class DirectoryWatch {
     watcher.on('add', path => onFile(named(path)));
     watcher.on('change', path => onFile(named(path)));
     watcher.on('unlink', path => onFileGone(named(path)));
+    /** The directory itself is gone, or no longer watched: run() looks at once whether there is another one. */
     const onLost = () => {
       this.#isLost = true;
       this.#pause.abort(undefined);

@@ -84,6 +84,7 @@ async function syncNames(target: string, moveTo: string, files: FileSystem): Pro
   }
 }
 
+/** Whether a status is that of the open file. */
 async function isFileOf(handle: FileHandle, there: BigIntStats): Promise<boolean> {
   const here = await handle.stat({bigint: true});
   return here.dev === there.dev && here.ino === there.ino;
