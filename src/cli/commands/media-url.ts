@@ -38,18 +38,11 @@ export function buildMediaUrl(cli: Cli): CliCommand {
       ],
       ['--clipboard', '--no-once', '--launcher'],
     )
-    .runs(executeMediaUrl);
+    .runs(runMediaUrl);
 }
 
-/**
- * Uploads the files and prints a URL for each argument in order, or none if one of them fails. Some editors call it as
- * they call PicGo: `upload FILE...`, or `upload` for the clipboard.
- */
-async function executeMediaUrl(
-  options: MediaUrlOptions,
-  invocation: Invocation,
-  words: string[],
-): Promise<ExitStatus> {
+/** Prints a URL for each file in order, or none if one fails. Editors that call PicGo pass `upload` before the files. */
+async function runMediaUrl(options: MediaUrlOptions, invocation: Invocation, words: string[]) {
   const {host, stdout} = invocation;
   if (options.launcher !== undefined) return writeLauncher(options.launcher, invocation);
   const isPicGo =

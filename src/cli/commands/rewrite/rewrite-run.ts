@@ -67,10 +67,7 @@ function realPath(path: string, {files, cwd}: Host): Promise<string | undefined>
   return files.realpath(resolve(resolveUserPath(cwd(), path))).catch(() => undefined);
 }
 
-/**
- * Throws a usage error if a file would be overwritten, or if not exactly one document is to be printed. `mirror`: the
- * real path of --out-dir, if that exists.
- */
+/** Throws a usage error if a file would be overwritten, or several printed. `mirror`: the real path of --out-dir. */
 async function refuseOverwrites(
   documents: readonly DocumentFile[],
   mirror: string | undefined,

@@ -17,10 +17,7 @@ const countAfterMs = {drawn: 500, plain: plainLineMs / 2};
 /** How long a progress report on request waits for the inputs to be counted. */
 const countingMs = 1_000;
 
-/**
- * Shows progress on standard error: drawn on a terminal, else a line every 10 s. Counts several inputs meanwhile, so
- * that the total is known. Returns what the batch reports to, and `finish`, which must be called at its end.
- */
+/** Shows progress on standard error: drawn on a terminal, else a line every 10 s. Counts several inputs meanwhile. */
 export async function watchUpload(
   invocation: Invocation,
   inputs: Inputs,

@@ -103,7 +103,7 @@ export class GithubReport {
     const failure = this.#runFailure;
     if (failure !== undefined)
       text += `${markdownText(failure.messageToKeep)} ${markdownText(failure.hint ?? '')}\n\n`;
-    const rows = this.#tally.total - this.#tally.fields().skipped;
+    const rows = this.#tally.total - this.#tally.counts.skipped;
     if (rows === 0) return Buffer.byteLength(text) <= room ? text : '';
     text += '| file | status | media |\n|---|---|---|\n';
     let size = Buffer.byteLength(text);
@@ -118,10 +118,7 @@ export class GithubReport {
     return otherRows === 0 ? `${text}\n` : `${text}\n... and ${otherRows} more.\n\n`;
   }
 
-  /**
-   * Appends to a file that GitHub names, on a new line; resolves to the error if that fails. `content` makes the text,
-   * by the size of the file so far. Without a path, which a step may unset, does nothing.
-   */
+  /** Appends a line to a file that GitHub names, if it does; resolves to the error. `content` gets the size so far. */
   async #append(path = '', content: (size: number) => string): Promise<MediaError | undefined> {
     if (path === '') return undefined;
     const {files} = this.#invocation.host;

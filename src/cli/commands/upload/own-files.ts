@@ -5,10 +5,7 @@ import type {Host} from '../../../host.ts';
 import {inodeOf} from '../../../lib/files/file-system.ts';
 import {resolveUserPath} from '../../../lib/files/typed-path.ts';
 
-/**
- * Makes sources refuse the files that this run writes: those at `paths` (journals and manifests), their lock files, and
- * the file that standard output goes to. Also under other names, since a link may lead to them.
- */
+/** Makes sources refuse what this run writes, under any name: the files at `paths`, their locks and standard output. */
 export function withoutOwnFiles(paths: readonly string[], host: Host): (source: Source) => Source {
   const inode = (path: string, kind: 'file' | 'directory') =>
     inodeOf(resolveUserPath(host.cwd(), path), kind, host.files);

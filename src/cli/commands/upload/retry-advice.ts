@@ -9,10 +9,7 @@ const longestCommand = 2000;
 /** The options that select and name the inputs. */
 const inputOptions = new Set(['recursive', 'all', 'exclude', 'filesFrom', 'shard', 'name', 'clipboard']);
 
-/**
- * Collects the failed inputs that may succeed on another run, and the unknown ones, and suggests commands as lines for
- * standard error: a sentence, then a command to paste. What is in the lines may change; nothing reads them.
- */
+/** Collects failed inputs that may succeed on another run, and unknown ones; suggests commands, as lines for people. */
 export function retryAdvice(
   {inputs, filesFrom = []}: {inputs: readonly string[]; filesFrom?: readonly string[]},
   {argv, optionWords}: Pick<Invocation, 'argv' | 'optionWords'>,

@@ -102,10 +102,7 @@ export async function openRunJournal(
   });
 }
 
-/**
- * Reads the journal or the manifest of a dry run. The service is asked only who it is, and only if the journal knows
- * that. Without a base URL, the journal may belong to any service.
- */
+/** Reads the journal or manifest of a dry run, which sends nothing. Without a base URL, it may be of any service. */
 export async function readDryRunMemory(
   {journal, once, manifest, check}: UploadFlags,
   invocation: Invocation,

@@ -8,7 +8,8 @@ type Sum = typeof none;
 
 /** Counts the results of the inputs. */
 export class Tally {
-  readonly #counts = {uploaded: 0, skipped: 0, checked: 0, mismatched: 0, failed: 0, unknown: 0};
+  /** How many inputs have each status; only add() changes it. */
+  readonly counts = {uploaded: 0, skipped: 0, checked: 0, mismatched: 0, failed: 0, unknown: 0};
   readonly #codes = new Set<ErrorCode>();
   readonly #dryRun: boolean;
   /** What the summary says of the files that a dry run would send. */
@@ -34,7 +35,7 @@ export class Tally {
       return;
     }
     const {status, contentType = '', size = 0, geotags} = outcome;
-    this.#counts[status] += 1;
+    this.counts[status] += 1;
     if (unrecordedOf(outcome) !== undefined) this.#unrecorded += 1;
     if (noUrl !== undefined) this.#withoutUrl += 1;
     const error = 'error' in outcome ? outcome.error : noUrl;
@@ -59,12 +60,12 @@ export class Tally {
 
   /** How many inputs are finished. */
   get total(): number {
-    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+    return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
   }
 
   /** Whether the service has any of the inputs; in a dry run, none was sent. */
   get isAnyStored(): boolean {
-    return !this.#dryRun && this.#counts.uploaded + this.#counts.skipped > 0;
+    return !this.#dryRun && this.counts.uploaded + this.counts.skipped > 0;
   }
 
   /** The hint for output that could not be written although all uploads succeeded; none if nothing is stored. */
@@ -75,7 +76,7 @@ export class Tally {
 
   /** The summary line. In a dry run, inputs are checked, known to a journal, or fail. */
   summary(): string {
-    const {uploaded, skipped, checked, mismatched, failed, unknown} = this.#counts;
+    const {uploaded, skipped, checked, mismatched, failed, unknown} = this.counts;
     const parts = this.#dryRun
       ? [
           `${checked} ${this.#sendable}`,
@@ -95,20 +96,15 @@ export class Tally {
 
   /** The summary line of `--check`; `manifest`: its path. */
   checkSummary(manifest = ''): string {
-    const {skipped} = this.#counts;
+    const {skipped} = this.counts;
     if (skipped === this.total) return `${manifest} is up to date: ${countText(skipped, 'file')}.`;
     const found = `${this.total - skipped} of ${countText(this.total, 'file')} missing, changed or unknown`;
     return `${manifest}: ${found}. Run the command without --check, and commit ${manifest}.`;
   }
 
-  /** The counts for programs. */
-  fields(): Record<Outcome['status'], number> {
-    return {...this.#counts};
-  }
-
   /** The exit status of the batch (docs/design/contract.md, "Exit status"). */
   exitStatus(): number {
-    const {uploaded, skipped, checked, unknown} = this.#counts;
+    const {uploaded, skipped, checked, unknown} = this.counts;
     const statuses = new Set<number>([...this.#codes].map(code => exitStatusOf[code]));
     if (unknown > 0) statuses.add(5);
     if (statuses.size > 0 && uploaded + skipped + checked > this.#withoutUrl) statuses.add(3);
@@ -121,8 +117,8 @@ function sumText({files, bytes}: Sum): string {
   return `${countText(files, 'file')}, ${formatBytes(bytes)}`;
 }
 
-/** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may upload files. */
-export function refuseNothing({total, leftOut}: Tally, {shard}: UploadFlags): void {
+/** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may have files. */
+export function refuseEmptyRun({total, leftOut}: Tally, {shard}: UploadFlags): void {
   if (total > 0 || leftOut === 0 || shard !== undefined) return;
   const names = leftOut === 1 ? '1 name was' : `${leftOut} names were`;
   throw new MediaError(

@@ -1,16 +1,13 @@
 import {noUrlError, publicUrl} from '../../../engine/service/record.ts';
 import {Disk} from '../../../engine/sources/open/disk.ts';
 import {filesIn} from '../../../engine/sources/open/file-source.ts';
-import type {LeftOut, Outcome} from '../../../engine/transfer/outcome.ts';
+import type {Outcome} from '../../../engine/transfer/outcome.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
 import type {RunOutput} from './display.ts';
 import {type UploadFlags, uploadDefaults} from './flags.ts';
 import {UploadRun} from './upload-run.ts';
 
-/**
- * Uploads files or the clipboard for another command, which prints the outcomes; failures are reported here. With this
- * machine's own journal, unless the flags say otherwise.
- */
+/** Uploads files or the clipboard for another command, which prints the outcomes; failures are reported here. */
 export async function uploadFiles(
   files: readonly string[] | 'clipboard',
   flags: Partial<UploadFlags>,
@@ -19,6 +16,7 @@ export async function uploadFiles(
   const clipboard = files === 'clipboard';
   const {host} = invocation;
   const {journal, manifest, source = filesIn(host.cwd(), new Disk(host.files))} = flags;
+  // Unless the flags say otherwise, with this machine's own journal.
   const once = journal === undefined && manifest === undefined && flags.once !== false;
   const inputs = clipboard ? [] : files;
   const outcomes: Outcome[] = [];
@@ -49,10 +47,10 @@ export async function startRun(
 }
 
 /** The URL of an uploaded file; throws why it was not uploaded, or `no_url` if its record has none. */
-export function uploadedUrl(name: string, outcome: Outcome | LeftOut | undefined): string {
+export function uploadedUrl(name: string, outcome?: Outcome): string {
   if (outcome !== undefined && 'error' in outcome) throw outcome.error;
   const record = outcome !== undefined && 'record' in outcome ? outcome.record : {};
   const url = publicUrl(record);
-  if (url !== undefined) return url;
-  throw noUrlError(name, record);
+  if (url === undefined) throw noUrlError(name, record);
+  return url;
 }

@@ -154,7 +154,7 @@ export class UploadQueue {
     for (let position = 0; !this.#isOver && !this.#stop.aborted; ) {
       const file = this.#waiting.shift();
       if (file === undefined) {
-        await this.#change();
+        await this.#nextFile();
         continue;
       }
       this.#pending.set(position, file);
@@ -164,7 +164,7 @@ export class UploadQueue {
   }
 
   /** Resolves when there may be another file; ends the batch when nothing has happened for a while. */
-  #change(): Promise<void> {
+  #nextFile(): Promise<void> {
     return new Promise(resolve => {
       const endWhenIdle = () => {
         this.#isOver = true;

@@ -23,7 +23,7 @@ import {openInputs, refuseSameFile, typeDecision} from './open-inputs.ts';
 import {closeResources, openResources, transferOptions} from './resources.ts';
 import {retryAdvice} from './retry-advice.ts';
 import {refuseContradictions} from './run-memory.ts';
-import {refuseNothing, Tally, unfollowedText} from './tally.ts';
+import {refuseEmptyRun, Tally, unfollowedText} from './tally.ts';
 
 /** A stopped run waits 5 s for responses, so a longer pause means a disk that hangs; in milliseconds. */
 const longestPauseMs = 5_500;
@@ -74,7 +74,7 @@ export class UploadRun {
       hint: 'Allow more time with --deadline.',
     });
     const cancelDeadline =
-      deadline === undefined ? () => {} : host.clock.after(deadline, () => this.#end(tooLate));
+      deadline === undefined ? () => {} : host.clock.after(deadline, () => this.#stopRun(tooLate));
     try {
       await this.#upload();
     } catch (error) {
@@ -102,11 +102,11 @@ export class UploadRun {
     const suffix = this.#display?.isAwaiting() ? ': waiting for responses to finished uploads' : '';
     report.note(`Stopping${suffix}. ${again} to quit now.`);
     this.#signal = signal;
-    this.#end(new MediaError('interrupted', `The run was stopped by ${signal}.`));
+    this.#stopRun(new MediaError('interrupted', `The run was stopped by ${signal}.`));
   }
 
   /** Stops the run, by a signal or its deadline: nothing new is sent. */
-  #end(why: MediaError): void {
+  #stopRun(why: MediaError): void {
     const {host, stdout} = this.#invocation;
     stdout.hurry(host.clock);
     this.#stop.abort(why);
@@ -166,7 +166,7 @@ export class UploadRun {
       const batchOptions = {contentType, observer: display.observer, several, stop: this.#stop};
       const options = transferOptions(this.#options, resources, this.#invocation, batchOptions);
       for await (const result of uploadBatch(inputs.sources, options))
-        await this.#take(result, several, session?.settings);
+        await this.#report(result, several, session?.settings);
     } catch (error) {
       this.#failures.end();
       // If there are results, the run goes on to report them, and this error after them.
@@ -179,7 +179,7 @@ export class UploadRun {
     await this.#results?.end();
     if (this.#inputFailure !== undefined && this.#signal === undefined) report.failure(this.#inputFailure);
     if (inputs.unfollowedLinks?.size) report.note(unfollowedText(inputs.unfollowedLinks));
-    if (this.#signal === undefined) refuseNothing(this.tally, this.#options);
+    if (this.#signal === undefined) refuseEmptyRun(this.tally, this.#options);
     this.#conclude(session, several, manifest);
   }
 
@@ -189,7 +189,7 @@ export class UploadRun {
   }
 
   /** Counts and reports the result of one file, and prints it or keeps it for the command that runs this. */
-  async #take(result: Outcome | LeftOut, several: boolean, settings: Settings | undefined): Promise<void> {
+  async #report(result: Outcome | LeftOut, several: boolean, settings: Settings | undefined): Promise<void> {
     const {host, report} = this.#invocation;
     if (result.status === 'left out') {
       this.tally.add(result);
@@ -235,7 +235,7 @@ export class UploadRun {
   /** Ends the report on standard error: failures in groups, then advice, and the summary last, where people look. */
   #conclude(session: Session | undefined, several: boolean, manifest: JournalManifest | undefined): void {
     const {report} = this.#invocation;
-    if (session?.settings.baseUrl?.kind === 'embedded' && this.tally.fields().uploaded > 0)
+    if (session?.settings.baseUrl?.kind === 'embedded' && this.tally.counts.uploaded > 0)
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
     if (several && this.#options.dryRun && !this.#options.check)
       for (const line of this.tally.sums()) report.note(line);

@@ -95,7 +95,7 @@ export class Feed {
     this.#active.set(path, false);
     this.#delayed.delete(path);
     try {
-      await this.#end(path, await this.#work.take(path, state), state.key);
+      await this.#decide(path, await this.#work.take(path, state), state.key);
     } catch (error) {
       this.#delay(path, asMediaError(error));
     } finally {
@@ -106,7 +106,7 @@ export class Feed {
   }
 
   /** Decides by the result of a file whether it is done with in the state of this key, or tried again. */
-  async #end(path: string, result: UploadEnd | FailedOutcome | LeftOut, key: string): Promise<void> {
+  async #decide(path: string, result: UploadEnd | FailedOutcome | LeftOut, key: string): Promise<void> {
     if (typeof result === 'string') {
       if (result === 'asked again') this.#askAgain(path);
       // What has disappeared, with its file system perhaps, may come back as it was.

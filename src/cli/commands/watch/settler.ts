@@ -21,9 +21,8 @@ export interface SettleOptions {
 }
 
 /**
- * The state of a file once it is complete: size and times have been the same for `settleMs`. Undefined if it is empty
- * or gone, and after `stop`. chokidar's awaitWriteFinish compares sizes only, but programs reserve space before they
- * write.
+ * The state of a file once size and times have been the same for `settleMs`; undefined if it is empty or gone, and after
+ * `stop`. chokidar's awaitWriteFinish compares sizes only, but programs reserve space before they write.
  */
 export async function settledState(
   path: string,
