@@ -76,7 +76,7 @@ async function runGraphql(options: GraphqlOptions, invocation: Invocation): Prom
   }
 }
 
-/** Builds the request; as with `gh api`, all -f fields are set before all -F fields, in any order on the command line. */
+/** Builds the request. As with `gh api`, -f fields are set before -F fields, in any order on the command line. */
 async function readRequest(options: GraphqlOptions, invocation: Invocation): Promise<GraphqlRequest> {
   const {rawField = [], field: typedFields = []} = options;
   const files = [options.input ?? options.query, options.variables, ...typedFields.map(fileOf)];
@@ -126,7 +126,7 @@ function readInput(path: string, invocation: Invocation, what: string): Promise<
   return text.catch(throwAs('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
 }
 
-/** Sets a variable. As with `gh api`, `name[key]=x` sets a field of an object, `name[]=x` adds to a list or makes one. */
+/** Sets a variable. As with `gh api`, `name[key]=x` sets a field of an object, and `name[]=x` adds to a list. */
 function assign(variables: Record<string, unknown>, field: string, parse: (text: string) => unknown): void {
   const [, name, brackets = '', text] =
     /^([_A-Za-z][_0-9A-Za-z]*)((?:\[[^[\]]*\])*)(?:=(.*))?$/s.exec(field) ?? [];
@@ -142,7 +142,7 @@ function assign(variables: Record<string, unknown>, field: string, parse: (text:
 /** The value of `name[]` without `=`: the list gets no item. */
 const noItem = Symbol('no item');
 
-/** Puts a value below `container`, or a new one, and returns it: a list for the key '', which appends, else an object. */
+/** Puts a value into a container, or a new one, and returns that: a list for the key '' (appends), else an object. */
 function setAt(
   container: unknown,
   [key, ...rest]: readonly string[],

@@ -41,7 +41,7 @@ export function buildMediaUrl(cli: Cli): CliCommand {
     .runs(runMediaUrl);
 }
 
-/** Prints a URL for each file in order, or none if one fails. Editors that call PicGo pass `upload` before the files. */
+/** Prints a URL for each file in order, or none if one fails. Editors that know PicGo put `upload` before the files. */
 async function runMediaUrl(options: MediaUrlOptions, invocation: Invocation, words: string[]) {
   const {host, stdout} = invocation;
   if (options.launcher !== undefined) return writeLauncher(options.launcher, invocation);

@@ -66,8 +66,8 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
     await withSession(await openSessionFor({...settings, ...ofKey}, invocation), async session => {
       const checked = options.verify ? await checkKey(invocation, session, options.timeout) : undefined;
       const {profileName} = settings;
-      const newKey: NewKey = {baseUrl, key, ...checked};
-      const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
+      const newKey: NewKey = {profileName, baseUrl, key, ...checked};
+      const place = await storeKey(invocation, newKey, options.insecureStorage !== true);
       reportKeyPlace(newKey, `${place} (profile ${profileName})`, report);
       if (checked !== undefined) await warnOfUploadPath(invocation, session, options.timeout);
       noteNextCommands(newKey.verdict, invocation);

@@ -7,6 +7,8 @@ import {droppedNote, withBaseUrl} from '../../settings/profile.ts';
 import {configPath, type Profile, updateProfiles} from '../../settings/store.ts';
 
 export interface NewKey {
+  profileName: string;
+  /** The service that the key is for. */
   baseUrl: URL;
   key: Secret;
   /** Absent for a key that was not checked. */
@@ -16,16 +18,12 @@ export interface NewKey {
 }
 
 /** Stores the key in the keychain, if allowed and available, otherwise in the settings file; resolves to the place. */
-export async function storeKey(
-  invocation: Invocation,
-  profileName: string,
-  newKey: NewKey,
-  mayUseKeychain: boolean,
-): Promise<string> {
+export async function storeKey(invocation: Invocation, newKey: NewKey, mayUseKeychain: boolean) {
   const {host, report} = invocation;
+  const {profileName} = newKey;
   // If the settings directory was chosen explicitly, as for tests and servers, the key stays in that directory.
   const isAllowed = mayUseKeychain && !host.env['MEDIA_CONFIG_DIR'];
-  const inKeychain = isAllowed && (await storeInKeychain(invocation, profileName, newKey));
+  const inKeychain = isAllowed && (await storeInKeychain(invocation, newKey));
   const before: Profile = {};
   await updateProfiles(host, profiles => {
     Object.assign(before, own(profiles, profileName));
@@ -41,8 +39,9 @@ export async function storeKey(
 }
 
 /** Stores the key in the keychain; if the keychain fails, warns that a file gets the key, and resolves to false. */
-async function storeInKeychain({host, report}: Invocation, profileName: string, newKey: NewKey) {
-  const entry = {profileName, origin: newKey.baseUrl.origin, key: newKey.key.reveal()};
+async function storeInKeychain({host, report}: Invocation, newKey: NewKey): Promise<boolean> {
+  const {profileName, baseUrl} = newKey;
+  const entry = {profileName, origin: baseUrl.origin, key: newKey.key.reveal()};
   const result = await askKeychain(host, {action: 'set', ...entry});
   if ('key' in result && result.key === entry.key) return true;
   const failure = 'key' in result ? 'it did not store the key' : result.failure;

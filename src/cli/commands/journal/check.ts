@@ -115,11 +115,7 @@ async function verifyService(readers: readonly JournalReader[], invocation: Invo
 }
 
 /** Checks the inputs of `media upload -r`, and what it leaves out as not media if a journal contains it. */
-async function* proveInputs(
-  journals: JournalSet,
-  options: ProofOptions,
-  host: Host,
-): AsyncGenerator<Verdict> {
+async function* proveInputs(journals: JournalSet, options: ProofOptions, host: Host) {
   const mapFile = withoutOwnFiles(options.files, host);
   for await (const source of expandInputs({...options, recursive: true}, {...inputContext(host), mapFile})) {
     if (source.found?.isHidden) continue;

@@ -32,7 +32,7 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     try {
       await stdout.write(variablesText(service, settings.service.fixedKey === undefined ? key : undefined));
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
-      reportLeftBehind(service.leftBehind, join(directory, 'lost'), report);
+      reportLeftBehind(service, join(directory, 'lost'), report);
       stopLinks = offerLinks(service, invocation);
       if (!options.ephemeral) await storeProfileUrl(service.url, invocation);
       return await signal.received;
@@ -81,11 +81,8 @@ function variablesText({url, faultControl}: EmbeddedService, key: string | undef
 }
 
 /** Reports what earlier services left unfinished. */
-function reportLeftBehind(
-  {temporary, lost}: EmbeddedService['leftBehind'],
-  lostDirectory: string,
-  report: Report,
-): void {
+function reportLeftBehind({leftBehind}: EmbeddedService, lostDirectory: string, report: Report): void {
+  const {temporary, lost} = leftBehind;
   if (temporary > 0) report.note(`Removed after an earlier run: ${countText(temporary, 'temporary file')}.`);
   if (lost.length > 0)
     report.warning(
@@ -108,19 +105,14 @@ async function dataDirectoryFor({ephemeral, dataDir}: ServeSettings, host: Host)
 }
 
 /** Starts the service with a new key, and revokes the key of an earlier start. */
-async function start(
-  settings: ServeSettings,
-  dataDirectory: string,
-  stop: StopSignal,
-  invocation: Invocation,
-) {
+async function start(settings: ServeSettings, directory: string, signal: StopSignal, invocation: Invocation) {
   const {report} = invocation;
   const {clock} = invocation.host;
   const {seed, keepsUsedKeys} = settings;
   const options: ServiceOptions = {
     ...settings.service,
-    ...(seed !== undefined && {seed: (await import('./seed.ts')).seedFiles(seed, dataDirectory, invocation)}),
-    ...{dataDirectory, exclusive: true, metrics: true, previews: true, clock, signal: stop},
+    ...(seed !== undefined && {seed: (await import('./seed.ts')).seedFiles(seed, directory, invocation)}),
+    ...{dataDirectory: directory, exclusive: true, metrics: true, previews: true, clock, signal},
     onWait: why => report.note(why),
     onRequest: entry => logRequest(entry, clock, report),
     onError: error => report.failure(asMediaError(describeServiceError(error, options))),

@@ -114,14 +114,14 @@ export async function readDryRunMemory(
     return lookUpInManifest(manifest ?? '', host, {service, check});
   };
   if (check) return {journal: await ofManifest()};
-  if (journal === undefined && manifest === undefined && once === false) return {};
+  const isNamed = journal !== undefined || manifest !== undefined;
+  if (!isNamed && once === false) return {};
   const {resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(host, globals, {readKey: false});
   const {speedSettings} = await import('../../settings/profile.ts');
   // Nothing is sent, but a wrong value is found.
   await speedSettings(settings);
-  if (manifest === undefined && journal === undefined && !(once ?? settings.profile.once === 'true'))
-    return {};
+  if (!isNamed && !(once ?? settings.profile.once === 'true')) return {};
   const {account, onUnknown} = settings;
   const identity = await identityOf(settings, host);
   if (manifest !== undefined) return {journal: await ofManifest(identity), onUnknown};

@@ -2,6 +2,7 @@ import {noUrlError, publicUrl} from '../../../engine/service/record.ts';
 import {Disk} from '../../../engine/sources/open/disk.ts';
 import {filesIn} from '../../../engine/sources/open/file-source.ts';
 import type {Outcome} from '../../../engine/transfer/outcome.ts';
+import {asMediaError} from '../../output/report.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
 import type {RunOutput} from './display.ts';
 import {type UploadFlags, uploadDefaults} from './flags.ts';
@@ -31,15 +32,13 @@ export async function startRun(
   output: RunOutput,
 ): Promise<ExitStatus> {
   const run = new UploadRun(options, invocation, output);
-  if (!options.ci) return run.execute();
-  const {isOnGithub} = await import('../../output/ci.ts');
-  if (!isOnGithub(invocation.host.env)) return run.execute();
+  const {env} = invocation.host;
+  if (!options.ci || !(await import('../../output/ci.ts')).isOnGithub(env)) return run.execute();
   const {GithubReport} = await import('./github.ts');
   const report = new GithubReport(invocation, run.tally);
   try {
     return await report.end(await run.execute(report));
   } catch (error) {
-    const {asMediaError} = await import('../../output/report.ts');
     report.addFailure(asMediaError(error));
     await report.end(1);
     throw error;

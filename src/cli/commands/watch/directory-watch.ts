@@ -183,10 +183,7 @@ export interface WatchedPlace {
 }
 
 /** Checks that each is a directory; rejects with the first that is not. */
-export async function watchedPlaces(
-  names: readonly string[],
-  {cwd, files}: Pick<Host, 'cwd' | 'files'>,
-): Promise<WatchedPlace[]> {
+export async function watchedPlaces(names: readonly string[], {cwd, files}: Host): Promise<WatchedPlace[]> {
   const places: WatchedPlace[] = [];
   for (const name of names) {
     const path = withoutSlash(resolveUserPath(cwd(), name));
@@ -206,11 +203,7 @@ export async function watchedPlaces(
 }
 
 /** Creates the directory that files are moved to; resolves to its real path. A watched directory is refused. */
-export async function targetPlace(
-  option: string,
-  {cwd, files}: Pick<Host, 'cwd' | 'files'>,
-  places: readonly WatchedPlace[],
-): Promise<string> {
+export async function targetPlace(option: string, {cwd, files}: Host, places: readonly WatchedPlace[]) {
   const path = resolveUserPath(cwd(), option);
   await makeDirectory(path, files).catch(throwAs('local_failure', `${option} could not be created`));
   const real = await files.realpath(path);

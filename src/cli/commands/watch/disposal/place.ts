@@ -30,7 +30,7 @@ export async function place(
 ): Promise<Placement | undefined> {
   const to = join(moveTo, relative);
   await makeDirectory(dirname(to), files);
-  if (await isBelowAlready(path, {moveTo, relative}, files)) return undefined;
+  if (await isBelowAlready(path, moveTo, relative, files)) return undefined;
   let temporary: string | undefined;
   for (let number = 0; ; ) {
     const target = number === 0 ? to : withNumber(to, number);
@@ -58,11 +58,7 @@ export async function place(
 }
 
 /** A link or a mount may lead from one directory to the other: then the name in the target is the file's only one. */
-async function isBelowAlready(
-  path: string,
-  {moveTo, relative}: {moveTo: string; relative: string},
-  files: FileSystem,
-): Promise<boolean> {
+async function isBelowAlready(path: string, moveTo: string, relative: string, files: FileSystem) {
   const idOf = async (directory: string) => {
     const id = await inodeOf(directory, 'directory', files);
     // Some network file systems number nothing.
