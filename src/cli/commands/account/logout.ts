@@ -1,7 +1,8 @@
 import {own} from '../../../lib/object.ts';
 import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
 import {existingProfiles, type HintedRun, profileOption} from '../../settings/hint-options.ts';
-import type {Profiles} from '../../settings/store.ts';
+import {profileNameOf} from '../../settings/parse.ts';
+import {type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
 export function logoutCommand(cli: Cli): CliCommand {
   return new CliCommand('logout', cli)
@@ -14,8 +15,6 @@ export function logoutCommand(cli: Cli): CliCommand {
 /** Deletes stored keys, in the keychain too, and keeps all other settings. Succeeds if there is no key. */
 async function runLogout({all}: {all?: boolean}, invocation: Invocation): Promise<void> {
   const {host, report, globals} = invocation;
-  const {readProfiles, updateProfiles} = await import('../../settings/store.ts');
-  const {profileNameOf} = await import('../../settings/parse.ts');
   const profileName = profileNameOf(host, globals);
   const profiles = await readProfiles(host);
   const names = (all ? Object.keys(profiles) : [profileName]).filter(name => {

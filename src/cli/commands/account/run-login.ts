@@ -69,7 +69,12 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
       const newKey: NewKey = {profileName, baseUrl, key, ...checked};
       const place = await storeKey(invocation, newKey, options.insecureStorage !== true);
       reportKeyPlace(newKey, `${place} (profile ${profileName})`, report);
-      if (checked !== undefined) await warnOfUploadPath(invocation, session, options.timeout);
+      if (checked !== undefined) {
+        const ask = (signal: AbortSignal) => checkUploadPath(session, signal);
+        const path = await withTimeout(invocation, options.timeout, ask);
+        if (path.status === 'warning') report.warning(`${path.message}.`);
+        if (path.status === 'failed') report.warning(`${path.error.message} ${path.error.hint ?? ''}`.trim());
+      }
       noteNextCommands(newKey.verdict, invocation);
     });
   };
@@ -125,12 +130,4 @@ function refusalHint(error: MediaError, profileUrl: string | undefined): string 
   const page = profileUrl === undefined ? '.' : `: ${profileUrl}`;
   const copyKey = `Nothing was stored. Copy the key again from the profile page of the service${page}`;
   return error.inWordsOf(withKeyHint(copyKey)).hint ?? storeAnyway;
-}
-
-/** Warns if uploads would fail at the base URL, as `media doctor` does. */
-async function warnOfUploadPath(invocation: Invocation, session: Session, timeoutMs: number): Promise<void> {
-  const result = await withTimeout(invocation, timeoutMs, signal => checkUploadPath(session, signal));
-  if (result.status === 'warning') invocation.report.warning(`${result.message}.`);
-  if (result.status === 'failed')
-    invocation.report.warning(`${result.error.message} ${result.error.hint ?? ''}`.trim());
 }

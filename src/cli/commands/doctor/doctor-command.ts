@@ -30,12 +30,9 @@ export async function runDoctor({json}: {json?: boolean}, invocation: Invocation
   return firstStatus(new Set(failed.map(({code}) => exitStatusOf[code])));
 }
 
-/** The widths of the columns, in characters. */
-const columns = {status: 12, label: 15};
-
 /** A check as text: its status, its name and what was found, with the hint of a failure on a second line. */
 function reportLine(result: CheckResult, inWords: Report['inWords']): string {
-  const head = result.status.padEnd(columns.status) + checkLabels[result.check].padEnd(columns.label);
+  const head = result.status.padEnd(12) + checkLabels[result.check].padEnd(15);
   if (result.status !== 'failed') return `${head}${printable(result.message)}\n`;
   const {message, hint} = inWords(result.error);
   return `${head}${printable(message)}\n${hint === undefined ? '' : `${' '.repeat(head.length)}${printable(hint)}\n`}`;

@@ -102,16 +102,12 @@ function refusalForTls(response: HttpResponse, url: URL, settings: Settings): Me
   const {host} = url;
   const {status, message, words = ''} = refusalIn(response);
   if (status !== 400 || message !== undefined) return undefined;
-  if (/certificate/i.test(words))
-    return new MediaError('tls_failed', `${host} refused the request: "${words}".`, {
-      status,
-      hint: clientCertificateHint,
-    });
-  if (url.protocol !== 'http:' || !/\b(https|ssl|tls)\b/i.test(words)) return undefined;
-  return new MediaError('tls_failed', `${host} expects https: "${words}".`, {
-    status,
-    hint: withHttps(url, settings),
-  });
+  const isForCertificate = /certificate/i.test(words);
+  const isForHttps = url.protocol === 'http:' && /\b(https|ssl|tls)\b/i.test(words);
+  if (!isForCertificate && !isForHttps) return undefined;
+  const problem = isForCertificate ? 'refused the request' : 'expects https';
+  const hint = isForCertificate ? clientCertificateHint : withHttps(url, settings);
+  return new MediaError('tls_failed', `${host} ${problem}: "${words}".`, {status, hint});
 }
 
 /** How to correct the base URL to the same one with https. */

@@ -10,6 +10,7 @@ import {emptyUrl, publicUrl} from '../../../engine/service/record.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {JournalEntryLine} from '../../output/json-output.ts';
 import type {Invocation} from '../../session/invocation.ts';
+import {journalDirectory} from '../../settings/paths.ts';
 import {fileFields, linesTo, textLine} from './output.ts';
 
 interface ListOptions {
@@ -85,7 +86,6 @@ async function entryJson(reader: JournalReader, path: PathKey, entry: IndexRow):
 
 /** The journals that `--once` keeps on this machine. */
 async function ownJournals(host: Invocation['host']): Promise<string[]> {
-  const {journalDirectory} = await import('../../settings/paths.ts');
   const directory = journalDirectory(host);
   const names = await host.files.readdir(directory).catch(() => []);
   return names.filter(name => name.endsWith('.ndjson')).map(name => join(directory, name));

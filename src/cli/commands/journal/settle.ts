@@ -110,10 +110,7 @@ function requireOneDecision({what, all, uploaded, uploadedFrom, resend}: Resolve
 }
 
 /** Gives unknown uploads the media IDs of their names; ignores a name without an upload. */
-async function decisionsFor(
-  reader: JournalReader,
-  ids: ReadonlyMap<string, string | undefined>,
-): Promise<Decision[]> {
+async function decisionsFor(reader: JournalReader, ids: ReadonlyMap<string, string | undefined>) {
   const decisions = new Map<number, Decision>();
   for (const [name, entries] of await uploadsByName(reader, [...ids.keys()], 'unknown')) {
     if (entries.length > 1) throw ambiguousError(reader, name);

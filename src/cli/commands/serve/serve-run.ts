@@ -10,6 +10,7 @@ import {asMediaError, type Report} from '../../output/report.ts';
 import {type ExitStatus, endSignal, type Invocation} from '../../session/invocation.ts';
 import {describeServiceError, startEmbedded} from '../../session/start-embedded.ts';
 import {parseProfileName} from '../../settings/parse.ts';
+import {dataDirectory} from '../../settings/paths.ts';
 import {originOf} from '../../settings/profile.ts';
 import {readProfiles, updateProfiles} from '../../settings/store.ts';
 import {type ServeOptions, type ServeSettings, serveSettings} from './serve-settings.ts';
@@ -33,7 +34,7 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
       await stdout.write(variablesText(service, settings.service.fixedKey === undefined ? key : undefined));
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
       reportLeftBehind(service, join(directory, 'lost'), report);
-      stopLinks = offerLinks(service, invocation);
+      stopLinks = printLinks(service, invocation);
       if (!options.ephemeral) await storeProfileUrl(service.url, invocation);
       return await signal.received;
     } finally {
@@ -54,16 +55,14 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
 }
 
 /** Prints a link to the pages, and another at each SIGUSR2 until the returned function is called. */
-function offerLinks(service: EmbeddedService, {host, report}: Invocation): () => void {
-  /** Prints a link that signs in once. */
-  const offer = () => {
-    const another = host.platform === 'win32' ? '' : `; for another: kill -USR2 ${host.processId()}`;
-    const url = service.signInUrl();
-    const text = `To manage API keys and see uploads, open ${url} (this link works once${another}).`;
-    report.event(text, {signIn: {url}});
-  };
-  const stop = host.onStatusSignal(offer);
-  offer();
+function printLinks(service: EmbeddedService, {host, report}: Invocation): () => void {
+  const another = host.platform === 'win32' ? '' : `; for another: kill -USR2 ${host.processId()}`;
+  const print = (url: string) =>
+    report.event(`To manage API keys and see uploads, open ${url} (this link works once${another}).`, {
+      signIn: {url},
+    });
+  const stop = host.onStatusSignal(() => print(service.signInUrl()));
+  print(service.signInUrl());
   return stop;
 }
 
@@ -99,9 +98,7 @@ async function dataDirectoryFor({ephemeral, dataDir}: ServeSettings, host: Host)
       .mkdtemp(join(parent, 'media-serve-'))
       .catch(throwAs('local_failure', `No directory can be made in ${parent}`, hint));
   }
-  if (dataDir !== undefined) return resolveUserPath(host.cwd(), dataDir);
-  const {dataDirectory} = await import('../../settings/paths.ts');
-  return dataDirectory(host);
+  return dataDir === undefined ? dataDirectory(host) : resolveUserPath(host.cwd(), dataDir);
 }
 
 /** Starts the service with a new key, and revokes the key of an earlier start. */

@@ -80,9 +80,7 @@ export async function openInputs(
       const {isRepeatable, survey} = await import('../../../engine/sources/find/survey.ts');
       return (await isRepeatable(options, context)) && survey(allSources(), found, until);
     },
-    async close() {
-      await iterator.return?.(undefined);
-    },
+    close: async () => void (await iterator.return?.(undefined)),
   };
 }
 

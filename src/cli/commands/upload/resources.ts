@@ -6,7 +6,7 @@ import type {Stop} from '../../../lib/stop.ts';
 import {certainSize} from '../../../media/pixels/probe.ts';
 import type {Invocation} from '../../session/invocation.ts';
 import type {Session} from '../../session/session.ts';
-import type {Speed} from '../../settings/profile.ts';
+import {type Speed, speedSettings} from '../../settings/profile.ts';
 import type {Settings} from '../../settings/settings.ts';
 import type {UploadFlags} from './flags.ts';
 import type {Inputs} from './open-inputs.ts';
@@ -30,10 +30,7 @@ export async function openResources(
   stop: Stop<MediaError>,
 ): Promise<Resources> {
   if (options.dryRun) return readDryRunMemory(options, invocation, {shard, stop});
-  const [{openSession}, {speedSettings}] = await Promise.all([
-    import('../../session/session.ts'),
-    import('../../settings/profile.ts'),
-  ]);
+  const {openSession} = await import('../../session/session.ts');
   const sessionOrError = await openSession(invocation, stop).catch((error: MediaError) => {
     // A run with a manifest needs a key only if it sends something.
     if (options.manifest === undefined || error.code !== 'no_key') throw error;

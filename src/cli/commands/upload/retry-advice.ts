@@ -14,7 +14,8 @@ export function retryAdvice(
   {inputs, filesFrom = []}: {inputs: readonly string[]; filesFrom?: readonly string[]},
   {argv, optionWords}: Pick<Invocation, 'argv' | 'optionWords'>,
 ) {
-  // A pipe cannot be read again.
+  // A pipe cannot be read again, be it standard input or a list such as /dev/fd/63.
+  const isStream = (name: string) => name === '-' || /^\/(dev|proc)\//.test(name);
   const isRepeatable = !inputs.includes('-') && !filesFrom.some(isStream);
   const sameCommand = isRepeatable ? commandOf(argv) : undefined;
   /** Failures that may pass, other failures, and the characters of the names of the first. */
@@ -84,9 +85,4 @@ function commandOf(words: readonly string[]): string {
 function mayPass(error: MediaError): boolean {
   if (error.code !== 'not_tried') return hasTrait(error.code, 'passing');
   return !(error.cause instanceof MediaError && hasTrait(error.cause.code, 'lasting'));
-}
-
-/** Whether a list of names comes from a pipe. */
-function isStream(list: string): boolean {
-  return list === '-' || /^\/(dev|proc)\//.test(list);
 }

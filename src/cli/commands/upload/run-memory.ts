@@ -11,7 +11,9 @@ import {omitUndefined} from '../../../lib/object.ts';
 import {systemReason} from '../../../lib/system-code.ts';
 import type {Invocation} from '../../session/invocation.ts';
 import type {Session} from '../../session/session.ts';
-import type {Settings} from '../../settings/settings.ts';
+import {dataDirectory, journalDirectory, stateUnwritableError} from '../../settings/paths.ts';
+import {speedSettings} from '../../settings/profile.ts';
+import {resolveSettings, type Settings} from '../../settings/settings.ts';
 import type {UploadFlags} from './flags.ts';
 
 /** How long a run waits for another one that uses this machine's own journal. */
@@ -65,11 +67,8 @@ export async function openRunJournal(
     return session.client.serviceId(stop);
   };
   if (manifest !== undefined) {
-    const [{openManifest}, {inputCoverage}, {resolveSettings}] = await Promise.all([
-      import('../../../engine/manifest/run-manifest.ts'),
-      import('../../../engine/sources/find/expand.ts'),
-      import('../../settings/settings.ts'),
-    ]);
+    const {openManifest} = await import('../../../engine/manifest/run-manifest.ts');
+    const {inputCoverage} = await import('../../../engine/sources/find/expand.ts');
     const unsendable = session instanceof MediaError ? session : undefined;
     const prunes = flags.prune ? inputCoverage(flags, host.cwd()) : undefined;
     const service =
@@ -87,7 +86,6 @@ export async function openRunJournal(
   const common = {note, stop, identify, identifyAccount};
   if (journal !== undefined)
     return openJournal(journal, host, {scope: scopeOf(identity, account, shard), ...common});
-  const {stateUnwritableError} = await import('../../settings/paths.ts');
   const path = await ownJournal(host, identity, profileName);
   await makeDirectory(dirname(path), host.files, 0o700).catch(cause => {
     throw stateUnwritableError(host, `${dirname(path)} could not be created: ${systemReason(cause)}.`, cause);
@@ -116,9 +114,7 @@ export async function readDryRunMemory(
   if (check) return {journal: await ofManifest()};
   const isNamed = journal !== undefined || manifest !== undefined;
   if (!isNamed && once === false) return {};
-  const {resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(host, globals, {readKey: false});
-  const {speedSettings} = await import('../../settings/profile.ts');
   // Nothing is sent, but a wrong value is found.
   await speedSettings(settings);
   if (!isNamed && !(once ?? settings.profile.once === 'true')) return {};
@@ -152,17 +148,13 @@ async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promis
     const {serviceIdentity} = await import('../../../engine/service/client.ts');
     return serviceIdentity(baseUrl.url);
   }
-  const [{embeddedIdentity}, {dataDirectory}] = await Promise.all([
-    import('../../session/start-embedded.ts'),
-    import('../../settings/paths.ts'),
-  ]);
+  const {embeddedIdentity} = await import('../../session/start-embedded.ts');
   const identity = await embeddedIdentity(dataDirectory(host));
   return identity === undefined ? undefined : `embedded:${identity}`;
 }
 
 /** The path of this machine's journal for a service and a profile; `state_unwritable` if others may write it. */
 async function ownJournal(host: Invocation['host'], service: string, profile: string): Promise<string> {
-  const {journalDirectory, stateUnwritableError} = await import('../../settings/paths.ts');
   const directory = journalDirectory(host);
   const digest = hash('sha256', `${service}\n${profile}`, 'hex').slice(0, 16);
   const path = join(directory, `${digest}.ndjson`);

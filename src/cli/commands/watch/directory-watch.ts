@@ -43,7 +43,7 @@ export class DirectoryWatch {
   #isLost = false;
   /** The directories and files that were reported because they cannot be read. */
   readonly #reportedPaths = new Set<string>();
-  #startCount = 0;
+  #startMs = 0;
   /** Ends the pause before the next check. */
   #pause = new Stop();
   #isClosed = false;
@@ -76,7 +76,7 @@ export class DirectoryWatch {
     const {clock, files, onState} = this.#options;
     const identity = await inodeOf(this.#path, 'directory', files);
     const isOther = this.#isLost || identity !== this.#identity;
-    const isDue = identity !== undefined && clock.monotonic() - this.#startCount >= againMs;
+    const isDue = identity !== undefined && clock.monotonic() - this.#startMs >= againMs;
     this.#isLost = false;
     if (!isOther && !isDue) return;
     await this.#watcher?.close();
@@ -92,7 +92,7 @@ export class DirectoryWatch {
     // With followSymlinks: false, chokidar does not even follow the directory itself if that is a link.
     const root = await files.realpath(this.#path);
     if (this.#isClosed) return;
-    this.#startCount = clock.monotonic();
+    this.#startMs = clock.monotonic();
     // chokidar asks with slashes in place of backslashes.
     const isSame = (one: string, other = '') => one.replaceAll('\\', '/') === other.replaceAll('\\', '/');
     const isIgnored = (path: string) =>

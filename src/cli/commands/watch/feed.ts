@@ -127,7 +127,7 @@ export class Feed {
     await this.#work.reportFailure(path, result);
   }
 
-  /** Takes the file again in an hour, though it has not changed. */
+  /** Takes the file again in an hour, though it has not changed. Unlike after(), every() lets the process end. */
   #askAgain(path: string): void {
     const cancel = this.#options.clock.every(askAgainMs, () => {
       cancel();
