@@ -1,5 +1,4 @@
 import type {HttpResponse} from '../../engine/http/http.ts';
-import type {GraphqlRequest} from '../../engine/service/client.ts';
 import {refusalIn} from '../../engine/service/uploader.ts';
 import {describeFailure} from '../../engine/transfer/attempt/explain.ts';
 import {brokenRequestError, MediaError, refuseStdinTwice, throwAs} from '../../errors.ts';
@@ -10,17 +9,10 @@ import {own} from '../../lib/object.ts';
 import {printableJson} from '../output/escape.ts';
 import {prettyJson} from '../output/pretty-json.ts';
 import {mayColor} from '../output/terminal.ts';
-import {
-  announceTyping,
-  type Cli,
-  CliCommand,
-  type ExitStatus,
-  type Invocation,
-} from '../session/invocation.ts';
+import {announceTyping, type Cli, CliCommand, type Invocation} from '../session/invocation.ts';
 import {collect, timeoutOption} from '../session/values.ts';
 
 interface GraphqlOptions {
-  query?: string | undefined;
   input?: string;
   variables?: string;
   rawField?: string[];
@@ -48,14 +40,12 @@ export function graphqlCommand(cli: Cli): CliCommand {
       'media graphql --input query.graphql -F first=10',
       "media graphql --input key.graphql --variables key.json -F 'input[name]=ci'",
     ])
-    .runs((options: Omit<GraphqlOptions, 'query'>, invocation, query?: string) =>
-      runGraphql({...options, query}, invocation),
-    );
+    .runs(runGraphql);
 }
 
 /** Sends the request and prints the response. The exit status is 1 if the response has errors (docs/graphql.md). */
-async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
-  const request = await readRequest(options, invocation);
+async function runGraphql(options: GraphqlOptions, invocation: Invocation, query?: string) {
+  const request = await readRequest(options, query, invocation);
   const {openSession, withTimeout} = await import('../session/session.ts');
   const session = await openSession(invocation);
   try {
@@ -77,11 +67,11 @@ async function runGraphql(options: GraphqlOptions, invocation: Invocation): Prom
 }
 
 /** Builds the request. As with `gh api`, -f fields are set before -F fields, in any order on the command line. */
-async function readRequest(options: GraphqlOptions, invocation: Invocation): Promise<GraphqlRequest> {
+async function readRequest(options: GraphqlOptions, argument: string | undefined, invocation: Invocation) {
   const {rawField = [], field: typedFields = []} = options;
-  const files = [options.input ?? options.query, options.variables, ...typedFields.map(fileOf)];
+  const files = [options.input ?? argument, options.variables, ...typedFields.map(fileOf)];
   refuseStdinTwice(files, 'Read the query, the variables or the value from a file instead.');
-  const query = await readQuery(options, invocation);
+  const query = await readQuery(argument, options.input, invocation);
   const variables = await readVariables(options, invocation);
   for (const field of rawField) assign(variables, field, value => value);
   for (const field of typedFields) {
@@ -104,7 +94,7 @@ async function readVariables({variables: path}: GraphqlOptions, invocation: Invo
 }
 
 /** The text of the query: the argument, or what the argument `-` or --input names. It is not parsed here. */
-async function readQuery({query, input}: GraphqlOptions, invocation: Invocation): Promise<string> {
+async function readQuery(query: string | undefined, input: string | undefined, invocation: Invocation) {
   if (query !== undefined && input !== undefined)
     throw new MediaError('usage', 'The query was given twice: as an argument and with --input.', {
       hint: 'Give it once.',
@@ -142,15 +132,10 @@ function assign(variables: Record<string, unknown>, field: string, parse: (text:
 /** The value of `name[]` without `=`: the list gets no item. */
 const noItem = Symbol('no item');
 
-/** Puts a value into a container, or a new one, and returns that: a list for the key '' (appends), else an object. */
-function setAt(
-  container: unknown,
-  [key, ...rest]: readonly string[],
-  value: unknown,
-  field: string,
-): unknown {
+/** Puts a value into an object, or for the key '' at the end of a list; returns it, or a new one if it is undefined. */
+function setAt(target: unknown, [key, ...rest]: readonly string[], value: unknown, field: string): unknown {
   if (key === undefined) return value;
-  const parent: unknown = container !== undefined ? container : key === '' ? [] : Object.create(null);
+  const parent: unknown = target !== undefined ? target : key === '' ? [] : Object.create(null);
   if (key === '' && Array.isArray(parent)) {
     const last: unknown = parent.at(-1);
     // As with gh, an object in a list gets fields until one of them comes again, which begins the next object.

@@ -27,11 +27,8 @@ const mostTries = 3;
 
 /** Asks for what is missing, checks the key with the service and stores it for the base URL's origin. */
 export async function runLogin(options: LoginOptions, {globals, ...run}: Invocation): Promise<void> {
-  const typed = globals.baseUrl;
-  const invocation = {
-    ...run,
-    globals: typed === undefined ? globals : {...globals, baseUrl: withScheme(typed)},
-  };
+  const baseUrlOption = globals.baseUrl === undefined ? {} : {baseUrl: withScheme(globals.baseUrl)};
+  const invocation = {...run, globals: {...globals, ...baseUrlOption}};
   const {host, report} = invocation;
   // With the variable or a key-command, the stored key would never be used; gh refuses this too.
   if (host.env['MEDIA_API_KEY'])
@@ -43,11 +40,10 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
   if (!options.keyStdin) requireTerminal(invocation);
   const resolve = (globals: Invocation['globals']) => resolveSettings(host, globals, {readKey: false});
   let settings = await resolve(invocation.globals);
-  if (settings.baseUrl?.kind === 'embedded') {
+  if (settings.baseUrl?.kind === 'embedded')
     throw new MediaError('usage', 'The embedded service needs no login.', {
       hint: 'Upload with: media upload FILE --base-url embedded',
     });
-  }
   if (settings.profile['key-command'] !== undefined)
     throw new MediaError('usage', `Profile ${settings.profileName} gets its key from its key-command.`, {
       hint: `To store a key instead, run: media config unset key-command${profileOption(settings)}`,

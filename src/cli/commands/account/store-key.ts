@@ -68,16 +68,12 @@ function withKey(before: Profile, {baseUrl, key, verdict, account}: NewKey, inKe
 }
 
 /** Removes the profile's key from the keychain. Returns whether the key is gone, and warns if it may not be. */
-export async function forgetKeychainEntry(
-  profileName: string,
-  profile: Profile,
-  {host, report}: Invocation,
-): Promise<boolean> {
+export async function forgetKeychainEntry(profileName: string, profile: Profile, invocation: Invocation) {
   if (profile['key-store'] !== 'keychain') return true;
   const origin = profile['key-origin'] ?? '';
-  const result = await askKeychain(host, {action: 'delete', profileName, origin});
+  const result = await askKeychain(invocation.host, {action: 'delete', profileName, origin});
   if (!('failure' in result)) return true;
-  report.warning(
+  invocation.report.warning(
     `The old key of profile ${profileName} may still be in the keychain, which could not be used (${result.failure}).`,
   );
   return false;

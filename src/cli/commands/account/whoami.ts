@@ -4,7 +4,7 @@ import {omitUndefined} from '../../../lib/object.ts';
 import {printable} from '../../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {WhoamiReport} from '../../output/json-output.ts';
-import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../session/invocation.ts';
+import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
 import {timeoutOption} from '../../session/values.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import type {Settings} from '../../settings/settings.ts';
@@ -19,27 +19,21 @@ export function whoamiCommand(cli: Cli): CliCommand {
 }
 
 /** Prints the report; exit status 0 if the key is accepted, 4 missing or refused, 6 unreachable, 1 unclear. */
-async function runWhoami(
-  {json, timeout: timeoutMs}: {json?: boolean; timeout: number},
-  invocation: Invocation,
-): Promise<ExitStatus> {
+async function runWhoami(options: {json?: boolean; timeout: number}, invocation: Invocation) {
   const {resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(invocation.host, invocation.globals);
   const {profileName: profile, baseUrl, key} = settings;
   const isEmbedded = baseUrl?.kind === 'embedded';
-  const {exitStatus, ...check} = await checkKey(settings, invocation, timeoutMs);
+  const {exitStatus, ...check} = await checkKey(settings, invocation, options.timeout);
+  const ownKey = key && {masked: key.secret.mask(), source: key.source};
   const report: WhoamiReport = {
     profile,
     baseUrl: isEmbedded ? 'embedded' : (baseUrl?.url.href ?? null),
     baseUrlSource: settings.baseUrlSource?.place ?? null,
-    key: isEmbedded
-      ? {masked: '********', source: 'embedded'}
-      : key === undefined
-        ? null
-        : {masked: key.secret.mask(), source: key.source},
+    key: isEmbedded ? {masked: '********', source: 'embedded'} : (ownKey ?? null),
     ...check,
   };
-  await invocation.stdout.write(json ? jsonLine(report) : reportText(report));
+  await invocation.stdout.write(options.json ? jsonLine(report) : reportText(report));
   return exitStatus;
 }
 

@@ -24,11 +24,7 @@ type NetworkCheck = (typeof networkChecks)[number];
 const timeoutMs = 30_000;
 
 /** Tries to reach the service step by step; steps after one that fails are skipped. */
-export async function checkNetwork(
-  invocation: Invocation,
-  settings: Settings,
-  url: URL,
-): Promise<CheckResult[]> {
+export async function checkNetwork(invocation: Invocation, settings: Settings, url: URL) {
   let proxy: NamedProxy | undefined;
   let [address, response] = ['', ''];
   let error: MediaError | undefined;
@@ -48,7 +44,7 @@ export async function checkNetwork(
     connection: response,
     tls: url.protocol === 'https:' ? 'the certificate is accepted' : 'not used: the base URL is plain http',
   };
-  return networkChecks.map((check, index) => {
+  return networkChecks.map((check, index): CheckResult => {
     if (error !== undefined && check === failed) return {check, status: 'failed', error};
     if (check === 'dns' && isProxied)
       return {check, status: 'skipped', message: `the proxy looks up ${url.hostname}`};

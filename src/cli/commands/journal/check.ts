@@ -49,10 +49,8 @@ export async function checkJournals(options: ProofOptions, invocation: Invocatio
 }
 
 /** Merges journals if all their inputs, and all inputs named, are recorded exactly once; else prints the others. */
-export async function mergeJournals(
-  options: ProofOptions & {output: string},
-  {host, stdout, report}: Invocation,
-): Promise<ExitStatus> {
+export async function mergeJournals(options: ProofOptions & {output: string}, invocation: Invocation) {
+  const {host, stdout, report} = invocation;
   const tally = proofTally(stdout, options.json);
   const {inputs, filesFrom = []} = options;
   const readers = await readJournals(options.files, host, {paths: true});
@@ -125,11 +123,7 @@ async function* proveInputs(journals: JournalSet, options: ProofOptions, host: H
 }
 
 /** The verdict on a source; undefined if nothing is recorded of it and an upload leaves it out. */
-async function proveSource(
-  journals: JournalSet,
-  source: Source,
-  types: TypeRule,
-): Promise<Verdict | undefined> {
+async function proveSource(journals: JournalSet, source: Source, types: TypeRule) {
   const path = source.relativePath ?? source.name;
   let file: OpenSource | undefined;
   try {
@@ -146,7 +140,7 @@ async function proveSource(
     if (await isLeftOut(source, error)) return undefined;
     // What cannot be read now may be uploaded later; of the others, an upload does not even try these.
     const isRefused = error.code !== 'file_unreadable' && hasTrait(error.code, 'as it is');
-    const status = isRefused ? 'refused' : 'missing';
+    const status: Verdict['status'] = isRefused ? 'refused' : 'missing';
     return {status, path: pathKey(path), reason: error.message, ids: []};
   } finally {
     await file?.close();

@@ -91,11 +91,10 @@ async function clipboardInputs(
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
   const {inputs, filesFrom = [], shard, name} = options;
-  if (inputs.length + filesFrom.length > 0 || shard !== undefined) {
+  if (inputs.length + filesFrom.length > 0 || shard !== undefined)
     throw new MediaError('usage', '--clipboard takes no other input, and no --shard.', {
       hint: 'Upload the others with a command of their own.',
     });
-  }
   const {pictureSource, readClipboard} = await import('../../../engine/sources/clipboard/clipboard.ts');
   const content = await readClipboard(host, signal);
   if ('files' in content) {

@@ -2,6 +2,7 @@ import type {Outcome} from '../../../engine/transfer/outcome.ts';
 import {hasTrait, MediaError} from '../../../errors.ts';
 import {shellQuoted, shellWord} from '../../../lib/shell.ts';
 import type {Invocation} from '../../session/invocation.ts';
+import type {UploadFlags} from './flags.ts';
 
 /** The longest command to suggest; terminals accept lines of at most 4,095 characters. */
 const longestCommand = 2000;
@@ -10,10 +11,7 @@ const longestCommand = 2000;
 const inputOptions = new Set(['recursive', 'all', 'exclude', 'filesFrom', 'shard', 'name', 'clipboard']);
 
 /** Collects failed inputs that may succeed on another run, and unknown ones; suggests commands, as lines for people. */
-export function retryAdvice(
-  {inputs, filesFrom = []}: {inputs: readonly string[]; filesFrom?: readonly string[]},
-  {argv, optionWords}: Pick<Invocation, 'argv' | 'optionWords'>,
-) {
+export function retryAdvice({inputs, filesFrom = []}: UploadFlags, {argv, optionWords}: Invocation) {
   // A pipe cannot be read again, be it standard input or a list such as /dev/fd/63.
   const isStream = (name: string) => name === '-' || /^\/(dev|proc)\//.test(name);
   const isRepeatable = !inputs.includes('-') && !filesFrom.some(isStream);
@@ -81,7 +79,7 @@ function commandOf(words: readonly string[]): string {
   return ['media', ...words.map(shellWord)].join(' ');
 }
 
-/** A file that was not tried may succeed, unless the next run would end for the same reason. */
+/** Whether another run may succeed with a file: also one that was not tried, unless that run would end as this one. */
 function mayPass(error: MediaError): boolean {
   if (error.code !== 'not_tried') return hasTrait(error.code, 'passing');
   return !(error.cause instanceof MediaError && hasTrait(error.cause.code, 'lasting'));

@@ -36,10 +36,7 @@ export function refuseContradictions(flags: UploadFlags): void {
 }
 
 /** The files that a run may write, with the options that name them. */
-export async function ownFiles(
-  {journal, manifest}: Pick<UploadFlags, 'journal' | 'manifest'>,
-  host: Invocation['host'],
-): Promise<{what: string; path: string}[]> {
+export async function ownFiles({journal, manifest}: Partial<UploadFlags>, host: Invocation['host']) {
   if (journal !== undefined) return [{what: '--journal', path: journal}];
   if (manifest === undefined) return [];
   const {manifestPath} = await import('../../../engine/manifest/manifest-store.ts');

@@ -26,11 +26,7 @@ export async function uploadFiles(
 }
 
 /** Makes one run, with a report to GitHub Actions if `--ci` asks for one; failing to report is a failure. */
-export async function startRun(
-  options: UploadFlags,
-  invocation: Invocation,
-  output: RunOutput,
-): Promise<ExitStatus> {
+export async function startRun(options: UploadFlags, invocation: Invocation, output: RunOutput) {
   const run = new UploadRun(options, invocation, output);
   const {env} = invocation.host;
   if (!options.ci || !(await import('../../output/ci.ts')).isOnGithub(env)) return run.execute();
