@@ -54,17 +54,20 @@ export async function watchUpload(
   const countAfter = isDrawn ? countAfterMs.drawn : countAfterMs.plain;
   const stopCounting = mayCount ? host.clock.after(countAfter, count) : () => {};
   const observer: TransferObserver = {
+    /** Measures and draws a file from now on. */
     started(position, name, size) {
       meter.begin(position, name, size);
       progress?.start();
     },
     progress: (position, sentBytes) => meter.progress(position, sentBytes),
     finished: position => meter.end(position),
+    /** Draws why a file waits; with --verbose, also reports it. */
     retrying(position, name, error, waitMs) {
       meter.setWaiting(position, waitMs, error.message);
       report.trace(`${name}: ${error.message} Next try ${whenText(error, waitMs)}.`);
       report.causes(error);
     },
+    /** Draws how long the service has been unavailable, until it is back; with --verbose, also reports it. */
     unavailable(since) {
       meter.unavailable(since);
       report.trace(
