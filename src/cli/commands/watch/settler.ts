@@ -21,7 +21,7 @@ export interface SettleOptions {
 }
 
 /**
- * The state of a file once size and times have been the same for `settleMs`; undefined if it is empty or gone, and after
+ * The state of a file once size and times have been the same for `settleMs`; undefined if it is empty or gone, or after
  * `stop`. chokidar's awaitWriteFinish compares sizes only, but programs reserve space before they write.
  */
 export async function settledState(
