@@ -90,7 +90,7 @@ function helpCommand(program: Command, cli: Cli): Command {
     });
 }
 
-/** Makes a command the root of a program: with the global options, and all its output in `written`. */
+/** Makes a command the root of a program: with the global options, and with all that commander prints in cli.output. */
 export function asRoot(program: CliCommand, cli: Cli): CliCommand {
   const write = (text: string) => {
     cli.output += text;
@@ -125,18 +125,16 @@ export function asRoot(program: CliCommand, cli: Cli): CliCommand {
 
 /** Refuses empty arguments and values: `media upload -r "$unset"` must not upload the working directory. */
 export function refuseEmptyValues(command: Command): void {
-  if (command.args.includes('')) throw emptyValueError('An argument');
-  for (let at: Command | null = command; at !== null; at = at.parent) {
+  const refuse = (what: string): never => {
+    throw new MediaError('usage', `${what} is empty.`, {
+      hint: 'If it comes from a variable, that variable is not set.',
+    });
+  };
+  if (command.args.includes('')) refuse('An argument');
+  for (let at: Command | null = command; at !== null; at = at.parent)
     for (const option of at.options) {
       const value: unknown = at.getOptionValue(option.attributeName());
       if (value === '' || (Array.isArray(value) && value.includes('')))
-        throw emptyValueError(`The value of ${option.long ?? option.short}`);
+        refuse(`The value of ${option.long ?? option.short}`);
     }
-  }
-}
-
-function emptyValueError(what: string): MediaError {
-  return new MediaError('usage', `${what} is empty.`, {
-    hint: 'If it comes from a variable, that variable is not set.',
-  });
 }

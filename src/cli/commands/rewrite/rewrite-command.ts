@@ -52,7 +52,7 @@ export function rewriteCommand(cli: Cli): CliCommand {
       commonOptions,
     )
     .runs(async (options: Omit<RewriteFlags, 'inputs'>, invocation, inputs: string[]) => {
-      const {RewriteRun} = await import('./rewrite-run.ts');
-      return new RewriteRun({...options, inputs}, invocation).execute();
+      const {runRewrite} = await import('./rewrite-run.ts');
+      return runRewrite({...options, inputs}, invocation);
     });
 }

@@ -47,26 +47,10 @@ export function uploadCommand(cli: Cli): CliCommand {
     .option('--dry-run', 'check everything, send nothing')
     .addOption(concurrencyOption())
     .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), uploadDefaults.retries)
-    .addOption(
-      new Option('--retry-max-wait <time>', 'the longest outage to wait for')
-        .argParser(parseDuration)
-        .default(undefined, '5m'),
-    )
-    .addOption(
-      new Option('--limit-rate <rate>', 'bytes per second, such as 500K or 2M')
-        .argParser(parseRate)
-        .default(undefined, 'none'),
-    )
-    .addOption(
-      new Option('--deadline <time>', 'end the run after a time such as 10m')
-        .argParser(parseDuration)
-        .default(undefined, 'none'),
-    )
-    .addOption(
-      new Option('--timeout <time>', 'time to wait for progress')
-        .argParser(parseDuration)
-        .default(undefined, '1m, response 10m'),
-    )
+    .addOption(parsed('--retry-max-wait <time>', 'the longest outage to wait for', parseDuration, '5m'))
+    .addOption(parsed('--limit-rate <rate>', 'bytes per second, such as 500K or 2M', parseRate, 'none'))
+    .addOption(parsed('--deadline <time>', 'end the run after a time such as 10m', parseDuration, 'none'))
+    .addOption(parsed('--timeout <time>', 'time to wait for progress', parseDuration, '1m, response 10m'))
     .addOption(
       new Option('--on-unknown <action>', 'what to do if a file may be stored')
         .choices(['hold', 'retry'])
@@ -102,6 +86,12 @@ export function uploadCommand(cli: Cli): CliCommand {
     });
 }
 
+/** An option that is undefined unless it is given; help shows `shown` as what holds then. */
+function parsed(flags: string, meaning: string, parse: (text: string) => number, shown: string): Option {
+  return new Option(flags, meaning).argParser(parse).default(undefined, shown);
+}
+
+/** The format that --json, --ndjson, --template or --format asks for; a usage error if the template is wrong. */
 async function chosenFormat(options: Omit<UploadFlags, 'inputs'>, {host}: Invocation): Promise<OutputFormat> {
   if (options.json) return 'json';
   if (options.ndjson) return 'ndjson';
