@@ -137,14 +137,10 @@ function walkMeta(file: Part, meta: Part, depth: number): void {
 
 /** The names of keys, which values refer to by number; throws if there are more or fewer than declared. */
 function namesOf(keys: Part): string[] {
-  const names = boxesIn(keys.slice(8)).map(({content}) => textOf(content));
+  const names = boxesIn(keys.slice(8)).map(({content}) => content.all().toString('latin1'));
   if (keys.read(4, 4).readUInt32BE(0) !== names.length)
     throw new UnstrippableError('a list of keys that is wrong');
   return names;
-}
-
-function textOf(part: Part): string {
-  return part.all().toString('latin1');
 }
 
 /** Turns the values of keys that tell a place into free space. */
@@ -152,7 +148,7 @@ function walkValues(list: Part, names: readonly string[]): void {
   for (const item of boxesIn(list)) {
     const index = Buffer.from(item.kind, 'latin1').readUInt32BE(0);
     const own = item.kind === '----' ? contentWithin(item.content, 'name') : undefined;
-    const name = own === undefined ? (names[index - 1] ?? item.kind) : textOf(own.slice(4));
+    const name = own === undefined ? (names[index - 1] ?? item.kind) : own.slice(4).all().toString('latin1');
     if (locationKey.test(name) || isLocation(name.replace(/^.*\./, ''))) blankBox(item);
     else refuseLocationOrMetadata(item.content.all(), 'a value of the movie');
   }

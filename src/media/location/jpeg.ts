@@ -12,16 +12,15 @@ const harmless =
 /** The most markers in a picture; real ones have less than a thousand. */
 const mostMarkers = 10_000;
 
+/** The bytes that are searched for a marker at a time. */
+const scanBytes = 64 * 1024 - 1;
+
 const filling = Buffer.from([0xff, 0xff]);
 
 const wrong = 'a JPEG whose segments are wrong';
 
-/** A marker, with what its segment contains and where that ends. */
-interface Segment {
-  readonly kind: number;
-  readonly content: Part;
-  readonly end: number;
-}
+/** A marker by its second byte, the content of its segment, and where the next marker is looked for. */
+type Segment = ReturnType<typeof segmentAt>;
 
 /** Blanks the location in a JPEG picture that begins at the start of a part, and returns where it ends. */
 export async function walkJpeg(part: Part): Promise<number> {
@@ -39,9 +38,8 @@ export async function walkJpeg(part: Part): Promise<number> {
 }
 
 /** The segment at an offset, after any filling bytes; the end of the picture has an empty one. */
-function segmentAt(part: Part, start: number): Segment {
+function segmentAt(part: Part, start: number) {
   let at = start;
-  // Filling bytes may precede it.
   while (part.upTo(2, at).equals(filling)) at += 1;
   const marker = part.upTo(4, at);
   const kind = marker[1] ?? 0;
@@ -117,19 +115,13 @@ function replaceAll(part: Part, text: string, other: string): void {
 
 /** The offset of the next marker after entropy-coded data; restart markers and 0xff00 are data (ITU T.81, B.1.1). */
 async function endOfScan(part: Part, start: number): Promise<number> {
-  let at = start;
-  let mayBegin = false;
-  for await (const block of part.blocks(start)) {
-    if (mayBegin && isMarker(block[0])) return at - 1;
-    for (let index = block.indexOf(0xff); index !== -1; index = block.indexOf(0xff, index + 1))
-      if (isMarker(block[index + 1])) return at + index;
-    mayBegin = block.at(-1) === 0xff;
-    at += block.length;
+  for (let at = start; at < part.size; at += scanBytes) {
+    // With the byte after the block, in case that the block ends within a marker.
+    const block = await part.step(() => part.upTo(scanBytes + 1, at));
+    for (let index = block.indexOf(0xff); index !== -1; index = block.indexOf(0xff, index + 1)) {
+      const next = block[index + 1] ?? 0;
+      if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at + index;
+    }
   }
   throw new UnstrippableError('a JPEG that is cut off');
-}
-
-/** Whether a byte after 0xff makes it a marker. */
-function isMarker(next: number | undefined): boolean {
-  return next !== undefined && next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7);
 }

@@ -28,7 +28,7 @@ interface Draft {
   readonly sharers: Map<string, object>;
 }
 
-/** A step of a walk needs bytes that are not in memory. */
+/** Thrown by a step of a walk that needs bytes which are not in memory. */
 class MissingError extends Error {
   extent: Extent = {offset: 0, length: 0};
 }
@@ -141,20 +141,6 @@ export class Part {
     return this.read(at, Math.min(length, this.size - at));
   }
 
-  /** The bytes from a position on, without the planned changes; a block is valid until the next one is read. */
-  async *blocks(from: number): AsyncGenerator<Buffer> {
-    const memory = Buffer.allocUnsafeSlow(windowBytes);
-    for (let at = from; at < this.size; ) {
-      const [{offset, length}] = this.#within(at, Math.min(windowBytes, this.size - at)) as [Extent];
-      const {file, windows} = this.#draft;
-      const window = inWindow(windows, {offset, length});
-      const block = window ?? (await readAt(file, offset, length, memory));
-      if (block.length < length) throw new UnstrippableError('a file that became shorter');
-      yield block;
-      at += length;
-    }
-  }
-
   /** Plans a change of the file; the buffer is kept without a copy, so the caller must not change it later. */
   write(at: number, bytes: Buffer): void {
     const before = this.read(at, bytes.length);
@@ -201,15 +187,11 @@ export class Part {
 }
 
 /** The bytes of an extent with the changes planned so far; throws a MissingError if they are not in memory. */
-function bytesAt({windows, changes}: Draft, extent: Extent): Buffer {
-  const bytes = inWindow(windows, extent);
-  if (bytes === undefined) throw Object.assign(new MissingError(), {extent});
-  return applyPatches(bytes, extent.offset, changes);
-}
-
-function inWindow(windows: readonly Patch[], {offset, length}: Extent): Buffer | undefined {
+function bytesAt({windows, changes}: Draft, {offset, length}: Extent): Buffer {
   const window = windows.find(
     one => one.offset <= offset && offset + length <= one.offset + one.bytes.length,
   );
-  return window?.bytes.subarray(offset - window.offset, offset - window.offset + length);
+  if (window === undefined) throw Object.assign(new MissingError(), {extent: {offset, length}});
+  const start = offset - window.offset;
+  return applyPatches(window.bytes.subarray(start, start + length), offset, changes);
 }

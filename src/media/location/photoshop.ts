@@ -6,7 +6,7 @@ import {walkXmp} from './xmp.ts';
 /** The identifiers of image resources (Adobe Photoshop File Formats Specification). */
 const resource = {iptc: 0x404, xmp: 0x424, digest: 0x425, exif: [0x422, 0x423], thumbnail: [0x409, 0x40c]};
 
-/** Blanks the location in Photoshop's image resources. */
+/** Blanks the location in IPTC and XMP among Photoshop's image resources; trusts unlisted resources to have none. */
 export function walkResources(part: Part): void {
   const place = 'Photoshop metadata';
   let iptc: {before: string; value: Part} | undefined;
@@ -21,7 +21,10 @@ export function walkResources(part: Part): void {
     const id = head.readUInt16BE(4);
     if (id === resource.iptc) iptc = {before: hash('md5', value.all()), value};
     if (id === resource.digest) digest = value;
-    walkResource(id, value);
+    if (id === resource.iptc) walkIptc(value);
+    if (id === resource.xmp) walkXmp(value);
+    if (resource.exif.includes(id)) throw new UnstrippableError('Exif metadata of Photoshop');
+    if (resource.thumbnail.includes(id)) refuseMetadata(value.all(), 'a thumbnail of Photoshop');
     at = Math.min(start + size + (size & 1), part.size);
   }
   // The last one may be followed by a filling byte.
@@ -29,14 +32,6 @@ export function walkResources(part: Part): void {
   // A digest that was right stays so, or readers prefer the IPTC metadata over XMP.
   if (iptc !== undefined && digest?.size === 16 && digest.all().toString('hex') === iptc.before)
     digest.write(0, Buffer.from(hash('md5', iptc.value.all()), 'hex'));
-}
-
-/** Blanks IPTC and XMP, refuses Exif and thumbnails with metadata; trusts all others to have no location. */
-function walkResource(id: number, value: Part): void {
-  if (id === resource.iptc) walkIptc(value);
-  if (id === resource.xmp) walkXmp(value);
-  if (resource.exif.includes(id)) throw new UnstrippableError('Exif metadata of Photoshop');
-  if (resource.thumbnail.includes(id)) refuseMetadata(value.all(), 'a thumbnail of Photoshop');
 }
 
 /** The datasets that tell a place: destination, content location, city, sub-location, state, country (IIM 4.2). */

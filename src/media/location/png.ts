@@ -1,4 +1,5 @@
 import {crc32, inflateSync} from 'node:zlib';
+import {undefinedIfThrows} from '../../lib/system-code.ts';
 import {Part} from './part.ts';
 import {walkResources} from './photoshop.ts';
 import {walkExif} from './tiff.ts';
@@ -49,32 +50,23 @@ const textHeads = new Map([
   ['iTXt', /^([^\0]*)\0(.).[^\0]*\0[^\0]*\0/s],
 ]);
 
-/** Blanks the location in a text; one that is compressed cannot be changed. */
+/** Blanks the location in a text by its keyword, or refuses a compressed one with a location; trusts other keywords. */
 function walkText(kind: string, bytes: Buffer, data: Part): void {
   const [head, keyword, flag] = textHeads.get(kind)?.exec(bytes.toString('latin1')) ?? [];
   if (head === undefined || keyword === undefined) throw new UnstrippableError('a text without a keyword');
   const isCompressed = kind === 'zTXt' || (kind === 'iTXt' && flag !== '\0');
-  const text = isCompressed
-    ? Part.ofBytes(inflate(bytes.subarray(head.length)))
-    : data.slice(head.length).withOwner();
-  walkPlain(keyword, text);
-  if (isCompressed && text.patches().length > 0)
-    throw new UnstrippableError(`the compressed text "${keyword}"`);
-}
-
-function inflate(bytes: Buffer): Buffer {
-  try {
-    return inflateSync(bytes, {maxOutputLength: longestText});
-  } catch {
-    throw new UnstrippableError('a compressed text');
+  let text = data.slice(head.length).withOwner();
+  if (isCompressed) {
+    const inflate = () => inflateSync(bytes.subarray(head.length), {maxOutputLength: longestText});
+    const inflated = undefinedIfThrows(inflate);
+    if (inflated === undefined) throw new UnstrippableError('a compressed text');
+    text = Part.ofBytes(inflated);
   }
-}
-
-/** Blanks the location in a text by its keyword, or refuses a profile with one; trusts all other keywords. */
-function walkPlain(keyword: string, text: Part): void {
   if (keyword === 'XML:com.adobe.xmp') walkXmp(text);
   else if (isLocation(keyword)) text.write(0, Buffer.alloc(text.size, ' '));
   else if (/^raw profile type /i.test(keyword)) checkProfile(keyword, text.all());
+  if (isCompressed && text.patches().length > 0)
+    throw new UnstrippableError(`the compressed text "${keyword}"`);
 }
 
 /** Refuses a profile in hexadecimal digits, as ImageMagick writes it, that has a location. */

@@ -16,6 +16,7 @@ const otherCellPrefix = /xmlns:(?!cell\s*=)[^\s=]+\s*=\s*["']http:\/\/developer\
 
 const name = '[A-Za-z_\\x80-\\uffff][\\w.\\-:\\x80-\\uffff]*';
 const attribute = `(${name})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`;
+const attributePattern = new RegExp(attribute, 'g');
 
 /** One piece of XML: an instruction, a comment, CDATA, an end tag, a start tag, or text. */
 const piece = new RegExp(
@@ -53,11 +54,6 @@ export function walkXmp(packet: Part): boolean {
   return spans.length > 0;
 }
 
-interface Span {
-  start: number;
-  end: number;
-}
-
 /** Whether a property, by its name with or without a prefix, tells a place. */
 export function isLocation(name: string): boolean {
   const [, prefix, local = ''] = /^(?:([^:]*):)?(.*)$/s.exec(name) ?? [];
@@ -65,8 +61,8 @@ export function isLocation(name: string): boolean {
 }
 
 /** Where in an XMP packet elements and attributes tell a place; some may be within others. */
-function locationSpans(text: string): Span[] {
-  const spans: Span[] = [];
+function locationSpans(text: string) {
+  const spans: {start: number; end: number}[] = [];
   const open: {name: string; at: number}[] = [];
   for (piece.lastIndex = 0; piece.lastIndex < text.length; ) {
     const at = piece.lastIndex;
@@ -75,7 +71,12 @@ function locationSpans(text: string): Span[] {
     const {start, end, attributes = '', empty} = match.groups ?? {};
     if (start !== undefined) {
       open.push({name: start, at});
-      for (const span of attributeSpans(attributes, at + 1 + start.length)) spans.push(span);
+      for (const {0: whole, 1: property = '', index} of attributes.matchAll(attributePattern)) {
+        // The value of such a property is elsewhere in the packet.
+        if (property === 'rdf:nodeID') throw new UnstrippableError(place);
+        const begin = at + 1 + start.length + index;
+        if (isLocation(property)) spans.push({start: begin, end: begin + whole.length});
+      }
     }
     if (end !== undefined || empty === '/') {
       const element = open.pop();
@@ -86,16 +87,5 @@ function locationSpans(text: string): Span[] {
     }
   }
   if (open.length > 0) throw new UnstrippableError(place);
-  return spans;
-}
-
-/** Where attributes tell a place, by their `offset` in the packet; refuses `rdf:nodeID`. */
-function attributeSpans(attributes: string, offset: number): Span[] {
-  const spans: Span[] = [];
-  for (const {0: whole, 1: property = '', index} of attributes.matchAll(new RegExp(attribute, 'g'))) {
-    // A property whose value is elsewhere.
-    if (property === 'rdf:nodeID') throw new UnstrippableError(place);
-    if (isLocation(property)) spans.push({start: offset + index, end: offset + index + whole.length});
-  }
   return spans;
 }

@@ -37,18 +37,16 @@ async function askFileType(head: Buffer, bytes: RandomAccess): Promise<Finding> 
   const {fileTypeFromBuffer} = await import('file-type');
   // It throws for some malformed files, which count as not recognised.
   const libraryType = (await fileTypeFromBuffer(head).catch(() => undefined))?.mime;
-  if (libraryType === undefined) return isTiff(head) ? {isMedia: true, type: 'image/tiff'} : undefined;
+  // For a TIFF, file-type needs the directory, which may be at the end of a large file.
+  if (libraryType === undefined && (matches(head, 0, 'II*\0') || matches(head, 0, 'MM\0*')))
+    return {isMedia: true, type: 'image/tiff'};
+  if (libraryType === undefined) return undefined;
   if (weakTypes.has(libraryType) || confirmations.get(libraryType)?.(head, bytes.size) === false)
     return undefined;
   if (bareAudio.has(libraryType) && !(await isAudioStream(bytes))) return undefined;
   // A cursor has the layout of an icon with another number in its header.
   const isCursor = libraryType === 'image/x-icon' && matches(head, 0, '\0\0\x02\0');
   return toFinding(isCursor ? 'image/x-cursor' : canonicalType(libraryType));
-}
-
-// file-type also needs the directory, which may be at the end of a large file.
-function isTiff(head: Buffer): boolean {
-  return matches(head, 0, 'II*\0') || matches(head, 0, 'MM\0*');
 }
 
 /** What the bytes are: an image or video, certainly something else, or unknown (undefined). */
@@ -129,29 +127,21 @@ const signatures: readonly (readonly [bytes: string, type: string])[] = [
   ['\x1f\x8b\x08', 'application/gzip'],
 ];
 
-/** The type that the first bytes of a file identify for certain, if any. */
+/** The type that the first bytes of a file identify for certain, if any: by a signature, or by bytes at an offset. */
 function sniffSignature(head: Buffer): string | undefined {
   if (matches(head, 0, '\x89PNG\r\n\x1a\n')) return pngType(head);
   if (matches(head, 0, 'RIFF') && matches(head, 8, 'WEBP')) return 'image/webp';
   const signature = signatures.find(([bytes]) => matches(head, 0, bytes));
-  return signature === undefined ? sniffWithin(head) : signature[1];
-}
-
-/** Types that are identified by bytes at an offset. */
-function sniffWithin(head: Buffer): string | undefined {
-  if (isTagged(head)) return 'audio/mpeg';
+  if (signature !== undefined) return signature[1];
+  // Only audio files have an ID3 tag, whatever their codec. Some bits of its version and its length are never set.
+  const isTag = matches(head, 0, 'ID3') && head.length >= 10 && (head[3] ?? 255) < 5;
+  if (isTag && head.subarray(6, 10).every(byte => byte < 0x80)) return 'audio/mpeg';
   if (matches(head, 4, 'RED1') || matches(head, 4, 'RED2')) return 'video/x-red-r3d';
   if ((matches(head, 0, 'IIII') && matches(head, 5, 'waR')) || matches(head, 0x19, 'ARECOYK'))
     return 'image/x-dcraw';
   if (matches(head, 0, 'BIK') && /[bdfghik]/.test(String.fromCharCode(head[3] ?? 0)))
     return 'video/vnd.radgamettools.bink';
   return undefined;
-}
-
-// Only audio files have these tags, whatever their codec; some bits of the version and the length are never set.
-function isTagged(head: Buffer): boolean {
-  if (!matches(head, 0, 'ID3') || head.length < 10) return false;
-  return (head[3] ?? 255) < 5 && head.subarray(6, 10).every(byte => byte < 0x80);
 }
 
 // An animation has a chunk before the picture's data (PNG, third edition, 11.3.6).

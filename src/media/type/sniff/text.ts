@@ -113,22 +113,17 @@ function isText(head: Uint8Array, isWhole: boolean): boolean {
   let beyondAscii = 0;
   for (const byte of head) {
     if (byte >= 0x80) beyondAscii += 1;
-    else if (isControl(byte)) return false;
+    else if (byte === 0x7f || (byte < 0x20 && !textControls.has(byte))) return false;
   }
   // A text in an encoding older than Unicode is mostly ASCII, and must be long enough to exclude chance.
   const isEightBit = head.length >= 64 && beyondAscii * 8 < head.length;
-  return beyondAscii === 0 || isUtf8(head, isWhole) || isEightBit;
-}
-
-// Texts may contain tab, line feed, form feed, carriage return and terminal escapes.
-function isControl(byte: number): boolean {
-  return byte === 0x7f || (byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d, 0x1b].includes(byte));
-}
-
-function isUtf8(head: Uint8Array, isWhole: boolean): boolean {
+  if (beyondAscii === 0 || isEightBit) return true;
   const strict = new TextDecoder('utf-8', {fatal: true});
   return undefinedIfThrows(() => strict.decode(head, {stream: !isWhole})) !== undefined;
 }
+
+/** The control characters of texts: tab, line feed, form feed, carriage return, and the escape of terminals. */
+const textControls = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
 
 // After the byte order mark any two bytes are a character, so most characters must be Latin.
 function isUtf16(head: Uint8Array, encoding: 'utf-16le' | 'utf-16be'): boolean {
