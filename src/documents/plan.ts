@@ -83,6 +83,7 @@ export async function planRewrite(
   return {documents: plans, failed, files, source: planner.source, sameAs};
 }
 
+/** The error for a document whose front matter is not valid. The document is rewritten without it. */
 function badFrontMatter({name, badFrontMatter: reason}: DocumentPlan): MediaError {
   const sentence = `The front matter of ${name} could not be read, since it is ${reason}.`;
   const advice = hint`Correct it, or leave out ${option('frontMatter')}.`;
@@ -121,6 +122,7 @@ class Planner {
     this.source = memoize(name => checkedSourceAt(disk, name, resolveUserPath(options.cwd, name)));
   }
 
+  /** The names of the files that can be uploaded. */
   get files(): string[] {
     return [...this.#checked.values()].filter(({problem}) => problem === undefined).map(({name}) => name);
   }

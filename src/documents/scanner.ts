@@ -38,6 +38,7 @@ export class Scanner {
     const {lengthHere, mdxLengthHere, processorMs, togetherMs, remainingMs} = this.#limits;
     if (!mayHoldReference(request)) return {references: []};
     const {responseTo, scanThread} = await import('./scan/scan.ts');
+    // Many documents that fail would keep a run busy for hours, so later ones get less time.
     const isLate = this.#lostMs >= togetherMs;
     const {processorTime} = systemHost();
     const start = processorTime();
@@ -62,7 +63,7 @@ export class Scanner {
     await this.#thread?.terminate();
   }
 
-  /** The response of the other thread; undefined if it was ended because it took too long. */
+  /** The response of the other thread; undefined if it took too long and was ended: the next request starts another. */
   async #ask(request: ScanRequest, name: string, processorMs: number): Promise<ScanResponse | undefined> {
     const {heapMiB} = this.#limits;
     this.#thread ??= new Worker(threadSource('rewrite-scan'), {

@@ -32,6 +32,7 @@ export async function rewriteDocument(
   const after = encodeDocument({...document, text: applyEdits(document.text, edits)});
   if (now.equals(before)) return {before, after, count: edits.length};
   if (!now.equals(after)) throw documentChangedError(name);
+  // Another run has written the same.
   return {before: now, after, count: 0};
 }
 

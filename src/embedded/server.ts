@@ -5,6 +5,7 @@ import {checkHost, type Exchange} from './exchange/http-exchange.ts';
 import {createHttpServer} from './exchange/http-server.ts';
 import {Refusal} from './exchange/refusal.ts';
 
+/** The HTTP server of the service and its pages, not yet listening. */
 export function createRoutedServer(service: Service) {
   const {clock, pace, observer} = service;
   return createHttpServer({

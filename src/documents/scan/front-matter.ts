@@ -12,7 +12,7 @@ type TextValue = Pick<Reference, 'start' | 'end' | 'target' | 'context'> & {path
 /**
  * The values of these keys in the front matter of a document: text, lists of text and, in maps and lists of maps, what
  * is named like an image or a video. Text that cannot be written back exactly, such as several lines without quotes, is
- * left out. All is if the front matter is not valid.
+ * left out. There are none if the front matter is not valid: `badFrontMatter` then says why.
  */
 export function readFrontMatter(
   head: string,

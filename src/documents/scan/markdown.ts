@@ -89,6 +89,7 @@ class MarkdownScanner {
   enter(token: Token): void {
     const {type} = token;
     if (type === 'image' || type === 'link') this.#open.push({isImage: type === 'image'});
+    // JavaScript in place of the value: blanks, so that the tag stays valid HTML.
     else if (attributeExpression.test(type)) this.#addHtml(token, text => `"${' '.repeat(text.length - 2)}"`);
     else if (htmlToken.test(type)) this.#htmlParts = [];
     else if (htmlPart.test(type)) this.#addHtml(token);
@@ -120,13 +121,14 @@ class MarkdownScanner {
     return this.#references;
   }
 
-  /** The same but for those in comments of Obsidian, `%% ... %%`; in code, these signs are none. */
+  /** All references except those in comments of Obsidian, `%% ... %%`; in code, `%%` does not begin a comment. */
   outsideComments(tokens: readonly Token[]): Reference[] {
     const code = tokens.filter(({type}) => codeToken.test(type));
     const signs = [...this.#text.matchAll(/%%/g)]
       .map(({index}) => index)
       .filter(at => !code.some(({start, end}) => start.offset <= at && at < end.offset));
     return this.end().filter(({start}) => {
+      // A sign without a second one begins no comment.
       const before = signs.filter(at => at < start).length;
       return before % 2 === 0 || before === signs.length;
     });
@@ -153,6 +155,7 @@ class MarkdownScanner {
     this.#references.push({...this.#place(token), source, target, context: 'wiki', onlyMedia: true});
   }
 
+  /** Adds a part to the piece of HTML that is open. `write` makes something of equal length of its text. */
   #addHtml(token: Token, write = (text: string) => text): void {
     this.#htmlParts?.push({start: this.#place(token).start, text: write(this.#textOf(token))});
   }
@@ -186,6 +189,7 @@ function normalizeLabel(label: string): string {
     .toUpperCase();
 }
 
+/** The text without its backslash escapes and character references (CommonMark, 2.4 and 2.5). */
 function unescapeMarkdown(text: string): string {
   return text.replace(
     /\\([!-/:-@[-`{-~])|&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);/gi,

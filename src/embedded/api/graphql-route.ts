@@ -37,6 +37,7 @@ const handle = createHandler<Exchange, ResolverContext, ResolverContext>({
   },
 });
 
+/** Whether an error is a failure of the service itself, of which the client learns only that there was one. */
 function isUnintended(error: Error | undefined): boolean {
   return error !== undefined && !(error instanceof GraphQLError) && refusalOf(error) === undefined;
 }

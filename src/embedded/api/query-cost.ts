@@ -36,7 +36,7 @@ export function costLimit(variables: Variables | null | undefined): ValidationRu
   });
 }
 
-/** A list whose length cannot be read counts as the longest page. */
+/** The cost of an operation with these variables. A list whose length cannot be read counts as the longest page. */
 function costOf(operation: OperationDefinitionNode, input: Variables, context: ValidationContext): number {
   const schema = context.getSchema();
   const mutations = schema.getMutationType()?.getFields() ?? {};

@@ -38,6 +38,7 @@ export async function rememberStart(
 /** Stores the files that are not stored yet; resolves to all of them, by their IDs. */
 async function storeSeed(files: AsyncGenerator<SeedFile>, service: Service, stop?: StopSignal) {
   const seeded = new Map<string, SeedFile>();
+  // The generator gives each file to one of several such loops.
   const work = async () => {
     for await (const file of files) {
       stop?.throwIfAborted();
@@ -49,6 +50,7 @@ async function storeSeed(files: AsyncGenerator<SeedFile>, service: Service, stop
       });
     }
   };
+  // All of them end before this rejects, so that none writes into a directory that the caller has left.
   const results = await Promise.allSettled(Array.from({length: filesAtOnce}, work));
   for (const worker of results) if (worker.status === 'rejected') throw worker.reason;
   return seeded;
@@ -56,10 +58,10 @@ async function storeSeed(files: AsyncGenerator<SeedFile>, service: Service, stop
 
 /** Stores a file of the seed that was deleted or damaged. */
 async function restore(id: string, file: SeedFile, service: Service): Promise<void> {
-  const record = await storeFile(file, service, one => one === id).catch(cause => {
+  const idNow = await storeFile(file, service, one => one === id).catch(cause => {
     throw new Refusal(500, `${file.name} of the seed could not be read again: ${cause.message}`);
   });
-  if (record !== id) throw new Refusal(500, `${file.name} of the seed has changed since the start.`);
+  if (idNow !== id) throw new Refusal(500, `${file.name} of the seed has changed since the start.`);
 }
 
 /** Stores a file under the ID that follows from its content, if that ID is wanted and not taken; resolves to the ID. */
@@ -80,6 +82,7 @@ async function storeFile({contentType, open}: SeedFile, service: Service, isWant
   }
 }
 
+/** The bytes of a file in order, one megabyte at a time. */
 async function* chunksOf(bytes: RandomAccess): AsyncGenerator<Uint8Array> {
   for (let position = 0; position < bytes.size; position += chunkLength)
     yield bytes.read(position, Math.min(chunkLength, bytes.size - position));

@@ -17,8 +17,8 @@ export interface Handling extends Pick<Exchange, 'clock' | 'pace' | 'commonHeade
 }
 
 /** Makes an HTTP server; every failure gets a response with an error record. */
-export function createHttpServer({handle, onError, onEnd = ignore, ...conditions}: Handling) {
-  const {clock, pace} = conditions;
+export function createHttpServer({handle, onError, onEnd = ignore, ...options}: Handling) {
+  const {clock, pace} = options;
   const running = new Map<Exchange, Promise<void>>();
   const server = createServer({
     headersTimeout: pace.headMs,
@@ -48,7 +48,7 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
     }
   };
   const take = (request: IncomingMessage, response: ServerResponse): void => {
-    const exchange = exchangeOf(request, response, conditions);
+    const exchange = exchangeOf(request, response, options);
     if (exchange.connection.closing) {
       request.resume();
       return;
@@ -75,7 +75,7 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
       const request = new IncomingMessage(socket);
       const response = new ServerResponse(request);
       response.assignSocket(socket);
-      respondRefusal(exchangeOf(request, response, conditions), refusalOfMalformed(error));
+      respondRefusal(exchangeOf(request, response, options), refusalOfMalformed(error));
     }
   });
   return {
@@ -121,13 +121,14 @@ async function waitForEnd({request, response, connection}: Exchange, done: Promi
   if (response.statusCode !== 0) await closeEvent;
 }
 
-/** Closes the connection of a client that reads too few bytes in a window; returns a function that stops this. */
+/** Closes the connection of a client that reads too slowly; returns a function that stops watching. */
 function watchClient({request: {socket}, clock, pace: {bytesPerSecond, windowMs}}: Exchange): () => void {
   let [bytesTaken, hasWaited] = [0, false];
   return clock.every(windowMs, () => {
     const waiting = socket.writableLength;
     const before = bytesTaken;
     bytesTaken = socket.bytesWritten - waiting;
+    // Only if something waited for the client during the whole window.
     if (hasWaited && waiting > 0 && bytesTaken - before < (bytesPerSecond * windowMs) / 1000)
       socket.destroy();
     hasWaited = waiting > 0;

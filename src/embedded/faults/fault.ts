@@ -89,10 +89,11 @@ export function parseFault(text: string) {
   return {...usual, ...fields, text, operation};
 }
 
-function fieldOf(text: string, name: string): object {
-  const [, key = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(name) ?? [];
+/** One part of the fault `text`, such as `rate=0.1`, as an object of one field; throws an InvalidOption. */
+function fieldOf(text: string, piece: string): object {
+  const [, key = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(piece) ?? [];
   const field = own<ReturnType<typeof part<unknown>>>(parts, key);
-  if (field === undefined) throw invalid(text, `"${name}" is not one of ${Object.keys(parts).join(', ')}`);
+  if (field === undefined) throw invalid(text, `"${piece}" is not one of ${Object.keys(parts).join(', ')}`);
   const read = field.read(value);
   if (read === undefined) throw invalid(text, `${key} must be ${field.expected}`);
   return {[key]: read};
@@ -104,6 +105,7 @@ function wildcardPattern(text: string): RegExp {
   return new RegExp(`^${escaped}$`, 's');
 }
 
+/** The error for a fault `text` that is not valid; `why` completes its sentence. */
 function invalid(text: string, why: string): InvalidOption {
   return new InvalidOption(
     `The fault "${text}" cannot be used: ${why}.`,

@@ -43,16 +43,18 @@ interface ActiveFault extends Fault {
   applied: number;
 }
 
-function isFor({operation: own, name}: Fault, {request, path}: Exchange, operation: string): boolean {
-  if (own !== 'any' && own !== operation) return false;
+/** Whether a fault is for requests of this operation, and of files with this name. */
+function isFor(fault: Fault, {request, path}: Exchange, operation: string): boolean {
+  if (fault.operation !== 'any' && fault.operation !== operation) return false;
+  const {name} = fault;
   return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
 }
 
-/** Counts a request that matches a fault; returns it with its latency, or undefined if it is not applied. */
+/** Counts a request that a fault is for; returns the fault with its latency, or undefined if it spares this request. */
 function draw(fault: ActiveFault) {
   const {nth, rate, latency} = fault;
   fault.matched += 1;
-  // Drawn for each request, so that it depends on the number of the request alone.
+  // Drawn for each request, so that the numbers of a request depend on its place in the order alone.
   const share = fault.random();
   const latencyMs = latency?.(fault.random) ?? 0;
   const [first, last] = nth;
@@ -119,6 +121,7 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
   };
 }
 
+/** Ends an exchange as a fault says: with its status, by a reset, or in silence until the client closes. */
 function end(exchange: Exchange, fault: Fault): never {
   const {socket} = exchange.request;
   if (fault.status !== undefined) {
@@ -150,7 +153,7 @@ function withWrongField(text: string, field: string): string {
   return JSON.stringify({...record, [field]: typeof value === 'number' ? value + 1 : 'wrong'});
 }
 
-/** Resolves after so many milliseconds; earlier when the client is gone, or the service ends. */
+/** Resolves after `ms` milliseconds; earlier when the client is gone, or when `stop` ends the service. */
 async function wait(exchange: Exchange, ms: number, stop: StopSignal): Promise<void> {
   const {clock, connection, response} = exchange;
   const signals = [connection.failed, stop];

@@ -63,6 +63,7 @@ export async function moveOrphans(dataDirectory: string): Promise<string[]> {
   return [...lostIds];
 }
 
+/** Whether a temporary file may still be in use; true also if it is gone by now. */
 async function isRecent(path: string, clock: Clock): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined);
   return stats === undefined || clock.now() - stats.mtimeMs <= staleAfterMs;

@@ -51,12 +51,12 @@ export class Store {
     this.quota = quotaOf(quota);
   }
 
-  /** Creates the directories (0700), removes stale temporary files, and with `only` moves orphans to `lost/`. */
-  async prepare(only: boolean): Promise<LeftBehind> {
+  /** Creates the directories (0700), removes stale temporary files, and if `exclusive` moves orphans to `lost/`. */
+  async prepare(exclusive: boolean): Promise<LeftBehind> {
     for (const name of [...Object.keys(suffixes), 'temporary'])
       await makeDirectory(join(this.dataDirectory, name), systemFiles, 0o700);
     const temporary = await removeTemporary(this.#directory('temporary'), this.#names, this.#clock);
-    const lost = only ? await moveOrphans(this.dataDirectory) : [];
+    const lost = exclusive ? await moveOrphans(this.dataDirectory) : [];
     await this.quota.prepare(this.#directory('files'));
     this.identity = await ensureIdentity(this.dataDirectory, this.temporaryPath());
     return {temporary, lost};
@@ -118,6 +118,7 @@ export class Store {
   async ids(): Promise<string[]> {
     const {mtimeNs} = await stat(this.#directory('records'), {bigint: true});
     if (this.#idCache?.changedAt === mtimeNs) return [...this.#idCache.ids];
+    // A directory that has just changed may change again without another time.
     const isSettled = this.#clock.now() - Number(mtimeNs / 1_000_000n) > finestTimeMs;
     const names = await readsAtOnce(() => readdir(this.#directory('records')));
     const ids = names

@@ -13,7 +13,7 @@ const renewedEveryMs = 30_000;
  * Makes this process the only service of a data directory; resolves to the function that ends this, or rejects with a
  * DirectoryInUse if another one is. A service that died is replaced: at once on this machine, in another container too
  * if it could listen on a socket, and where it cannot be seen from here after 90 s without a sign of life; `onWait` is
- * told then.
+ * called then.
  */
 export async function occupy(
   dataDirectory: string,

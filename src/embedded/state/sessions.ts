@@ -44,13 +44,14 @@ function cookieName(port: number): string {
   return `media-session-${port}`;
 }
 
-/** By what a session is found: the hash of its cookie. */
+/** The key of a session in the map: the hash of the cookie that the browser sent. */
 function idIn({cookie = ''}: IncomingHttpHeaders, port: number): string {
   const start = `${cookieName(port)}=`;
   const pairs = cookie.split(';').map(pair => pair.trim());
   return hashOf(pairs.find(pair => pair.startsWith(start))?.slice(start.length) ?? '');
 }
 
+/** A new random text that nobody can guess, for a URL, a cookie or a form. */
 function secret(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -13,7 +13,7 @@ export interface Box {
 /** The most boxes in another one, all of which are in memory; real ones have less than a thousand. */
 const mostBoxes = 10_000;
 
-/** The box at a position; undefined at the end. */
+/** The box at a position; undefined at the end. Throws if it is longer than the part. */
 export function boxAt(part: Part, at: number): Box | undefined {
   const head = part.upTo(16, at);
   // QuickTime ends some lists with a zero.
@@ -24,6 +24,7 @@ export function boxAt(part: Part, at: number): Box | undefined {
   return {kind: box.kind, whole, content: whole.slice(box.start)};
 }
 
+/** All boxes of a part, in order; throws if there are too many. */
 export function boxesIn(part: Part): Box[] {
   const boxes: Box[] = [];
   for (let box = boxAt(part, 0), at = 0; box !== undefined; box = boxAt(part, at)) {

@@ -12,19 +12,20 @@ const mostPieces = 100_000;
 
 /** Blanks the location in the items of a HEIF file. */
 export function walkItems(file: Part, meta: readonly Box[]): void {
-  const one = (kind: string) => {
+  const onlyBox = (kind: string) => {
     const [first, ...others] = meta.filter(box => box.kind === kind);
     if (others.length > 0) throw new UnstrippableError(`a file with several boxes "${kind}"`);
     return first?.content;
   };
-  const information = one('iinf');
-  const locations = one('iloc');
+  const information = onlyBox('iinf');
+  const locations = onlyBox('iloc');
   if (information === undefined && locations === undefined) return;
   if (information === undefined || locations === undefined)
     throw new UnstrippableError('items without a place');
-  const places = readLocations(locations.all(), file, one('idat'));
+  const places = readLocations(locations.all(), file, onlyBox('idat'));
   const items = readItems(information);
   for (const [id, kind] of items) walkItem(places.get(id), kind);
+  // What no item is called may be anything: its bytes stay as they are.
   for (const [id, part] of places) if (!items.has(id)) part.claim(0, part.size);
 }
 

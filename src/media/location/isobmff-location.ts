@@ -122,9 +122,9 @@ function checkTrack(track: Part): void {
 
 /** Walks the metadata of a file, a movie or a track: items, or keys with their values. */
 function walkMeta(file: Part, meta: Part, depth: number): void {
-  // In QuickTime files it has no version.
-  const isOld = meta.read(4, 4).toString('latin1') === 'hdlr';
-  const inside = boxesIn(meta.slice(isOld ? 0 : 4));
+  // In QuickTime files, the box has no version, and begins with its handler.
+  const hasVersion = meta.read(4, 4).toString('latin1') !== 'hdlr';
+  const inside = boxesIn(meta.slice(hasVersion ? 4 : 0));
   const [keys, ...others] = inside.filter(({kind}) => kind === 'keys');
   if (others.length > 0) throw new UnstrippableError('several lists of keys');
   const names = keys === undefined ? [] : namesOf(keys.content);
@@ -147,8 +147,9 @@ function namesOf(keys: Part): string[] {
 function walkValues(list: Part, names: readonly string[]): void {
   for (const item of boxesIn(list)) {
     const index = Buffer.from(item.kind, 'latin1').readUInt32BE(0);
-    const own = item.kind === '----' ? contentWithin(item.content, 'name') : undefined;
-    const name = own === undefined ? (names[index - 1] ?? item.kind) : own.slice(4).all().toString('latin1');
+    // iTunes writes the name of a key of its own beside the value.
+    const ownName = item.kind === '----' ? contentWithin(item.content, 'name')?.slice(4) : undefined;
+    const name = ownName?.all().toString('latin1') ?? names[index - 1] ?? item.kind;
     if (locationKey.test(name) || isLocation(name.replace(/^.*\./, ''))) blankBox(item);
     else refuseLocationOrMetadata(item.content.all(), 'a value of the movie');
   }

@@ -70,10 +70,11 @@ export class Part {
     return new Part(parts[0].#draft, extents, parts[0].#owner);
   }
 
-  /** Runs a synchronous step of a walk; after loading bytes, undoes its changes and claims and runs it again. */
+  /** Runs a synchronous step of a walk; loads bytes that it lacks, undoes its changes and claims, and runs it again. */
   async step<Result>(walk: () => Result): Promise<Result> {
     const {file, windows, changes, claims} = this.#draft;
     const [changeCount, claimCount] = [changes.length, claims.length];
+    // The first bytes of the file, and those that were loaded last, stay in memory.
     windows.splice(1, windows.length - 2);
     for (let loaded = 0, least = windowBytes; ; least = Math.min(2 * least, 16 * windowBytes)) {
       try {
@@ -94,10 +95,10 @@ export class Part {
 
   /** A part of this one, with the same owner. */
   slice(at: number, length = this.size - at): Part {
-    return new Part(this.#draft, this.#within(at, length), this.#owner);
+    return new Part(this.#draft, this.#extentsOf(at, length), this.#owner);
   }
 
-  /** The same bytes with an owner of their own, who claims them. */
+  /** The same bytes with an owner of their own, who claims them: nothing else may change them. */
   withOwner(): Part {
     const part = this.withoutClaim();
     part.claim(0, this.size);
@@ -113,22 +114,22 @@ export class Part {
     return new Part(this.#draft, this.#extents, owner);
   }
 
-  /** The same bytes with an owner of their own, who claims none. */
+  /** The same bytes with an owner of their own, whose changes are refused where any other owner has a claim. */
   withoutClaim(): Part {
     return new Part(this.#draft, this.#extents);
   }
 
-  /** Claims bytes: a change to them by another owner is refused. */
+  /** Claims bytes for the owner of this part: `patches` throws if another one changes them, as where data overlaps. */
   claim(at: number, length: number): void {
     const {claims} = this.#draft;
-    for (const extent of this.#within(at, length)) claims.push({...extent, owner: this.#owner});
+    for (const extent of this.#extentsOf(at, length)) claims.push({...extent, owner: this.#owner});
     if (claims.length > mostClaims) throw new UnstrippableError('very many values');
   }
 
   /** All of the bytes asked for, within a step; a file that ends before them is refused. */
   read(at: number, length: number): Buffer {
     if (length > longestRead) throw new UnstrippableError(`metadata of ${length} bytes`);
-    const pieces = this.#within(at, length).map(extent => bytesAt(this.#draft, extent));
+    const pieces = this.#extentsOf(at, length).map(extent => bytesAt(this.#draft, extent));
     return pieces[0] !== undefined && pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
   }
 
@@ -144,12 +145,13 @@ export class Part {
   /** Plans a change of the file; the buffer is kept without a copy, so the caller must not change it later. */
   write(at: number, bytes: Buffer): void {
     const before = this.read(at, bytes.length);
+    // Without the bytes at both ends that stay as they are.
     let start = 0;
     let end = bytes.length;
     while (start < end && before[start] === bytes[start]) start += 1;
     while (end > start && before[end - 1] === bytes[end - 1]) end -= 1;
     const {changes} = this.#draft;
-    for (const {offset, length} of this.#within(at + start, end - start)) {
+    for (const {offset, length} of this.#extentsOf(at + start, end - start)) {
       changes.push({offset, bytes: bytes.subarray(start, start + length), owner: this.#owner});
       start += length;
     }
@@ -172,7 +174,7 @@ export class Part {
   }
 
   /** The extents of some of the bytes; refused if there are not as many. */
-  #within(at: number, length: number): Extent[] {
+  #extentsOf(at: number, length: number): Extent[] {
     if (!(at >= 0 && length >= 0 && at + length <= this.size)) throw wrongLengths();
     const extents: Extent[] = [];
     let start = 0;

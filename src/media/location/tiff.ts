@@ -40,7 +40,7 @@ interface Walk {
 
 /** Blanks the location in a TIFF or DNG file. */
 export async function walkTiffFile(file: Part): Promise<void> {
-  const walk = await file.step(() => walkOf(file.withoutClaim()));
+  const walk = await file.step(() => startWalk(file.withoutClaim()));
   for (const at of walk.directories) addDirectories(walk, await file.step(() => walkIfd(walk, at)));
   if (walk.isRaw && !walk.isDng) throw new UnstrippableError('a raw picture that is not a DNG');
   const end = await file.step(() => file.upTo(64, Math.max(0, file.size - 64)));
@@ -52,12 +52,12 @@ const trailer = /AXS[!*].{8}$|CANON OPTIONAL DATA\0|\xa1\xb2\xc3\xd4$|cbipcbbl$|
 
 /** Blanks the location in the Exif metadata of a file that is not a TIFF, such as a JPEG, PNG, WebP or HEIF. */
 export function walkExif(part: Part): void {
-  const walk = walkOf(part.withSharedOwner());
+  const walk = startWalk(part.withSharedOwner());
   for (const at of walk.directories) addDirectories(walk, walkIfd(walk, at));
 }
 
 /** Begins a walk at the first directory; refuses BigTIFF and bytes without a TIFF header. */
-function walkOf(part: Part): Walk {
+function startWalk(part: Part): Walk {
   const head = part.read(0, 8);
   const isLittle = head[0] === 0x49;
   const magic = isLittle ? head.readUInt16LE(2) : head.readUInt16BE(2);
@@ -89,6 +89,7 @@ function walkIfd(walk: Walk, at: number): number[] {
     const {tag, valueAt, valueSize, isOutside} = entry;
     const refusal = refusals.get(tag);
     if (refusal !== undefined) throw new UnstrippableError(refusal);
+    // The make of the camera; the version of DNG.
     if (tag === 0x10f) walk.make = part.read(valueAt, valueSize).toString('latin1');
     if (tag === 0xc612) walk.isDng = true;
     // A colour filter array or linear raw data (DNG 1.7, PhotometricInterpretation).

@@ -13,6 +13,7 @@ export async function walkTrailer(trailer: Part, depth = 0): Promise<void> {
   let pictures = 0;
   for (let at = 0; at < trailer.size; ) {
     const head = await trailer.step(() => trailer.upTo(2 ** 16, at));
+    // How many zeros come first; -1 if there is nothing else.
     const filling = head.findIndex(byte => byte !== 0);
     if (filling === -1 && at + head.length === trailer.size) return;
     // The length before "ftyp" may begin with zeros too.

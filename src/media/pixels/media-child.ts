@@ -69,7 +69,7 @@ export class MediaChild {
       child.channel?.ref();
       const cancelLimit = systemHost().clock.after(limitMs, () => child.kill('SIGKILL'));
       const response = once(child, 'message', {signal: end});
-      // It waits in the channel while the process starts. If it has ended, there is no response.
+      // The request waits in the channel while the process starts. Sending it fails only if the process has ended.
       child.send(request, () => {});
       const [message] = await response.catch(() => []);
       cancelLimit();

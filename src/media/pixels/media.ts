@@ -46,7 +46,7 @@ export async function makePreviews(
 ) {
   const [thumbnail, stream] = await Promise.all([
     makeFile(newPath(), target => makeThumbnail(file, target)),
-    // What the reader of videos gives up on would keep this process busy too.
+    // A video without a known duration was given up on: making its stream would take as long.
     makeFile(newPath(), async target =>
       (await probing).duration !== undefined && (await hasSpace()) ? makeStream(file, target) : false,
     ),
@@ -74,7 +74,7 @@ export function addThumbnail(file: MediaFile, path: string, draft: string, stop:
   };
   const adding = thumbnails.get(path) ?? inTurn(add);
   thumbnails.set(path, adding);
-  // Once it was made, the file itself says so; a disk that is full may have space later.
+  // Only a thumbnail that cannot be made stays known: others are on disk, or had no space there, which may change.
   void adding.catch(() => true).then(isOver => isOver && thumbnails.delete(path));
   return adding;
 }

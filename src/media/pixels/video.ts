@@ -28,6 +28,7 @@ export function squareVideoSize(bytes: RandomAccess): Promise<MediaFacts> {
   });
 }
 
+/** What `look` finds in a video, of which it may read 64 MiB. */
 async function withInput<Facts>(bytes: RandomAccess, look: (input: Input) => Promise<Facts>): Promise<Facts> {
   const input = videoInput(bytes, longestReading);
   try {

@@ -42,13 +42,15 @@ export function showable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }
 
+/** How a sentence names the file, at its beginning. */
 function fileOf({name}: Claim): string {
   return name === '-' ? 'Standard input' : name;
 }
 
+/** The extension for a message: on one line, of at most 16 characters. */
 function extensionOf({extension}: Claim): string {
-  const shown = showable(extension);
-  return shown.length > 16 ? `${shown.slice(0, 16)}...` : shown;
+  const text = showable(extension);
+  return text.length > 16 ? `${text.slice(0, 16)}...` : text;
 }
 
 /** The types by extension and by bytes in one clause. */
@@ -56,6 +58,7 @@ function describe(claim: Claim, finding: Finding): string {
   return `${describeClaim(claim)}, and the bytes ${describeBytes(finding)}`;
 }
 
+/** What the extension says, as a clause. */
 function describeClaim(claim: Claim): string {
   if (claim.extension === '') return 'the name has no extension';
   if (claim.type !== undefined) return `the extension .${extensionOf(claim)} says ${claim.type}`;
@@ -64,6 +67,7 @@ function describeClaim(claim: Claim): string {
     : `the extension .${extensionOf(claim)} is for other files`;
 }
 
+/** What the bytes are, as the end of a clause that begins with "the bytes". */
 function describeBytes(finding: Finding): string {
   if (finding === undefined) return 'are not recognised';
   if (finding.isMedia) return `say ${finding.type}`;
@@ -72,6 +76,7 @@ function describeBytes(finding: Finding): string {
   return container === undefined ? `are ${words}` : `are ${words} that contains only ${what}`;
 }
 
+/** What to do about a file that is not recognised: a remedy that its content suggests, else how to send it anyway. */
 function hintFor(claim: Claim, finding: Finding): Hint {
   if (finding?.isMedia) return hint`To send it, set its type: ${option('contentType', finding.type)}`;
   const remedy = finding && remedyFor(claim, finding);
