@@ -33,7 +33,7 @@ async function handle(exchange: Exchange, service: Service): Promise<void> {
   // A health check may use any address, so its Host field is not checked.
   if (path === '/healthz') return respondTo(exchange, service);
   checkHost(exchange, service.port(), service.allowHosts);
-  if (!(await service.store.isInPlace())) throw movedAway(service);
+  if (!(await service.store.isInPlace())) throw movedAwayRefusal(service);
   // Faults are meant for requests of the page, not for the browser's question whether it may send them.
   if (respondsToPreflight(exchange)) return;
   exchange.disturbance = service.faults?.disturbanceOf(exchange, service.closing);
@@ -52,7 +52,7 @@ function isForPage({path, method, request}: Exchange): boolean {
 }
 
 /** Without the data directory no key or file is known, which clients must not take for a fact about either. */
-function movedAway({store, observer}: Service): Refusal {
+function movedAwayRefusal({store, observer}: Service): Refusal {
   const why = `${store.dataDirectory} is no longer there: it was moved, removed or unmounted.`;
   observer.onError(Object.assign(new Error(why), {hint: 'Put it back, or stop this media serve.'}));
   return new Refusal(503, 'The data directory of the service is not there.');

@@ -108,7 +108,7 @@ async function serve(
   const {seed, signal} = options;
   const reset =
     seed !== undefined || options.faults?.control !== undefined
-      ? await (await import('./api/start-state.ts')).rememberStart(service, seed, signal)
+      ? await (await import('./api/start-state.ts')).storeStartState(service, seed, signal)
       : undefined;
   const control = reset && (await faultControl?.startControl(reset, observer.onError));
   const server = createRoutedServer(service);

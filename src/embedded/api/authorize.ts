@@ -21,7 +21,7 @@ export async function authorize(
       403,
       `The API key lacks the permission ${permissions.map(one => `"${one}"`).join(' or ')}.`,
     );
-  keys.noteUse(key, headers['user-agent'] ?? '');
+  keys.recordUse(key, headers['user-agent'] ?? '');
   return key;
 }
 

@@ -6,14 +6,14 @@ import {Refusal} from '../exchange/refusal.ts';
 import {hashOf} from '../state/keys.ts';
 import {seedId} from '../state/stored-record.ts';
 import type {SeedFile, Service} from './context.ts';
-import {storeUpload, writeUpload} from './upload-route.ts';
+import {commitUpload, writeUpload} from './upload-route.ts';
 
 /** Mostly, a disk is waited for. */
 const filesAtOnce = 8;
 const chunkLength = 1024 * 1024;
 
 /** Stores a seed. Resolves to the reset function, which restores this state and resolves to the number of media. */
-export async function rememberStart(
+export async function storeStartState(
   service: Service,
   seed: AsyncGenerator<SeedFile> | undefined,
   stop?: StopSignal,
@@ -26,7 +26,7 @@ export async function rememberStart(
     await store.remove((await store.ids()).filter(id => !atStart.has(id)));
     for (const [id, file] of seedFiles) {
       const whole = await store.findWhole(id).catch(() => undefined);
-      if (whole === undefined) await restore(id, file, service);
+      if (whole === undefined) await restoreSeedFile(id, file, service);
     }
     await keys.restore();
     await profile.setName(name);
@@ -42,7 +42,7 @@ async function storeSeed(files: AsyncGenerator<SeedFile>, service: Service, stop
   const work = async () => {
     for await (const file of files) {
       stop?.throwIfAborted();
-      await storeFile(file, service, id => {
+      await storeSeedFile(file, service, id => {
         const same = seeded.get(id);
         if (same !== undefined) file.onSame?.(same.name);
         seeded.set(id, file);
@@ -57,15 +57,19 @@ async function storeSeed(files: AsyncGenerator<SeedFile>, service: Service, stop
 }
 
 /** Stores a file of the seed that was deleted or damaged. */
-async function restore(id: string, file: SeedFile, service: Service): Promise<void> {
-  const idNow = await storeFile(file, service, one => one === id).catch(cause => {
+async function restoreSeedFile(id: string, file: SeedFile, service: Service): Promise<void> {
+  const idNow = await storeSeedFile(file, service, one => one === id).catch(cause => {
     throw new Refusal(500, `${file.name} of the seed could not be read again: ${cause.message}`);
   });
   if (idNow !== id) throw new Refusal(500, `${file.name} of the seed has changed since the start.`);
 }
 
 /** Stores a file under the ID that follows from its content, if that ID is wanted and not taken; resolves to the ID. */
-async function storeFile({contentType, open}: SeedFile, service: Service, isWanted: (id: string) => boolean) {
+async function storeSeedFile(
+  {contentType, open}: SeedFile,
+  service: Service,
+  isWanted: (id: string) => boolean,
+) {
   const path = service.store.temporaryPath();
   const source = await open();
   try {
@@ -74,7 +78,7 @@ async function storeFile({contentType, open}: SeedFile, service: Service, isWant
     if (!isWanted(id) || (await service.store.findWhole(id)) !== undefined) return id;
     // The time of creation is fixed, so that the state is the same in each run.
     const commitment = {createdAt: 0, canWait: true, identify: async () => id, lastCheck() {}};
-    await storeUpload(received, service, commitment);
+    await commitUpload(received, service, commitment);
     return id;
   } finally {
     await source.close();

@@ -2,7 +2,7 @@ import {Writable} from 'node:stream';
 import {type Exchange, isBodyPending} from './http-exchange.ts';
 import {Refusal} from './refusal.ts';
 
-const clientGone = () => new Refusal(400, 'The connection ended before the body was complete.');
+const clientGoneRefusal = () => new Refusal(400, 'The connection ended before the body was complete.');
 
 /** Reads the body as UTF-8; rejects with a 413 above `limit` bytes, and if the connection ends before the body. */
 export async function readBody(exchange: Exchange, limit: number): Promise<string> {
@@ -36,15 +36,15 @@ export function receiveBody(exchange: Exchange, target: Writable): Promise<void>
       exchange.received += chunk.length;
     };
     const onClose = () => {
-      if (!request.readableEnded) finish(clientGone());
+      if (!request.readableEnded) finish(clientGoneRefusal());
     };
-    const onFailure = () => finish(failureOf(exchange));
+    const onFailure = () => finish(connectionRefusal(exchange));
     const stopWatching = watchPace(exchange, () => target.writableLength > 0, finish);
     target.on('error', finish).on('finish', () => finish());
     if (connection.failed.aborted) return onFailure();
     connection.failed.addEventListener('abort', onFailure);
     // What came whole, but was not read before the connection was destroyed, can no longer be read.
-    if (request.destroyed && !request.readableEnded) return finish(clientGone());
+    if (request.destroyed && !request.readableEnded) return finish(clientGoneRefusal());
     request.on('data', onData).on('close', onClose);
     request.pipe(target);
     // Only now, since a client need not send a body that is refused. HTTP/1.0 has no expectations.
@@ -53,8 +53,8 @@ export function receiveBody(exchange: Exchange, target: Writable): Promise<void>
 }
 
 /** Why a connection that has failed, or was closed, ends a request. */
-export function failureOf(exchange: Exchange): Refusal {
-  if (isBodyPending(exchange.request) || exchange.request.socket.destroyed) return clientGone();
+export function connectionRefusal(exchange: Exchange): Refusal {
+  if (isBodyPending(exchange.request) || exchange.request.socket.destroyed) return clientGoneRefusal();
   return new Refusal(400, 'The body is longer than Content-Length declares.');
 }
 

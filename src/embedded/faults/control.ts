@@ -38,7 +38,7 @@ export function prepareFaults({list = [], control}: FaultOptions) {
         faults.replace(list);
         return respondJson(exchange, 200, {media: await reset()});
       }
-      await change(exchange, faults);
+      await changeFaults(exchange, faults);
       respondJson(exchange, 200, {faults: faults.counts()});
     };
     const server = createHttpServer({
@@ -52,7 +52,7 @@ export function prepareFaults({list = [], control}: FaultOptions) {
 }
 
 /** Changes the faults by PUT or DELETE of /faults; a GET changes nothing, anything else throws a refusal. */
-async function change(exchange: Exchange, faults: Faults): Promise<void> {
+async function changeFaults(exchange: Exchange, faults: Faults): Promise<void> {
   const {path, method} = exchange;
   if (path !== '/faults') throw new Refusal(404, 'The only paths here are /faults and /state/reset.');
   if (method === 'GET') return;

@@ -76,26 +76,28 @@ export function parseFault(text: string) {
   const [, start, rest = ''] = /^(\w*):(.*)$/s.exec(text) ?? [];
   const operation = operations.find(one => one === start);
   if (operation === undefined)
-    throw invalid(text, `it must begin with ${operations.map(one => `"${one}:"`).join(', ')}`);
-  const fields: Partial<Parts> = Object.assign({}, ...rest.split(',').map(part => fieldOf(text, part)));
+    throw invalidFault(text, `it must begin with ${operations.map(one => `"${one}:"`).join(', ')}`);
+  const fields: Partial<Parts> = Object.assign({}, ...rest.split(',').map(part => parsePart(text, part)));
   const names = Object.keys(fields);
   const lonely = ofStatus.find(key => names.includes(key) && !names.includes('status'));
-  if (lonely !== undefined) throw invalid(text, `${lonely} needs status`);
+  if (lonely !== undefined) throw invalidFault(text, `${lonely} needs status`);
   for (const [key, others] of exclusive) {
     const other = names.includes(key) ? others.find(one => names.includes(one)) : undefined;
-    if (other !== undefined) throw invalid(text, `${key} and ${other} exclude each other`);
+    if (other !== undefined) throw invalidFault(text, `${key} and ${other} exclude each other`);
   }
-  if (!effects.some(key => names.includes(key))) throw invalid(text, `it needs one of ${effects.join(', ')}`);
+  if (!effects.some(key => names.includes(key)))
+    throw invalidFault(text, `it needs one of ${effects.join(', ')}`);
   return {...usual, ...fields, text, operation};
 }
 
 /** One part of the fault `text`, such as `rate=0.1`, as an object of one field; throws an InvalidOption. */
-function fieldOf(text: string, piece: string): object {
+function parsePart(text: string, piece: string): object {
   const [, key = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(piece) ?? [];
   const field = own<ReturnType<typeof part<unknown>>>(parts, key);
-  if (field === undefined) throw invalid(text, `"${piece}" is not one of ${Object.keys(parts).join(', ')}`);
+  if (field === undefined)
+    throw invalidFault(text, `"${piece}" is not one of ${Object.keys(parts).join(', ')}`);
   const read = field.read(value);
-  if (read === undefined) throw invalid(text, `${key} must be ${field.expected}`);
+  if (read === undefined) throw invalidFault(text, `${key} must be ${field.expected}`);
   return {[key]: read};
 }
 
@@ -106,7 +108,7 @@ function wildcardPattern(text: string): RegExp {
 }
 
 /** The error for a fault `text` that is not valid; `why` completes its sentence. */
-function invalid(text: string, why: string): InvalidOption {
+function invalidFault(text: string, why: string): InvalidOption {
   return new InvalidOption(
     `The fault "${text}" cannot be used: ${why}.`,
     "Write it like 'upload:status=503,after=store,rate=0.1'.",

@@ -44,14 +44,14 @@ interface ActiveFault extends Fault {
 }
 
 /** Whether a fault is for requests of this operation, and of files with this name. */
-function isFor(fault: Fault, {request, path}: Exchange, operation: string): boolean {
+function appliesTo(fault: Fault, {request, path}: Exchange, operation: string): boolean {
   if (fault.operation !== 'any' && fault.operation !== operation) return false;
   const {name} = fault;
   return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
 }
 
 /** Counts a request that a fault is for; returns the fault with its latency, or undefined if it spares this request. */
-function draw(fault: ActiveFault) {
+function drawFault(fault: ActiveFault) {
   const {nth, rate, latency} = fault;
   fault.matched += 1;
   // Drawn for each request, so that the numbers of a request depend on its place in the order alone.
@@ -73,9 +73,9 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
   const operation = operationOf(exchange.path);
   // Other requests have no stages after their head.
   const hasStages = operation === 'upload' || operation === 'graphql';
-  const matching = active.filter(fault => isFor(fault, exchange, operation));
+  const matching = active.filter(fault => appliesTo(fault, exchange, operation));
   const dependsOnResponse = (fault: Fault) => fault['instead-of'] !== undefined;
-  const early = matching.filter(one => !dependsOnResponse(one)).flatMap(one => draw(one) ?? []);
+  const early = matching.filter(one => !dependsOnResponse(one)).flatMap(one => drawFault(one) ?? []);
   const appliedFaults = new Set<ActiveFault>();
   /** Counts a fault as applied, once per request. */
   const markApplied = (fault: ActiveFault) => {
@@ -98,22 +98,22 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
         if ((hasStages ? fault.after : 'head') !== stage) continue;
         const ends = (fault.status ?? fault.reset ?? fault.silence) !== undefined;
         if (ends || fault.latency !== undefined) markApplied(fault);
-        if (fault.latency !== undefined) await wait(exchange, latencyMs, stop);
-        if (ends) end(exchange, fault);
+        if (fault.latency !== undefined) await waitWhileConnected(exchange, latencyMs, stop);
+        if (ends) endExchange(exchange, fault);
       }
     },
     async pace(bytes) {
       const bandwidth = use('bandwidth');
-      if (bandwidth !== undefined) await wait(exchange, (bytes * 1000) / bandwidth, stop);
+      if (bandwidth !== undefined) await waitWhileConnected(exchange, (bytes * 1000) / bandwidth, stop);
     },
     instead(response) {
       const drawn = matching.filter(
-        fault => fault['instead-of'] === response.status && draw(fault) !== undefined,
+        fault => fault['instead-of'] === response.status && drawFault(fault) !== undefined,
       );
       const [fault] = drawn;
       if (fault !== undefined) {
         markApplied(fault);
-        return errorOf(fault);
+        return responseOf(fault);
       }
       const wrong = response.status === 200 ? use('wrong') : undefined;
       return wrong === undefined ? response : {...response, text: withWrongField(response.text, wrong)};
@@ -122,10 +122,10 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
 }
 
 /** Ends an exchange as a fault says: with its status, by a reset, or in silence until the client closes. */
-function end(exchange: Exchange, fault: Fault): never {
+function endExchange(exchange: Exchange, fault: Fault): never {
   const {socket} = exchange.request;
   if (fault.status !== undefined) {
-    respond(exchange, errorOf(fault));
+    respond(exchange, responseOf(fault));
   } else {
     // The log has no status for what was never sent.
     exchange.response.statusCode = 0;
@@ -137,7 +137,7 @@ function end(exchange: Exchange, fault: Fault): never {
 }
 
 /** The response of a fault: an error record or, with `record=no`, an HTML page such as a proxy sends. */
-function errorOf({status = 500, record, 'retry-after': retryAfter}: Fault): PlainResponse {
+function responseOf({status = 500, record, 'retry-after': retryAfter}: Fault): PlainResponse {
   const wait = retryAfter === undefined ? {} : {'Retry-After': String(retryAfter)};
   if (record)
     return {status, text: JSON.stringify({code: status, message: 'A fault on request.'}), headers: wait};
@@ -154,7 +154,7 @@ function withWrongField(text: string, field: string): string {
 }
 
 /** Resolves after `ms` milliseconds; earlier when the client is gone, or when `stop` ends the service. */
-async function wait(exchange: Exchange, ms: number, stop: StopSignal): Promise<void> {
+async function waitWhileConnected(exchange: Exchange, ms: number, stop: StopSignal): Promise<void> {
   const {clock, connection, response} = exchange;
   const signals = [connection.failed, stop];
   if (response.destroyed || signals.some(signal => signal.aborted)) return;

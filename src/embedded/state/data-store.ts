@@ -13,7 +13,7 @@ import {oneOf} from '../../lib/json.ts';
 import {ignoreMissing} from '../../lib/system-code.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {type LeftBehind, moveOrphans, removeTemporary, temporaryNames} from './clean-up.ts';
-import {ignoreDamage, readKept, readsAtOnce} from './kept-file.ts';
+import {ignoreDamage, readStored, readsAtOnce} from './kept-file.ts';
 import {ensureIdentity, identityIn} from './store-identity.ts';
 import {isRecordId, recordIds, recordShape, type StoredRecord} from './stored-record.ts';
 
@@ -104,7 +104,7 @@ export class Store {
   async find(id: string): Promise<StoredRecord | undefined> {
     if (!isRecordId(id)) return undefined;
     const shape = {...recordShape, id: oneOf(id)};
-    return readKept({path: this.path('records', id), hint: damageHint}, shape);
+    return readStored({path: this.path('records', id), hint: damageHint}, shape);
   }
 
   /** The record of an ID whose file is there as a whole. */

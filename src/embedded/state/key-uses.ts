@@ -4,7 +4,7 @@ import type {Clock} from '../../host.ts';
 import {makeDirectory, replaceDurably} from '../../lib/files/durable.ts';
 import {systemFiles} from '../../lib/files/file-system.ts';
 import {isString, type ShapeOf} from '../../lib/json.ts';
-import {readKept} from './kept-file.ts';
+import {readStored} from './kept-file.ts';
 
 /** When a key was last used (ISO 8601, UTC; to the minute), and by which program. */
 const useShape = {lastUsedAt: isString, userAgent: isString};
@@ -41,7 +41,7 @@ export function keyUses(dataDirectory: string, clock: Clock) {
     /** The last use of a key; undefined if it was never used. Rejects if its use cannot be read. */
     async find(id: string): Promise<KeyUse | undefined> {
       await writing;
-      return readKept({path: pathOf(id)}, useShape);
+      return readStored({path: pathOf(id)}, useShape);
     },
 
     /** Deletes the recorded use of a revoked key. */

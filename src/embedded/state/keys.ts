@@ -7,7 +7,7 @@ import {withLock} from '../../lib/files/lock.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type ShapeOf} from '../../lib/json.ts';
 import {omitUndefined} from '../../lib/object.ts';
 import {Secret} from '../../lib/secrets/secret.ts';
-import {ignoreDamage, readKept, toShape} from './kept-file.ts';
+import {ignoreDamage, readStored, requireShape} from './kept-file.ts';
 import {keyUses} from './key-uses.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
@@ -62,8 +62,8 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
 
   const list = async (): Promise<StoredKey[]> => {
     const file = {path, hint: damageHint};
-    const {keys = []} = (await readKept(file, fileShape)) ?? {};
-    return keys.map((key, index) => toShape(file, key, keyShape, `keys[${index}]`));
+    const {keys = []} = (await readStored(file, fileShape)) ?? {};
+    return keys.map((key, index) => requireShape(file, key, keyShape, `keys[${index}]`));
   };
 
   /** The stored keys of the start, and those with a label that this process has created. */
@@ -141,7 +141,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
     },
 
     /** Notes that a program has used a key, unless it ends with this process, and is not listed. */
-    noteUse(key: StoredKey, agent: string): void {
+    recordUse(key: StoredKey, agent: string): void {
       if (!processKeys.includes(key)) uses.recordUse(keyId(key), agent);
     },
 

@@ -38,7 +38,7 @@ export async function occupy(
     throw Object.assign(new Error(why), {name: 'DirectoryInUse', hint});
   });
   // The lock is ours by now, so the socket that this replaces is not in use.
-  const socket = await listenIn(dataDirectory);
+  const socket = await listenOnSocket(dataDirectory);
   lock.holder.socketDevice = socket?.device;
   await lock.renew().catch(() => {});
   const stopRenewing = host.clock.every(renewedEveryMs, () => {
@@ -53,7 +53,7 @@ export async function occupy(
 }
 
 /** Opens a data directory, by whose descriptor its socket has a short path: the system takes no more than 107 bytes. */
-async function openPlace(directory: string) {
+async function openSocketPlace(directory: string) {
   const handle = await open(directory, 'r');
   const device = String((await handle.stat()).dev);
   return {handle, device, path: `/proc/self/fd/${handle.fd}/service.sock`};
@@ -64,8 +64,10 @@ async function openPlace(directory: string) {
  * container. Resolves to undefined where no socket can be made: on network file systems, FAT, systems other than Linux,
  * some of which open no directories.
  */
-async function listenIn(directory: string): Promise<{device: string; close(): Promise<void>} | undefined> {
-  const place = await openPlace(directory).catch(() => undefined);
+async function listenOnSocket(
+  directory: string,
+): Promise<{device: string; close(): Promise<void>} | undefined> {
+  const place = await openSocketPlace(directory).catch(() => undefined);
   if (place === undefined) return undefined;
   const {handle, device, path} = place;
   const server = createServer(socket => socket.destroy()).unref();
@@ -85,7 +87,7 @@ async function listenIn(directory: string): Promise<{device: string; close(): Pr
 
 /** Whether a process that listened there is alive; unknown on another device: two mounts of a disk share no sockets. */
 async function stateBySocket(directory: string, deviceThere: string): Promise<'alive' | 'dead' | 'unknown'> {
-  const place = await openPlace(directory).catch(() => undefined);
+  const place = await openSocketPlace(directory).catch(() => undefined);
   if (place === undefined) return 'unknown';
   const {handle, device, path} = place;
   const socket = connect(path);

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
 import {systemFiles} from '../../lib/files/file-system.ts';
 import {isString, matching, oneOf} from '../../lib/json.ts';
-import {readKept} from './kept-file.ts';
+import {readStored} from './kept-file.ts';
 
 const identityShape = {version: oneOf(1), identity: matching(/^[0-9a-f]{32}$/)};
 
@@ -14,7 +14,7 @@ const identityHint =
 /** The identity of a data directory; undefined where no service has used it yet. */
 export async function identityIn(dataDirectory: string): Promise<string | undefined> {
   const file = {path: join(dataDirectory, 'identity.json'), hint: identityHint};
-  return (await readKept(file, identityShape))?.identity;
+  return (await readStored(file, identityShape))?.identity;
 }
 
 /** The identity of a data directory, random; the first process that asks stores it. `draft`: a free path beside it. */
@@ -36,7 +36,7 @@ export function userProfile(dataDirectory: string, newDraft: () => string) {
   const path = join(dataDirectory, 'profile.json');
   return {
     /** The user's name; undefined until one is set. Rejects if the file is damaged. */
-    name: async () => (await readKept({path, hint: damageHint}, profileShape))?.name,
+    name: async () => (await readStored({path, hint: damageHint}, profileShape))?.name,
     async setName(name: string | undefined): Promise<void> {
       if (name === undefined) return rm(path, {force: true});
       await replaceDurably(path, `${JSON.stringify({version: 1, name})}\n`, newDraft(), systemFiles);

@@ -15,7 +15,7 @@ const mostBoxes = 10_000;
 
 /** The box at a position; undefined at the end. Throws if it is longer than the part. */
 export function boxAt(part: Part, at: number): Box | undefined {
-  const head = part.upTo(16, at);
+  const head = part.readUpTo(16, at);
   // QuickTime ends some lists with a zero.
   if (head.length < 8 && head.every(byte => byte === 0)) return undefined;
   const box = readBox(head, 0, part.size - at);

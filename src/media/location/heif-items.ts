@@ -22,7 +22,7 @@ export function walkItems(file: Part, meta: readonly Box[]): void {
   if (information === undefined && locations === undefined) return;
   if (information === undefined || locations === undefined)
     throw new UnstrippableError('items without a place');
-  const places = readLocations(locations.all(), file, onlyBox('idat'));
+  const places = readLocations(locations.readAll(), file, onlyBox('idat'));
   const items = readItems(information);
   for (const [id, kind] of items) walkItem(places.get(id), kind);
   // What no item is called may be anything: its bytes stay as they are.
@@ -43,7 +43,7 @@ function walkItem(part: Part | undefined, kind: string): void {
     walkXmp(packet);
   } else if (isPicture) {
     part.claim(0, part.size);
-    if (kind === 'jpeg') refuseMetadata(part.upTo(2 ** 16), 'an item "jpeg"');
+    if (kind === 'jpeg') refuseMetadata(part.readUpTo(2 ** 16), 'an item "jpeg"');
   } else {
     throw unknownKind('an item', kind);
   }
@@ -54,7 +54,7 @@ function readItems(information: Part): Map<number, string> {
   const isLong = information.read(0, 1)[0] !== 0;
   const items = new Map<number, string>();
   for (const {kind, content} of boxesIn(information.slice(isLong ? 8 : 6))) {
-    const entry = content.all();
+    const entry = content.readAll();
     const version = entry[0] ?? 0;
     const start = version === 2 ? 8 : 10;
     if (kind !== 'infe' || (version !== 2 && version !== 3) || entry.length < start + 4)

@@ -40,8 +40,8 @@ export async function walkJpeg(part: Part): Promise<number> {
 /** The segment at an offset, after any filling bytes; the end of the picture has an empty one. */
 function segmentAt(part: Part, start: number) {
   let at = start;
-  while (part.upTo(2, at).equals(filling)) at += 1;
-  const marker = part.upTo(4, at);
+  while (part.readUpTo(2, at).equals(filling)) at += 1;
+  const marker = part.readUpTo(4, at);
   const kind = marker[1] ?? 0;
   if (marker[0] !== 0xff || kind < 0xc0 || (kind >= 0xd0 && kind <= 0xd8)) throw new UnstrippableError(wrong);
   if (kind === 0xd9) return {kind, content: part.slice(at, 0), end: at + 2};
@@ -55,7 +55,7 @@ function walkSegments(segments: readonly Segment[]): void {
   const others = new Set(segments);
   const takeSegments = (number: number, begin: string) => {
     const matching = segments.filter(
-      one => one.kind === 0xe0 + number && one.content.upTo(begin.length).equals(Buffer.from(begin)),
+      one => one.kind === 0xe0 + number && one.content.readUpTo(begin.length).equals(Buffer.from(begin)),
     );
     for (const one of matching) others.delete(one);
     return matching.map(({content}) => content.slice(begin.length));
@@ -65,7 +65,7 @@ function walkSegments(segments: readonly Segment[]): void {
   for (const packet of packets) walkXmp(packet);
   const pieces = takeSegments(1, 'http://ns.adobe.com/xmp/extension/\0');
   for (const digest of new Set(pieces.map(digestOf)))
-    walkExtended(
+    walkExtendedXmp(
       digest,
       pieces.filter(piece => digestOf(piece) === digest),
       packets,
@@ -75,7 +75,7 @@ function walkSegments(segments: readonly Segment[]): void {
   for (const {kind, content} of others) {
     const number = kind - 0xe0;
     const place = `an APP${number} segment`;
-    const bytes = content.all();
+    const bytes = content.readAll();
     if (!harmless.test(`${number} ${bytes.toString('latin1', 0, 80)}`) && bytes.some(byte => byte !== 0))
       throw new UnstrippableError(place);
     refuseLocationOrMetadata(bytes, place);
@@ -88,7 +88,7 @@ function digestOf(piece: Part): string {
 }
 
 /** Blanks the location in extended XMP, which is in pieces (XMP part 3, 1.1.3.1), and makes its MD5 right. */
-function walkExtended(digest: string, pieces: readonly Part[], standard: readonly Part[]): void {
+function walkExtendedXmp(digest: string, pieces: readonly Part[], standard: readonly Part[]): void {
   const inOrder = pieces
     .map(piece => ({offset: piece.read(36, 4).readUInt32BE(0), data: piece.slice(40)}))
     .sort((one, other) => one.offset - other.offset);
@@ -97,14 +97,14 @@ function walkExtended(digest: string, pieces: readonly Part[], standard: readonl
   if (end !== length) throw new UnstrippableError('extended XMP with missing pieces');
   const whole = Part.join(inOrder.map(({data}) => data)).withOwner();
   if (!walkXmp(whole)) return;
-  const now = hash('md5', whole.all()).toUpperCase();
+  const now = hash('md5', whole.readAll()).toUpperCase();
   for (const piece of pieces) piece.write(0, Buffer.from(now));
   for (const packet of standard) replaceAll(packet, digest, now);
 }
 
 /** Replaces a text by one of the same length, in UTF-8 and both kinds of UTF-16. */
 function replaceAll(part: Part, text: string, other: string): void {
-  const bytes = Buffer.from(part.all());
+  const bytes = Buffer.from(part.readAll());
   const utf16 = (one: string) => Buffer.from(one, 'utf16le');
   for (const encode of [Buffer.from, utf16, (one: string) => utf16(one).swap16()]) {
     const [from, to] = [encode(text), encode(other)];
@@ -117,7 +117,7 @@ function replaceAll(part: Part, text: string, other: string): void {
 async function endOfScan(part: Part, start: number): Promise<number> {
   for (let at = start; at < part.size; at += scanBytes) {
     // With the byte after the block, in case that the block ends within a marker.
-    const block = await part.step(() => part.upTo(scanBytes + 1, at));
+    const block = await part.step(() => part.readUpTo(scanBytes + 1, at));
     for (let index = block.indexOf(0xff); index !== -1; index = block.indexOf(0xff, index + 1)) {
       const next = block[index + 1] ?? 0;
       if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at + index;

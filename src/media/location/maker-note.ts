@@ -14,7 +14,7 @@ const headers = ['Panasonic\0\0\0', 'LEICA\0\0\0', 'Nikon\0\x01\0'];
 
 /** Zeroes the places in the maker notes at `noteAt` in a TIFF; refuses notes that name one in another way. */
 export function walkMakerNote(note: Part, tiff: Tiff, noteAt: number, make: string): void {
-  const bytes = note.all();
+  const bytes = note.readAll();
   refuseNamedLocation(bytes, 'maker notes');
   const head = bytes.toString('latin1', 0, 18);
   const tags = makers.find(([pattern]) => pattern.test(make) || pattern.test(head))?.[1];

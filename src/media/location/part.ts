@@ -133,12 +133,12 @@ export class Part {
     return pieces[0] !== undefined && pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
   }
 
-  all(): Buffer {
+  readAll(): Buffer {
     return this.read(0, this.size);
   }
 
   /** Up to this many bytes; fewer only at the end. */
-  upTo(length: number, at = 0): Buffer {
+  readUpTo(length: number, at = 0): Buffer {
     return this.read(at, Math.min(length, this.size - at));
   }
 

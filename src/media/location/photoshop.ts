@@ -19,19 +19,19 @@ export function walkResources(part: Part): void {
     if (!/^(?:8BIM|PHUT|DCSR|AgHg|MeSa)/.test(head.toString('latin1'))) throw new UnstrippableError(place);
     const value = part.slice(start, size).withOwner();
     const id = head.readUInt16BE(4);
-    if (id === resource.iptc) iptc = {before: hash('md5', value.all()), value};
+    if (id === resource.iptc) iptc = {before: hash('md5', value.readAll()), value};
     if (id === resource.digest) digest = value;
     if (id === resource.iptc) walkIptc(value);
     if (id === resource.xmp) walkXmp(value);
     if (resource.exif.includes(id)) throw new UnstrippableError('Exif metadata of Photoshop');
-    if (resource.thumbnail.includes(id)) refuseMetadata(value.all(), 'a thumbnail of Photoshop');
+    if (resource.thumbnail.includes(id)) refuseMetadata(value.readAll(), 'a thumbnail of Photoshop');
     at = Math.min(start + size + (size & 1), part.size);
   }
   // The last one may be followed by a filling byte.
-  if (part.upTo(12, at).some(byte => byte !== 0)) throw new UnstrippableError(place);
+  if (part.readUpTo(12, at).some(byte => byte !== 0)) throw new UnstrippableError(place);
   // A digest that was right stays so, or readers prefer the IPTC metadata over XMP.
-  if (iptc !== undefined && digest?.size === 16 && digest.all().toString('hex') === iptc.before)
-    digest.write(0, Buffer.from(hash('md5', iptc.value.all()), 'hex'));
+  if (iptc !== undefined && digest?.size === 16 && digest.readAll().toString('hex') === iptc.before)
+    digest.write(0, Buffer.from(hash('md5', iptc.value.readAll()), 'hex'));
 }
 
 /** The datasets that tell a place: destination, content location, city, sub-location, state, country (IIM 4.2). */
@@ -40,7 +40,7 @@ const locations = new Set(['1:5', '2:26', '2:27', '2:90', '2:92', '2:95', '2:100
 /** Overwrites the datasets of IPTC metadata that tell a place with spaces. */
 export function walkIptc(part: Part): void {
   const place = 'IPTC metadata';
-  const bytes = Buffer.from(part.all());
+  const bytes = Buffer.from(part.readAll());
   refuseMetadata(bytes, place);
   let at = 0;
   while (at < bytes.length && bytes[at] === 0x1c) {

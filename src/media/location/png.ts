@@ -33,11 +33,11 @@ export async function walkPng(file: Part): Promise<void> {
 function walkChunk(kind: string, chunk: Part): void {
   if (kind === 'IEND' || harmless.has(kind)) return;
   const data = chunk.slice(4, chunk.size - 8);
-  const before = data.all();
+  const before = data.readAll();
   if (kind === 'eXIf') walkExif(data);
   else if (textHeads.has(kind)) walkText(kind, before, data);
   else throw unknownKind('a chunk', kind);
-  if (data.all().equals(before)) return;
+  if (data.readAll().equals(before)) return;
   const sum = Buffer.alloc(4);
   sum.writeUInt32BE(crc32(chunk.read(0, chunk.size - 4)));
   chunk.write(chunk.size - 4, sum);
@@ -64,16 +64,16 @@ function walkText(kind: string, bytes: Buffer, data: Part): void {
   }
   if (keyword === 'XML:com.adobe.xmp') walkXmp(text);
   else if (isLocation(keyword)) text.write(0, Buffer.alloc(text.size, ' '));
-  else if (/^raw profile type /i.test(keyword)) checkProfile(keyword, text.all());
+  else if (/^raw profile type /i.test(keyword)) refuseProfile(keyword, text.readAll());
   if (isCompressed && text.patches().length > 0)
     throw new UnstrippableError(`the compressed text "${keyword}"`);
 }
 
 /** Refuses a profile in hexadecimal digits, as ImageMagick writes it, that has a location. */
-function checkProfile(keyword: string, text: Buffer): void {
+function refuseProfile(keyword: string, text: Buffer): void {
   const [, digits = ''] = /^\n[^\n]*\n *\d+\n([\da-f\s]*)$/i.exec(text.toString('latin1')) ?? [];
   const profile = Part.ofBytes(Buffer.from(digits.replace(/\s/g, ''), 'hex'));
-  if (profile.upTo(6).toString('latin1') === 'Exif\0\0') walkExif(profile.slice(6));
+  if (profile.readUpTo(6).toString('latin1') === 'Exif\0\0') walkExif(profile.slice(6));
   else if (/ (?:iptc|8bim)$/i.test(keyword)) walkResources(profile);
   else if (/ xmp$/i.test(keyword)) walkXmp(profile);
   else if (!/ ic[cm]$/i.test(keyword)) throw new UnstrippableError(`the text "${keyword}"`);

@@ -43,7 +43,7 @@ export async function walkTiffFile(file: Part): Promise<void> {
   const walk = await file.step(() => startWalk(file.withoutClaim()));
   for (const at of walk.directories) addDirectories(walk, await file.step(() => walkIfd(walk, at)));
   if (walk.isRaw && !walk.isDng) throw new UnstrippableError('a raw picture that is not a DNG');
-  const end = await file.step(() => file.upTo(64, Math.max(0, file.size - 64)));
+  const end = await file.step(() => file.readUpTo(64, Math.max(0, file.size - 64)));
   if (trailer.test(end.toString('latin1'))) throw new UnstrippableError('the data after the picture');
 }
 
@@ -110,7 +110,7 @@ function walkValue({tiff, make}: Walk, {tag, valueAt, valueSize}: IfdEntry): boo
   else if (tag === 0x2bc) walkXmp(value.withOwner());
   else if (tag === 0x83bb) walkIptc(value.withOwner());
   else if (tag === 0x927c) walkMakerNote(value.withOwner(), tiff, valueAt, make);
-  else if (tag === 0xc634) refusePrivate(value.withOwner().all());
+  else if (tag === 0xc634) refusePrivate(value.withOwner().readAll());
   else return false;
   return true;
 }

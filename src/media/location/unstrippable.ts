@@ -19,7 +19,7 @@ export function unknownKind(what: string, kind: string): UnstrippableError {
 }
 
 /** The depth one level down; refuses more than 32 levels, where real files have less than ten. */
-export function below(depth: number): number {
+export function nextDepth(depth: number): number {
   if (depth >= 32) throw new UnstrippableError('data that is nested very deeply');
   return depth + 1;
 }

@@ -30,7 +30,7 @@ const looseProperty = new RegExp(`<(${name})[\\s/>]|\\s(${name})\\s*=\\s*["']`, 
 
 /** Overwrites the properties of an XMP packet that tell a place with spaces; returns whether there were any. */
 export function walkXmp(packet: Part): boolean {
-  const bytes = packet.all();
+  const bytes = packet.readAll();
   const [first, second] = bytes;
   const isLittle = first === 0xff || second === 0;
   // UTF-8 is read as bytes: all that is looked for is ASCII.

@@ -47,11 +47,11 @@ function factsOf(head: Uint8Array, contentType: string): MediaFacts {
   // TGA has no signature: almost any file that begins with zeros would count as one.
   if (type === undefined || (type === 'tga' && !/(tga|targa)/.test(contentType))) return {};
   if (type === 'svg' && hasOtherUnits.test(Buffer.from(head).toString('latin1'))) return {imageType: type};
-  return withSize(width, height, type === 'jxl-stream' ? 'jxl' : type);
+  return sizedFacts(width, height, type === 'jxl-stream' ? 'jxl' : type);
 }
 
 /** A format, and the size if it is one. */
-function withSize(width: number | undefined, height: number | undefined, imageType: string): MediaFacts {
+function sizedFacts(width: number | undefined, height: number | undefined, imageType: string): MediaFacts {
   return isCount(width) && isCount(height) ? {width, height, imageType} : {imageType};
 }
 
@@ -60,7 +60,7 @@ function bitmapFacts(head: Buffer): MediaFacts {
   const isShort = head.readUInt32LE(14) === 12;
   const width = isShort ? head.readUInt16LE(18) : head.readInt32LE(18);
   const height = isShort ? head.readUInt16LE(20) : Math.abs(head.readInt32LE(22));
-  return withSize(width, height, 'bmp');
+  return sizedFacts(width, height, 'bmp');
 }
 
 /** Whether a PNG has a chunk for animations before its data, as the third edition of its specification says. */
@@ -86,7 +86,7 @@ async function jpegFacts(bytes: RandomAccess): Promise<MediaFacts> {
     if (marker === 0xff) {
       offset += 1; // a fill byte
     } else if (marker >= 0xc0 && marker <= 0xc2) {
-      return withSize(segment.readUInt16BE(7), segment.readUInt16BE(5), 'jpg'); // baseline, extended, progressive
+      return sizedFacts(segment.readUInt16BE(7), segment.readUInt16BE(5), 'jpg'); // baseline, extended, progressive
     } else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
       offset += 2; // a marker without a segment
     } else {

@@ -45,9 +45,9 @@ export async function makePreviews(
   {newPath, hasSpace}: {newPath: () => string; hasSpace: () => Promise<boolean>},
 ) {
   const [thumbnail, stream] = await Promise.all([
-    makeFile(newPath(), target => makeThumbnail(file, target)),
+    makeOrRemove(newPath(), target => makeThumbnail(file, target)),
     // A video without a known duration was given up on: making its stream would take as long.
-    makeFile(newPath(), async target =>
+    makeOrRemove(newPath(), async target =>
       (await probing).duration !== undefined && (await hasSpace()) ? makeStream(file, target) : false,
     ),
   ]);
@@ -68,7 +68,7 @@ const inTurn = limitConcurrency(1);
 export function addThumbnail(file: MediaFile, path: string, draft: string, stop: StopSignal) {
   const add = async () => {
     stop.throwIfAborted();
-    if ((await makeFile(draft, target => makeThumbnail(file, target))) === undefined) return false;
+    if ((await makeOrRemove(draft, target => makeThumbnail(file, target))) === undefined) return false;
     await renameDurably(draft, path, systemFiles);
     return true;
   };
@@ -106,7 +106,10 @@ function sharpStart(): string | undefined {
 }
 
 /** Resolves to the path if `make` resolves to true; otherwise removes what `make` left there. */
-async function makeFile(path: string, make: (path: string) => Promise<boolean>): Promise<string | undefined> {
+async function makeOrRemove(
+  path: string,
+  make: (path: string) => Promise<boolean>,
+): Promise<string | undefined> {
   if (await make(path).catch(() => false)) return path;
   // What a process wrote before it was killed.
   await rm(path, {recursive: true, force: true});

@@ -56,8 +56,8 @@ export async function matroskaTracks(bytes: RandomAccess): Promise<ReadonlySet<s
 
 /** An element by its first bytes; its length is infinite in live streams. */
 function readElement(bytes: Buffer, position: number): Section<number> | undefined {
-  const idLength = lengthOf(bytes[0]);
-  const sizeLength = lengthOf(bytes[idLength]);
+  const idLength = numberLength(bytes[0]);
+  const sizeLength = numberLength(bytes[idLength]);
   const headerLength = idLength + sizeLength;
   if (idLength === 0 || idLength > 4 || sizeLength === 0 || headerLength > bytes.length) return undefined;
   // With the marker bit, a size of eight bytes would not fit into a number.
@@ -70,7 +70,7 @@ function readElement(bytes: Buffer, position: number): Section<number> | undefin
 }
 
 // The length of a number is the count of leading zero bits in its first byte, plus one.
-function lengthOf(first: number | undefined): number {
+function numberLength(first: number | undefined): number {
   return first === undefined || first === 0 ? 0 : Math.clz32(first) - 23;
 }
 

@@ -33,7 +33,7 @@ export async function decideContentType(
   isFound = false,
 ): Promise<TypeDecision> {
   const nameClaim = await readExtension(name);
-  const finding = asOwnText(nameClaim, await sniff(bytes));
+  const finding = withoutOwnText(nameClaim, await sniff(bytes));
   // The bytes decide between the types of an extension that has several.
   const isFurther = finding?.isMedia && furtherTypes.get(nameClaim.extension)?.includes(finding.type);
   const claim = isFurther ? {...nameClaim, type: finding.type} : nameClaim;
@@ -41,7 +41,7 @@ export async function decideContentType(
   if (finding?.isMedia === false) throw notMediaError(claim, finding, certainType !== undefined);
   if (isFound && finding?.isText && isNamedText(claim))
     throw notMediaError(claim, {isMedia: false, what: plainText}, false);
-  const decision = finding && choose(claim, finding, rule);
+  const decision = finding && typeOfMedia(claim, finding, rule);
   const contentType = decision?.contentType ?? certainType;
   if (contentType === undefined) throw notMediaError(claim, finding, false);
   if (bytes.size < leastSize(contentType))
@@ -68,7 +68,7 @@ export async function decideSourceType(
 }
 
 /** The type of a file whose bytes are media; throws if the rule, or an ambiguous extension, forbids a mismatch. */
-function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecision {
+function typeOfMedia(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecision {
   const {type, isAmbiguous} = claim;
   const agree = type !== undefined && typesAgree(type, finding.type);
   if (rule === 'strict' && !agree) throw mismatchError(claim, finding);
@@ -82,7 +82,7 @@ function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecisi
 }
 
 /** The finding, or none if the bytes are text and the name's type is a text format: then the name decides. */
-function asOwnText({type}: Claim, finding: Finding): Finding {
+function withoutOwnText({type}: Claim, finding: Finding): Finding {
   if (finding?.isMedia !== false || type === undefined) return finding;
   // The root element of an SVG may come after the bytes that were read.
   const isOwnText =

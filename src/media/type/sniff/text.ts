@@ -46,9 +46,9 @@ function sniffMarkup(text: string): string | undefined {
   for (let rest = text; ; rest = rest.trimStart()) {
     if (rest.startsWith('<?')) {
       isDeclared ||= rest.startsWith('<?xml');
-      rest = after(rest, '?>');
+      rest = textAfter(rest, '?>');
     } else if (rest.startsWith('<!--')) {
-      rest = after(rest.slice(4), '-->');
+      rest = textAfter(rest.slice(4), '-->');
     } else if (/^<!doctype\s/i.test(rest)) {
       if (/^<!doctype\s+html[\s>]/i.test(rest.slice(0, 100))) return 'text/html';
       isDeclared = true;
@@ -84,7 +84,7 @@ function afterDoctype(text: string): string {
 }
 
 /** The text after a mark; nothing without the mark. */
-function after(text: string, mark: string): string {
+function textAfter(text: string, mark: string): string {
   const found = text.indexOf(mark);
   return found === -1 ? '' : text.slice(found + mark.length);
 }
