@@ -170,9 +170,8 @@ class MarkdownScanner {
     this.#html.scan(html, base);
   }
 
-  #textOf(token: Token): string {
-    const {start, end} = this.#place(token);
-    return this.#text.slice(start, end);
+  #textOf({start, end}: Token): string {
+    return this.#text.slice(start.offset, end.offset);
   }
 
   #place({start, end}: Token): Pick<Reference, 'start' | 'end'> {

@@ -14,6 +14,7 @@ const aroundMarkdown =
 function lineLike(pattern: RegExp): Tokenizer {
   return (effects, ok, nok) => {
     let line = '';
+    // Collects the characters of the line, and judges it at its end.
     const within: State = code => {
       // Line endings; -2 and -1 are a tab.
       if (code !== null && code >= -2) {
@@ -39,12 +40,14 @@ function block(name: string, begin: Tokenizer): Construct {
     ...footnote,
     name,
     continuation: {
+      // Called at the start of each further line: whether the block goes on.
       tokenize(effects, ok, nok): State {
         const next = footnote?.continuation?.tokenize.call(this, effects, ok, nok) ?? nok;
         // The continuation of a footnote would take the indent of the enclosing block for its own.
         return code => (code === null || code <= 32 ? next(code) : nok(code));
       },
     },
+    // Called where the block may begin: opens a container as a footnote's definition does.
     tokenize(effects, ok, nok): State {
       const start = begin.call(this, effects, ok, nok);
       return code => {
@@ -78,6 +81,7 @@ const firstElement = /^<(?!(?:pre|script|style|textarea)\b)([a-z][\w-]*)/i;
 const html: Construct = {
   ...htmlFlow,
   name: 'html',
+  // As HTML of CommonMark, but counts the open tags of the first element, and ends with the line in which that ends.
   tokenize(effects, ok, nok): State {
     let line = '';
     let name: string | undefined;

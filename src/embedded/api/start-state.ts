@@ -22,6 +22,7 @@ export async function storeStartState(
   const seedFiles = seed === undefined ? new Map<string, SeedFile>() : await storeSeed(seed, service, stop);
   const atStart = new Set(await store.ids());
   const name = await profile.name();
+  // Removes later uploads, puts back what is missing of the seed, and the keys and the name of the user.
   const reset = async () => {
     await store.remove((await store.ids()).filter(id => !atStart.has(id)));
     for (const [id, file] of seedFiles) {

@@ -121,10 +121,12 @@ async function receiveAndStore(
     }
     return await commitUpload(received, service, {
       createdAt: exchange.clock.now(),
+      // A repeated request gets the ID of the first one, so that both store the same record.
       async identify() {
         const id = service.store.newId();
         return entryName === undefined ? id : service.entries.reserveId(entryName, id, fingerprint);
       },
+      // The client may have gone, and the service may have been reset, while facts and previews were made.
       lastCheck() {
         throwFailure(exchange);
         throwIfReset();

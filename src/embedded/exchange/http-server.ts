@@ -37,6 +37,7 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...options}: 
   // Otherwise a client that closes its side after the body, as it may, would get no response.
   Object.assign(server, {httpAllowHalfOpen: true});
 
+  // Handles an exchange; a failure becomes its response.
   const work = async (exchange: Exchange) => {
     try {
       await handle(exchange);
@@ -47,6 +48,7 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...options}: 
       respondRefusal(exchange, refusal ?? new Refusal(500, 'Internal error.'));
     }
   };
+  // Begins the exchange of a request, unless the last response of its connection was sent.
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = exchangeOf(request, response, options);
     if (exchange.connection.closing) {

@@ -23,6 +23,7 @@ export async function readBody(exchange: Exchange, limit: number): Promise<strin
 export function receiveBody(exchange: Exchange, target: Writable): Promise<void> {
   const {request, response, connection} = exchange;
   return new Promise<void>((resolve, reject) => {
+    // Settles the promise: without an error, the body is complete and written.
     const finish = (error?: unknown) => {
       stopWatching();
       connection.failed.removeEventListener('abort', onFailure);

@@ -27,9 +27,11 @@ export interface FaultOptions {
 export function prepareFaults({list = [], control}: FaultOptions) {
   const faults = new Faults();
   faults.replace(list);
+  // Resolves to undefined without a port. `reset`: restores the state, and resolves to the number of media.
   const startControl = async (reset: () => Promise<number>, onError: (error: unknown) => void) => {
     if (control === undefined) return undefined;
     const key = control.key ?? `mf_${randomBytes(24).toString('base64url')}`;
+    // Responds to a request with the key: a reset, or a change of the faults.
     const handle = async (exchange: Exchange) => {
       if (!isSameSecret(bearerOf(exchange.request.headers), key))
         throw new Refusal(401, 'The key must be MEDIA_FAULTS_KEY.', {'WWW-Authenticate': 'Bearer'});

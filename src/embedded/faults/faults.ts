@@ -93,6 +93,7 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
       return [...appliedFaults].map(({text}) => text);
     },
     cuts: () => use('cut') === true,
+    // Waits and ends the request as the faults of this stage say; see Disturbance.
     async at(stage) {
       for (const {fault, latencyMs} of early) {
         if ((hasStages ? fault.after : 'head') !== stage) continue;
@@ -102,10 +103,12 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
         if (ends) endExchange(exchange, fault);
       }
     },
+    // Waits as long as these bytes take with the bandwidth of a fault.
     async pace(bytes) {
       const bandwidth = use('bandwidth');
       if (bandwidth !== undefined) await waitWhileConnected(exchange, (bytes * 1000) / bandwidth, stop);
     },
+    // The response in place of this one: an error for its status, or a record with a wrong field.
     instead(response) {
       const drawn = matching.filter(
         fault => fault['instead-of'] === response.status && drawFault(fault) !== undefined,
@@ -182,6 +185,7 @@ function askWhetherGone({request, response, clock}: Exchange): () => void {
   if (httpVersion === '1.0') return () => {};
   let cancel = () => {};
   let pauseMs = firstPauseMs;
+  // Sends an interim response after a pause, and after each further pause, which is twice as long.
   const askLater = () => {
     cancel = clock.after(pauseMs, () => {
       if (response.headersSent) return;

@@ -203,6 +203,7 @@ function quotaOf(most: number) {
     /** Counts what is stored, if there is a limit at all. */
     async prepare(filesDirectory: string): Promise<void> {
       if (!isLimited) return;
+      // Adds the size of a stored file.
       const count = async (name: string) => {
         // Another process may delete it at the same time.
         const file = await stat(join(filesDirectory, name)).catch(ignoreMissing);

@@ -45,6 +45,7 @@ export function idempotencyEntries(store: Store, clock: Clock) {
     throw new Refusal(422, 'This Idempotency-Key was already used for other content.');
   };
 
+  /** Resolves when another upload has ended, or after a second. */
   const waitBriefly = (other: Promise<unknown>) =>
     new Promise<void>(resolve => {
       const cancel = clock.after(inFlightPatienceMs, resolve);

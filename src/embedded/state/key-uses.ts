@@ -21,6 +21,7 @@ export function keyUses(dataDirectory: string, clock: Clock) {
   const recentUses = new Map<string, {at: number; userAgent: string}>();
   let writing: Promise<void> = Promise.resolve();
   const pathOf = (id: string) => join(directory, `${id}.json`);
+  /** Replaces the file of a key's last use. */
   const write = async (id: string, use: KeyUse) => {
     await makeDirectory(directory, systemFiles, 0o700);
     await replaceDurably(pathOf(id), `${JSON.stringify(use)}\n`, `${pathOf(id)}.new`, systemFiles);

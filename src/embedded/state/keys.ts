@@ -60,6 +60,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
   const uses = keyUses(dataDirectory, clock);
   let processKeys: StoredKey[] = [];
 
+  /** The keys in `keys.json`; rejects if it is damaged. */
   const list = async (): Promise<StoredKey[]> => {
     const file = {path, hint: damageHint};
     const {keys = []} = (await readStored(file, fileShape)) ?? {};
@@ -71,6 +72,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
 
   /** Changes the stored keys, and resolves to those before; two processes do not overwrite each other's. */
   const update = (change: (keys: StoredKey[]) => StoredKey[]): Promise<StoredKey[]> => {
+    // Under the lock: reads the keys again, writes them, and deletes the last uses of those that are gone.
     const replace = async () => {
       const before = await list();
       const keys = change(before);

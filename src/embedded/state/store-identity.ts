@@ -37,6 +37,7 @@ export function userProfile(dataDirectory: string, newDraft: () => string) {
   return {
     /** The user's name; undefined until one is set. Rejects if the file is damaged. */
     name: async () => (await readStored({path, hint: damageHint}, profileShape))?.name,
+    /** Stores the user's name; undefined removes it. */
     async setName(name: string | undefined): Promise<void> {
       if (name === undefined) return rm(path, {force: true});
       await replaceDurably(path, `${JSON.stringify({version: 1, name})}\n`, newDraft(), systemFiles);

@@ -12,6 +12,7 @@ const mostPieces = 100_000;
 
 /** Blanks the location in the items of a HEIF file. */
 export function walkItems(file: Part, meta: readonly Box[]): void {
+  // The content of the box of a kind: of two, readers might take either.
   const onlyBox = (kind: string) => {
     const [first, ...others] = meta.filter(box => box.kind === kind);
     if (others.length > 0) throw new UnstrippableError(`a file with several boxes "${kind}"`);

@@ -53,6 +53,7 @@ function segmentAt(part: Part, start: number) {
 /** Walks the application segments of a picture; some metadata is in several of them. */
 function walkSegments(segments: readonly Segment[]): void {
   const others = new Set(segments);
+  // What follows `begin` in the segments of this number that begin so; the others are judged at the end.
   const takeSegments = (number: number, begin: string) => {
     const matching = segments.filter(
       one => one.kind === 0xe0 + number && one.content.readUpTo(begin.length).equals(Buffer.from(begin)),

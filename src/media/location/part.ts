@@ -1,5 +1,5 @@
 import {type RandomAccess, readAt} from '../../lib/files/random-access.ts';
-import {applyPatches, mergePatches, type Patch} from './patches.ts';
+import {applyPatches, type Patch} from './patches.ts';
 import {UnstrippableError, wrongLengths} from './unstrippable.ts';
 
 interface Extent {
@@ -162,15 +162,15 @@ export class Part {
     this.write(at, Buffer.from(this.read(at, length)).fill(0));
   }
 
-  /** The planned changes, in order and without overlaps; throws if one changes bytes of another owner. */
-  patches(): Patch[] {
+  /** The planned changes: where two overlap, the later one counts. Throws if one changes bytes of another owner. */
+  patches(): readonly Patch[] {
     const {changes, claims} = this.#draft;
     for (const {offset, bytes, owner} of changes) {
       const end = offset + bytes.length;
       if (claims.some(one => one.owner !== owner && one.offset < end && offset < one.offset + one.length))
         throw new UnstrippableError('metadata that overlaps other data');
     }
-    return mergePatches(changes);
+    return changes;
   }
 
   /** The extents of some of the bytes; refused if there are not as many. */

@@ -13,6 +13,7 @@ export async function walkWebp(file: Part): Promise<void> {
   await walkChunks(file.slice(12));
 }
 
+/** Walks the chunks of a picture, or of one frame of an animation. */
 async function walkChunks(file: Part, depth = 0): Promise<void> {
   for (let at = 0; at < file.size; ) {
     const {kind, data} = await file.step(() => walkChunk(file, at));

@@ -66,6 +66,7 @@ const inTurn = limitConcurrency(1);
 
 /** Makes the thumbnail of a stored file at `path`; resolves to whether it exists. Rejects once `stop` is aborted. */
 export function addThumbnail(file: MediaFile, path: string, draft: string, stop: StopSignal) {
+  // Made beside its place, so that nobody sees a part of it.
   const add = async () => {
     stop.throwIfAborted();
     if ((await makeOrRemove(draft, target => makeThumbnail(file, target))) === undefined) return false;

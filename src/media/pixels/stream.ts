@@ -44,6 +44,7 @@ export async function writeStream({path, target = ''}: MediaRequest): Promise<bo
       target: new PathedTarget('index.m3u8', async ({path}) => {
         const file = await open(join(target, path), 'wx', 0o600);
         files.push(file);
+        // Called with each piece of a file, which need not follow the one before it.
         const write = async ({data, position}: StreamTargetChunk) => {
           length += data.length;
           // Samples that a damaged index names many times would fill the disk.

@@ -181,6 +181,7 @@ function isIconDirectory(head: Buffer, size: number): boolean {
   return count > 0 && head[9] === 0 && uint32(head, 14) > 0 && liesWithin;
 }
 
+/** Whether a file is a program of Windows: its header of DOS says where that of Windows begins. */
 function isExecutable(head: Buffer, size: number): boolean {
   const offset = uint32(head, 60);
   return offset < size && (matches(head, offset, 'PE\0\0') || matches(head, offset, 'NE'));
