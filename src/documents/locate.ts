@@ -20,9 +20,6 @@ const projectFiles = ['.obsidian', 'mkdocs.yml', 'mkdocs.yaml'] as const;
 
 export type ProjectFile = (typeof projectFiles)[number];
 
-/** How many directories are worth searching for a hint. */
-const mostForHint = 2_000;
-
 type LocateResult = {path: string} | {candidates: string[]} | 'outside' | undefined;
 
 /** Finds the files that references name. */
@@ -49,7 +46,8 @@ export class Locator {
   async staticDirectoryFor(target: string, directory: string): Promise<string | undefined> {
     const suffixes = spellingsOf(target).filter(spelling => spelling.startsWith('/'));
     if (suffixes.length === 0) return undefined;
-    const filesByName = await this.#namesBelow(await this.#rootOf(directory), mostForHint);
+    // More directories would take too long for a hint.
+    const filesByName = await this.#namesBelow(await this.#rootOf(directory), 2_000);
     for (const suffix of suffixes.map(normalize)) {
       const path = filesByName(basename(suffix).toLowerCase()).find(each => each.endsWith(suffix));
       if (path !== undefined) return path.slice(0, -suffix.length);

@@ -25,8 +25,7 @@ const attributeExpression = /^mdxJsx(?:Flow|Text)TagAttributeValueExpression$/;
 const htmlPart =
   /^(?:html(?:Flow|Text)Data|mdxJsx(?:Flow|Text)Tag(?!.*Expression).*(?:Marker|Value|Primary|Local|Member))$/;
 
-/** How many levels of these a document may have. */
-const deepestNesting = 1_000;
+/** The tokens of which a document may have 1,000 levels. */
 const nesting =
   /^(?:blockQuote|listOrdered|listUnordered|gfmFootnoteDefinition|emphasis|strong|strikethrough|image|link)$/;
 
@@ -43,7 +42,7 @@ export function markdownReferences(
   let levels = 0;
   for (const [event, token] of postprocess(document.write(preprocess()(body, undefined, true)))) {
     if (nesting.test(token.type)) levels += event === 'enter' ? 1 : -1;
-    if (levels > deepestNesting) throw new RangeError('The document is nested too deeply.');
+    if (levels > 1_000) throw new RangeError('The document is nested too deeply.');
     if (event === 'exit') scanner.exit(token);
     else {
       scanner.enter(token);

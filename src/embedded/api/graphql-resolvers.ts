@@ -6,7 +6,6 @@ import type {Service} from './context.ts';
 import {longestPage} from './query-cost.ts';
 
 const mostDays = 3650;
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** What a resolver knows of its request. */
 export type ResolverContext = {
@@ -133,7 +132,7 @@ async function createKey(input: WantedKey, {service, key}: ResolverContext) {
     name: parseName(input.name),
     permissions: [...new Set(permissions)],
     expiresBy: key.expiresAt,
-    ...(days === undefined ? {} : {validForMs: days * dayMs}),
+    ...(days === undefined ? {} : {validForMs: days * 24 * 60 * 60 * 1000}),
   });
   const newKey = await service.keys.find(plain);
   return {key: plain, apiKey: newKey && keyFields(newKey, service)};

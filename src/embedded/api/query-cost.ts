@@ -15,9 +15,6 @@ import {undefinedIfThrows} from '../../lib/system-code.ts';
 /** A page of 1,000 media with all their fields costs 18,002. */
 const maxCost = 20_000;
 
-/** What a mutation costs, since it writes. */
-const changeCost = 50;
-
 /** The most items of a page of media. */
 export const longestPage = 1_000;
 
@@ -56,7 +53,8 @@ function costOf(operation: OperationDefinitionNode, input: Variables, context: V
   // The cost of a field: of itself, and of what is below it for each item of a list.
   const ofField = (field: FieldNode, pageLength: number): number => {
     const {name, selectionSet} = field;
-    const ofItself = own(mutations, name.value) === undefined ? 1 : changeCost;
+    // A mutation writes to the disk.
+    const ofItself = own(mutations, name.value) === undefined ? 1 : 50;
     if (selectionSet === undefined) return ofItself;
     const items = name.value === 'edges' || name.value === 'nodes' ? Math.max(1, pageLength) : 1;
     return ofItself + items * ofSelections(selectionSet, name.value === 'mediaList' ? lengthOf(field) : 1);

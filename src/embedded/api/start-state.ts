@@ -8,10 +8,6 @@ import {seedId} from '../state/stored-record.ts';
 import type {SeedFile, Service} from './context.ts';
 import {commitUpload, writeUpload} from './upload-route.ts';
 
-/** Mostly, a disk is waited for. */
-const filesAtOnce = 8;
-const chunkLength = 1024 * 1024;
-
 /** Stores a seed. Resolves to the reset function, which restores this state and resolves to the number of media. */
 export async function storeStartState(
   service: Service,
@@ -39,7 +35,7 @@ export async function storeStartState(
 /** Stores the files that are not stored yet; resolves to all of them, by their IDs. */
 async function storeSeed(files: AsyncGenerator<SeedFile>, service: Service, stop?: StopSignal) {
   const seeded = new Map<string, SeedFile>();
-  // The generator gives each file to one of several such loops.
+  // Eight such loops share the generator, since most of the time is spent waiting for a disk.
   const work = async () => {
     for await (const file of files) {
       stop?.throwIfAborted();
@@ -52,7 +48,7 @@ async function storeSeed(files: AsyncGenerator<SeedFile>, service: Service, stop
     }
   };
   // All of them end before this rejects, so that none writes into a directory that the caller has left.
-  const results = await Promise.allSettled(Array.from({length: filesAtOnce}, work));
+  const results = await Promise.allSettled(Array.from({length: 8}, work));
   for (const worker of results) if (worker.status === 'rejected') throw worker.reason;
   return seeded;
 }
@@ -89,6 +85,6 @@ async function storeSeedFile(
 
 /** The bytes of a file in order, one megabyte at a time. */
 async function* chunksOf(bytes: RandomAccess): AsyncGenerator<Uint8Array> {
-  for (let position = 0; position < bytes.size; position += chunkLength)
-    yield bytes.read(position, Math.min(chunkLength, bytes.size - position));
+  for (let position = 0; position < bytes.size; position += 2 ** 20)
+    yield bytes.read(position, Math.min(2 ** 20, bytes.size - position));
 }

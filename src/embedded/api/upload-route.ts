@@ -31,9 +31,6 @@ interface Commitment {
   lastCheck(): void;
 }
 
-/** A body that arrived completely and is in a temporary file. */
-type ReceivedFile = Awaited<ReturnType<typeof writeUpload>>;
-
 /** POST /v1/media/upload (docs/design/interface.md): stores the body and responds with 200 and its media record. */
 export async function receiveUpload(exchange: Exchange, service: Service): Promise<void> {
   const request = await readHead(exchange.request.headers, service);
@@ -64,9 +61,6 @@ async function readHead(headers: IncomingHttpHeaders, service: Service) {
   return {contentType, size, entryName, throwIfReset: await service.resets.begin()};
 }
 
-/** Parameters that describe an image or a video. */
-const knownParameters = new Set(['charset', 'codecs', 'profiles']);
-
 /** The media type of the body in lower case, with known parameters; throws a 415 unless it is image/* or video/*. */
 export function readContentType(field: string | undefined): string {
   const mediaType = parseMediaType((field ?? '').trimEnd());
@@ -77,7 +71,9 @@ export function readContentType(field: string | undefined): string {
       'Content-Type must be an image/* or video/* type, and the body the bytes of the file.',
     );
   const {type, parameters} = mediaType;
-  return mediaTypeText({type, parameters: parameters.filter(([name]) => knownParameters.has(name))});
+  // Other parameters do not describe an image or a video.
+  const isKnown = ([name]: [string, string]) => /^(?:charset|codecs|profiles)$/.test(name);
+  return mediaTypeText({type, parameters: parameters.filter(isKnown)});
 }
 
 /** The length of the body in bytes; throws a 411 without one and a 400 for none or one beyond 2^53. */
@@ -140,7 +136,7 @@ async function receiveAndStore(
 
 /** Commits a file that has arrived, with what can be read and made from it; resolves to its record. */
 export async function commitUpload(
-  received: ReceivedFile,
+  received: Awaited<ReturnType<typeof writeUpload>>,
   {store, resets, previews: hasPreviews}: Pick<Service, 'store' | 'resets' | 'previews'>,
   {createdAt, canWait = false, identify, lastCheck}: Commitment,
 ): Promise<StoredRecord> {

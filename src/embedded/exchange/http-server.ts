@@ -17,7 +17,7 @@ export interface Handling extends Pick<Exchange, 'clock' | 'pace' | 'commonHeade
 }
 
 /** Makes an HTTP server; every failure gets a response with an error record. */
-export function createHttpServer({handle, onError, onEnd = ignore, ...options}: Handling) {
+export function createHttpServer({handle, onError, onEnd = () => {}, ...options}: Handling) {
   const {clock, pace} = options;
   const running = new Map<Exchange, Promise<void>>();
   const server = createServer({
@@ -108,8 +108,8 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...options}: 
 async function waitForEnd({request, response, connection}: Exchange, done: Promise<void>): Promise<void> {
   connection.pending += 1;
   // Reads and writes fail when the client disconnects; there is nobody to inform.
-  request.on('error', ignore);
-  response.on('error', ignore);
+  request.on('error', () => {});
+  response.on('error', () => {});
   const closeEvent = new Promise<void>(resolve => {
     response.once('close', () => {
       connection.pending -= 1;
@@ -136,5 +136,3 @@ function watchClient({request: {socket}, clock, pace: {bytesPerSecond, windowMs}
     hasWaited = waiting > 0;
   });
 }
-
-function ignore(): void {}

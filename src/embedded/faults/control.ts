@@ -13,8 +13,6 @@ import {Faults} from './faults.ts';
 /** The body of PUT /faults. */
 const wantedShape = {faults: listOf(isString)};
 
-const longestBody = 64 * 1024;
-
 /** Which faults a service starts with, and how they can be changed. */
 export interface FaultOptions {
   /** Those of the start, such as `upload:status=503,nth=1`. */
@@ -60,7 +58,7 @@ async function changeFaults(exchange: Exchange, faults: Faults): Promise<void> {
   if (method === 'GET') return;
   if (method === 'DELETE') return faults.replace([]);
   if (method !== 'PUT') throw wrongMethod(['GET', 'PUT', 'DELETE']);
-  const body = parseObject(await readBody(exchange, longestBody));
+  const body = parseObject(await readBody(exchange, 64 * 1024));
   const others = Object.keys(body ?? {}).filter(name => !own(wantedShape, name));
   if (body !== undefined && others.length === 0 && hasShape(body, wantedShape))
     return faults.replace(body.faults);

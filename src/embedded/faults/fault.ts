@@ -5,9 +5,6 @@ import {InvalidOption} from '../exchange/refusal.ts';
 
 const operations = ['upload', 'graphql', 'files', 'thumbnails', 'streams', 'any'] as const;
 
-/** What a fault consists of unless it says something else. */
-const usual = {nth: [1, Number.POSITIVE_INFINITY], rate: 1, seed: 0, after: 'head', record: true} as const;
-
 /** A fault: which requests it is for, what is done to them, and its `text` as it was written. */
 export type Fault = ReturnType<typeof parseFault>;
 
@@ -87,7 +84,8 @@ export function parseFault(text: string) {
   }
   if (!effects.some(key => names.includes(key)))
     throw invalidFault(text, `it needs one of ${effects.join(', ')}`);
-  return {...usual, ...fields, text, operation};
+  const nth = [1, Number.POSITIVE_INFINITY] as const;
+  return {nth, rate: 1, seed: 0, after: 'head' as const, record: true, ...fields, text, operation};
 }
 
 /** One part of the fault `text`, such as `rate=0.1`, as an object of one field; throws an InvalidOption. */
@@ -115,10 +113,8 @@ function invalidFault(text: string, why: string): InvalidOption {
   );
 }
 
-type Latency = (random: () => number) => number;
-
 /** Parses `200ms` (fixed), `100ms..300ms` (uniform) or `200ms~0.5` (log-normal: median, deviation of the logarithm). */
-function parseLatency(text: string): Latency | undefined {
+function parseLatency(text: string): ((random: () => number) => number) | undefined {
   const [, first = '', between = '', second = ''] = /^([\d.]+[a-z]+)(?:(\.\.|~)(.+))?$/.exec(text) ?? [];
   const least = millisecondsOf(first);
   if (least === undefined) return undefined;
@@ -129,10 +125,9 @@ function parseLatency(text: string): Latency | undefined {
     return random => least + (most - least) * random();
   }
   if (!/^\d+(?:\.\d+)?$/.test(second)) return undefined;
-  return random => least * Math.exp(Number(second) * normal(random));
-}
-
-/** A standard normal number (Box and Muller). */
-function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  return random => {
+    // A standard normal number (Box and Muller).
+    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    return least * Math.exp(Number(second) * normal);
+  };
 }

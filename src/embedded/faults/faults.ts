@@ -74,8 +74,9 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
   // Other requests have no stages after their head.
   const hasStages = operation === 'upload' || operation === 'graphql';
   const matching = active.filter(fault => appliesTo(fault, exchange, operation));
-  const dependsOnResponse = (fault: Fault) => fault['instead-of'] !== undefined;
-  const early = matching.filter(one => !dependsOnResponse(one)).flatMap(one => drawFault(one) ?? []);
+  const early = matching
+    .filter(fault => fault['instead-of'] === undefined)
+    .flatMap(fault => drawFault(fault) ?? []);
   const appliedFaults = new Set<ActiveFault>();
   /** Counts a fault as applied, once per request. */
   const markApplied = (fault: ActiveFault) => {
@@ -172,8 +173,6 @@ async function waitWhileConnected(exchange: Exchange, ms: number, stop: StopSign
   for (const signal of signals) signal.removeEventListener('abort', end);
 }
 
-const firstPauseMs = 10;
-
 /**
  * A client that has closed its side may still read, or be gone: only sending shows which. From then on, sends it
  * interim responses (102; RFC 9110, 15.2), which break the connection if it is gone, at growing intervals. Returns a
@@ -184,7 +183,7 @@ function askWhetherGone({request, response, clock}: Exchange): () => void {
   // A client of HTTP/1.0 does not know interim responses.
   if (httpVersion === '1.0') return () => {};
   let cancel = () => {};
-  let pauseMs = firstPauseMs;
+  let pauseMs = 10;
   // Sends an interim response after a pause, and after each further pause, which is twice as long.
   const askLater = () => {
     cancel = clock.after(pauseMs, () => {

@@ -17,12 +17,6 @@ import {ignoreDamage, readStored, readsAtOnce} from './kept-file.ts';
 import {ensureIdentity, identityIn} from './store-identity.ts';
 import {isRecordId, recordIds, recordShape, type StoredRecord} from './stored-record.ts';
 
-const damageHint =
-  'Restore it from a backup, or move it away: its upload then counts as not stored, and the next start moves its file to lost/.';
-
-/** File systems may give the same time to two changes of a directory within this time. */
-const finestTimeMs = 2_000;
-
 /** The directories for what an upload or an idempotency key has, with the ends of the names in them. */
 const suffixes = {files: '', thumbnails: '.webp', streams: '', records: '.json', idempotency: '.json'};
 
@@ -103,8 +97,9 @@ export class Store {
   /** The record of an ID; undefined if there is none or the ID is invalid. Rejects if it is damaged. */
   async find(id: string): Promise<StoredRecord | undefined> {
     if (!isRecordId(id)) return undefined;
-    const shape = {...recordShape, id: oneOf(id)};
-    return readStored({path: this.path('records', id), hint: damageHint}, shape);
+    const hint =
+      'Restore it from a backup, or move it away: its upload then counts as not stored, and the next start moves its file to lost/.';
+    return readStored({path: this.path('records', id), hint}, {...recordShape, id: oneOf(id)});
   }
 
   /** The record of an ID whose file is there as a whole. */
@@ -118,14 +113,14 @@ export class Store {
   async ids(): Promise<string[]> {
     const {mtimeNs} = await stat(this.#directory('records'), {bigint: true});
     if (this.#idCache?.changedAt === mtimeNs) return [...this.#idCache.ids];
-    // A directory that has just changed may change again without another time.
-    const isSettled = this.#clock.now() - Number(mtimeNs / 1_000_000n) > finestTimeMs;
+    // File systems may give the same time to two changes of a directory within two seconds.
+    const isOld = this.#clock.now() - Number(mtimeNs / 1_000_000n) > 2_000;
     const names = await readsAtOnce(() => readdir(this.#directory('records')));
     const ids = names
       .map(name => /^(.*)\.json$/.exec(name)?.[1])
       .filter(isRecordId)
       .sort();
-    this.#idCache = isSettled ? {ids, changedAt: mtimeNs} : undefined;
+    this.#idCache = isOld ? {ids, changedAt: mtimeNs} : undefined;
     return [...ids];
   }
 

@@ -13,12 +13,6 @@ const entryShape = {id: isRecordId, fingerprint: isString};
 
 type Entry = ShapeOf<typeof entryShape>;
 
-const damageHint =
-  'Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored again.';
-
-/** How long a second request waits for the first one before its 409: a broken connection takes a moment to show. */
-const inFlightPatienceMs = 1_000;
-
 /** Parses an Idempotency-Key (a quoted string, by the IETF draft); throws a 400 for other forms. */
 export function parseIdempotencyKey(field: string | string[] | undefined): string | undefined {
   if (field === undefined) return undefined;
@@ -38,17 +32,19 @@ export function idempotencyEntries(store: Store, clock: Clock) {
 
   /** The entry, if it is for this content; throws a 422 if it is for other content that is stored. */
   const entryFor = async (name: string, fingerprint?: string): Promise<Entry | undefined> => {
-    const entry = await readStored({path: pathOf(name), hint: damageHint}, entryShape);
+    const hint =
+      'Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored again.';
+    const entry = await readStored({path: pathOf(name), hint}, entryShape);
     if (entry === undefined || fingerprint === undefined || entry.fingerprint === fingerprint) return entry;
     // Entries are written before their records, so an entry without a record is left from a crash.
     if ((await store.find(entry.id)) === undefined) return undefined;
     throw new Refusal(422, 'This Idempotency-Key was already used for other content.');
   };
 
-  /** Resolves when another upload has ended, or after a second. */
+  /** Resolves when another upload has ended, or after a second: it takes a moment until a broken connection shows. */
   const waitBriefly = (other: Promise<unknown>) =>
     new Promise<void>(resolve => {
-      const cancel = clock.after(inFlightPatienceMs, resolve);
+      const cancel = clock.after(1_000, resolve);
       void Promise.allSettled([other]).then(cancel).then(resolve);
     });
 

@@ -11,10 +11,6 @@ const useShape = {lastUsedAt: isString, userAgent: isString};
 
 export type KeyUse = ShapeOf<typeof useShape>;
 
-/** A use is written if the last written one is older than this, or by another program. */
-const writtenEveryMs = 60_000;
-const longestUserAgent = 200;
-
 /** The last use of each stored key, in `key-uses/<key id>.json`. For information only, so no request waits for it. */
 export function keyUses(dataDirectory: string, clock: Clock) {
   const directory = join(dataDirectory, 'key-uses');
@@ -29,10 +25,10 @@ export function keyUses(dataDirectory: string, clock: Clock) {
   return {
     /** Records a use of a key, at most once a minute per program. */
     recordUse(id: string, agent: string): void {
-      const userAgent = agent.slice(0, longestUserAgent);
+      const userAgent = agent.slice(0, 200);
       const at = clock.now();
       const last = recentUses.get(id);
-      if (last?.userAgent === userAgent && at - last.at < writtenEveryMs) return;
+      if (last?.userAgent === userAgent && at - last.at < 60_000) return;
       recentUses.set(id, {at, userAgent});
       const use: KeyUse = {lastUsedAt: new Date(at).toISOString(), userAgent};
       // A use that cannot be written, for lack of space for example, is no reason to refuse a request.

@@ -47,13 +47,6 @@ export interface KeyOptions extends Pick<StoredKey, 'label' | 'name'> {
   persist?: boolean;
 }
 
-const fileShape = {version: oneOf(1), keys: isList};
-
-const damageHint = 'Restore it from a backup, or move it away and use a new key.';
-
-/** Longer than it takes to find that a holder in another container is gone. */
-const lockPatienceMs = 100_000;
-
 /** The API keys of a data directory, in `keys.json` (0600), and of this process. `newDraft`: makes a free path. */
 export async function keyRing(dataDirectory: string, newDraft: () => string, clock: Clock) {
   const path = join(dataDirectory, 'keys.json');
@@ -62,8 +55,8 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
 
   /** The keys in `keys.json`; rejects if it is damaged. */
   const list = async (): Promise<StoredKey[]> => {
-    const file = {path, hint: damageHint};
-    const {keys = []} = (await readStored(file, fileShape)) ?? {};
+    const file = {path, hint: 'Restore it from a backup, or move it away and use a new key.'};
+    const {keys = []} = (await readStored(file, {version: oneOf(1), keys: isList})) ?? {};
     return keys.map((key, index) => requireShape(file, key, keyShape, `keys[${index}]`));
   };
 
@@ -81,7 +74,8 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
       for (const id of before.map(keyId)) if (!stay.has(id)) await uses.forget(id);
       return before;
     };
-    return withLock(`${path}.lock`, systemHost(), replace, lockPatienceMs);
+    // Longer than it takes to find that a holder in another container is gone (90 s).
+    return withLock(`${path}.lock`, systemHost(), replace, 100_000);
   };
 
   /** Puts what `change` makes of a stored key in its place; resolves to whether the key exists. */

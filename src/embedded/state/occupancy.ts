@@ -7,8 +7,6 @@ import {holderText} from '../../lib/files/holder.ts';
 import {acquireLock, LockHeld} from '../../lib/files/lock.ts';
 import {systemCode} from '../../lib/system-code.ts';
 
-const renewedEveryMs = 30_000;
-
 /**
  * Makes this process the only service of a data directory; resolves to the function that ends this, or rejects with a
  * DirectoryInUse if another one is. A service that died is replaced: at once on this machine, in another container too
@@ -41,7 +39,7 @@ export async function occupy(
   const socket = await listenOnSocket(dataDirectory);
   lock.holder.socketDevice = socket?.device;
   await lock.renew().catch(() => {});
-  const stopRenewing = host.clock.every(renewedEveryMs, () => {
+  const stopRenewing = host.clock.every(30_000, () => {
     lock.renew().catch(() => {});
   });
   return async () => {

@@ -7,9 +7,6 @@ import {walkXmp} from './xmp.ts';
 /** Types of items that are coded pictures, or made from other items (ISO/IEC 23008-12). */
 const pictureTypes = codesIn('hvc1 lhv1 av01 avc1 jpeg grid iovl iden tmap unci');
 
-/** The most pieces of all items, which need no bytes of their own; real files have a few for each tile of a picture. */
-const mostPieces = 100_000;
-
 /** Blanks the location in the items of a HEIF file. */
 export function walkItems(file: Part, meta: readonly Box[]): void {
   // The content of the box of a kind: of two, readers might take either.
@@ -97,7 +94,8 @@ function readLocations(bytes: Buffer, file: Part, data: Part | undefined): Map<n
       const length = next(lengthSize);
       // The other methods make an item from others, which is done for pictures only.
       const source = method === 0 ? file : data;
-      if (isElsewhere || method > 1 || source === undefined || pieces > mostPieces)
+      // Real files have a few pieces for each tile of a picture; two may be of the same bytes.
+      if (isElsewhere || method > 1 || source === undefined || pieces > 100_000)
         throw new UnstrippableError('items whose places are unknown');
       if (length > 0) extents.push(source.slice(offset, length));
     }

@@ -27,7 +27,6 @@ const texts = codesIn(
 );
 
 const locationBoxes = new Set(['\xa9xyz', '@xyz', 'loci']);
-const xmpUuid = 'be7acfcb97a942e89c71999491e3afac';
 
 /** Those of Sony's profile, of encryption and of spherical videos. */
 const harmlessUuids = new Set([
@@ -39,24 +38,19 @@ const harmlessUuids = new Set([
   'ffcc8263f8554a938814587a02521fdd',
 ]);
 
-/** Kinds of tracks that consist of pictures, sound and time codes only. */
-const trackKinds = new Set(['vide', 'soun', 'pict', 'auxv', 'tmcd', 'hint', 'clcp', 'meta']);
-
 /** Keys that tell a place, or where a camera looks or moves. */
 const locationKey = /location|gps|latitude|longitude|direction\.|\xa9xyz/i;
 
 /** Begins what AVCHD camcorders write into their pictures (H.264 SEI): the time, the exposure and the position. */
 const camcorder = Buffer.from('17ee8c60f84d11d98cd60800200c9a664d44504d', 'hex');
 
-/** The most boxes in a file; a long recording in fragments has a few for each second. */
-const mostBoxes = 1_000_000;
-
 /** Blanks the location in an MP4, QuickTime or HEIF file, which is where the offsets of its items count from. */
 export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
   for (let at = 0, count = 0; at < file.size; count += 1) {
     const box = await file.step(() => boxAt(file, at));
     if (box === undefined) return;
-    if (count > mostBoxes) throw new UnstrippableError('very many boxes');
+    // A long recording in fragments has a few for each second.
+    if (count > 1_000_000) throw new UnstrippableError('very many boxes');
     const {kind, content, whole} = box;
     if (kind === 'mpvd') await walkIsobmff(content.withoutClaim(), nextDepth(depth));
     else await refusePositions(box);
@@ -108,7 +102,7 @@ function blankBox({content, whole}: Box): void {
 /** Blanks XMP; refuses a UUID that is not in the list, and a location in a listed box. */
 function walkUuid(content: Part): void {
   const id = content.read(0, 16).toString('hex');
-  if (id === xmpUuid) walkXmp(content.slice(16).withOwner());
+  if (id === 'be7acfcb97a942e89c71999491e3afac') walkXmp(content.slice(16).withOwner());
   else if (!harmlessUuids.has(id)) throw unknownKind('a box', 'uuid');
   else refuseLocationOrMetadata(content.readAll(), 'a box "uuid"');
 }
@@ -118,7 +112,9 @@ function refuseUnknownTrack(track: Part): void {
   const media = contentWithin(track, 'mdia');
   const kind = contentWithin(media, 'hdlr')?.read(8, 4).toString('latin1');
   if (kind === undefined) throw new UnstrippableError('a track of an unknown kind');
-  if (!trackKinds.has(kind)) throw unknownKind('a track of the kind', kind);
+  // The others consist of pictures, sound and time codes only.
+  if (!/^(?:vide|soun|pict|auxv|tmcd|hint|clcp|meta)$/.test(kind))
+    throw unknownKind('a track of the kind', kind);
   if (kind !== 'meta') return;
   const text = contentWithin(media, 'minf', 'stbl', 'stsd')?.readAll().toString('latin1') ?? '';
   // Apple's timed metadata names its keys.

@@ -9,13 +9,8 @@ import {walkXmp} from './xmp.ts';
 const harmless =
   /^(?:0 JF(?:IF|XX)\0|2 (?:ICC_PROFILE|MPF|urn:iso:std:iso:ts:21496:-1)\0|4 SCALADO\0|7 (?:HUAWEI\0\0|.Qualcomm Camera Attributes)|8 SPIFF\0|12 Ducky|13 Adobe_CM|14 Adobe)/s;
 
-/** The most markers in a picture; real ones have less than a thousand. */
-const mostMarkers = 10_000;
-
 /** The bytes that are searched for a marker at a time. */
 const scanBytes = 64 * 1024 - 1;
-
-const filling = Buffer.from([0xff, 0xff]);
 
 const wrong = 'a JPEG whose segments are wrong';
 
@@ -27,7 +22,8 @@ export async function walkJpeg(part: Part): Promise<number> {
   const segments: Segment[] = [];
   let at = 2;
   for (let kind = 0, count = 0; kind !== 0xd9; count += 1) {
-    if (count > mostMarkers) throw new UnstrippableError(wrong);
+    // Real pictures have less than a thousand markers.
+    if (count > 10_000) throw new UnstrippableError(wrong);
     const segment = await part.step(() => segmentAt(part, at));
     kind = segment.kind;
     if (kind >= 0xe0 && kind <= 0xef) segments.push(segment);
@@ -40,7 +36,7 @@ export async function walkJpeg(part: Part): Promise<number> {
 /** The segment at an offset, after any filling bytes; the end of the picture has an empty one. */
 function segmentAt(part: Part, start: number) {
   let at = start;
-  while (part.readUpTo(2, at).equals(filling)) at += 1;
+  while (part.readUpTo(2, at).toString('latin1') === '\xff\xff') at += 1;
   const marker = part.readUpTo(4, at);
   const kind = marker[1] ?? 0;
   if (marker[0] !== 0xff || kind < 0xc0 || (kind >= 0xd0 && kind <= 0xd8)) throw new UnstrippableError(wrong);

@@ -7,13 +7,6 @@ interface Extent {
   readonly length: number;
 }
 
-/** Bounds for files that were made to waste memory or time; real metadata has less. */
-const longestRead = 16 * 2 ** 20;
-const mostLoaded = 64 * 2 ** 20;
-const mostChanges = 1_000;
-const mostClaims = 100_000;
-const mostExtents = 1_000;
-
 /** Bytes per read, since values are near each other; up to 16 times as much if a step has to read again. */
 const windowBytes = 64 * 1024;
 
@@ -35,7 +28,8 @@ class MissingError extends Error {
 
 /**
  * The bytes of a file, or of something in it that may be stored in several pieces, as they are after the planned
- * changes. Each part belongs to an owner, and the bytes that one owner claims cannot be changed by another.
+ * changes. Each part belongs to an owner, and the bytes that one owner claims cannot be changed by another. The limits
+ * are for files that were made to waste memory or time: real metadata has less.
  */
 export class Part {
   readonly size: number;
@@ -65,7 +59,7 @@ export class Part {
   /** Several parts of one file as one, in this order. */
   static join(parts: readonly Part[]): Part {
     const extents = parts.flatMap(part => part.#extents);
-    if (parts[0] === undefined || extents.length > mostExtents)
+    if (parts[0] === undefined || extents.length > 1_000)
       throw new UnstrippableError('metadata in very many pieces');
     return new Part(parts[0].#draft, extents, parts[0].#owner);
   }
@@ -85,7 +79,7 @@ export class Part {
         const bytes = await readAt(file, offset, Math.max(length, least));
         if (bytes.length < length) throw new UnstrippableError('a file that became shorter');
         loaded += bytes.length;
-        if (loaded > mostLoaded) throw new UnstrippableError('metadata in very many places');
+        if (loaded > 64 * 2 ** 20) throw new UnstrippableError('metadata in very many places');
         windows.push({offset, bytes});
         changes.length = changeCount;
         claims.length = claimCount;
@@ -123,12 +117,12 @@ export class Part {
   claim(at: number, length: number): void {
     const {claims} = this.#draft;
     for (const extent of this.#extentsOf(at, length)) claims.push({...extent, owner: this.#owner});
-    if (claims.length > mostClaims) throw new UnstrippableError('very many values');
+    if (claims.length > 100_000) throw new UnstrippableError('very many values');
   }
 
   /** All of the bytes asked for, within a step; a file that ends before them is refused. */
   read(at: number, length: number): Buffer {
-    if (length > longestRead) throw new UnstrippableError(`metadata of ${length} bytes`);
+    if (length > 16 * 2 ** 20) throw new UnstrippableError(`metadata of ${length} bytes`);
     const pieces = this.#extentsOf(at, length).map(extent => bytesAt(this.#draft, extent));
     return pieces[0] !== undefined && pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
   }
@@ -155,7 +149,7 @@ export class Part {
       changes.push({offset, bytes: bytes.subarray(start, start + length), owner: this.#owner});
       start += length;
     }
-    if (changes.length > mostChanges) throw new UnstrippableError('very many places');
+    if (changes.length > 1_000) throw new UnstrippableError('very many places');
   }
 
   zero(at: number, length: number): void {

@@ -34,9 +34,6 @@ export function walkResources(part: Part): void {
     digest.write(0, Buffer.from(hash('md5', iptc.value.readAll()), 'hex'));
 }
 
-/** The datasets that tell a place: destination, content location, city, sub-location, state, country (IIM 4.2). */
-const locations = new Set(['1:5', '2:26', '2:27', '2:90', '2:92', '2:95', '2:100', '2:101']);
-
 /** Overwrites the datasets of IPTC metadata that tell a place with spaces. */
 export function walkIptc(part: Part): void {
   const place = 'IPTC metadata';
@@ -48,7 +45,9 @@ export function walkIptc(part: Part): void {
     const length = at + 5 > bytes.length ? 0x8000 : bytes.readUInt16BE(at + 3);
     const end = at + 5 + length;
     if (length >= 0x8000 || end > bytes.length) throw new UnstrippableError(place);
-    if (locations.has(`${bytes[at + 1]}:${bytes[at + 2]}`)) bytes.fill(' ', at + 5, end);
+    // Destination, content location, city, sub-location, state, country (IIM 4.2).
+    const isPlace = /^(?:1:5|2:(?:26|27|90|92|95|100|101))$/.test(`${bytes[at + 1]}:${bytes[at + 2]}`);
+    if (isPlace) bytes.fill(' ', at + 5, end);
     at = end;
   }
   // It may end in filling bytes.

@@ -13,9 +13,6 @@ const harmless = codesIn(
     'sCAL sTER gIFg gIFx vpAg iDOT orNT caNv CgBI',
 );
 
-/** The longest text that a compressed one may be. */
-const longestText = 16 * 2 ** 20;
-
 /** Blanks the location in a PNG picture. */
 export async function walkPng(file: Part): Promise<void> {
   let at = 8;
@@ -57,7 +54,7 @@ function walkText(kind: string, bytes: Buffer, data: Part): void {
   const isCompressed = kind === 'zTXt' || (kind === 'iTXt' && flag !== '\0');
   let text = data.slice(head.length).withOwner();
   if (isCompressed) {
-    const inflate = () => inflateSync(bytes.subarray(head.length), {maxOutputLength: longestText});
+    const inflate = () => inflateSync(bytes.subarray(head.length), {maxOutputLength: 16 * 2 ** 20});
     const inflated = undefinedIfThrows(inflate);
     if (inflated === undefined) throw new UnstrippableError('a compressed text');
     text = Part.ofBytes(inflated);

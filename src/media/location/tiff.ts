@@ -17,10 +17,6 @@ const refusedTags: readonly (readonly [place: string, ...tags: number[]])[] = [
 const refusals = new Map(refusedTags.flatMap(([place, ...tags]) => tags.map(tag => [tag, place] as const)));
 
 const subDirectories = new Set([0x14a, 0x190, 0x8769, 0xa005]);
-const gpsTag = 0x8825;
-
-/** Replaces it: no reader knows this tag, and none is between the two, so the order stays valid. */
-const unusedTag = [0x88, 0x26];
 
 /** Pairs of tags: offsets of picture data, and their lengths. */
 const pictureData = [
@@ -95,7 +91,7 @@ function walkIfd(walk: Walk, at: number): number[] {
     // A colour filter array or linear raw data (DNG 1.7, PhotometricInterpretation).
     if (tag === 0x106) walk.isRaw ||= walk.tiff.numbers(entry).some(kind => kind === 32803 || kind === 34892);
     if (subDirectories.has(tag)) following.push(walk.tiff.numbers(entry));
-    else if (tag === gpsTag) blankGps(walk.tiff, entry);
+    else if (tag === 0x8825) blankGps(walk.tiff, entry);
     else if (isOutside && !walkValue(walk, entry)) part.claim(valueAt, valueSize);
   }
   claimPictures(walk.tiff, entries);
@@ -130,7 +126,8 @@ function blankGps(tiff: Tiff, pointer: IfdEntry): void {
   const {entries, size} = tiff.directory(at);
   for (const {isOutside, valueAt, valueSize} of entries) if (isOutside) gps.zero(valueAt, valueSize);
   gps.zero(at, size);
-  const newTag = Buffer.from(unusedTag);
+  // No reader knows this tag, and none is between it and that of GPS, so the order of the tags stays valid.
+  const newTag = Buffer.of(0x88, 0x26);
   part.write(pointer.at, isLittle ? newTag.swap16() : newTag);
   part.zero(pointer.valueAt, pointer.valueSize);
 }

@@ -5,9 +5,6 @@ import {nextDepth, refuseLocationOrMetadata, UnstrippableError} from './unstripp
 
 const place = 'the data after the picture';
 
-/** The most further pictures; phones write a few. */
-const mostPictures = 10_000;
-
 /** Blanks the location after a picture: in more pictures (CIPA DC-007), a motion photo's video, or filling bytes. */
 export async function walkTrailer(trailer: Part, depth = 0): Promise<void> {
   let pictures = 0;
@@ -24,7 +21,8 @@ export async function walkTrailer(trailer: Part, depth = 0): Promise<void> {
     else if (!isJpeg(head.subarray(filling))) return walkSamsung(trailer.slice(at), filling, depth);
     else {
       pictures += 1;
-      if (pictures > mostPictures) throw new UnstrippableError('very many pictures');
+      // Phones write a few.
+      if (pictures > 10_000) throw new UnstrippableError('very many pictures');
       at += filling + (await walkJpeg(trailer.slice(at + filling)));
     }
   }
@@ -37,9 +35,6 @@ function isJpeg(head: Buffer): boolean {
   return head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff;
 }
 
-/** The block with the number of the country whose network the phone was in (exiftool). */
-const countryBlock = 0x0aa1;
-
 /** Walks the blocks that Samsung's phones append to a picture, one of which may be the video. */
 async function walkSamsung(trailer: Part, filling: number, depth: number): Promise<void> {
   for (const block of await trailer.step(() => samsungBlocks(trailer, filling))) {
@@ -48,7 +43,8 @@ async function walkSamsung(trailer: Part, filling: number, depth: number): Promi
     const head = await trailer.step(() => data.readUpTo(8));
     if (head.toString('latin1', 4) === 'ftyp') await walkIsobmff(data.withoutClaim());
     else if (isJpeg(head)) await walkTrailer(data, nextDepth(depth));
-    else if ((await trailer.step(() => block.read(2, 2).readUInt16LE(0))) === countryBlock)
+    // The number of the country whose network the phone was in (exiftool).
+    else if ((await trailer.step(() => block.read(2, 2).readUInt16LE(0))) === 0x0aa1)
       await trailer.step(() => data.zero(0, data.size));
     else await trailer.step(() => refuseLocationOrMetadata(data.readAll(), place));
   }

@@ -5,8 +5,7 @@ import {readBox} from '../tracks/isobmff-tracks.ts';
 import {Sections} from '../tracks/sections.ts';
 import type {MediaFacts} from './media-facts.ts';
 
-/** The size of an image is in its `meta` box, which is small, and may come after its data. */
-const longestMeta = 4 * 1024 * 1024;
+/** The most boxes in a file, or in another box; real files have less than a hundred. */
 const mostBoxes = 1_000;
 
 /** The formats of still images by their brands; of the compatible brands, the first format counts. */
@@ -39,7 +38,8 @@ export function heifFormat(head: Buffer): string | undefined {
 export async function probeHeif(bytes: RandomAccess, imageType: string): Promise<MediaFacts> {
   const boxesOfFile = new Sections(bytes, {shortest: 8, most: mostBoxes, read: readBox});
   const {start, end} = (await boxesOfFile.find({start: 0, end: bytes.size}, 'meta')) ?? {start: 0, end: 0};
-  if (end - start < 4 || end - start > longestMeta) throw new Error('no meta box');
+  // The box is small, and may come after the data of the image.
+  if (end - start < 4 || end - start > 4 * 1024 * 1024) throw new Error('no meta box');
   // The version of the box comes first.
   const meta = boxesIn(await readAt(bytes, start + 4, end - start - 4));
   const primary = onlyBoxOf(meta, 'pitm');

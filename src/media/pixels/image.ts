@@ -4,8 +4,6 @@ import {isCount} from '../../lib/json.ts';
 import {heifFormat, probeHeif} from './heif.ts';
 import type {MediaFacts} from './media-facts.ts';
 
-const headLength = 128 * 1024;
-
 // image-size takes the first of several sizes in a file.
 disableTypes(['heif']);
 
@@ -13,14 +11,12 @@ disableTypes(['heif']);
 const plainFormat = /^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s;
 /** An SVG whose width or height is fractional or has another unit than pixels: programs convert it differently. */
 const hasOtherUnits = /<svg\s[^<>]*\s(?:width|height)=(["'])(?!\d+(?:px)?\1)[^"'%]+\1/;
-/** How many bytes to read of these formats, except JPEG. */
-const plainLength = 64;
 
 /** Format and coded size of an image; throws if the format is not recognized. */
 export async function probeImage(bytes: RandomAccess, contentType: string): Promise<MediaFacts> {
   const plain = await probePlainImage(bytes, contentType);
   if (plain !== undefined) return plain;
-  const head = await readAt(bytes, 0, headLength);
+  const head = await readAt(bytes, 0, 128 * 1024);
   const isTiff = /^(?:II[*+]\0|MM\0[*+])/.test(head.toString('latin1', 0, 4));
   return isTiff ? tiffFacts(bytes, head) : factsOf(head, contentType);
 }
@@ -30,7 +26,8 @@ export async function probePlainImage(
   bytes: RandomAccess,
   contentType: string,
 ): Promise<MediaFacts | undefined> {
-  const head = await readAt(bytes, 0, plainLength);
+  // Enough for all of them except JPEG.
+  const head = await readAt(bytes, 0, 64);
   const heif = heifFormat(head);
   if (heif !== undefined) return probeHeif(bytes, heif);
   if (isIcon(head)) return probeIcon(bytes, head);
@@ -126,21 +123,17 @@ async function tiffFacts(bytes: RandomAccess, head: Buffer): Promise<MediaFacts>
   return {width, height, imageType: 'tiff'};
 }
 
-const iconHeadLength = 6;
-const iconType = 1;
-const cursorType = 2;
-
-/** Whether a file begins like an icon or a cursor with at least one picture. */
+/** Whether a file begins like an icon (1) or a cursor (2) with at least one picture. */
 function isIcon(head: Buffer): boolean {
-  if (head.length < iconHeadLength || head.readUInt16LE(0) !== 0 || head.readUInt16LE(4) === 0) return false;
-  return [iconType, cursorType].includes(head.readUInt16LE(2));
+  if (head.length < 6 || head.readUInt16LE(0) !== 0 || head.readUInt16LE(4) === 0) return false;
+  return [1, 2].includes(head.readUInt16LE(2));
 }
 
 /** Format and size of an icon or cursor: those of its largest picture; no size if the directory says another. */
 async function probeIcon(bytes: RandomAccess, head: Buffer): Promise<MediaFacts> {
-  const imageType = head.readUInt16LE(2) === iconType ? 'ico' : 'cur';
+  const imageType = head.readUInt16LE(2) === 1 ? 'ico' : 'cur';
   const length = 16 * head.readUInt16LE(4);
-  const directory = await readAt(bytes, iconHeadLength, length);
+  const directory = await readAt(bytes, 6, length);
   let largest = {width: 0, height: 0, offset: 0};
   for (let entry = 0; entry < length; entry += 16) {
     const width = directory.readUInt8(entry) || 256;

@@ -2,9 +2,6 @@ import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {matches} from './bytes.ts';
 import {type Section, Sections} from './sections.ts';
 
-/** The most elements before the list of tracks: a few, or a cluster every few seconds if the list comes last. */
-const mostElements = 4000;
-
 // The identifiers of RFC 9559 and RFC 8794.
 const docType = 0x4282;
 const segment = 0x18538067;
@@ -36,7 +33,8 @@ export function matroskaType(head: Buffer): string | undefined {
 
 /** The kinds of tracks in a Matroska or WebM file; undefined if there is no video and the list is incomplete. */
 export async function matroskaTracks(bytes: RandomAccess): Promise<ReadonlySet<string> | undefined> {
-  const elements = new Sections(bytes, {shortest: 1, most: mostElements, read: readElement});
+  // There are a few elements before the list of tracks, or a cluster every few seconds if the list comes last.
+  const elements = new Sections(bytes, {shortest: 1, most: 4000, read: readElement});
   const whole = await elements.find({start: 0, end: bytes.size}, segment);
   const list = whole && (await elements.find(whole, trackList));
   if (list === undefined) return undefined;

@@ -6,14 +6,9 @@ import {canonicalType, isMediaType, mayBeText} from '../tables/type-tables.ts';
 import {isAudioStream} from './audio.ts';
 import {latin1, sniffPlainText, sniffText} from './text.ts';
 
-const headLength = 64 * 1024;
-
-/** Audio types that file-type reports after only two bytes. */
-const bareAudio = new Set(['audio/mpeg', 'audio/aac']);
-
 /** Finds out what a file's bytes are, from its first 64 KiB and, for containers, from the list of tracks. */
 export async function sniff(bytes: RandomAccess): Promise<Finding> {
-  const head = await readAt(bytes, 0, Math.min(headLength, bytes.size));
+  const head = await readAt(bytes, 0, Math.min(64 * 1024, bytes.size));
   const isWhole = head.length === bytes.size;
   const type = sniffSignature(head) ?? sniffText(head, isWhole) ?? sniffPicture(head);
   const text = type === undefined || isMediaType(type) ? sniffPlainText(head, isWhole) : undefined;
@@ -43,7 +38,8 @@ async function askFileType(head: Buffer, bytes: RandomAccess): Promise<Finding> 
   if (libraryType === undefined) return undefined;
   if (weakTypes.has(libraryType) || confirmations.get(libraryType)?.(head, bytes.size) === false)
     return undefined;
-  if (bareAudio.has(libraryType) && !(await isAudioStream(bytes))) return undefined;
+  // file-type reports these after only two bytes.
+  if (/^audio\/(?:mpeg|aac)$/.test(libraryType) && !(await isAudioStream(bytes))) return undefined;
   // A cursor has the layout of an icon with another number in its header.
   const isCursor = libraryType === 'image/x-icon' && matches(head, 0, '\0\0\x02\0');
   return toFinding(isCursor ? 'image/x-cursor' : canonicalType(libraryType));

@@ -96,12 +96,10 @@ export const plainText = 'plain text';
 /** The description of a text that begins with an unknown tag. */
 export const markup = 'text with markup';
 
-/** Fewer bytes are not recognised as text, since any format may begin like that. */
-const shortestText = 5;
-
 /** The kind of text that the first bytes are: plain text or text with markup; undefined if they are not text. */
 export function sniffPlainText(head: Uint8Array, isWhole: boolean): string | undefined {
-  if (head.length < shortestText || !isText(head, isWhole)) return undefined;
+  // Any format may begin with a few bytes of text.
+  if (head.length < 5 || !isText(head, isWhole)) return undefined;
   return decode(head.subarray(0, 1024)).trimStart().startsWith('<') ? markup : plainText;
 }
 
