@@ -35,10 +35,11 @@ export function encodeDocument({text, encoding}: DecodedDocument): Buffer {
   return encoding === 'utf16be' ? Buffer.from(text, 'utf16le').swap16() : Buffer.from(text, encoding);
 }
 
-type Edit = Pick<Reference, 'start' | 'end'> & {text: string};
-
-/** The text with these edits, which must not overlap. */
-export function applyEdits(text: string, edits: readonly Edit[]): string {
+/** The text with each edit in place of what is between its `start` and its `end`; edits must not overlap. */
+export function applyEdits(
+  text: string,
+  edits: readonly (Pick<Reference, 'start' | 'end'> & {text: string})[],
+): string {
   const parts: string[] = [];
   let at = 0;
   for (const {start, end, text: replacement} of [...edits].sort((a, b) => a.start - b.start)) {

@@ -144,8 +144,8 @@ export async function commitUpload(
   let previews: Previews = {};
   try {
     const probing = probeMedia(received);
-    const waits = hasPreviews && canWait && canHaveThumbnail(received, await probing);
-    if (hasPreviews && !waits)
+    const isThumbnailLater = hasPreviews && canWait && canHaveThumbnail(received, await probing);
+    if (hasPreviews && !isThumbnailLater)
       previews = await makePreviews(received, probing, {
         newPath: () => store.temporaryPath(),
         // A stream is about as large as its video, and must leave space for other uploads.
@@ -161,7 +161,7 @@ export async function commitUpload(
       sha256,
       createdAt: new Date(createdAt).toISOString(),
       ...facts,
-      ...(waits || previews.thumbnail !== undefined ? {thumbnail: true} : {}),
+      ...(isThumbnailLater || previews.thumbnail !== undefined ? {thumbnail: true} : {}),
       ...(previews.stream === undefined ? {} : {stream: true}),
     };
     await resets.commit(() => store.commit(record, {file: path, ...previews}, lastCheck));

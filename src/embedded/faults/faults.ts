@@ -46,8 +46,10 @@ interface ActiveFault extends Fault {
 /** Whether a fault is for requests of this operation, and of files with this name. */
 function appliesTo(fault: Fault, {request, path}: Exchange, operation: string): boolean {
   if (fault.operation !== 'any' && fault.operation !== operation) return false;
-  const {name} = fault;
-  return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
+  // The name that the client gave the file, or that it has in the URL; an upload need not have one.
+  const disposition = request.headers['content-disposition'];
+  const ownName = disposition && (/;\s*filename="?([^";]*)/i.exec(disposition)?.[1] ?? '');
+  return fault.name?.test(ownName ?? path.slice(path.lastIndexOf('/') + 1)) ?? true;
 }
 
 /** Counts a request that a fault is for; returns the fault with its latency, or undefined if it spares this request. */
@@ -60,12 +62,6 @@ function drawFault(fault: ActiveFault) {
   const [first, last] = nth;
   const isNamed = fault.matched >= first && fault.matched <= last;
   return isNamed && share < rate ? {fault, latencyMs} : undefined;
-}
-
-/** The name that the client gave the file, or that it has in the URL; an upload need not have one. */
-function fileNameOf(path: string, disposition: string | undefined): string {
-  if (disposition === undefined) return path.slice(path.lastIndexOf('/') + 1);
-  return /;\s*filename="?([^";]*)/i.exec(disposition)?.[1] ?? '';
 }
 
 /** What the faults do to a request: each counts it now, or with `instead-of` at a response of that status. */

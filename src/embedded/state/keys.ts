@@ -93,10 +93,8 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
       const key = options.key ?? `mk_${randomBytes(24).toString('base64url')}`;
       const now = clock.now();
       const {label, name, validForMs = Number.POSITIVE_INFINITY, expiresBy} = options;
-      const end = Math.min(
-        now + validForMs,
-        expiresBy === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresBy),
-      );
+      const latest = expiresBy === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresBy);
+      const end = Math.min(now + validForMs, latest);
       const newKey: StoredKey = omitUndefined({
         hash: hashOf(key),
         label,
@@ -112,7 +110,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
       return key;
     },
 
-    /** Revokes the keys with a label, or those of them that were never used: a use that cannot be read is one. */
+    /** Revokes the keys with a label, or those of them that were never used. If that cannot be read, a key stays. */
     async revoke(label: string, which: 'all' | 'unused' = 'all'): Promise<void> {
       const usedHashes = new Set<string>();
       for (const key of which === 'all' ? [] : await list())

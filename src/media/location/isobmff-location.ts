@@ -44,7 +44,7 @@ const locationKey = /location|gps|latitude|longitude|direction\.|\xa9xyz/i;
 /** Begins what AVCHD camcorders write into their pictures (H.264 SEI): the time, the exposure and the position. */
 const camcorder = Buffer.from('17ee8c60f84d11d98cd60800200c9a664d44504d', 'hex');
 
-/** Blanks the location in an MP4, QuickTime or HEIF file, which is where the offsets of its items count from. */
+/** Blanks the location in an MP4, QuickTime or HEIF file; `file` begins with it, since offsets count from its start. */
 export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
   for (let at = 0, count = 0; at < file.size; count += 1) {
     const box = await file.step(() => boxAt(file, at));

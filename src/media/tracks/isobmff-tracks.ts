@@ -90,6 +90,7 @@ export async function isobmffTracks(bytes: RandomAccess): Promise<ReadonlySet<st
     const list = references && (await boxes.find(references, 'chap'));
     for (const id of await chapterTrackIds(bytes, list)) chapters.add(id);
   }
+  // The pictures of chapters are a track as well, which makes no video of a file of sound.
   if (pictures.some(id => id === undefined || !chapters.has(id))) return new Set(['video']);
   return boxes.isSound && !kinds.has('unknown') ? kinds : undefined;
 }

@@ -48,6 +48,7 @@ export async function matroskaTracks(bytes: RandomAccess): Promise<ReadonlySet<s
     kinds.add(trackTypes.get((await bytes.read(type.start, 1))[0] ?? 0) ?? 'unknown');
   }
   if (kinds.has('video')) return kinds;
+  // The last entry of a file that was cut off may end behind the list, and the list behind the file.
   const isWhole = elements.isSound && end <= list.end && list.end <= bytes.size;
   return isWhole && !kinds.has('unknown') ? kinds : undefined;
 }
