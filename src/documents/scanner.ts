@@ -19,9 +19,6 @@ const limits = {
   heapMiB: 1_024,
 };
 
-/** A line that may begin more than 30 levels of lists, quotes or footnotes, whose square each later line costs. */
-const deepLine = /^(?:[ \t>*+-]|\d+[.)]|\[\^[^\]\n]+\]:){64}/m;
-
 /** Finds the references of documents one after the other; long or deep ones in another thread, which can be ended. */
 export class Scanner {
   readonly #limits: typeof limits;
@@ -42,6 +39,8 @@ export class Scanner {
     const isLate = this.#lostMs >= togetherMs;
     const {processorTime} = systemHost();
     const start = processorTime();
+    // More than 30 levels of lists, quotes or footnotes, whose square each later line costs.
+    const deepLine = /^(?:[ \t>*+-]|\d+[.)]|\[\^[^\]\n]+\]:){64}/m;
     const response =
       request.text.length <= (request.kind === 'mdx' ? mdxLengthHere : lengthHere) &&
       !deepLine.test(request.text)

@@ -171,13 +171,11 @@ function decodeAttribute(raw: string): {text: string; offsetInRaw: (at: number) 
   return {text, offsetInRaw: at => offsets[at] ?? end};
 }
 
-/** A candidate of a srcset (HTML standard): a URL that ends with a comma, or a URL with descriptors. */
-const srcsetCandidate = /([^\s,]\S*?)(?:,+(?!\S)|(?!\S)(?:\([^)]*\)?|[^,(])*)/g;
-const trimmedText = /(\S(?:.*\S)?)/gs;
-
 /** The URLs in the value of an attribute, or in a style sheet, by what the value is. */
 function urlsIn(value: string, use: Use): FoundUrl[] {
   if (use === 'style') return cssUrls(value);
-  const matches = value.matchAll(use === 'srcset' ? srcsetCandidate : trimmedText);
+  // A candidate of a srcset (HTML standard): a URL that ends with a comma, or a URL with descriptors.
+  const srcsetCandidate = /([^\s,]\S*?)(?:,+(?!\S)|(?!\S)(?:\([^)]*\)?|[^,(])*)/g;
+  const matches = value.matchAll(use === 'srcset' ? srcsetCandidate : /(\S(?:.*\S)?)/gs);
   return [...matches].map(({1: target = '', index: start}) => ({start, end: start + target.length, target}));
 }

@@ -74,9 +74,6 @@ const definition = block('definition', function (effects, ok, nok) {
   };
 });
 
-/** The element that a line begins with; what is in the others than these is not HTML. */
-const firstElement = /^<(?!(?:pre|script|style|textarea)\b)([a-z][\w-]*)/i;
-
 /** HTML that ends with the line in which its element does; behind it, Markdown needs no empty line. */
 const html: Construct = {
   ...htmlFlow,
@@ -94,7 +91,8 @@ const html: Construct = {
       },
       // The first check behind a line of an element is whether the next one is empty, which ends the HTML.
       check: (construct, end, next) => {
-        name ??= firstElement.exec(line)?.[1]?.toLowerCase() ?? '';
+        // The four elements contain no HTML.
+        name ??= /^<(?!(?:pre|script|style|textarea)\b)([a-z][\w-]*)/i.exec(line)?.[1]?.toLowerCase() ?? '';
         for (const [, slash, tag] of line.matchAll(/<(\/?)([a-z][\w-]*)/gi))
           if (tag?.toLowerCase() === name) depth += slash === '' ? 1 : -1;
         line = '';

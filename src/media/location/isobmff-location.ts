@@ -26,8 +26,6 @@ const texts = codesIn(
     'wide PICT FIRM LENS CAME SETT MUID HMMT BCID GUMI thmb desc keys ilst',
 );
 
-const locationBoxes = new Set(['\xa9xyz', '@xyz', 'loci']);
-
 /** Those of Sony's profile, of encryption and of spherical videos. */
 const harmlessUuids = new Set([
   '50524f4621d24fcebb88695cfac9c740',
@@ -40,9 +38,6 @@ const harmlessUuids = new Set([
 
 /** Keys that tell a place, or where a camera looks or moves. */
 const locationKey = /location|gps|latitude|longitude|direction\.|\xa9xyz/i;
-
-/** Begins what AVCHD camcorders write into their pictures (H.264 SEI): the time, the exposure and the position. */
-const camcorder = Buffer.from('17ee8c60f84d11d98cd60800200c9a664d44504d', 'hex');
 
 /** Blanks the location in an MP4, QuickTime or HEIF file; `file` begins with it, since offsets count from its start. */
 export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
@@ -62,6 +57,8 @@ export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
 
 /** Refuses a text box that names a location, and any box with a dashcam's positions: no track need refer to those. */
 async function refusePositions({kind, content}: Box): Promise<void> {
+  // Begins what AVCHD camcorders write into their pictures (H.264 SEI): the time, the exposure and the position.
+  const camcorder = Buffer.from('17ee8c60f84d11d98cd60800200c9a664d44504d', 'hex');
   for (let at = 0; at < content.size; at += 2 ** 20) {
     const block = await content.step(() => content.readUpTo(2 ** 20 + 32, at));
     if (block.includes('freeGPS ') || hasGoProRecord(block))
@@ -84,7 +81,7 @@ function walkBox(file: Part, box: Box, within: string, depth: number): void {
   if (kind === 'trak') refuseUnknownTrack(content);
   if (containers.has(kind)) for (const one of boxesIn(content)) walkBox(file, one, kind, nextDepth(depth));
   else if (kind === 'meta') walkMeta(file, content, nextDepth(depth));
-  else if (locationBoxes.has(kind)) blankBox(box);
+  else if (/^(?:[\xa9@]xyz|loci)$/.test(kind)) blankBox(box);
   else if (kind === 'XMP_') walkXmp(content.withOwner());
   else if (kind === 'uuid') walkUuid(content);
   else if (kind === 'stsd') refuseLocationOrMetadata(content.readAll(), 'a track');

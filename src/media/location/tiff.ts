@@ -40,11 +40,10 @@ export async function walkTiffFile(file: Part): Promise<void> {
   for (const at of walk.directories) addDirectories(walk, await file.step(() => walkIfd(walk, at)));
   if (walk.isRaw && !walk.isDng) throw new UnstrippableError('a raw picture that is not a DNG');
   const end = await file.step(() => file.readUpTo(64, Math.max(0, file.size - 64)));
+  // Programs append their own data to a TIFF file (exiftool).
+  const trailer = /AXS[!*].{8}$|CANON OPTIONAL DATA\0|\xa1\xb2\xc3\xd4$|cbipcbbl$|QDIOBS$|SEFT$|zmie/s;
   if (trailer.test(end.toString('latin1'))) throw new UnstrippableError('the data after the picture');
 }
-
-/** Endings that programs append to a TIFF file (exiftool). */
-const trailer = /AXS[!*].{8}$|CANON OPTIONAL DATA\0|\xa1\xb2\xc3\xd4$|cbipcbbl$|QDIOBS$|SEFT$|zmie/s;
 
 /** Blanks the location in the Exif metadata of a file that is not a TIFF, such as a JPEG, PNG, WebP or HEIF. */
 export function walkExif(part: Part): void {

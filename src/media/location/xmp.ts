@@ -11,9 +11,6 @@ const place = 'XMP metadata';
 const locationName =
   /gps|longt?itude|latitude(?!yyy|zzz)|altitude|geotag|geography|elevation(?!angle)|locality|lrftarget(?:lat|lon|(?:abs)?alt)|^(?:city|state|country(?:name|code)?|(?:shot|dcterms)?location(?:created|shown|name|id|code|remarks)?|sublocation|provincestate|stateprovince|worldregion|continent|waterbody|island(?:group)?|county|municipality|verbatimcoordinates|footprintwkt|georeference(?:remarks|sources)|coverage|earthpos|pose|ratingregion|lat|long?|lat_long|mcc|mnc|lac|cellid|cgi|(?:cam|gimbal)reverse|(?:flight|gimbal)(?:pitch|roll|yaw)degree|flight[xyz]speed|rtk(?:flag|std(?:hgt|lat|lon)))$/i;
 
-/** Another prefix than the usual one of Sony Ericsson's namespace, whose names are as short as "r". */
-const otherCellPrefix = /xmlns:(?!cell\s*=)[^\s=]+\s*=\s*["']http:\/\/developer\.sonyericsson\.com\/cell/;
-
 const name = '[A-Za-z_\\x80-\\uffff][\\w.\\-:\\x80-\\uffff]*';
 const attribute = `(${name})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`;
 const attributePattern = new RegExp(attribute, 'g');
@@ -41,7 +38,9 @@ export function walkXmp(packet: Part): boolean {
   const copy = Buffer.from(inByteOrder(bytes));
   const width = encoding === 'latin1' ? 1 : 2;
   const text = copy.toString(encoding);
-  if (otherCellPrefix.test(text)) throw new UnstrippableError(place);
+  // Another prefix than the usual one of Sony Ericsson's namespace, whose names are as short as "r".
+  if (/xmlns:(?!cell\s*=)[^\s=]+\s*=\s*["']http:\/\/developer\.sonyericsson\.com\/cell/.test(text))
+    throw new UnstrippableError(place);
   const spans = locationSpans(text);
   for (const {start, end} of spans) copy.fill(' ', width * start, width * end, encoding);
   const rest = copy.toString(encoding);

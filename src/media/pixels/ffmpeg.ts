@@ -37,9 +37,6 @@ export async function runFfmpeg(
 const imageFormats =
   'qoi_pipe,exr_pipe,pcx_pipe,j2k_pipe,jpegls_pipe,psd_pipe,tiff_pipe,dds_pipe,sgi_pipe,sunrast_pipe,pgm_pipe,ppm_pipe,pbm_pipe,pam_pipe,hdr_pipe';
 
-/** The codecs of images that own readers do not know. */
-const imageCodecs = /^(?:exr|jpegls|pcx|qoi|sgi)$/;
-
 /** Whether ffprobe may read an image as well, in which our own reader has recognized this format, or none. */
 export function canCompare(imageType: string | undefined): boolean {
   return imageType === undefined || /^(?:dds|j2c|jp2|pnm|psd|tiff)$/.test(imageType);
@@ -62,10 +59,11 @@ export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<
   const format = isObject(facts['format']) ? facts['format'] : {};
   const milliseconds = Math.round(Number(format['duration']) * 1_000);
   const hasSize = isCount(width) && isCount(height);
+  // Our own readers know the other formats of images.
+  const isOnlyHere = isImage && /^(?:exr|jpegls|pcx|qoi|sgi)$/.test(String(codec));
   return omitUndefined({
     ...(hasSize ? {width, height} : {}),
-    imageType:
-      isImage && imageCodecs.test(String(codec)) ? String(codec).replace('jpegls', 'jls') : undefined,
+    imageType: isOnlyHere ? String(codec).replace('jpegls', 'jls') : undefined,
     duration: !isImage && isCount(milliseconds) ? milliseconds / 1_000 : undefined,
   });
 }

@@ -7,11 +7,6 @@ import type {MediaFacts} from './media-facts.ts';
 // image-size takes the first of several sizes in a file.
 disableTypes(['heif']);
 
-/** PNG, GIF, BMP, WebP and JPEG. */
-const plainFormat = /^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s;
-/** An SVG whose width or height is fractional or has another unit than pixels: programs convert it differently. */
-const hasOtherUnits = /<svg\s[^<>]*\s(?:width|height)=(["'])(?!\d+(?:px)?\1)[^"'%]+\1/;
-
 /** Format and coded size of an image; throws if the format is not recognized. */
 export async function probeImage(bytes: RandomAccess, contentType: string): Promise<MediaFacts> {
   const plain = await probePlainImage(bytes, contentType);
@@ -31,7 +26,7 @@ export async function probePlainImage(
   const heif = heifFormat(head);
   if (heif !== undefined) return probeHeif(bytes, heif);
   if (isIcon(head)) return probeIcon(bytes, head);
-  if (!plainFormat.test(head.toString('latin1'))) return undefined;
+  if (!/^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s.test(head.toString('latin1'))) return undefined;
   if (head.toString('latin1', 0, 2) === 'BM') return bitmapFacts(head);
   if (head.toString('latin1', 1, 4) === 'PNG')
     return {...factsOf(head, contentType), imageType: (await isAnimatedPng(bytes)) ? 'apng' : 'png'};
@@ -43,7 +38,9 @@ function factsOf(head: Uint8Array, contentType: string): MediaFacts {
   const {width, height, type} = imageSize(head);
   // TGA has no signature: almost any file that begins with zeros would count as one.
   if (type === undefined || (type === 'tga' && !/(tga|targa)/.test(contentType))) return {};
-  if (type === 'svg' && hasOtherUnits.test(Buffer.from(head).toString('latin1'))) return {imageType: type};
+  // Programs convert a size differently that is fractional or has another unit than pixels.
+  const otherUnits = /<svg\s[^<>]*\s(?:width|height)=(["'])(?!\d+(?:px)?\1)[^"'%]+\1/;
+  if (type === 'svg' && otherUnits.test(Buffer.from(head).toString('latin1'))) return {imageType: type};
   return sizedFacts(width, height, type === 'jxl-stream' ? 'jxl' : type);
 }
 
@@ -93,9 +90,6 @@ async function jpegFacts(bytes: RandomAccess): Promise<MediaFacts> {
   throw new Error('no frame header');
 }
 
-/** The lengths of whole numbers by their types. */
-const numberLengths: Readonly<Record<number, number>> = {3: 2, 4: 4, 16: 8};
-
 /** The size in the first directory of a TIFF or BigTIFF, which many writers put at the end of the file. */
 async function tiffFacts(bytes: RandomAccess, head: Buffer): Promise<MediaFacts> {
   const littleEndian = head[0] === 0x49;
@@ -109,6 +103,8 @@ async function tiffFacts(bytes: RandomAccess, head: Buffer): Promise<MediaFacts>
   const offset = numberAt(head, wordLength, wordLength);
   const count = numberAt(await readAt(bytes, offset, countLength), 0, countLength);
   const directory = await readAt(bytes, offset + countLength, Math.min(count, 4_096) * entryLength);
+  // The bytes of whole numbers by their types.
+  const numberLengths: Readonly<Record<number, number>> = {3: 2, 4: 4, 16: 8};
   const values = new Map<number, number>();
   for (let entry = 0; entry + entryLength <= directory.length; entry += entryLength) {
     const length = numberLengths[numberAt(directory, entry + 2, 2)];
