@@ -43,7 +43,7 @@ export async function receiveUpload(exchange: Exchange, service: Service): Promi
   respondJson(exchange, 200, mediaRecord(record, service.publicUrl()));
 }
 
-/** What an upload asks for by its head; throws a refusal if that cannot be done. */
+/** Checks the head of an upload before its body is received: key, type, length, idempotency key, and free space. */
 async function readHead(headers: IncomingHttpHeaders, service: Service) {
   const key = await authorize(headers, ['upload'], service);
   const contentType = readContentType(headers['content-type']);

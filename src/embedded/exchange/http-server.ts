@@ -38,7 +38,7 @@ export function createHttpServer({handle, onError, onEnd = () => {}, ...options}
   Object.assign(server, {httpAllowHalfOpen: true});
 
   // Handles an exchange; a failure becomes its response.
-  const work = async (exchange: Exchange) => {
+  const runHandler = async (exchange: Exchange) => {
     try {
       await handle(exchange);
     } catch (error) {
@@ -49,14 +49,14 @@ export function createHttpServer({handle, onError, onEnd = () => {}, ...options}
     }
   };
   // Begins the exchange of a request, unless the last response of its connection was sent.
-  const take = (request: IncomingMessage, response: ServerResponse): void => {
+  const startExchange = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = exchangeOf(request, response, options);
     if (exchange.connection.closing) {
       request.resume();
       return;
     }
     const start = clock.monotonic();
-    const done = work(exchange).finally(() => running.delete(exchange));
+    const done = runHandler(exchange).finally(() => running.delete(exchange));
     running.set(exchange, done);
     const stopWatching = watchClient(exchange);
     void waitForEnd(exchange, done).then(() => {
@@ -65,7 +65,7 @@ export function createHttpServer({handle, onError, onEnd = () => {}, ...options}
     });
   };
   // What reads the body sends a 100, which is all that a client may expect; others are ignored (RFC 9110, 10.1.1).
-  server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
+  server.on('request', startExchange).on('checkContinue', startExchange).on('checkExpectation', startExchange);
   // Errors of the parser and the socket, which may come in the middle of a request.
   server.on('clientError', (error, socket: Socket) => {
     const {closing, failed, pending} = connectionOf(socket);

@@ -12,7 +12,7 @@ export function respondRefusal(exchange: Exchange, refusal: Refusal): void {
   respond(exchange, {status, text: JSON.stringify({code: status, message}), headers});
 }
 
-/** Responds with text, by default JSON; cuts off a response that has begun, closes after an unread body. */
+/** Responds with text, by default JSON. Cuts off a response that has begun; closes the connection of an unread body. */
 export function respond(exchange: Exchange, plain: PlainResponse): void {
   const {request, response, connection, disturbance, clock} = exchange;
   const {socket} = request;

@@ -30,7 +30,7 @@ export function idempotencyEntries(store: Store, clock: Clock) {
   const inFlight = new Map<string, Promise<unknown>>();
   const pathOf = (name: string) => store.path('idempotency', name);
 
-  /** The entry, if it is for this content; throws a 422 if it is for other content that is stored. */
+  /** The entry; with a `fingerprint` only one for that content. Throws a 422 if other content is stored by this key. */
   const entryFor = async (name: string, fingerprint?: string): Promise<Entry | undefined> => {
     const hint =
       'Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored again.';

@@ -106,7 +106,7 @@ function sharpStart(): string | undefined {
   );
 }
 
-/** Resolves to the path if `make` resolves to true; otherwise removes what `make` left there. */
+/** Resolves to the path if `make` resolves to true; else removes what `make` left there, and resolves to undefined. */
 async function makeOrRemove(
   path: string,
   make: (path: string) => Promise<boolean>,
