@@ -49,7 +49,7 @@ export function createHttpServer({handle, onError, onEnd = () => {}, ...options}
     }
   };
   // Begins the exchange of a request, unless the last response of its connection was sent.
-  const startExchange = (request: IncomingMessage, response: ServerResponse): void => {
+  const begin = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = exchangeOf(request, response, options);
     if (exchange.connection.closing) {
       request.resume();
@@ -65,7 +65,7 @@ export function createHttpServer({handle, onError, onEnd = () => {}, ...options}
     });
   };
   // What reads the body sends a 100, which is all that a client may expect; others are ignored (RFC 9110, 10.1.1).
-  server.on('request', startExchange).on('checkContinue', startExchange).on('checkExpectation', startExchange);
+  server.on('request', begin).on('checkContinue', begin).on('checkExpectation', begin);
   // Errors of the parser and the socket, which may come in the middle of a request.
   server.on('clientError', (error, socket: Socket) => {
     const {closing, failed, pending} = connectionOf(socket);
