@@ -6,6 +6,7 @@ import {createHttpServer} from './exchange/http-server.ts';
 import {Refusal, reads} from './exchange/refusal.ts';
 import {respond} from './exchange/respond.ts';
 
+/** The HTTP server of the service and its pages, not yet listening. */
 export function createRoutedServer(service: Service) {
   const {clock, pace, observer} = service;
   return createHttpServer({
@@ -33,7 +34,7 @@ async function handle(exchange: Exchange, service: Service): Promise<void> {
   // A health check may use any address, so its Host field is not checked.
   if (path === '/healthz') return respondTo(exchange, service);
   checkHost(exchange, service.port(), service.allowHosts);
-  if (!(await service.store.isInPlace())) throw movedAway(service);
+  if (!(await service.store.isInPlace())) throw movedAwayRefusal(service);
   // Faults are meant for requests of the page, not for the browser's question whether it may send them.
   if (respondsToPreflight(exchange)) return;
   exchange.disturbance = service.faults?.disturbanceOf(exchange, service.closing);
@@ -62,7 +63,7 @@ function readsHtml({method, request}: Exchange): boolean {
 }
 
 /** Without the data directory no key or file is known, which clients must not take for a fact about either. */
-function movedAway({store, observer}: Service): Refusal {
+function movedAwayRefusal({store, observer}: Service): Refusal {
   const why = `${store.dataDirectory} is no longer there: it was moved, removed or unmounted.`;
   observer.onError(Object.assign(new Error(why), {hint: 'Put it back, or stop this media serve.'}));
   return new Refusal(503, 'The data directory of the service is not there.');
