@@ -5,7 +5,7 @@ import type {ReceivedRecord} from '../service/record.ts';
 import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
 import type {UploadLog} from './entry.ts';
 import {undefinedIfMissing} from './journal-file.ts';
-import {contentKey, type Variant, variantKey} from './journal-identity.ts';
+import {type Content, contentKey, type Variant, variantKey} from './journal-identity.ts';
 import type {IndexRow} from './journal-index.ts';
 import {type FileState, pathKey, type Scope} from './line.ts';
 import {type JournalReader, readJournal} from './reader.ts';
@@ -42,6 +42,10 @@ export interface JournalManifest {
   keyOf(source: Source, opened: OpenSource): Promise<string>;
   /** Takes note of what the journal knows about the content of a file; throws if the file must not be sent. */
   found(input: InputVariant, sha256: string | undefined, prior: PriorUpload | undefined): void;
+  /** Notes that unknown content is stored, with this record, or without one, that it is to be sent again. */
+  settle(content: Content | undefined, recordJson: string | undefined): void;
+  /** Notes that the service no longer has this content. */
+  forget(content: Content | undefined): void;
   /** Writes the manifest, while the journal is locked. `isComplete`: whether the journal's file has every line. */
   write(reader: JournalReader, isComplete: boolean): Promise<void>;
 }

@@ -7,6 +7,8 @@ import {toText} from '../../lib/files/typed-path.ts';
 import {type Loose, omitUndefined} from '../../lib/object.ts';
 import {isMissing} from '../../lib/system-code.ts';
 import {
+  type Content,
+  contentKey,
   formatHeader,
   formatTransition,
   type IndexRow,
@@ -19,13 +21,14 @@ import {
   openJournal,
   type PriorUpload,
   pathKey,
+  readJournal,
   readLookup,
   type UploadLine,
 } from '../journal/journal.ts';
 import {publicUrl} from '../service/record.ts';
 import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
-import {addUnknown, type Manifest, type ManifestEntry} from './manifest-file.ts';
-import {manifestPath, readManifest, writeManifest} from './manifest-store.ts';
+import {addUnknown, type Manifest, type ManifestEntry, type UnknownEntry} from './manifest-file.ts';
+import {isManifest, manifestPath, readManifest, writeManifest} from './manifest-store.ts';
 
 export interface ManifestOptions {
   /** The service of the run, for a new manifest. */
@@ -51,7 +54,11 @@ export class RunManifest implements JournalManifest {
   readonly #options: ManifestOptions;
   /** The directory of the file itself, as the user names it, if that leads there. */
   readonly #directory: string;
+  /** The manifest as it was read; its `text` is empty if there was none. */
   #manifest: Manifest;
+  /** The entries as they are to be written. */
+  #files = new Map<string, ManifestEntry>();
+  #unknown = new Map<string, UnknownEntry>();
   /** The stored content of each file, beside that of the journal. */
   readonly #sightings: StoredFile[] = [];
   /** All keys, by what they are without case and Unicode form. */
@@ -82,16 +89,13 @@ export class RunManifest implements JournalManifest {
     return new RunManifest(displayPath, {path, directory}, host, options);
   }
 
-  /** What load() has read; its `text` is empty if there was no file. */
-  get content(): Manifest {
-    return this.#manifest;
-  }
-
   async load(): Promise<Buffer> {
     if (this.#options.prunes !== undefined) await refuseSparseCheckout(this.#directory, this.#host);
     const manifest = await readManifest(this.displayPath, this.#host);
     if (manifest === undefined) return Buffer.alloc(0);
     this.#manifest = manifest;
+    this.#files = new Map(manifest.files);
+    this.#unknown = new Map(manifest.unknown);
     for (const key of manifest.files.keys()) this.#addSpelling(key);
     return Buffer.from(seedOf(manifest));
   }
@@ -159,9 +163,27 @@ export class RunManifest implements JournalManifest {
     throw new MediaError('manifest_outdated', phrase`${fact('subject', key, 'is')} ${what}.`);
   }
 
+  settle(content: Content | undefined, recordJson: string | undefined): void {
+    for (const [key, entry] of entriesWith(content, this.#unknown)) {
+      const {contentType} = entry;
+      if (recordJson !== undefined && contentType === undefined)
+        throw new MediaError(
+          'journal_unusable',
+          `${this.displayPath} does not say with which content type ${key} was sent.`,
+          {hint: `Add it to the line of ${key}, as in: "contentType": "image/png"`},
+        );
+      this.#unknown.delete(key);
+      if (recordJson !== undefined && contentType !== undefined)
+        this.#files.set(key, {...entry, contentType, record: recordJson});
+    }
+  }
+
+  forget(content: Content | undefined): void {
+    for (const [key] of entriesWith(content, this.#files)) this.#files.delete(key);
+  }
+
   async write(reader: JournalReader, isComplete: boolean): Promise<void> {
-    const before = this.#manifest;
-    const [files, unknown] = [new Map(before.files), new Map(before.unknown)];
+    const [before, files, unknown] = [this.#manifest, this.#files, this.#unknown];
     const hashes = new Map<string, string>();
     for (const {key, content, entry} of [...(await uploadsIn(reader)), ...this.#sightings]) {
       const old = files.get(key);
@@ -169,7 +191,7 @@ export class RunManifest implements JournalManifest {
       hashes.set(key, content.sha256);
       if (entry.state === 'unknown') addUnknown(unknown, key, known);
       if (entry.state !== 'done') continue;
-      if (old === undefined || contentText(old) !== contentText(content)) {
+      if (old === undefined || variantText(old) !== variantText(content)) {
         const {record, json} = await reader.recordOf(entry);
         files.set(key, {
           ...omitUndefined({url: publicUrl(record), others: old?.others}),
@@ -186,7 +208,7 @@ export class RunManifest implements JournalManifest {
     const after = {...before, ...omitUndefined({serviceId}), files, unknown};
     this.change = changeText(before.files, files);
     if (!isSame(before.files, files) || !isSame(before.unknown, unknown) || serviceId !== before.serviceId)
-      await writeManifest(this.displayPath, after, this.#host, async key => hashes.get(key), true);
+      await writeManifest(this.displayPath, before, after, this.#host, async key => hashes.get(key));
     if (isComplete) await this.#removeJournal();
   }
 
@@ -217,7 +239,29 @@ export async function openManifest(
   const manifest = await RunManifest.at(displayPath, host, options);
   const {service, note} = options;
   const scope = omitUndefined({scope: service === undefined ? undefined : {service}});
-  return openJournal(manifest.journalPath, host, {...scope, paths: false, identify, stop, note, manifest});
+  return openJournal(manifest.journalPath, host, {...scope, identify, stop, note, manifest});
+}
+
+/** Opens a manifest, once it has what a run that was cut off has left beside it, for a user to settle uploads. */
+export async function openManifestToSettle(
+  displayPath: string,
+  host: Host,
+  note: (text: string) => void,
+): Promise<Journal> {
+  await (await openManifest(displayPath, host, {note})).close();
+  return openManifest(displayPath, host, {note});
+}
+
+/** Reads a journal, or a manifest and the journal beside it, with the paths. */
+export async function readMemory(
+  path: string,
+  host: Host,
+  options?: Parameters<typeof readJournal>[2],
+): Promise<JournalReader> {
+  if (!(await isManifest(path, host))) return readJournal(path, host, {...options, paths: true});
+  const manifest = await RunManifest.at(path, host);
+  const seed = await manifest.load();
+  return readJournal(manifest.journalPath, host, {paths: true, seed, displayPath: path});
 }
 
 /** Reads a manifest and its journal for a run that sends nothing. */
@@ -231,17 +275,25 @@ export async function lookUpInManifest(
   return readLookup(manifest.journalPath, host, service === undefined ? undefined : {service}, {manifest});
 }
 
-/** What a manifest knows of the content of a file. */
-type Content = Loose<Pick<ManifestEntry, 'sha256' | 'size' | 'contentType' | 'transform'>>;
+/** The content of a file, and how it was sent. */
+type ContentVariant = Loose<Pick<ManifestEntry, 'sha256' | 'size' | 'contentType' | 'transform'>>;
 
 /** A file of a run: its content, and the upload that has stored it, or may have. */
 interface StoredFile {
   key: string;
-  content: Content;
+  content: ContentVariant;
   entry: IndexRow;
 }
 
-function contentText({sha256, size, contentType, transform}: Content): string {
+/** The entries of a manifest that have this content. */
+function entriesWith<Entry extends UnknownEntry>(
+  content: Content | undefined,
+  entries: ReadonlyMap<string, Entry>,
+): [key: string, Entry][] {
+  return [...entries].filter(([, {sha256, size}]) => contentKey(sha256, size) === content);
+}
+
+function variantText({sha256, size, contentType, transform}: ContentVariant): string {
   return [sha256, size, contentType, transform].join(' ');
 }
 
@@ -253,7 +305,7 @@ function fold(key: string): string {
 function seedOf({service, serviceId, files, unknown}: Manifest): string {
   const lines = new Set([formatHeader({service, ...omitUndefined({serviceId})})]);
   for (const [path, {record, ...entry}] of files) {
-    const key = contentText(entry);
+    const key = variantText(entry);
     lines.add(formatTransition({event: 'hashed', ...entry, key, path: pathKey(path)}, 'manifest'));
     lines.add(formatTransition({event: 'done', key, recordJson: record}, 'manifest'));
   }

@@ -8,7 +8,7 @@ import {
   readJournal,
 } from '../../../engine/journal/journal.ts';
 import {isManifest} from '../../../engine/manifest/manifest-store.ts';
-import {openManifestToSettle} from '../../../engine/manifest/settlement.ts';
+import {openManifestToSettle} from '../../../engine/manifest/run-manifest.ts';
 import {normalizeName} from '../../../engine/sources/find/walk/names.ts';
 import {MediaError, throwAs} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
@@ -47,10 +47,10 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
   const idList = uploadedFrom === undefined ? undefined : await mediaIdsIn(uploadedFrom, host);
   const ids = what === undefined ? idList : new Map([[what, uploaded]]);
   const choose = async (reader: JournalReader) => {
-    const decisions = ids === undefined ? await allUnknown(reader) : await decisionsFor(reader, ids);
+    const decisions = ids === undefined ? await allUnknown(reader) : await decisionsFor(file, reader, ids);
     if (decisions.length > 0) return decisions;
     const which = idList === undefined ? what : 'that the list names';
-    throw noSuchUploadError(reader, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
+    throw noSuchUploadError(file, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
   };
   await changeJournal(file, invocation, choose, async (journal, decisions) => {
     for (const {entry, id} of decisions)
@@ -74,7 +74,7 @@ async function changeJournal<Choice>(
   file: string,
   {host, report}: Invocation,
   choose: (reader: JournalReader) => Promise<Choice>,
-  act: (journal: Pick<Journal, 'reader' | 'settle' | 'forget'>, choice: Choice) => Promise<void>,
+  act: (journal: Journal, choice: Choice) => Promise<void>,
 ): Promise<void> {
   const note = (text: string) => report.note(text);
   const isOfRepository = await isManifest(file, host);
@@ -114,12 +114,13 @@ async function allUnknown(reader: JournalReader): Promise<Decision[]> {
 
 /** Gives unknown uploads the media IDs of their names; ignores a name without an upload. */
 async function decisionsFor(
+  file: string,
   reader: JournalReader,
   ids: ReadonlyMap<string, string | undefined>,
 ): Promise<Decision[]> {
   const decisions = new Map<number, Decision>();
   for (const [name, entries] of await uploadsByName(reader, [...ids.keys()], 'unknown')) {
-    if (entries.length > 1) throw ambiguousError(reader, name);
+    if (entries.length > 1) throw ambiguousError(file, name);
     for (const entry of entries) decisions.set(entry.row, {name, entry, id: ids.get(name)});
   }
   return [...decisions.values()];
@@ -143,16 +144,16 @@ async function uploadsByName(reader: JournalReader, names: readonly string[], st
   return uploads;
 }
 
-function noSuchUploadError({displayPath}: JournalReader, what: string): MediaError {
-  return new MediaError('usage', `${displayPath} contains ${what}.`, {
-    hint: `To see its uploads and their paths: media journal list ${shellQuoted(displayPath)}`,
+function noSuchUploadError(file: string, what: string): MediaError {
+  return new MediaError('usage', `${file} contains ${what}.`, {
+    hint: `To see its uploads and their paths: media journal list ${shellQuoted(file)}`,
   });
 }
 
 /** The same path under several roots, or of a file that was changed in between: an ID belongs to one content. */
-function ambiguousError({displayPath}: JournalReader, what: string): MediaError {
+function ambiguousError(file: string, what: string): MediaError {
   return new MediaError('usage', `Several uploads match ${what}.`, {
-    hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(displayPath)}`,
+    hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(file)}`,
   });
 }
 
@@ -165,8 +166,8 @@ export async function forgetUpload(
     const {index} = reader;
     const entries = (await uploadsByName(reader, [what], 'done')).get(what) ?? [];
     const [content, ...others] = new Set(entries.map(({row}) => index.contentOf(row)));
-    if (content === undefined) throw noSuchUploadError(reader, `no stored upload ${what}`);
-    if (others.length > 0) throw ambiguousError(reader, what);
+    if (content === undefined) throw noSuchUploadError(file, `no stored upload ${what}`);
+    if (others.length > 0) throw ambiguousError(file, what);
     // It may have been sent in several ways and, in merged journals, by several runs.
     return index.entriesWithContent(content).filter(({state}) => state === 'done');
   };
