@@ -61,6 +61,8 @@ export interface UploadOptions {
   cwd?: string;
 }
 
+type Inputs = AsyncIterable<UploadInput> | Iterable<UploadInput>;
+
 /**
  * Uploads files, given as paths or sources, and yields each result when it is known; a file that fails is a result, not
  * an exception. Throws a MediaError `usage` for an invalid option, and for inputs that are not iterable. The iteration
@@ -70,16 +72,13 @@ export interface UploadOptions {
  * from `filesOf` that turn out not to be media have no result. Handles no signals, prints nothing and changes nothing
  * in the process.
  */
-export function uploadAll(
-  inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
-  options: UploadOptions,
-): AsyncGenerator<UploadResult, void> {
+export function uploadAll(inputs: Inputs, options: UploadOptions): AsyncGenerator<UploadResult, void> {
   return uploadOn(inputs, options, systemHost());
 }
 
 /** The same as `uploadAll` on a host that may be simulated. */
 export function uploadOn(
-  inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
+  inputs: Inputs,
   options: UploadOptions,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
@@ -107,7 +106,7 @@ type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several' | 'observer'
 
 /** The results of uploadOn(). The journal is opened, and inputs are read, only once the first result is asked for. */
 async function* run(
-  inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
+  inputs: Inputs,
   {signal, cwd, client, journal: journalPath, manifest: manifestPath, observer}: UploadOptions,
   checked: Checked,
   host: Host,
@@ -130,10 +129,8 @@ async function* run(
     const inDirectory = (path: string) => (cwd === undefined ? path : resolve(cwd, path));
     if (manifestPath !== undefined) {
       const {lookUpInManifest, openManifest} = await import('../engine/manifest/run-manifest.ts');
-      const path = inDirectory(manifestPath);
-      journal = checked.dryRun
-        ? await lookUpInManifest(path, host, {service})
-        : await openManifest(path, host, {service, identify, stop});
+      const open = checked.dryRun ? lookUpInManifest : openManifest;
+      journal = await open(inDirectory(manifestPath), host, {service, identify, stop});
     } else if (journalPath !== undefined) {
       const path = inDirectory(journalPath);
       const scope = {service};
@@ -214,11 +211,12 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
   };
 }
 
-/** The methods are called on the observer, which may be an instance of a class. What one throws ends the batch. */
+/** An observer with every method. It calls those of `observer` on it, which may be an instance of a class. */
 function wholeObserver(
   observer: Partial<TransferObserver> = {},
   onThrown: (error: unknown) => void,
 ): TransferObserver {
+  // What a method of the user throws ends the batch.
   const tell = (call: () => void) => {
     try {
       call();

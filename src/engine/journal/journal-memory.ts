@@ -57,10 +57,7 @@ export type PriorUpload =
   /** Sent under this idempotency key, but no result is recorded. */
   | {status: 'unknown'; key: string};
 
-/**
- * Looks inputs up in a journal, for runs and dry runs. `resendSince`, in milliseconds since the Unix epoch: unknown
- * uploads that were released at this time or later may be sent again. By default none may, with -Infinity all.
- */
+/** Looks inputs up in a journal, for runs and dry runs. */
 export class JournalLookup {
   readonly reader: JournalReader;
   readonly manifest: JournalManifest | undefined;
@@ -77,7 +74,15 @@ export class JournalLookup {
     return this.manifest?.displayPath ?? this.reader.displayPath;
   }
 
-  /** Looks a file up by its path and stat, without reading it; undefined if its content must be read. */
+  /** What that file is called in messages. */
+  get kind(): 'journal' | 'manifest' {
+    return this.manifest === undefined ? 'journal' : 'manifest';
+  }
+
+  /**
+   * Looks a file up by its path and stat, without reading it; undefined if its content must be read. `resendSince`:
+   * what was released before this time (in milliseconds since 1970) without a known result must not be sent again.
+   */
   async lookUpUnchanged(
     input: JournalInput,
     resendSince = Number.POSITIVE_INFINITY,
@@ -129,7 +134,7 @@ export class JournalLookup {
   /** Releases the journal. A dry run keeps nothing open. */
   async close(): Promise<void> {}
 
-  /** The first unknown upload that forbids to send this variant. */
+  /** The first unknown upload that forbids to send this variant. With `resendSince` -Infinity none does. */
   async #blockingUpload(
     entries: readonly IndexRow[],
     variant: Variant,

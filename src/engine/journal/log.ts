@@ -121,7 +121,7 @@ export class JournalLog {
     }
   }
 
-  /** Records the end of this writer. */
+  /** Records the end of this writer, and makes all lines durable; after a failure, only tries to save the outcomes. */
   async #end(): Promise<void> {
     this.#stopRenewing();
     markEnded(this.#parts.lock.holder);
@@ -166,6 +166,7 @@ export class JournalLog {
     return formatWriterLine(event, lock.holder, host.clock.now());
   }
 
+  /** Queues a line for the next group; resolves to its offset in the file. */
   #write(text: string, event: QueuedLine['event']): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#queue.push({text, event, resolve, reject});

@@ -25,6 +25,7 @@ export class Journal extends JournalLookup {
 
   constructor(reader: JournalReader, log: JournalLog, host: Host, manifest?: JournalManifest) {
     super(reader, host.clock, manifest);
+    // The last header of the file need not repeat the ID.
     reader.index.serviceId ??= reader.scope?.serviceId;
     this.#log = log;
     this.#host = host;
@@ -157,11 +158,12 @@ export class Journal extends JournalLookup {
       log: this.#log,
       journal: this,
       active,
-      sha256AtStart: digest?.sha256,
-      intent: sha256 === undefined ? undefined : intent,
+      contentSha256: digest?.sha256,
+      unrecordedIntent: sha256 === undefined ? undefined : intent,
     });
   }
 
+  /** A new idempotency key. */
   #newKey(): string {
     for (;;) {
       const key = this.#host.uuid();

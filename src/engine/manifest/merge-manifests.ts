@@ -37,7 +37,7 @@ export async function mergeManifests(
 
 type Entries<Value> = ReadonlyMap<string, Value> | undefined;
 
-/** `takesTheirs` decides where both sides have changed a value in different ways. */
+/** Merges by key. `takesTheirs` decides where both sides have changed a value in different ways. */
 async function merge<Value>(
   base: Entries<Value>,
   theirs: Entries<Value>,

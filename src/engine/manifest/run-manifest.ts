@@ -23,6 +23,7 @@ import {
   pathKey,
   readJournal,
   readLookup,
+  type Scope,
   type UploadLine,
 } from '../journal/journal.ts';
 import {publicUrl} from '../service/record.ts';
@@ -73,6 +74,7 @@ export class RunManifest implements JournalManifest {
     options: ManifestOptions,
   ) {
     this.displayPath = displayPath;
+    // Messages show it, so it is as the user writes the manifest, unless that is a link.
     this.journalPath = `${resolve(host.cwd(), displayPath) === place.path ? displayPath : place.path}.journal`;
     this.#host = host;
     this.#options = options;
@@ -89,6 +91,7 @@ export class RunManifest implements JournalManifest {
     return new RunManifest(displayPath, {path, directory}, host, options);
   }
 
+  /** Reads the manifest; resolves to what it knows, as the lines of a journal. */
   async load(): Promise<Buffer> {
     if (this.#options.prunes !== undefined) await refuseSparseCheckout(this.#directory, this.#host);
     const manifest = await readManifest(this.displayPath, this.#host);
@@ -100,6 +103,7 @@ export class RunManifest implements JournalManifest {
     return Buffer.from(seedOf(manifest));
   }
 
+  /** The key of a file, which is its path from the directory of the manifest, or the name of a stream. */
   async keyOf({name, nameBytes}: Source, {path, stat}: OpenSource): Promise<string> {
     const refuse = (message: Message, advice: Hint) => new MediaError('usage', message, {hint: advice});
     if (stat === undefined || path === undefined) {
@@ -142,6 +146,7 @@ export class RunManifest implements JournalManifest {
     this.#spellings.set(fold(key), [...(this.#spellings.get(fold(key)) ?? []), key]);
   }
 
+  /** Notes a file whose content is stored; throws if the file must not, or cannot, be sent. `sha256`: if it was read. */
   found(
     {path, size, contentType, transform}: InputVariant,
     sha256: string | undefined,
@@ -154,6 +159,7 @@ export class RunManifest implements JournalManifest {
       this.#sightings.push({key, content: {sha256, size, contentType, transform}, entry: prior.entry});
   }
 
+  /** Throws `manifest_outdated` unless the manifest has this content under this key. */
   #requireKnown(key: string, sha256: string | undefined, prior: PriorUpload | undefined): void {
     const known = this.#manifest.files.get(key);
     if (prior?.status === 'done' && known?.sha256 === sha256) return;
@@ -163,6 +169,7 @@ export class RunManifest implements JournalManifest {
     throw new MediaError('manifest_outdated', phrase`${fact('subject', key, 'is')} ${what}.`);
   }
 
+  /** Moves unknown content to the files, with this record; without a record, forgets it. */
   settle(content: Content | undefined, recordJson: string | undefined): void {
     for (const [key, entry] of entriesWith(content, this.#unknown)) {
       const {contentType} = entry;
@@ -178,10 +185,12 @@ export class RunManifest implements JournalManifest {
     }
   }
 
+  /** Removes stored content under all its keys. */
   forget(content: Content | undefined): void {
     for (const [key] of entriesWith(content, this.#files)) this.#files.delete(key);
   }
 
+  /** Writes what the run has changed. `isComplete`: the journal has no line that it lacks, so it is removed. */
   async write(reader: JournalReader, isComplete: boolean): Promise<void> {
     const [before, files, unknown] = [this.#manifest, this.#files, this.#unknown];
     const hashes = new Map<string, string>();
@@ -220,6 +229,7 @@ export class RunManifest implements JournalManifest {
     await removal.catch(throwAs('journal_failed', `The journal ${this.journalPath} could not be removed`));
   }
 
+  /** Removes the entries of files that are gone, if their directory is still there: a whole tree may be elsewhere. */
   async #prune(files: Map<string, ManifestEntry>): Promise<void> {
     const {prunes = () => false} = this.#options;
     const isGone = (path: string) => this.#host.files.lstat(path).then(() => false, isMissing);
@@ -237,9 +247,13 @@ export async function openManifest(
   {identify, stop, ...options}: ManifestOptions & Pick<JournalOptions, 'identify' | 'stop'>,
 ): Promise<Journal> {
   const manifest = await RunManifest.at(displayPath, host, options);
-  const {service, note} = options;
-  const scope = omitUndefined({scope: service === undefined ? undefined : {service}});
-  return openJournal(manifest.journalPath, host, {...scope, identify, stop, note, manifest});
+  const {note} = options;
+  return openJournal(manifest.journalPath, host, {scope: scopeOf(options), identify, stop, note, manifest});
+}
+
+/** The scope of a run; undefined if the run does not know its service, as one that settles uploads or only checks. */
+function scopeOf({service}: ManifestOptions): Scope | undefined {
+  return service === undefined ? undefined : {service};
 }
 
 /** Opens a manifest, once it has what a run that was cut off has left beside it, for a user to settle uploads. */
@@ -271,8 +285,7 @@ export async function lookUpInManifest(
   options: ManifestOptions,
 ): Promise<JournalLookup | undefined> {
   const manifest = await RunManifest.at(displayPath, host, options);
-  const {service} = options;
-  return readLookup(manifest.journalPath, host, service === undefined ? undefined : {service}, {manifest});
+  return readLookup(manifest.journalPath, host, scopeOf(options), {manifest});
 }
 
 /** The content of a file, and how it was sent. */
@@ -293,15 +306,17 @@ function entriesWith<Entry extends UnknownEntry>(
   return [...entries].filter(([, {sha256, size}]) => contentKey(sha256, size) === content);
 }
 
+/** Content and how it was sent, as a key of the journal. */
 function variantText({sha256, size, contentType, transform}: ContentVariant): string {
   return [sha256, size, contentType, transform].join(' ');
 }
 
+/** A key without case and Unicode form: equal for names that some file systems take for one. */
 function fold(key: string): string {
   return key.normalize('NFC').toLowerCase();
 }
 
-/** What a manifest knows, as the lines of a journal. */
+/** What a manifest knows, as the lines of a journal; a set, since copies of a file have one `done` line. */
 function seedOf({service, serviceId, files, unknown}: Manifest): string {
   const lines = new Set([formatHeader({service, ...omitUndefined({serviceId})})]);
   for (const [path, {record, ...entry}] of files) {
@@ -335,6 +350,7 @@ function isSame<Entry>(before: ReadonlyMap<string, Entry>, after: ReadonlyMap<st
 
 type Entries = ReadonlyMap<string, ManifestEntry>;
 
+/** What has changed between two states of a manifest, for the summary of the run. */
 function changeText(before: Entries, after: Entries): string {
   const keys = [...after.keys()];
   const added = keys.filter(key => !before.has(key)).length;

@@ -168,6 +168,7 @@ function read(text: string, pattern: RegExp, quote = '"'): DecodedText {
   let lower = '';
   let units = 0;
   let at = 0;
+  /** Adds decoded text, of which each character is `each` characters of the original. */
   const take = (plain: string, written: number, each: number) => {
     lower += inSmallLetters(plain);
     for (const end = at + written; at < end; at += each) {
@@ -185,7 +186,7 @@ function read(text: string, pattern: RegExp, quote = '"'): DecodedText {
   return {lower, starts};
 }
 
-/** Each character in lower case, if that form is also a single character. */
+/** A text in lower case with each character at its place: one whose lower case is longer stays as it is. */
 function inSmallLetters(text: string): string {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;
@@ -211,6 +212,7 @@ function plainOf(spelling: string): string {
   return hex === undefined ? spelling.slice(-1) : String.fromCharCode(Number.parseInt(hex, 16));
 }
 
+/** A spelling with all its runs of one length. */
 function runsOf(text: string, length: number): Spelling {
   const runs = new Set<string>();
   for (let at = 0; at + length <= text.length; at += 1) runs.add(text.slice(at, at + length));
