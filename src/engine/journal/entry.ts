@@ -77,8 +77,9 @@ export function uploadLog(parts: UploadLogParts) {
       onOther: (error: MediaError) => void = () => {},
     ): Promise<void> {
       const {index} = journal.reader;
+      const kind = journal.manifest === undefined ? 'journal' : 'manifest';
       const otherService = () =>
-        otherServiceError(index.serviceId, reportedServiceId, journal.displayPath, journal.kind);
+        otherServiceError(index.serviceId, reportedServiceId, journal.displayPath, kind);
       const isOther = () =>
         reportedServiceId !== undefined && reportedServiceId !== (index.serviceId ?? reportedServiceId);
       if (isOther()) onOther(otherService());

@@ -74,11 +74,6 @@ export class JournalLookup {
     return this.manifest?.displayPath ?? this.reader.displayPath;
   }
 
-  /** What that file is called in messages. */
-  get kind(): 'journal' | 'manifest' {
-    return this.manifest === undefined ? 'journal' : 'manifest';
-  }
-
   /**
    * Looks a file up by its path and stat, without reading it; undefined if its content must be read. `resendSince`:
    * what was released before this time (in milliseconds since 1970) without a known result must not be sent again.

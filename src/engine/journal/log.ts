@@ -2,6 +2,7 @@ import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {holderText, markEnded} from '../../lib/files/holder.ts';
 import type {Lock} from '../../lib/files/lock.ts';
+import {parseObject} from '../../lib/json.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {journalAccessError, takenOverError} from './journal-errors.ts';
 import {appendAll, type JournalHandle} from './journal-file.ts';
@@ -9,7 +10,7 @@ import type {JournalIndex} from './journal-index.ts';
 import {
   formatTransition,
   formatWriterLine,
-  isRecordJson,
+  isRecord,
   parseLine,
   type Transition,
   type WriterEvent,
@@ -87,7 +88,7 @@ export class JournalLog {
     const by = lock.holder.token;
     const text = formatTransition(transition, by);
     // Only the record comes from outside, so only the record can be malformed.
-    if ('recordJson' in transition && !isRecordJson(transition.recordJson))
+    if ('recordJson' in transition && !isRecord(parseObject(transition.recordJson)))
       throw new Error(`not a journal line: ${text}`);
     this.#isIdle = false;
     const {event, key} = transition;
@@ -127,7 +128,7 @@ export class JournalLog {
     markEnded(this.#parts.lock.holder);
     // If this write fails, other runs judge by the process, or wait until it is certainly gone.
     if (this.#failure === undefined && (this.#file ?? this.#writing) !== undefined)
-      await this.#writeEvent('close').catch(() => {});
+      await this.#write(this.#writerLine('close'), 'close').catch(() => {});
     await this.#writing;
     const file = this.#file;
     if (file === undefined) return;
@@ -155,10 +156,6 @@ export class JournalLog {
       if (line !== undefined && 'key' in line) this.#parts.index.apply(line, offset);
       offset += Buffer.byteLength(text);
     }
-  }
-
-  #writeEvent(event: WriterEvent): Promise<number> {
-    return this.#write(this.#writerLine(event), event);
   }
 
   #writerLine(event: WriterEvent): string {
@@ -222,7 +219,7 @@ export class JournalLog {
     this.#parts.lock.renew().catch(() => {});
     // If this fails, the next line of an upload rejects.
     if (this.#isIdle && this.#failure === undefined && this.#file !== undefined)
-      this.#writeEvent('alive').catch(() => {});
+      this.#write(this.#writerLine('alive'), 'alive').catch(() => {});
     this.#isIdle = true;
   }
 

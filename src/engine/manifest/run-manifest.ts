@@ -146,7 +146,7 @@ export class RunManifest implements JournalManifest {
     this.#spellings.set(fold(key), [...(this.#spellings.get(fold(key)) ?? []), key]);
   }
 
-  /** Notes a file whose content is stored; throws if the file must not, or cannot, be sent. `sha256`: if it was read. */
+  /** Notes a file whose content is stored; throws for one that must not be sent. `sha256`: if its content was read. */
   found(
     {path, size, contentType, transform}: InputVariant,
     sha256: string | undefined,
@@ -171,8 +171,9 @@ export class RunManifest implements JournalManifest {
 
   /** Moves unknown content to the files, with this record; without a record, forgets it. */
   settle(content: Content | undefined, recordJson: string | undefined): void {
-    for (const [key, entry] of entriesWith(content, this.#unknown)) {
-      const {contentType} = entry;
+    for (const [key, entry] of this.#unknown) {
+      const {contentType, sha256, size} = entry;
+      if (contentKey(sha256, size) !== content) continue;
       if (recordJson !== undefined && contentType === undefined)
         throw new MediaError(
           'journal_unusable',
@@ -187,7 +188,8 @@ export class RunManifest implements JournalManifest {
 
   /** Removes stored content under all its keys. */
   forget(content: Content | undefined): void {
-    for (const [key] of entriesWith(content, this.#files)) this.#files.delete(key);
+    for (const [key, {sha256, size}] of this.#files)
+      if (contentKey(sha256, size) === content) this.#files.delete(key);
   }
 
   /** Writes what the run has changed. `isComplete`: the journal has no line that it lacks, so it is removed. */
@@ -256,16 +258,6 @@ function scopeOf({service}: ManifestOptions): Scope | undefined {
   return service === undefined ? undefined : {service};
 }
 
-/** Opens a manifest, once it has what a run that was cut off has left beside it, for a user to settle uploads. */
-export async function openManifestToSettle(
-  displayPath: string,
-  host: Host,
-  note: (text: string) => void,
-): Promise<Journal> {
-  await (await openManifest(displayPath, host, {note})).close();
-  return openManifest(displayPath, host, {note});
-}
-
 /** Reads a journal, or a manifest and the journal beside it, with the paths. */
 export async function readMemory(
   path: string,
@@ -296,14 +288,6 @@ interface StoredFile {
   key: string;
   content: ContentVariant;
   entry: IndexRow;
-}
-
-/** The entries of a manifest that have this content. */
-function entriesWith<Entry extends UnknownEntry>(
-  content: Content | undefined,
-  entries: ReadonlyMap<string, Entry>,
-): [key: string, Entry][] {
-  return [...entries].filter(([, {sha256, size}]) => contentKey(sha256, size) === content);
 }
 
 /** Content and how it was sent, as a key of the journal. */

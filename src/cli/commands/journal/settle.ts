@@ -8,7 +8,7 @@ import {
   readJournal,
 } from '../../../engine/journal/journal.ts';
 import {isManifest} from '../../../engine/manifest/manifest-store.ts';
-import {openManifestToSettle} from '../../../engine/manifest/run-manifest.ts';
+import {openManifest} from '../../../engine/manifest/run-manifest.ts';
 import {normalizeName} from '../../../engine/sources/find/walk/names.ts';
 import {MediaError, throwAs} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
@@ -78,11 +78,10 @@ async function changeJournal<Choice>(
 ): Promise<void> {
   const note = (text: string) => report.note(text);
   const isOfRepository = await isManifest(file, host);
-  // A manifest is not written if it stays as it is.
-  if (!isOfRepository) await choose(await readJournal(file, host, {paths: true}));
-  const journal = isOfRepository
-    ? await openManifestToSettle(file, host, note)
-    : await openJournal(file, host, {note});
+  // A manifest first gets what a run that was cut off has left beside it; without a change, it is not written.
+  if (isOfRepository) await (await openManifest(file, host, {note})).close();
+  else await choose(await readJournal(file, host, {paths: true}));
+  const journal = await (isOfRepository ? openManifest : openJournal)(file, host, {note});
   try {
     await act(journal, await choose(journal.reader));
   } finally {
