@@ -102,13 +102,15 @@ function stoppedBy(cause: unknown): MediaError {
   return new MediaError('interrupted', 'The caller stopped the upload.', {cause});
 }
 
-type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several' | 'observer'> & {stop: Stop<MediaError>};
+type CheckedOptions = Omit<TransferOptions, 'stop' | 'journal' | 'several' | 'observer'> & {
+  stop: Stop<MediaError>;
+};
 
 /** The results of uploadOn(). The journal is opened, and inputs are read, only once the first result is asked for. */
 async function* run(
   inputs: Inputs,
   {signal, cwd, client, journal: journalPath, manifest: manifestPath, observer}: UploadOptions,
-  checked: Checked,
+  checked: CheckedOptions,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
   const {stop} = checked;
@@ -143,7 +145,7 @@ async function* run(
     const outcomes = transferAll(sourcesFrom(items, cwd ?? host.cwd(), disk), {
       ...checked,
       several: !Array.isArray(inputs) || inputs.length > 1,
-      observer: wholeObserver(observer, end),
+      observer: completeObserver(observer, end),
       journal,
     });
     for await (const outcome of outcomes) if (outcome.status !== 'left out') yield resultOf(outcome);
@@ -179,7 +181,7 @@ export const uploadChecks: Checks<UploadOptions> = {
 };
 
 /** The engine's options by those of the library, with defaults; throws a MediaError for an invalid one. */
-function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
+function checkedOptions(options: UploadOptions, host: Host): Omit<CheckedOptions, 'stop'> {
   checkOptions(options, uploadChecks);
   if (options.journal !== undefined && options.manifest !== undefined)
     throw new MediaError(
@@ -212,7 +214,7 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
 }
 
 /** An observer with every method. It calls those of `observer` on it, which may be an instance of a class. */
-function wholeObserver(
+function completeObserver(
   observer: Partial<TransferObserver> = {},
   onThrown: (error: unknown) => void,
 ): TransferObserver {
