@@ -1,6 +1,6 @@
 import {type MediaError, sourceChanged} from '../../errors.ts';
 import type {ActiveUpload} from './active-uploads.ts';
-import type {JournalLookup} from './journal-memory.ts';
+import type {JournalIndex} from './journal-index.ts';
 import type {Intent} from './line.ts';
 import type {JournalLog} from './log.ts';
 import {otherServiceError} from './scope.ts';
@@ -14,7 +14,7 @@ interface UploadLogParts {
   /** The SHA-256 of the content, in hex; undefined if the upload must compute it while it sends. */
   sha256: string | undefined;
   log: JournalLog;
-  journal: JournalLookup;
+  journal: {displayPath: string; manifest?: unknown; reader: {index: JournalIndex}};
   active: ActiveUpload;
   /** The SHA-256 of the content, in hex, when beginUpload() read it: the file may have changed since. */
   contentSha256: string | undefined;
