@@ -58,6 +58,8 @@ export interface UploadOptions {
   cwd?: string;
 }
 
+type Inputs = AsyncIterable<UploadInput> | Iterable<UploadInput>;
+
 /**
  * Uploads files, given as paths or sources, and yields each result when it is known; a file that fails is a result, not
  * an exception. Throws a MediaError `usage` for an invalid option, and for inputs that are not iterable. The iteration
@@ -67,16 +69,13 @@ export interface UploadOptions {
  * from `filesOf` that turn out not to be media have no result. Handles no signals, prints nothing and changes nothing
  * in the process.
  */
-export function uploadAll(
-  inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
-  options: UploadOptions,
-): AsyncGenerator<UploadResult, void> {
+export function uploadAll(inputs: Inputs, options: UploadOptions): AsyncGenerator<UploadResult, void> {
   return uploadOn(inputs, options, systemHost());
 }
 
 /** The same as `uploadAll` on a host that may be simulated. */
 export function uploadOn(
-  inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
+  inputs: Inputs,
   options: UploadOptions,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
@@ -100,13 +99,15 @@ function stoppedBy(cause: unknown): MediaError {
   return new MediaError('interrupted', 'The caller stopped the upload.', {cause});
 }
 
-type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several' | 'observer'> & {stop: Stop<MediaError>};
+type CheckedOptions = Omit<TransferOptions, 'stop' | 'journal' | 'several' | 'observer'> & {
+  stop: Stop<MediaError>;
+};
 
 /** The results of uploadOn(). The journal is opened, and inputs are read, only once the first result is asked for. */
 async function* run(
-  inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
+  inputs: Inputs,
   {signal, cwd, client, journal: journalPath, manifest: manifestPath, observer}: UploadOptions,
-  checked: Checked,
+  checked: CheckedOptions,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
   const {stop} = checked;
@@ -127,10 +128,8 @@ async function* run(
     const inDirectory = (path: string) => (cwd === undefined ? path : resolve(cwd, path));
     if (manifestPath !== undefined) {
       const {lookUpInManifest, openManifest} = await import('../engine/manifest/run-manifest.ts');
-      const path = inDirectory(manifestPath);
-      journal = checked.dryRun
-        ? await lookUpInManifest(path, host, {service})
-        : await openManifest(path, host, {service, identify, stop});
+      const open = checked.dryRun ? lookUpInManifest : openManifest;
+      journal = await open(inDirectory(manifestPath), host, {service, identify, stop});
     } else if (journalPath !== undefined) {
       const path = inDirectory(journalPath);
       const scope = {service};
@@ -143,7 +142,7 @@ async function* run(
     const outcomes = transferAll(sourcesFrom(items, cwd ?? host.cwd(), disk), {
       ...checked,
       several: !Array.isArray(inputs) || inputs.length > 1,
-      observer: wholeObserver(observer, end),
+      observer: completeObserver(observer, end),
       journal,
     });
     for await (const outcome of outcomes) if (outcome.status !== 'left out') yield resultOf(outcome);
@@ -179,7 +178,7 @@ export const uploadChecks: Checks<UploadOptions> = {
 };
 
 /** The engine's options by those of the library, with defaults; throws a MediaError for an invalid one. */
-function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
+function checkedOptions(options: UploadOptions, host: Host): Omit<CheckedOptions, 'stop'> {
   checkOptions(options, uploadChecks);
   if (options.journal !== undefined && options.manifest !== undefined)
     throw new MediaError(
@@ -211,11 +210,12 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
   };
 }
 
-/** The methods are called on the observer, which may be an instance of a class. What one throws ends the batch. */
-function wholeObserver(
+/** An observer with every method. It calls those of `observer` on it, which may be an instance of a class. */
+function completeObserver(
   observer: Partial<TransferObserver> = {},
   onThrown: (error: unknown) => void,
 ): TransferObserver {
+  // What a method of the user throws ends the batch.
   const tell = (call: () => void) => {
     try {
       call();

@@ -4,7 +4,7 @@ import {describeFailure} from '../../engine/transfer/attempt/explain.ts';
 import {brokenRequestError, MediaError, refuseStdinTwice, throwAs} from '../../errors.ts';
 import {readText, textOf} from '../../lib/files/read-text.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
-import {isHeld, isObject, parseJson, parseObject} from '../../lib/json.ts';
+import {isObject, isRepresentable, parseJson, parseObject} from '../../lib/json.ts';
 import {own} from '../../lib/object.ts';
 import {printableJson} from '../output/escape.ts';
 import {prettyJson} from '../output/pretty-json.ts';
@@ -161,7 +161,7 @@ function typedValue(value: string): unknown {
   if (value === 'null') return null;
   if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value)) return value;
   // GraphQL's ID and most big-integer types accept a string.
-  return isHeld(value) ? Number(value) : value;
+  return isRepresentable(value) ? Number(value) : value;
 }
 
 /** Prints a response of any status, then throws if the key is refused or GraphQL errors do not explain the status. */

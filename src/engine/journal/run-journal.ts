@@ -25,6 +25,7 @@ export class Journal extends JournalLookup {
 
   constructor(reader: JournalReader, log: JournalLog, host: Host, manifest?: JournalManifest) {
     super(reader, host.clock, manifest);
+    // The last header of the file need not repeat the ID.
     reader.index.serviceId ??= reader.scope?.serviceId;
     this.#log = log;
     this.#host = host;
@@ -70,17 +71,19 @@ export class Journal extends JournalLookup {
 
   /** Records the user's decision on an unknown upload: uploaded with this media ID, or to be sent again. */
   async settle(entry: IndexRow, settlement: {uploaded: string} | 'resend'): Promise<void> {
+    const recordJson = settlement === 'resend' ? undefined : JSON.stringify({id: settlement.uploaded});
     const {key, sha256 = ''} = await this.reader.lineOf(entry);
     const decision = {event: 'resolved', key, sha256} as const;
-    await this.#log.append(
-      settlement === 'resend'
-        ? {...decision, as: 'resend'}
-        : {...decision, as: 'uploaded', recordJson: JSON.stringify({id: settlement.uploaded})},
-    );
+    if (this.manifest !== undefined) {
+      this.manifest.settle(this.reader.index.contentOf(entry.row), recordJson);
+      this.reader.index.forget(key);
+    } else if (recordJson === undefined) await this.#log.append({...decision, as: 'resend'});
+    else await this.#log.append({...decision, as: 'uploaded', recordJson});
   }
 
   /** Records that the user has removed a stored upload, so that the next run sends its content again. */
   async forget(entry: IndexRow): Promise<void> {
+    if (this.manifest !== undefined) return this.manifest.forget(this.reader.index.contentOf(entry.row));
     const {key} = await this.reader.lineOf(entry);
     await this.#log.append({event: 'forgotten', key});
   }
@@ -155,11 +158,12 @@ export class Journal extends JournalLookup {
       log: this.#log,
       journal: this,
       active,
-      sha256AtStart: digest?.sha256,
-      intent: sha256 === undefined ? undefined : intent,
+      contentSha256: digest?.sha256,
+      unrecordedIntent: sha256 === undefined ? undefined : intent,
     });
   }
 
+  /** A new idempotency key. */
   #newKey(): string {
     for (;;) {
       const key = this.#host.uuid();

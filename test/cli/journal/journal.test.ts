@@ -1044,6 +1044,10 @@ describe('manifests', () => {
     // What the file knows is kept, and a second time changes nothing.
     await media(one, 'merge', '-o', 'media.json', 'part-1.json');
     expect(await read(one, 'media.json')).toBe(joined);
+    const withCrlf = joined.replaceAll('\n', '\r\n');
+    await files(one, {'media.json': withCrlf});
+    await media(one, 'merge', '-o', 'media.json', 'part-2.json');
+    expect(await read(one, 'media.json')).toBe(withCrlf);
   });
 
   it('merge: of two contents of a key, the one that the file on disk has; else an error that names it', async () => {
@@ -1061,7 +1065,8 @@ describe('manifests', () => {
     await expect(read(one, 'media.json')).rejects.toThrow('ENOENT');
     for (const content of ['new', 'old']) {
       await files(one, {'assets/a.png': content});
-      expect(await media(one, ...command)).toMatchObject({exitCode: 0});
+      const {exitCode, stderr} = await media(one, ...command);
+      expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: 'media.json: 2 files, 0 unknown.\n'});
       expect(await read(one, 'media.json')).toBe(manifest(line('assets/a.png', content), line('b.png', 'b')));
     }
   });

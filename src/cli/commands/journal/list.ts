@@ -5,7 +5,7 @@ import {
   type JournalReader,
   type PathKey,
 } from '../../../engine/journal/journal.ts';
-import {readMemory} from '../../../engine/manifest/settlement.ts';
+import {readMemory} from '../../../engine/manifest/run-manifest.ts';
 import {emptyUrl, publicUrl} from '../../../engine/service/record.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {JournalEntryLine} from '../../output/json-output.ts';

@@ -8,7 +8,7 @@ import {
   readJournal,
 } from '../../../engine/journal/journal.ts';
 import {isManifest} from '../../../engine/manifest/manifest-store.ts';
-import {openManifestToSettle} from '../../../engine/manifest/settlement.ts';
+import {openManifest} from '../../../engine/manifest/run-manifest.ts';
 import {normalizeName} from '../../../engine/sources/find/walk/names.ts';
 import {MediaError, throwAs} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
@@ -48,13 +48,13 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
   const ids = what === undefined ? idList : new Map([[what, uploaded]]);
   /** The decisions on what was named, or with --all on all unknown uploads; throws if there is none. */
   const decide = async (reader: JournalReader) => {
-    const decisions: Decision[] = ids === undefined ? [] : await decisionsFor(reader, ids);
+    const decisions: Decision[] = ids === undefined ? [] : await decisionsFor(file, reader, ids);
     if (ids === undefined)
       for await (const {path, entry} of reader.entriesIn('unknown'))
         decisions.push({name: pathFields(path).path, entry});
     if (decisions.length > 0) return decisions;
     const which = idList === undefined ? what : 'that the list names';
-    throw noSuchUploadError(reader, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
+    throw noSuchUploadError(file, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
   };
   await changeJournal(file, invocation, decide, async (journal, decisions) => {
     for (const {entry, id} of decisions)
@@ -78,16 +78,14 @@ async function changeJournal<Choice>(
   file: string,
   {host, report}: Invocation,
   choose: (reader: JournalReader) => Promise<Choice>,
-  act: (journal: Pick<Journal, 'reader' | 'settle' | 'forget'>, choice: Choice) => Promise<void>,
+  act: (journal: Journal, choice: Choice) => Promise<void>,
 ): Promise<void> {
   const note = (text: string) => report.note(text);
-  let journal: Awaited<ReturnType<typeof openManifestToSettle>>;
-  // A manifest is not written if it stays as it is; opening a journal may change it.
-  if (await isManifest(file, host)) journal = await openManifestToSettle(file, host, note);
-  else {
-    await choose(await readJournal(file, host, {paths: true}));
-    journal = await openJournal(file, host, {note});
-  }
+  const isOfRepository = await isManifest(file, host);
+  // A manifest first gets what a run that was cut off has left beside it; without a change, it is not written.
+  if (isOfRepository) await (await openManifest(file, host, {note})).close();
+  else await choose(await readJournal(file, host, {paths: true}));
+  const journal = await (isOfRepository ? openManifest : openJournal)(file, host, {note});
   try {
     await act(journal, await choose(journal.reader));
   } finally {
@@ -110,10 +108,14 @@ function requireOneDecision({what, all, uploaded, uploadedFrom, resend}: Resolve
 }
 
 /** Gives unknown uploads the media IDs of their names; ignores a name without an upload. */
-async function decisionsFor(reader: JournalReader, ids: ReadonlyMap<string, string | undefined>) {
+async function decisionsFor(
+  file: string,
+  reader: JournalReader,
+  ids: ReadonlyMap<string, string | undefined>,
+): Promise<Decision[]> {
   const decisions = new Map<number, Decision>();
   for (const [name, entries] of await uploadsByName(reader, [...ids.keys()], 'unknown')) {
-    if (entries.length > 1) throw ambiguousError(reader, name);
+    if (entries.length > 1) throw ambiguousError(file, name);
     for (const entry of entries) decisions.set(entry.row, {name, entry, id: ids.get(name)});
   }
   return [...decisions.values()];
@@ -137,16 +139,16 @@ async function uploadsByName(reader: JournalReader, names: readonly string[], st
   return uploads;
 }
 
-function noSuchUploadError({displayPath}: JournalReader, what: string): MediaError {
-  return new MediaError('usage', `${displayPath} contains ${what}.`, {
-    hint: `To see its uploads and their paths: media journal list ${shellQuoted(displayPath)}`,
+function noSuchUploadError(file: string, what: string): MediaError {
+  return new MediaError('usage', `${file} contains ${what}.`, {
+    hint: `To see its uploads and their paths: media journal list ${shellQuoted(file)}`,
   });
 }
 
 /** The error if a name means several uploads: an ID belongs to one content, and a path may have had several. */
-function ambiguousError({displayPath}: JournalReader, what: string): MediaError {
+function ambiguousError(file: string, what: string): MediaError {
   return new MediaError('usage', `Several uploads match ${what}.`, {
-    hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(displayPath)}`,
+    hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(file)}`,
   });
 }
 
@@ -157,8 +159,8 @@ export async function forgetUpload(file: string, what: string, invocation: Invoc
     const {index} = reader;
     const entries = (await uploadsByName(reader, [what], 'done')).get(what) ?? [];
     const [content, ...others] = new Set(entries.map(({row}) => index.contentOf(row)));
-    if (content === undefined) throw noSuchUploadError(reader, `no stored upload ${what}`);
-    if (others.length > 0) throw ambiguousError(reader, what);
+    if (content === undefined) throw noSuchUploadError(file, `no stored upload ${what}`);
+    if (others.length > 0) throw ambiguousError(file, what);
     // It may have been sent in several ways and, in merged journals, by several runs.
     return index.entriesWithContent(content).filter(({state}) => state === 'done');
   };
