@@ -60,7 +60,8 @@ export class MediaClient implements Uploader {
       options.graphqlUrl === undefined ? undefined : parse(options.graphqlUrl, 'GraphQL URL');
     const key = parseKey(options.apiKey, 'The API key');
     const {clock, env} = systemHost();
-    const connection = {clock, env, userAgent, certificateAuthorities, connectTimeoutMs};
+    const headers = {'user-agent': userAgent};
+    const connection = {clock, env, headers, certificateAuthorities, connectTimeoutMs};
     this.host = baseUrl.host;
     this.baseUrl = serviceIdentity(baseUrl);
     this.#client = new ServiceClient({baseUrl, graphqlUrl}, key, connection);

@@ -74,12 +74,12 @@ export async function checkSettings(invocation: Invocation): Promise<void> {
 /** The options of every connection of this run. */
 export function connectionOptions(
   {host}: Invocation,
-  {certificateAuthorities, clientCertificate}: Pick<Settings, 'certificateAuthorities' | 'clientCertificate'>,
+  {certificateAuthorities, clientCertificate}: Settings,
 ): ConnectionOptions {
   return {
     clock: host.clock,
     env: host.env,
-    userAgent: `media/${packageVersion()}`,
+    headers: {'user-agent': `media/${packageVersion()}`},
     certificateAuthorities,
     clientCertificate,
   };
@@ -90,7 +90,7 @@ function newClient(
   invocation: Invocation,
   address: ServiceAddress,
   key: Secret,
-  settings: Pick<Settings, 'certificateAuthorities' | 'clientCertificate'>,
+  settings: Settings,
 ): ServiceClient {
   const {report} = invocation;
   report.trace(`service ${address.baseUrl.href}, GraphQL at ${graphqlUrl(address).href}`);

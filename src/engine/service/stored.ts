@@ -2,6 +2,7 @@ import {type LookupAddress, lookup} from 'node:dns';
 import {BlockList, isIP, type LookupFunction} from 'node:net';
 import {isUnreachable, MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
+import {pick} from '../../lib/object.ts';
 import {type ConnectionOptions, proxyFor, sendHead} from '../http/http.ts';
 import {type MediaRecord, publicUrl} from './record.ts';
 import {isRetryableRefusal} from './uploader.ts';
@@ -28,6 +29,16 @@ const publicLookup: LookupFunction = (name, options, callback) =>
     ),
   );
 
+/** Named one by one: what is added to the options of a connection is for the service, and for no other origin. */
+const ofAnyOrigin = [
+  'clock',
+  'env',
+  'connectTimeoutMs',
+  'families',
+  'certificateAuthorities',
+  'trace',
+] as const;
+
 /**
  * Whether the file of a record is still there with this size, in bytes: HEAD of `fileUrl`, else of the PUBLIC URL,
  * without the key or a client certificate; no redirect is followed. A URL of another origin must be https and lead to a
@@ -46,10 +57,12 @@ export async function isStillStored(
   // A proxy would hide the address that is connected to.
   const mayBeAsked = isOwn || (url.protocol === 'https:' && proxyFor(url, options.env) === undefined);
   if (url.username !== '' || url.password !== '' || !mayBeAsked) return false;
-  const bare = {...options, clientCertificate: undefined};
   try {
     const request = {method: 'HEAD', url, headers: {}, waitMs, signal} as const;
-    const response = await sendHead(request, isOwn ? bare : {...bare, lookup: publicLookup});
+    const ofOrigin = isOwn
+      ? pick(options, ['headers'])
+      : {headers: pick(options.headers, ['user-agent']), lookup: publicLookup};
+    const response = await sendHead(request, {...pick(options, ofAnyOrigin), ...ofOrigin});
     const {status = 503, headers = {}} = response ?? {};
     if ((status < 500 && !isRetryableRefusal(status)) || signal.aborted)
       return status === 200 && headers['content-length'] === String(size);
