@@ -41,14 +41,11 @@ export interface SettingsOfRun extends HintedRun {
 /** The value of a setting that is in force, and where it was set; undefined if it is not. */
 export function settingInForce(name: SettingName, run: SettingsOfRun): SettingInForce | undefined {
   const {host, globals, profileName, profile} = run;
-  const flags: {[name in SettingName]?: string | undefined} = {
-    'base-url': globals.baseUrl,
-    cacert: globals.cacert,
-  };
-  if (flags[name] !== undefined) return {value: flags[name], source: 'flag', place: `--${name}`};
+  const {option, variable} = settingTable[name];
+  const flag = option && globals[option];
+  if (flag !== undefined) return {value: flag, source: 'flag', place: `--${name}`};
   // The private key of a certificate is in the same file, or set where the certificate is.
   const source = name === 'client-key' ? settingInForce('client-cert', run)?.source : undefined;
-  const {variable} = settingTable[name];
   const text = variable && own(host.env, variable);
   if (variable && text && source !== 'profile')
     return {value: text, source: 'environment', place: variable, unset: clearVariable(host, variable)};
@@ -59,9 +56,11 @@ export function settingInForce(name: SettingName, run: SettingsOfRun): SettingIn
 
 /** What `read` makes of a setting, if it is in force; a usage error says where the value comes from. */
 export async function readSetting<Result>(
-  setting: SettingInForce | undefined,
+  name: SettingName,
+  run: SettingsOfRun,
   read: (value: string) => Result | Promise<Result>,
 ): Promise<Result | undefined> {
+  const setting = settingInForce(name, run);
   if (setting === undefined) return undefined;
   try {
     return await read(setting.value);
@@ -86,7 +85,7 @@ export interface Speed {
 /** The speed that variables and the profile set. Rejects with a usage error that names the place of a wrong value. */
 export async function speedSettings(run: SettingsOfRun): Promise<Speed> {
   const read = <Value>(name: SettingName, kind: ValueKind<Value>) =>
-    readSetting(settingInForce(name, run), text => parseValue(name, kind, text));
+    readSetting(name, run, text => parseValue(name, kind, text));
   return omitUndefined({
     concurrency: await read('concurrency', concurrencyValue),
     limitRate: await read('limit-rate', rateValue),
@@ -124,13 +123,29 @@ const ofKey: readonly (keyof Profile)[] = ['key', 'key-store', 'key-origin', 'ke
 
 /** The fields of a profile that belong to one service. Another service cannot use them, or must not get them. */
 export function serviceSettings(): (keyof Profile)[] {
-  return [...ofKey, ...settingNames.filter(name => settingTable[name].isOfService)];
+  return [...ofKey, ...settingNames.filter(name => settingTable[name].belongsTo)];
+}
+
+/** The profile without the settings that belong to another service than the one at this base URL. */
+export function profileFor(profile: Profile, baseUrl: string): Profile {
+  const [stored, origin] = [originOf(profile), originOf({'base-url': baseUrl})];
+  const belongs = {
+    'base URL': isSameBaseUrl(profile['base-url'], baseUrl),
+    origin: stored === origin,
+    'origin if known': stored === undefined || stored === origin,
+  };
+  const kept = {...profile};
+  for (const name of settingNames) {
+    const {belongsTo} = settingTable[name];
+    if (belongsTo && !belongs[belongsTo]) delete kept[name];
+  }
+  return kept;
 }
 
 /**
  * The profile with another base URL, or with none, and without the settings that belong to its earlier service.
- * Settings made before the first base URL belong to that one. If only the path changes, all are kept except
- * `idempotency-keys`, which was detected for the exact base URL.
+ * Settings made before the first base URL belong to that one. If only the path changes, all are kept except those of
+ * that base URL.
  */
 export function withBaseUrl(
   profile: Profile,
@@ -143,7 +158,9 @@ export function withBaseUrl(
   const origin = baseUrl === undefined ? undefined : originOf({'base-url': baseUrl});
   const isForeign = (name: string) =>
     origins.some(known => known !== origin) ||
-    (name === 'idempotency-keys' && before !== undefined && !isSameBaseUrl(before, baseUrl));
+    (before !== undefined &&
+      own(settingTable, name)?.belongsTo === 'base URL' &&
+      !isSameBaseUrl(before, baseUrl));
   const removedSettings = serviceSettings().filter(name => settings[name] !== undefined && isForeign(name));
   for (const name of removedSettings) delete settings[name];
   return {profile: baseUrl === undefined ? settings : {...settings, 'base-url': baseUrl}, removedSettings};

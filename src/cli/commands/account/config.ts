@@ -78,7 +78,7 @@ async function list({json}: {json?: boolean}, {host, globals, stdout, report}: I
   });
   for (const name of settingNames) {
     const parse = (value: string) => settingTable[name].parse(value, {host, allowHttp: true});
-    await readSetting(settingInForce(name, run), parse).catch(error => {
+    await readSetting(name, run, parse).catch(error => {
       const {message, hint = ''} = report.inWords(unlessBug(error));
       report.warning(`${name} cannot be used: ${message} ${hint}`.trim());
     });
