@@ -1,6 +1,6 @@
 import {Option} from 'commander';
 import {resolveUserPath} from '../../../lib/files/typed-path.ts';
-import {formatNames} from '../../output/results/formats.ts';
+import {formatHelp, formatNames} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
 import {
@@ -35,9 +35,7 @@ export function uploadCommand(cli: Cli): CliCommand {
     .option('--content-type <type>', 'send every file as this image/* or video/* type')
     .addOption(geotagsOption())
     .optionsGroup('Output:')
-    .addOption(
-      new Option('--format <format>', 'how to print').choices(formatNames).default(undefined, 'table'),
-    )
+    .addOption(new Option('--format <format>', formatHelp).choices(formatNames).default(undefined, 'table'))
     .option('--json', "print the service's record of each file")
     .option('--ndjson', 'print a line of JSON per input, failures included')
     .option('--template <text>', 'print this per file, such as "{file}\\t{url}\\n"')
