@@ -128,18 +128,16 @@ export function serviceSettings(): (keyof Profile)[] {
 
 /** The profile without the settings that belong to another service than the one at this base URL. */
 export function profileFor(profile: Profile, baseUrl: string): Profile {
-  const [stored, origin] = [originOf(profile), originOf({'base-url': baseUrl})];
+  const stored = originOf(profile);
+  const isOwn = stored === originOf({'base-url': baseUrl});
   const belongs = {
+    machine: true,
     'base URL': isSameBaseUrl(profile['base-url'], baseUrl),
-    origin: stored === origin,
-    'origin if known': stored === undefined || stored === origin,
+    origin: isOwn,
+    'origin if known': isOwn || stored === undefined,
   };
-  const kept = {...profile};
-  for (const name of settingNames) {
-    const {belongsTo} = settingTable[name];
-    if (belongsTo && !belongs[belongsTo]) delete kept[name];
-  }
-  return kept;
+  const ownerOf = (name: string) => own(settingTable, name)?.belongsTo ?? 'machine';
+  return Object.fromEntries(Object.entries(profile).filter(([name]) => belongs[ownerOf(name)]));
 }
 
 /**
@@ -152,8 +150,6 @@ export function withBaseUrl(
   baseUrl: string | undefined,
 ): {profile: Profile; removedSettings: (keyof Profile)[]} {
   const before = profile['base-url'];
-  const settings: Profile = {...profile};
-  delete settings['base-url'];
   const origins = [originOf(profile), profile['key-origin']].filter(origin => origin !== undefined);
   const origin = baseUrl === undefined ? undefined : originOf({'base-url': baseUrl});
   const isForeign = (name: string) =>
@@ -161,9 +157,9 @@ export function withBaseUrl(
     (before !== undefined &&
       own(settingTable, name)?.belongsTo === 'base URL' &&
       !isSameBaseUrl(before, baseUrl));
-  const removedSettings = serviceSettings().filter(name => settings[name] !== undefined && isForeign(name));
-  for (const name of removedSettings) delete settings[name];
-  return {profile: baseUrl === undefined ? settings : {...settings, 'base-url': baseUrl}, removedSettings};
+  const removedSettings = serviceSettings().filter(name => profile[name] !== undefined && isForeign(name));
+  const removed = Object.fromEntries(removedSettings.map(name => [name, undefined]));
+  return {profile: omitUndefined({...profile, 'base-url': baseUrl, ...removed}) as Profile, removedSettings};
 }
 
 /** Whether two base URLs are the same, except for trailing slashes. */

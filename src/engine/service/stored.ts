@@ -29,16 +29,6 @@ const publicLookup: LookupFunction = (name, options, callback) =>
     ),
   );
 
-/** Named one by one: what is added to the options of a connection is for the service, and for no other origin. */
-const ofAnyOrigin = [
-  'clock',
-  'env',
-  'connectTimeoutMs',
-  'families',
-  'certificateAuthorities',
-  'trace',
-] as const;
-
 /**
  * Whether the file of a record is still there with this size, in bytes: HEAD of `fileUrl`, else of the PUBLIC URL,
  * without the key or a client certificate; no redirect is followed. A URL of another origin must be https and lead to a
@@ -57,12 +47,14 @@ export async function isStillStored(
   // A proxy would hide the address that is connected to.
   const mayBeAsked = isOwn || (url.protocol === 'https:' && proxyFor(url, options.env) === undefined);
   if (url.username !== '' || url.password !== '' || !mayBeAsked) return false;
+  // Named one by one: what else the options of a connection have is for the service, and for no other origin.
+  const {clock, env, connectTimeoutMs, families = new Map(), certificateAuthorities, trace} = options;
+  const headers = isOwn ? options.headers : pick(options.headers, ['user-agent']);
+  const lookup = isOwn ? undefined : publicLookup;
+  const connection = {clock, env, headers, connectTimeoutMs, families, certificateAuthorities, trace, lookup};
   try {
     const request = {method: 'HEAD', url, headers: {}, waitMs, signal} as const;
-    const ofOrigin = isOwn
-      ? pick(options, ['headers'])
-      : {headers: pick(options.headers, ['user-agent']), lookup: publicLookup};
-    const response = await sendHead(request, {...pick(options, ofAnyOrigin), ...ofOrigin});
+    const response = await sendHead(request, connection);
     const {status = 503, headers = {}} = response ?? {};
     if ((status < 500 && !isRetryableRefusal(status)) || signal.aborted)
       return status === 200 && headers['content-length'] === String(size);

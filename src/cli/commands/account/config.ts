@@ -68,13 +68,12 @@ async function list({json}: {json?: boolean}, {host, globals, stdout, report}: I
   const profile = storedProfile(profiles, profileName);
   const run = {host, globals, profileName, profile};
   const settings = settingNames.flatMap(name => {
-    const standard = {value: settingTable[name].default, place: 'default'};
-    const {value, place} = settingInForce(name, run) ?? standard;
-    const text =
-      name === 'base-url' && value !== undefined
-        ? shownBaseUrl(value, '********')
-        : value?.replace(/\/\/[^/]*@/, '//********@');
-    return text === undefined || place === undefined ? [] : [{name, value: text, source: place}];
+    const {value = settingTable[name].default, place: source = 'default'} = settingInForce(name, run) ?? {};
+    if (value === undefined) return [];
+    const hidden = '********';
+    const shown =
+      name === 'base-url' ? shownBaseUrl(value, hidden) : value.replace(/\/\/[^/]*@/, `//${hidden}@`);
+    return [{name, value: shown, source}];
   });
   for (const name of settingNames) {
     const parse = (value: string) => settingTable[name].parse(value, {host, allowHttp: true});

@@ -63,17 +63,17 @@ async function storeInKeychain(
 /** The profile with the new key, and without the settings of any other service. */
 function withKey(before: Profile, {baseUrl, key, verdict, account}: NewKey, inKeychain: boolean): Profile {
   const {profile} = withBaseUrl(before, baseUrl.href.replace(/\/+$/, ''));
-  const {key: oldKey, 'key-store': oldStore, 'idempotency-keys': known, ...others} = profile;
-  const {'key-account': oldAccount, ...rest} = others;
+  const known = profile['idempotency-keys'];
   const isDeclared = verdict?.status === 'accepted' ? verdict.honoursIdempotencyKeys : known === 'honoured';
-  // Only a user sets `ignored`.
-  const keys = known === 'ignored' ? known : isDeclared ? 'honoured' : undefined;
-  return {
-    ...rest,
-    ...(inKeychain ? {'key-store': 'keychain'} : {key: key.reveal()}),
+  return omitUndefined({
+    ...profile,
+    key: inKeychain ? undefined : key.reveal(),
+    'key-store': inKeychain ? ('keychain' as const) : undefined,
     'key-origin': baseUrl.origin,
-    ...omitUndefined({'key-account': account, 'idempotency-keys': keys}),
-  };
+    'key-account': account,
+    // Only a user sets `ignored`.
+    'idempotency-keys': known === 'ignored' ? known : isDeclared ? 'honoured' : undefined,
+  });
 }
 
 /** Removes the profile's key from the keychain. Returns whether the key is gone, and warns if it may not be. */

@@ -9,16 +9,13 @@ import {jsonLine, markdownText, printableJson} from '../escape.ts';
 import {type DisposalFields, type JsonOutputs, reportedFacts} from '../json-output.ts';
 import {errorFields} from '../report.ts';
 
-/** A format with the URL of each file: which URL, without which its line is empty (`no_url`), and the line. */
-interface UrlFormat {
-  urlOf: typeof publicUrl;
-  line: (url: string, file: string, record: MediaRecord) => string;
-}
+type UrlLine = (url: string, file: string, record: MediaRecord) => string;
 
+/** The formats with the URL of each file: which URL, without which the line is empty (`no_url`), and the line. */
 export const urlFormats = {
   url: {urlOf: publicUrl, line: printable},
   markdown: {urlOf: webUrl, line: markdownLine},
-} satisfies Record<string, UrlFormat>;
+} satisfies Record<string, {urlOf: typeof publicUrl; line: UrlLine}>;
 
 const urlNames = Object.keys(urlFormats) as (keyof typeof urlFormats)[];
 
