@@ -45,26 +45,10 @@ export function uploadCommand(cli: Cli): CliCommand {
     .option('--dry-run', 'check everything, send nothing')
     .addOption(concurrencyOption())
     .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), uploadDefaults.retries)
-    .addOption(
-      new Option('--retry-max-wait <time>', 'the longest outage to wait for')
-        .argParser(parseDuration)
-        .default(undefined, '5m'),
-    )
-    .addOption(
-      new Option('--limit-rate <rate>', 'bytes per second, such as 500K or 2M')
-        .argParser(parseRate)
-        .default(undefined, 'none'),
-    )
-    .addOption(
-      new Option('--deadline <time>', 'end the run after this, such as 10m')
-        .argParser(parseDuration)
-        .default(undefined, 'none'),
-    )
-    .addOption(
-      new Option('--timeout <time>', 'time without progress')
-        .argParser(parseDuration)
-        .default(undefined, '1m, response 10m'),
-    )
+    .optionWithDefault('--retry-max-wait <time>', 'the longest outage to wait for', '5m', parseDuration)
+    .optionWithDefault('--limit-rate <rate>', 'bytes per second, such as 500K or 2M', 'none', parseRate)
+    .optionWithDefault('--deadline <time>', 'end the run after this, such as 10m', 'none', parseDuration)
+    .optionWithDefault('--timeout <time>', 'time without progress', '1m, response 10m', parseDuration)
     .addOption(
       new Option('--on-unknown <action>', 'files that may be stored already')
         .choices(['hold', 'retry'])
