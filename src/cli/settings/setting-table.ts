@@ -27,8 +27,8 @@ export interface SettingOptions {
 interface SettingKind {
   meaning: string;
   /**
-   * Which service gets a profile's value: the one at its base URL, those at the origin of that, or any until it has one.
-   * The value is removed when the base URL changes to that of another service.
+   * Which service gets a profile's value: the one at its base URL, those at the origin of that, or any until it has
+   * one. The value is removed when the base URL changes to that of another service.
    */
   belongsTo?: 'base URL' | 'origin' | 'origin if known';
   option?: keyof SettingOptions;
