@@ -30,32 +30,29 @@ export interface UploadOptions {
   retries?: number;
   /** The longest Retry-After or outage to wait for; 300,000 by default. */
   retryMaxWaitMs?: number;
-  /** How long without progress: 60,000 by default, and 600,000 after the last byte. */
+  /** Time without progress: 60,000 by default, and 600,000 after the last byte. */
   timeoutMs?: number;
   /** Bytes per second for all files together; unlimited by default. */
   limitRate?: number;
-  /** Whether an unknown upload is sent again (`retry`) or not (`hold`); by default, if the service honours keys. */
+  /** `retry` sends unknown files again, `hold` does not; by default, they are sent if the service honours keys. */
   onUnknown?: 'hold' | 'retry';
   /** What decides the content type: `extension` (the default), `content`, or `strict` for both. */
   types?: TypeRule;
   /** The content type of every file, such as `image/png`. */
   contentType?: string;
-  /** A file that records what was sent. Created if missing. */
+  /** The path of a journal; created if it does not exist. */
   journal?: string;
-  /**
-   * A file of a repository that records what is stored, such as `media.json`: content in it is skipped, and what is
-   * uploaded is added at the end. Not with a journal.
-   */
+  /** The path of a manifest, such as `media.json`; created if it does not exist. Not with `journal`. */
   manifest?: string;
   /** Checks everything and sends nothing. */
   dryRun?: boolean;
-  /** Makes a record that differs from the file a warning, or `mismatched` (`strict`). */
+  /** Makes a record that differs from the file a warning (`warn`), or the file `mismatched` (`strict`). */
   verify?: 'warn' | 'strict';
-  /** `warn` of files that tell where they were taken, or `strip` that; `keep` by default. */
+  /** `strip` the location from files, or `warn` of files that contain one; `keep` by default. */
   geotags?: 'keep' | 'warn' | 'strip';
   /** Ends the call when aborted. */
   signal?: AbortSignal;
-  /** Receives what happens between results. When a method throws, the call ends. */
+  /** Receives what happens between results. If a method throws, the call ends. */
   observer?: Partial<TransferObserver>;
   /** The base of relative paths; the working directory by default. */
   cwd?: string;

@@ -58,7 +58,7 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
   };
 }
 
-/** What `use` makes of a session, which is closed then. */
+/** Calls `use` with a session, and closes the session afterwards, also after a failure. */
 export async function withSession<Result>(
   session: Session,
   use: (session: Session) => Promise<Result>,
@@ -85,7 +85,7 @@ export function connectionOptions(
   };
 }
 
-/** Makes a client for a service and a key. */
+/** Makes a client for a service and a key; with --verbose, reports the address and each request. */
 function newClient(
   invocation: Invocation,
   address: ServiceAddress,

@@ -81,8 +81,7 @@ const kinds = {
     parse: (value, {host}) => parsePath(value, host, checkPrivateKey),
   },
   'idempotency-keys': {
-    meaning:
-      'whether the service stores a repeated upload only once: honoured (1), ignored (0), or as declared by it',
+    meaning: 'whether the service stores a repeated upload once: honoured (1), ignored (0) or declared by it',
     belongsTo: 'base URL',
     default: 'declared',
     variable: 'MEDIA_IDEMPOTENCY_KEYS',
@@ -94,7 +93,7 @@ const kinds = {
     parse: ofKind('once', oneOf('true', 'false')),
   },
   concurrency: {
-    meaning: 'how many files to upload at the same time',
+    meaning: 'how many files at a time',
     variable: 'MEDIA_CONCURRENCY',
     default: 'auto',
     parse: ofKind('concurrency', concurrencyValue),

@@ -7,7 +7,6 @@ export const maxHeaderSize = 300 * 1024;
 /** The family of addresses (4 or 6) that was reached first, by host name: it is tried first from then on. */
 export type Families = Map<string, number>;
 
-/** How connections are made and traced. */
 export interface ConnectionOptions {
   clock: Clock;
   /** The environment, which may name a proxy. */

@@ -11,11 +11,12 @@ import {Secret} from '../../../src/lib/secrets/secret.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {embeddedService} from '../../support/embedded.ts';
 import {eventually} from '../../support/eventually.ts';
+import {listen, urlOf} from '../../support/loopback.ts';
 import {ManualClock} from '../../support/manual-clock.ts';
 import {fixture} from '../../support/media.ts';
 import {someRecord} from '../../support/scripted-server.ts';
 import {loopbackNames, makeCertificate, tlsService} from '../../support/tls.ts';
-import {clientOf, listen, memorySource, uploadEach, urlOf} from './support.ts';
+import {clientOf, memorySource, uploadEach} from './support.ts';
 
 /** A client of a new embedded service; `key` replaces the one that may do everything. */
 async function client(key?: string) {
@@ -135,10 +136,6 @@ test('a service that takes 9 s to say which one it is: known', async () => {
     if (request.method === 'GET') answer = () => response.writeHead(405, {'media-service-id': 'one'}).end();
   });
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   const clock = new ManualClock();
   const options = {clock, env: {}, headers: {'user-agent': 'media/test'}};
   const client = new ServiceClient({baseUrl: new URL(urlOf(server))}, new Secret('key-of-the-test'), options);
@@ -157,10 +154,6 @@ test('a run that is stopped while it asks which service is there: rejects with i
     isAsked = true;
   });
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   const stop = new Stop<Error>();
   const id = clientOf(urlOf(server)).serviceId(stop);
   await eventually(() => isAsked);

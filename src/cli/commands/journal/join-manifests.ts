@@ -6,7 +6,6 @@ import {mergeManifests} from '../../../engine/manifest/merge-manifests.ts';
 import {parseRecord} from '../../../engine/service/record.ts';
 import {MediaError} from '../../../errors.ts';
 import {streamHash} from '../../../lib/files/content-hash.ts';
-import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {openStream} from '../../../lib/files/read-text.ts';
 import {countText} from '../../../lib/units.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
@@ -20,7 +19,11 @@ export async function joinManifests(
   {host, report}: Invocation,
 ): Promise<ExitStatus> {
   const directory = dirname(await manifestPath(output, host));
-  const hashOf = (key: string) => hashOfFile(join(directory, key), host.files);
+  // A file that cannot be read counts as absent: it confirms neither of two contents.
+  const hashOf = (key: string) =>
+    openStream(join(directory, key), host.files)
+      .then(streamHash)
+      .catch(() => undefined);
   const text = (await readManifestText(output, host)) ?? '';
   const parts: {displayPath: string; scope: Manifest}[] = [];
   for (const displayPath of new Set([output, ...files])) {
@@ -64,15 +67,8 @@ export async function joinManifests(
   return 0;
 }
 
+/** The media ID in a record of a manifest; undefined if the record was damaged by hand. */
 function idIn(record: string): string | undefined {
   const received = parseRecord(record);
   return 'record' in received ? received.record.id : undefined;
-}
-
-async function hashOfFile(path: string, files: FileSystem): Promise<string | undefined> {
-  try {
-    return await streamHash(await openStream(path, files));
-  } catch {
-    return undefined;
-  }
 }

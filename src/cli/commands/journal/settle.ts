@@ -46,13 +46,17 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
   const {host, report} = invocation;
   const idList = uploadedFrom === undefined ? undefined : await mediaIdsIn(uploadedFrom, host);
   const ids = what === undefined ? idList : new Map([[what, uploaded]]);
-  const choose = async (reader: JournalReader) => {
-    const decisions = ids === undefined ? await allUnknown(reader) : await decisionsFor(reader, ids);
+  /** The decisions on what was named, or with --all on all unknown uploads; throws if there is none. */
+  const decide = async (reader: JournalReader) => {
+    const decisions: Decision[] = ids === undefined ? [] : await decisionsFor(reader, ids);
+    if (ids === undefined)
+      for await (const {path, entry} of reader.entriesIn('unknown'))
+        decisions.push({name: pathFields(path).path, entry});
     if (decisions.length > 0) return decisions;
     const which = idList === undefined ? what : 'that the list names';
     throw noSuchUploadError(reader, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
   };
-  await changeJournal(file, invocation, choose, async (journal, decisions) => {
+  await changeJournal(file, invocation, decide, async (journal, decisions) => {
     for (const {entry, id} of decisions)
       await journal.settle(entry, id === undefined ? 'resend' : {uploaded: id});
     const [first, ...others] = decisions;
@@ -77,12 +81,13 @@ async function changeJournal<Choice>(
   act: (journal: Pick<Journal, 'reader' | 'settle' | 'forget'>, choice: Choice) => Promise<void>,
 ): Promise<void> {
   const note = (text: string) => report.note(text);
-  const isOfRepository = await isManifest(file, host);
-  // A manifest is not written if it stays as it is.
-  if (!isOfRepository) await choose(await readJournal(file, host, {paths: true}));
-  const journal = isOfRepository
-    ? await openManifestToSettle(file, host, note)
-    : await openJournal(file, host, {note});
+  let journal: Awaited<ReturnType<typeof openManifestToSettle>>;
+  // A manifest is not written if it stays as it is; opening a journal may change it.
+  if (await isManifest(file, host)) journal = await openManifestToSettle(file, host, note);
+  else {
+    await choose(await readJournal(file, host, {paths: true}));
+    journal = await openJournal(file, host, {note});
+  }
   try {
     await act(journal, await choose(journal.reader));
   } finally {
@@ -104,19 +109,8 @@ function requireOneDecision({what, all, uploaded, uploadedFrom, resend}: Resolve
     throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
 }
 
-/** A decision for each unknown upload: it is sent again. */
-async function allUnknown(reader: JournalReader): Promise<Decision[]> {
-  const decisions: Decision[] = [];
-  for await (const {path, entry} of reader.entriesIn('unknown'))
-    decisions.push({name: pathFields(path).path, entry});
-  return decisions;
-}
-
 /** Gives unknown uploads the media IDs of their names; ignores a name without an upload. */
-async function decisionsFor(
-  reader: JournalReader,
-  ids: ReadonlyMap<string, string | undefined>,
-): Promise<Decision[]> {
+async function decisionsFor(reader: JournalReader, ids: ReadonlyMap<string, string | undefined>) {
   const decisions = new Map<number, Decision>();
   for (const [name, entries] of await uploadsByName(reader, [...ids.keys()], 'unknown')) {
     if (entries.length > 1) throw ambiguousError(reader, name);
@@ -149,7 +143,7 @@ function noSuchUploadError({displayPath}: JournalReader, what: string): MediaErr
   });
 }
 
-/** The same path under several roots, or of a file that was changed in between: an ID belongs to one content. */
+/** The error if a name means several uploads: an ID belongs to one content, and a path may have had several. */
 function ambiguousError({displayPath}: JournalReader, what: string): MediaError {
   return new MediaError('usage', `Several uploads match ${what}.`, {
     hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(displayPath)}`,
@@ -157,11 +151,9 @@ function ambiguousError({displayPath}: JournalReader, what: string): MediaError 
 }
 
 /** Records that the service no longer has a file, so that the next run sends it again. */
-export async function forgetUpload(
-  {file, what}: {file: string; what: string},
-  invocation: Invocation,
-): Promise<void> {
-  const choose = async (reader: JournalReader) => {
+export async function forgetUpload(file: string, what: string, invocation: Invocation): Promise<void> {
+  /** All stored uploads of the content that `what` names; throws if it names none, or several. */
+  const findUploads = async (reader: JournalReader) => {
     const {index} = reader;
     const entries = (await uploadsByName(reader, [what], 'done')).get(what) ?? [];
     const [content, ...others] = new Set(entries.map(({row}) => index.contentOf(row)));
@@ -170,7 +162,7 @@ export async function forgetUpload(
     // It may have been sent in several ways and, in merged journals, by several runs.
     return index.entriesWithContent(content).filter(({state}) => state === 'done');
   };
-  await changeJournal(file, invocation, choose, async (journal, entries) => {
+  await changeJournal(file, invocation, findUploads, async (journal, entries) => {
     for (const entry of entries) await journal.forget(entry);
   });
   invocation.report.note(`${what}: forgotten, so the next run sends it again.`);

@@ -22,7 +22,7 @@ const urlNames = Object.keys(urlFormats) as (keyof typeof urlFormats)[];
 /** The values of `--format`, and what it does: in help, both are on one line of 80 columns. */
 export const formatNames = ['table', ...urlNames, 'json', 'ndjson'] as const;
 export type FormatName = (typeof formatNames)[number];
-export const formatHelp = 'how to print';
+export const formatHelp = 'output format';
 
 /** The fields of a media record (docs/design/interface.md) in the order in which they are shown. */
 export const recordFields = [
@@ -69,7 +69,7 @@ export function fieldText(value: unknown, empty: string): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A record as rows of field and value: the fields of the interface first, then any others. `size`: of the file. */
+/** A record as rows of field and value: the fields of the interface first, then others. `size`: of the file. */
 export function recordRows(record: MediaRecord, size?: number): [string, string][] {
   const urls = urlsText(record);
   const texts: Record<string, string> = {urls, ...(record.size === size && {size: formatBytes(size ?? 0)})};
@@ -97,33 +97,24 @@ function urlsText({urls, fileUrl}: MediaRecord): string {
     .join('\n');
 }
 
-export const outcomeHeadings = ['file', 'status', 'size', 'url or error'];
+/** A column of a table: its heading, and what it shows of an outcome. */
+export type TableColumn = readonly [heading: string, text: (outcome: UploadResult) => string | undefined];
 
-/** The row of an outcome among several inputs. */
-export function outcomeRow(outcome: UploadResult): string[] {
-  const {file, status} = outcome;
-  const url = 'record' in outcome ? outcome.url : codeOf(outcome);
-  return [printable(file), status, sizeText(outcome), printable(url ?? '')];
-}
-
-/** The media ID of an outcome, which only --verbose adds to its row. */
-export function idOf(outcome: UploadResult): string {
-  return 'record' in outcome ? printable(outcome.id) : '';
-}
-
-function sizeText({size}: UploadResult): string {
-  return size === undefined ? '' : formatBytes(size);
-}
-
-export const checkHeadings = ['file', 'status', 'type', 'size', 'note'];
-
-/** The row of an outcome of a dry run. */
-export function checkRow(outcome: UploadResult): string[] {
-  const {file, status, contentType = ''} = outcome;
-  const note = codeOf(outcome) || (outcome.geotags === 'stripped' ? 'without its location' : '');
-  return [printable(file), status, printable(contentType), sizeText(outcome), note];
-}
-
-function codeOf(outcome: UploadResult): string {
-  return 'error' in outcome ? outcome.error.code : '';
+/** The columns for several inputs, or for a dry run. Only people read them: they may change, with the docs. */
+export function tableColumns(dryRun: boolean, isVerbose: boolean): readonly TableColumn[] {
+  const codeOf = (outcome: UploadResult) => ('error' in outcome ? outcome.error.code : undefined);
+  const file: TableColumn = ['file', outcome => outcome.file];
+  const status: TableColumn = ['status', outcome => outcome.status];
+  const size: TableColumn = [
+    'size',
+    outcome => (outcome.size === undefined ? undefined : formatBytes(outcome.size)),
+  ];
+  if (dryRun) {
+    const note = (outcome: UploadResult) =>
+      codeOf(outcome) ?? (outcome.geotags === 'stripped' ? 'without its location' : undefined);
+    return [file, status, ['type', outcome => outcome.contentType], size, ['note', note]];
+  }
+  const url: TableColumn = ['url or error', outcome => ('record' in outcome ? outcome.url : codeOf(outcome))];
+  const id: TableColumn = ['id', outcome => ('record' in outcome ? outcome.id : undefined)];
+  return [file, status, size, url, ...(isVerbose ? [id] : [])];
 }

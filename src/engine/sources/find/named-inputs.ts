@@ -21,9 +21,8 @@ export interface Candidate {
   file?: NamedFile;
 }
 
-export interface UnfollowedLink {
-  unfollowed: ByteName;
-}
+/** A link to a directory, which is reported and not followed. */
+export type UnfollowedLink = {unfollowed: ByteName};
 
 /** What is at a path, following links. */
 type Kind = 'regular' | 'directory' | 'other' | 'missing';
@@ -69,6 +68,7 @@ export class Finder {
     }
   }
 
+  /** Standard input, under the name that was given for it (without its directories) or `-`. */
   #stdin(): Source {
     const {stdin, temporaryDirectory, files, stdinName} = this.#options;
     const name = stdinName === undefined ? '-' : basename(stdinName);
@@ -91,11 +91,9 @@ export class Finder {
     const names = namesOf(name, normalizeName(name));
     const file: NamedFile = {name, isPlain: false, isNamed: true};
     if (kind === 'directory') {
-      const refusal = new MediaError(
-        'not_a_file',
-        phrase`${fact('subject', names.name)} is a directory, not a file.`,
-        {hint: hint`To upload what is in it: ${command('uploadDirectory', names.name)}`},
-      );
+      const sentence = phrase`${fact('subject', names.name)} is a directory, not a file.`;
+      const advice = hint`To upload what is in it: ${command('uploadDirectory', names.name)}`;
+      const refusal = new MediaError('not_a_file', sentence, {hint: advice});
       return {file, source: failingSource(refusal, names)};
     }
     // A missing name may be a directory on another machine, with files of this shard.
@@ -108,11 +106,12 @@ export class Finder {
     return {file, source};
   }
 
+  /** The files in a directory and the directories in it. */
   async *#below(directory: ByteName): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, cwd, files, all} = this.#options;
     const rules: WalkRules = {...filters, hides: relative => !all && isHiddenName(relative)};
     const root = resolveName(cwd, directory);
-    for await (const found of walk(directory, cwd, rules, files))
+    for await (const found of walk(root, rules, files))
       yield this.#toCandidate(root, found, joinNames(directory, found.relative), found.relative || '.');
   }
 
@@ -127,20 +126,15 @@ export class Finder {
       hides: relative => !all && glob.hides(relative),
     };
     const root = resolveName(cwd, glob.base);
-    for await (const found of walk(glob.base, cwd, rules, files)) {
+    for await (const found of walk(root, rules, files)) {
       if (found.kind === 'unreadable' && found.relative === '' && isMissing(found.error)) continue;
       const name = userName(found.relative);
       yield this.#toCandidate(root, found, name, normalizeName(name));
     }
   }
 
-  /** Something that a walk found below its absolute root, under the name that is shown. */
-  #toCandidate(
-    root: ByteName,
-    result: WalkResult,
-    name: ByteName,
-    relative: ByteName,
-  ): Candidate | UnfollowedLink {
+  /** What a walk found below its absolute root; `name`: the name to show, `relative`: for shards and the journal. */
+  #toCandidate(root: ByteName, result: WalkResult, name: ByteName, relative: ByteName) {
     if (result.kind === 'unfollowed') return {unfollowed: name};
     const names = namesOf(name, relative);
     if (result.kind === 'unreadable') {
@@ -162,7 +156,7 @@ async function* only(candidate: Candidate): AsyncGenerator<Candidate> {
   yield candidate;
 }
 
-/** A name as shown; as shards and the journal use it; and as bytes, if it is not UTF-8. */
+/** The names of a source: to show, for shards and the journal, and as bytes if the first is not UTF-8. */
 function namesOf(name: ByteName, relative: ByteName): Names {
   const names = {name: toText(name), relativePath: toPath(relative)};
   return isText(name) ? names : {...names, nameBytes: toBytes(name)};
@@ -173,11 +167,10 @@ function failingSource(error: MediaError, names: Names): Source {
   return {...names, everyShard: true, open: () => Promise.reject(error)};
 }
 
+/** The error for a directory that a walk has found, but cannot read. */
 function directoryError(name: string, cause: unknown): MediaError {
-  if (isMissing(cause))
-    return new MediaError('file_missing', phrase`The directory ${fact('file', name)} no longer exists.`, {
-      cause,
-    });
+  const gone = phrase`The directory ${fact('file', name)} no longer exists.`;
+  if (isMissing(cause)) return new MediaError('file_missing', gone, {cause});
   const failed = phrase`The directory ${fact('file', name)} could not be read`;
   if (isOutOfDescriptors(cause)) return tooManyOpen(failed, cause);
   return systemError('file_unreadable', failed, cause);
