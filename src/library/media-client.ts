@@ -51,8 +51,7 @@ export class MediaClient implements Uploader {
   /** Throws a MediaError `usage` if a URL or the key is invalid. */
   constructor(options: MediaClientOptions) {
     checkOptions(options, checks);
-    const {allowHttp = false, userAgent = `media/${packageVersion()}`} = options;
-    const {certificateAuthorities, connectTimeoutMs} = options;
+    const {allowHttp, certificateAuthorities, connectTimeoutMs} = options;
     const parse = (url: string | URL, what: string) =>
       callInWords(() => parseServiceUrl(String(url), what, allowHttp));
     const baseUrl = parse(options.baseUrl, 'base URL');
@@ -60,7 +59,8 @@ export class MediaClient implements Uploader {
       options.graphqlUrl === undefined ? undefined : parse(options.graphqlUrl, 'GraphQL URL');
     const key = parseKey(options.apiKey, 'The API key');
     const {clock, env} = systemHost();
-    const connection = {clock, env, userAgent, certificateAuthorities, connectTimeoutMs};
+    const headers = {'user-agent': options.userAgent ?? `media/${packageVersion()}`};
+    const connection = {clock, env, headers, certificateAuthorities, connectTimeoutMs};
     this.host = baseUrl.host;
     this.baseUrl = serviceIdentity(baseUrl);
     this.#client = new ServiceClient({baseUrl, graphqlUrl}, key, connection);

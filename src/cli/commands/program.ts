@@ -96,12 +96,7 @@ export function asRoot(program: CliCommand, cli: Cli): CliCommand {
     cli.output += text;
   };
   return program
-    .addOption(
-      new Option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE)').default(
-        undefined,
-        'default',
-      ),
-    )
+    .optionWithDefault('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE)', 'default')
     .option('--base-url <url>', 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)')
     .option('-q, --quiet', 'print only results and failures, no warnings, progress or summary')
     .option('-v, --verbose', 'print each step')

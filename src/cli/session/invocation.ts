@@ -1,4 +1,4 @@
-import type {Command, Option} from 'commander';
+import {type Command, Option} from 'commander';
 import type {EndSignal, Host} from '../../host.ts';
 import {commandLine} from '../hints/command-line.ts';
 import {Report} from '../output/report.ts';
@@ -6,6 +6,7 @@ import type {Stdout} from '../output/stdout.ts';
 import {mayColor} from '../output/terminal.ts';
 import type {GlobalOptions} from '../settings/hint-options.ts';
 import {HelpCommand} from './help-format.ts';
+import type {ValueParser} from './values.ts';
 
 /** How a run ends: an exit status, or the signal that ends the process. */
 export type ExitStatus = number | EndSignal;
@@ -120,6 +121,12 @@ export class CliCommand extends HelpCommand {
   addOptions(options: readonly Option[]): this {
     for (const option of options) this.addOption(option);
     return this;
+  }
+
+  /** Adds an option that is undefined unless it is given; help shows `shown` as what holds then. */
+  optionWithDefault(flags: string, meaning: string, shown: string, parse?: ValueParser<unknown>): this {
+    const option = new Option(flags, meaning).default(undefined, shown);
+    return this.addOption(parse === undefined ? option : option.argParser(parse));
   }
 
   /** Refuses a command line that has two of these options. */

@@ -79,7 +79,7 @@ export function connectionOptions(
   return {
     clock: host.clock,
     env: host.env,
-    userAgent: `media/${packageVersion()}`,
+    headers: {'user-agent': `media/${packageVersion()}`},
     certificateAuthorities,
     clientCertificate,
   };

@@ -11,7 +11,8 @@ export interface ConnectionOptions {
   clock: Clock;
   /** The environment, which may name a proxy. */
   env: Host['env'];
-  userAgent: string;
+  /** Fields of every request. */
+  headers: Readonly<Record<string, string>>;
   /** For each step: TCP, CONNECT, TLS. */
   connectTimeoutMs?: number | undefined;
   /** What the connections of a run learn of the hosts. */

@@ -11,7 +11,7 @@ import {HttpExchange} from './exchange.ts';
 import {dropInterimResponses} from './interim-filter.ts';
 import {type HttpRequest, type HttpResponse, type SocketWire, wireOf} from './message.ts';
 import {openSocket} from './open-socket.ts';
-import {forwarderFor, type NamedProxy, notOfProxy, proxyAuthorization} from './proxy.ts';
+import {commonFields, forwarderFor, type NamedProxy, notOfProxy} from './proxy.ts';
 
 /** How many ms an idle connection is kept: fewer than servers keep it, as a request that meets a close is unknown. */
 const idleMs = 500;
@@ -20,6 +20,7 @@ const idleMs = 500;
 export class Connection {
   readonly #origin: URL;
   readonly #proxy: NamedProxy | undefined;
+  readonly #fields: ReturnType<typeof commonFields>;
   readonly #client: Client;
   readonly #options: ConnectionOptions;
   readonly #trace: HttpTrace | undefined;
@@ -39,6 +40,7 @@ export class Connection {
       this.#trace = traceOf(`connection ${number}`, options.trace, options.clock);
     this.#origin = origin;
     this.#proxy = forwarderFor(origin, options.env);
+    this.#fields = commonFields(options.headers, this.#proxy);
     this.#options = options;
     this.#client = new Client(origin.origin, {
       allowH2: false,
@@ -99,10 +101,8 @@ export class Connection {
         method: request.method,
         path: this.#proxy === undefined ? request.path : `${this.#origin.origin}${request.path}`,
         headers: {
-          'user-agent': this.#options.userAgent,
-          'accept-encoding': 'identity',
+          ...this.#fields,
           ...(body && {'content-length': String(body.length)}),
-          ...(this.#proxy && proxyAuthorization(this.#proxy)),
           ...request.headers,
         },
         // undici's types omit that it takes iterables.

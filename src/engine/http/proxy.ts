@@ -86,8 +86,13 @@ export function forwarderFor(origin: URL, environment: Host['env']): NamedProxy 
   return origin.protocol === 'http:' ? proxyFor(origin, environment) : undefined;
 }
 
+/** The fields of every request: those of its connection, and the credentials for a proxy that forwards it. */
+export function commonFields(headers: Readonly<Record<string, string>>, proxy: NamedProxy | undefined) {
+  return {...headers, 'accept-encoding': 'identity', ...(proxy && proxyAuthorization(proxy))};
+}
+
 /** The field with the credentials in the proxy variable, if there are any. */
-export function proxyAuthorization({url: {username, password}}: NamedProxy): Record<string, string> {
+function proxyAuthorization({url: {username, password}}: NamedProxy): Record<string, string> {
   const credentials = Buffer.from(`${decodePercent(username)}:${decodePercent(password)}`);
   return username === '' ? {} : {'proxy-authorization': `Basic ${credentials.toString('base64')}`};
 }

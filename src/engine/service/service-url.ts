@@ -13,7 +13,7 @@ export function withScheme(typed: string): string {
 }
 
 /** Parses a URL of the service; a usage error calls it `what`. */
-export function parseServiceUrl(value: string, what: string, allowHttp: boolean): URL {
+export function parseServiceUrl(value: string, what: string, allowHttp?: boolean): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   // The value is not shown: it may be a key, or contain a password.
   if (url === undefined || !/^https?:$/.test(url.protocol))

@@ -1,3 +1,4 @@
+// The comments of OutcomeFacts are user documentation: `npm run completions` puts them into docs/ and its schemas.
 import {hasTrait, MediaError, NotMediaError, OwnFileError, type PlainError} from '../../errors.ts';
 import {fact, hint, phrase} from '../../hint.ts';
 import {publicUrl, type ReceivedRecord} from '../service/record.ts';

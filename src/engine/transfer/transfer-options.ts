@@ -1,3 +1,4 @@
+// The comments of TransferObserver are user documentation: the declarations of the library have them.
 import type {MediaError} from '../../errors.ts';
 import type {Clock, StopSignal} from '../../host.ts';
 import {adaptiveConcurrency} from '../../lib/value-kinds.ts';

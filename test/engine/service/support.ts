@@ -147,7 +147,7 @@ export function clientOf(
   const client = new ServiceClient({baseUrl: new URL(url)}, new Secret('key-of-the-test'), {
     clock: systemClock,
     env,
-    userAgent: 'media/test',
+    headers: {'user-agent': 'media/test'},
     connectTimeoutMs,
   });
   afterTest(() => client.close());

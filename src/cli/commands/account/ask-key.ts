@@ -28,7 +28,7 @@ export async function askBaseUrl(invocation: Invocation): Promise<URL> {
       hint: `Set the service: media login --key-stdin --base-url URL${hintOptions(invocation)}`,
     });
   const parse = (value: string) =>
-    parseServiceUrl(withScheme(value.trim()), 'base URL', invocation.globals.allowHttp === true);
+    parseServiceUrl(withScheme(value.trim()), 'base URL', invocation.globals.allowHttp);
   return parse(await ask('text', invocation, 'Base URL of the service', parse));
 }
 

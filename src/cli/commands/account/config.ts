@@ -73,7 +73,7 @@ async function list({json}: {json?: boolean}, {host, globals, stdout, report}: I
   // A value in force may be wrong, since a variable or an edited file was not checked when it was set.
   for (const name of settingNames) {
     const parse = (value: string) => settingTable[name].parse(value, {host, allowHttp: true});
-    await readSetting(settingInForce(name, run), parse).catch(error => {
+    await readSetting(name, run, parse).catch(error => {
       const {message, hint = ''} = report.inWords(unlessBug(error));
       report.warning(`${name} cannot be used: ${message} ${hint}`.trim());
     });

@@ -1,6 +1,6 @@
 import {Option} from 'commander';
 import {resolveUserPath} from '../../../lib/files/typed-path.ts';
-import {formatNames} from '../../output/results/formats.ts';
+import {formatHelp, formatNames} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
 import {
@@ -35,9 +35,7 @@ export function uploadCommand(cli: Cli): CliCommand {
     .option('--content-type <type>', 'send every file as this image/* or video/* type')
     .addOption(geotagsOption())
     .optionsGroup('Output:')
-    .addOption(
-      new Option('--format <format>', 'output format').choices(formatNames).default(undefined, 'table'),
-    )
+    .addOption(new Option('--format <format>', formatHelp).choices(formatNames).default(undefined, 'table'))
     .option('--json', "print the service's record of each file")
     .option('--ndjson', 'print a line of JSON per input, failures included')
     .option('--template <text>', 'print this text per file, such as "{file}\\t{url}\\n"')
@@ -47,10 +45,10 @@ export function uploadCommand(cli: Cli): CliCommand {
     .option('--dry-run', 'check everything, send nothing')
     .addOption(concurrencyOption())
     .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), uploadDefaults.retries)
-    .addOption(parsed('--retry-max-wait <time>', 'the longest outage to wait for', parseDuration, '5m'))
-    .addOption(parsed('--limit-rate <rate>', 'bytes per second, such as 500K or 2M', parseRate, 'none'))
-    .addOption(parsed('--deadline <time>', 'end the run after a time such as 10m', parseDuration, 'none'))
-    .addOption(parsed('--timeout <time>', 'time to wait for progress', parseDuration, '1m, response 10m'))
+    .optionWithDefault('--retry-max-wait <time>', 'the longest outage to wait for', '5m', parseDuration)
+    .optionWithDefault('--limit-rate <rate>', 'bytes per second, such as 500K or 2M', 'none', parseRate)
+    .optionWithDefault('--deadline <time>', 'end the run after a time such as 10m', 'none', parseDuration)
+    .optionWithDefault('--timeout <time>', 'time to wait for progress', '1m, response 10m', parseDuration)
     .addOption(
       new Option('--on-unknown <action>', 'what to do if a file may be stored')
         .choices(['hold', 'retry'])
@@ -84,11 +82,6 @@ export function uploadCommand(cli: Cli): CliCommand {
       const flags = options.check ? {...options, dryRun: true} : options;
       return startRun({...flags, inputs}, invocation, {format});
     });
-}
-
-/** An option that is undefined unless it is given; help shows `shown` as what holds then. */
-function parsed(flags: string, meaning: string, parse: (text: string) => number, shown: string): Option {
-  return new Option(flags, meaning).argParser(parse).default(undefined, shown);
 }
 
 /** The format that --json, --ndjson, --template or --format asks for; a usage error if the template is wrong. */

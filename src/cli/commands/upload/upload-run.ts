@@ -8,9 +8,10 @@ import {
 } from '../../../engine/transfer/outcome.ts';
 import {exitStatusOf, MediaError, type PlainError} from '../../../errors.ts';
 import type {EndSignal} from '../../../host.ts';
+import {own} from '../../../lib/object.ts';
 import {Stop} from '../../../lib/stop.ts';
 import {commandLine, runOptions} from '../../hints/command-line.ts';
-import {urlOfFormat} from '../../output/results/formats.ts';
+import {urlFormats} from '../../output/results/formats.ts';
 import type {Results} from '../../output/results/results.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
 import type {Session} from '../../session/session.ts';
@@ -225,8 +226,8 @@ export class UploadRun {
     if (!('format' in this.#output && 'record' in outcome) || 'error' in outcome) return undefined;
     const {format} = this.#output;
     const {file: name, record} = outcome;
-    const urlOf = typeof format === 'object' ? undefined : urlOfFormat[format];
-    if (urlOf !== undefined) return noUrlError(name, record, urlOf);
+    const ofUrls = typeof format === 'object' ? undefined : own(urlFormats, format);
+    if (ofUrls !== undefined) return noUrlError(name, record, ofUrls.urlOf);
     const hasUrl = this.#ci !== undefined || (typeof format === 'object' && format.template.hasUrl);
     if (hasUrl && publicUrl(record) === undefined) this.#failures.warn(name, emptyUrl, several);
     return undefined;

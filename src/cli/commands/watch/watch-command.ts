@@ -45,12 +45,7 @@ export function watchCommand(cli: Cli): CliCommand {
     .addOption(geotagsOption())
     .option('--poll', 'check every file each second, for network file systems')
     .option('--ndjson', 'print one JSON line per file and per event')
-    .addOption(
-      new Option('--template <text>', 'print this text for each uploaded file').default(
-        undefined,
-        '"{file}\\t{url}\\n"',
-      ),
-    )
+    .optionWithDefault('--template <text>', 'print this text for each uploaded file', '"{file}\\t{url}\\n"')
     .exclusive('--ndjson', '--template')
     .examples([
       'media watch ~/Screenshots',

@@ -4,13 +4,25 @@ import {isObject} from '../../../lib/json.ts';
 import {own, pick} from '../../../lib/object.ts';
 import {printable} from '../../../lib/printable.ts';
 import {formatBytes} from '../../../lib/units.ts';
-import {jsonLine, markdownText, markdownUrl, printableJson} from '../escape.ts';
+import {linkTarget} from '../../../lib/url.ts';
+import {jsonLine, markdownText, printableJson} from '../escape.ts';
 import {type DisposalFields, type JsonOutputs, reportedFacts} from '../json-output.ts';
 import {errorFields} from '../report.ts';
 
-/** The values of `--format`. */
-export const formatNames = ['table', 'url', 'markdown', 'json', 'ndjson'] as const;
+type UrlLine = (url: string, file: string, record: MediaRecord) => string;
+
+/** The formats with the URL of each file: which URL, without which the line is empty (`no_url`), and the line. */
+export const urlFormats = {
+  url: {urlOf: publicUrl, line: printable},
+  markdown: {urlOf: webUrl, line: markdownLine},
+} satisfies Record<string, {urlOf: typeof publicUrl; line: UrlLine}>;
+
+const urlNames = Object.keys(urlFormats) as (keyof typeof urlFormats)[];
+
+/** The values of `--format`, and what it does: in help, both are on one line of 80 columns. */
+export const formatNames = ['table', ...urlNames, 'json', 'ndjson'] as const;
 export type FormatName = (typeof formatNames)[number];
+export const formatHelp = 'output format';
 
 /** The fields of a media record (docs/design/interface.md) in the order in which they are shown. */
 export const recordFields = [
@@ -18,26 +30,15 @@ export const recordFields = [
   ...(['fileUrl', 'duration', 'thumbnailUrl', 'hlsUrl', 'size'] as const),
 ];
 
-/** The URL without which a line of a format is empty; undefined if the lines say more than a URL. */
-export const urlOfFormat: Readonly<Record<FormatName, typeof publicUrl | undefined>> = {
-  ...{table: undefined, json: undefined, ndjson: undefined},
-  url: publicUrl,
-  markdown: webUrl,
-};
-
 /** One outcome in a line format; nothing if the format leaves it out. All but ndjson contain only successes. */
 export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: UploadResult): string {
   if (format === 'ndjson') return ndjsonLine(outcome);
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return '';
-  const {record, json} = outcome;
-  switch (format) {
-    case 'json':
-      return `${printableJson(json)}\n`;
-    case 'url':
-      return `${printable(publicUrl(record) ?? '')}\n`;
-    case 'markdown':
-      return `${markdownLine(outcome.file, record)}\n`;
-  }
+  const {file, record, json} = outcome;
+  if (format === 'json') return `${printableJson(json)}\n`;
+  const {urlOf, line} = urlFormats[format];
+  const url = urlOf(record);
+  return url === undefined ? '\n' : `${line(url, file, record)}\n`;
 }
 
 /** The line of `media upload --ndjson`; `more`: what media watch has done with the file. */
@@ -56,12 +57,10 @@ export function ndjsonLine(outcome: UploadResult, more: DisposalFields = {}): st
   return jsonLine<JsonOutputs['watch']>(fields, 'record' in outcome ? outcome.json : undefined);
 }
 
-/** A Markdown image, or a link for other files; empty if the record has no web URL. */
-function markdownLine(file: string, record: MediaRecord): string {
-  const name = markdownText(file.split(/[\\/]/).pop() ?? file);
-  const target = markdownUrl(publicUrl(record) ?? '');
-  if (target === undefined) return '';
-  return record.type === 'IMAGE' ? `![${name}](${target})` : `[${name}](${target})`;
+/** A Markdown image, or a link for other files. */
+function markdownLine(url: string, file: string, {type}: MediaRecord): string {
+  const link = `[${markdownText(file.split(/[\\/]/).pop() ?? file)}](${linkTarget(url)})`;
+  return type === 'IMAGE' ? `!${link}` : link;
 }
 
 /** A field's value as text: strings unchanged, null as `empty`, structures as JSON. */
