@@ -6,7 +6,7 @@ import {Refusal} from '../exchange/refusal.ts';
 import {readBody} from '../exchange/request-body.ts';
 import type {BrowserSession} from '../state/sessions.ts';
 
-/** Only the page's own script may run, and other sites cannot embed or read the page. The style sheet has icons as data. */
+/** Only the page's own script may run, and other sites cannot embed or read the page. Pico's icons are data URLs. */
 const pageHeaders: Readonly<Record<string, string>> = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy':
@@ -72,7 +72,7 @@ export function redirectTo(path: string): PlainResponse {
   return {status: 303, text: '', headers: {...pageHeaders, Location: path}};
 }
 
-/** A button that opens what it asks for over the page, without a script; Escape closes it. The ID is of this page alone. */
+/** A button that opens a box over the page, without a script; Escape closes it. `id` is unique on the page. */
 export function popover(id: string, name: string, content: Html): Html {
   return html`<button type="button" class="small" popovertarget="${id}">${name}</button>
           <div popover id="${id}" role="dialog" aria-label="${name}">${content}</div>`;
