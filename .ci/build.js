@@ -44,17 +44,18 @@ const keepApart = {
       if (!isPackage || external.includes(path)) return undefined;
       const isOurs = !importer.includes('node_modules') && !packagesWithin.includes(name);
       const file = name.replace('@', '').replace('/', '-');
-      return isOurs || apart.has(file) ? loaded(file, name) : undefined;
+      return isOurs || apart.has(file) ? separate(file, name) : undefined;
     });
     onResolve({filter: /^\.{1,2}\/.*\.ts$/}, ({path, kind, resolveDir}) => {
       const module = relative(root, resolve(resolveDir, path)).replaceAll('\\', '/');
       const file = kind === 'entry-point' ? undefined : modulesApart[module];
-      return file === undefined ? undefined : loaded(file, module);
+      return file === undefined ? undefined : separate(file, module);
     });
   },
 };
 
-function loaded(file, from) {
+/** Notes that a file is built from this package or module, and returns what imports it instead. */
+function separate(file, from) {
   apart.set(file, from);
   return {path: `./${file}.cjs`, external: true};
 }
@@ -141,7 +142,14 @@ for (const file of Object.keys(replacements))
 
 const pages = 'src/embedded/pages/assets';
 const entryPoints = readdirSync(join(root, pages)).map(name => `${pages}/${name}`);
-await build({...shared, outdir: join(directory, 'assets'), entryPoints, loader: {'.svg': 'copy'}});
+const assets = await build({
+  ...shared,
+  bundle: true,
+  outdir: join(directory, 'assets'),
+  entryPoints,
+  loader: {'.svg': 'copy'},
+  metafile: true,
+});
 
 // Output that never changes, which bin/media.js prints without loading the program.
 const {run, systemHost} = require(resolve(root, directory, 'main.cjs'));
@@ -155,4 +163,7 @@ for (const name of ['version', 'help']) {
 const compiler = [require.resolve('typescript/bin/tsc'), '-p', 'src', '--outDir', directory, '--noCheck'];
 execFileSync(process.execPath, compiler, {cwd: root, stdio: ['ignore', 2, 2]});
 keepReachableTypes(join(root, directory));
-writeFileSync(join(root, directory, 'THIRD-PARTY-LICENSES.txt'), licenses(root, [main, library, ...parts]));
+writeFileSync(
+  join(root, directory, 'THIRD-PARTY-LICENSES.txt'),
+  licenses(root, [main, library, assets, ...parts]),
+);

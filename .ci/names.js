@@ -42,6 +42,7 @@ function fileName(name) {
   return name.replace(/^@/, '').replaceAll('/', '-');
 }
 
+/** Finds a name as a whole word, where `end` follows it. */
 function mention(name, end) {
   return new RegExp(`(?<![\\w-])${name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}${end}`);
 }

@@ -9,6 +9,7 @@ import {fileURLToPath} from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+/** A digest of these files and words. */
 function digest(paths, ...words) {
   const hash = createHash('sha256').update(words.join('\n'));
   for (const path of paths) hash.update(`\n${path}\n`).update(readFileSync(join(root, path)));
@@ -36,6 +37,7 @@ function run(command, ...parameters) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+/** Calls `action` unless `result` is there and was made of the same `state`, which the file `stamp` keeps. */
 function bringUpToDate(stamp, result, state, what, action) {
   const known = existsSync(join(root, stamp)) ? readFileSync(join(root, stamp), 'utf8') : '';
   if (known === state && existsSync(join(root, result))) return;

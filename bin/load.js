@@ -22,7 +22,7 @@ const read = path => (isSea() ? Buffer.from(getRawAsset(path)) : readFileSync(jo
 function load(name) {
   if (loaded.has(name)) return loaded.get(name).module.exports;
   const source = read(`dist/${name}`);
-  const options = {filename: join(dist, name), cachedData: command && stored(name, source)};
+  const options = {filename: join(dist, name), cachedData: command && storedCode(name, source)};
   const wrapped = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
   const script = underUsualFlags(() => new Script(wrapped, options));
   const module = {exports: {}};
@@ -44,7 +44,7 @@ function pathOf(name) {
 const checksum = (source, code) => Buffer.from(crc32(code, crc32(source)).toString(16).padStart(8, '0'));
 
 /** The stored code of a file of dist, if there is some, and it is whole and was compiled from this source. */
-function stored(name, source) {
+function storedCode(name, source) {
   try {
     const bytes = read(pathOf(name));
     const code = bytes.subarray(0, -8);

@@ -6,11 +6,11 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
     $globalOptions = @(
         @{ Name = '--profile'; Takes = 'profile'; Tip = 'use the settings of this profile (MEDIA_PROFILE)' }
         @{ Name = '--base-url'; Takes = 'words embedded'; Tip = 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)' }
-        @{ Name = '-q'; Takes = ''; Tip = 'print only results and failures: no notes, no progress, no summary' }
-        @{ Name = '--quiet'; Takes = ''; Tip = 'print only results and failures: no notes, no progress, no summary' }
+        @{ Name = '-q'; Takes = ''; Tip = 'print only results and failures, no warnings, progress or summary' }
+        @{ Name = '--quiet'; Takes = ''; Tip = 'print only results and failures, no warnings, progress or summary' }
         @{ Name = '-v'; Takes = ''; Tip = 'print each step' }
         @{ Name = '--verbose'; Takes = ''; Tip = 'print each step' }
-        @{ Name = '--no-progress'; Takes = ''; Tip = 'show no progress' }
+        @{ Name = '--no-progress'; Takes = ''; Tip = 'do not show progress' }
         @{ Name = '--cacert'; Takes = 'file'; Tip = 'trust the certificate authorities in this PEM file' }
         @{ Name = '--allow-http'; Takes = ''; Tip = 'allow http:// for services on other machines' }
     )
@@ -45,21 +45,21 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '-r'; Takes = ''; Tip = 'upload directories, with all that is in them' }
-                @{ Name = '--recursive'; Takes = ''; Tip = 'upload directories, with all that is in them' }
+                @{ Name = '-r'; Takes = ''; Tip = 'upload directories, with their subdirectories' }
+                @{ Name = '--recursive'; Takes = ''; Tip = 'upload directories, with their subdirectories' }
                 @{ Name = '--exclude'; Takes = 'none'; Tip = 'leave out matching files' }
-                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or -' }
-                @{ Name = '--all'; Takes = ''; Tip = 'also hidden files, and files of other types' }
-                @{ Name = '--clipboard'; Takes = ''; Tip = 'upload what is in the clipboard' }
-                @{ Name = '--name'; Takes = 'file'; Tip = 'name standard input or the clipboard' }
-                @{ Name = '--shard'; Takes = 'words auto'; Tip = 'part k of n of the inputs; auto asks the CI system' }
+                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read file names from this file, or -' }
+                @{ Name = '--all'; Takes = ''; Tip = 'include hidden files, and files of other types' }
+                @{ Name = '--clipboard'; Takes = ''; Tip = 'upload the picture or the files in the clipboard' }
+                @{ Name = '--name'; Takes = 'file'; Tip = 'the file name of standard input or the clipboard' }
+                @{ Name = '--shard'; Takes = 'words auto'; Tip = 'upload only part k of n; auto asks the CI system' }
                 @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the type' }
                 @{ Name = '--content-type'; Takes = 'words image/aces image/apng image/astc image/avci image/avcs image/avif image/bmp image/bpg image/cgm image/dicom-rle image/dpx image/emf image/fits image/flif image/g3fax image/gif image/heic image/heic-sequence image/heif image/heif-sequence image/hej2k image/ief image/jaii image/jais image/jls image/jp2 image/jpeg image/jph image/jphc image/jpm image/jpx image/jxl image/jxr image/jxra image/jxrs image/jxs image/jxsc image/jxsi image/jxss image/ktx image/ktx2 image/mpo image/pjpeg image/png image/prs.btif image/prs.pti image/qoi image/sgi image/svg+xml image/t38 image/tiff image/tiff-fx image/vnd.adobe.photoshop image/vnd.airzip.accelerator.azv image/vnd.dece.graphic image/vnd.djvu image/vnd.dwg image/vnd.dxf image/vnd.fastbidsheet image/vnd.fpx image/vnd.fst image/vnd.fujixerox.edmics-mmr image/vnd.fujixerox.edmics-rlc image/vnd.microsoft.icon image/vnd.ms-dds image/vnd.ms-modi image/vnd.ms-photo image/vnd.net-fpx image/vnd.pco.b16 image/vnd.radiance image/vnd.tencent.tap image/vnd.valve.source.texture image/vnd.wap.wbmp image/vnd.xiff image/vnd.zbrush.pcx image/webp image/wmf image/x-3ds image/x-adobe-dng image/x-canon-cr2 image/x-canon-cr3 image/x-canon-crw image/x-cmu-raster image/x-cmx image/x-cursor image/x-dcraw image/x-dcx image/x-epson-erf image/x-exr image/x-farbfeld image/x-freehand image/x-fuji-raf image/x-gopro-gpr image/x-hasselblad-3fr image/x-hasselblad-fff image/x-icns image/x-ilbm image/x-jng image/x-jp2-codestream image/x-kodak-dcr image/x-kodak-k25 image/x-kodak-kdc image/x-leaf-mos image/x-mamiya-mef image/x-miff image/x-minolta-mdc image/x-minolta-mrw image/x-mrsid-image image/x-nikon-nef image/x-nikon-nrw image/x-olympus-orf image/x-panasonic-rw image/x-panasonic-rw2 image/x-pentax-pef image/x-pfm image/x-phaseone-iiq image/x-phm image/x-pict image/x-portable-anymap image/x-portable-arbitrarymap image/x-portable-bitmap image/x-portable-graymap image/x-portable-pixmap image/x-rawzor image/x-rgb image/x-samsung-srw image/x-sigma-x3f image/x-sinar-sti image/x-sony-arw image/x-sony-sr2 image/x-sony-srf image/x-sun-raster image/x-tga image/x-xbitmap image/x-xcf image/x-xpixmap image/x-xwindowdump video/3gpp video/3gpp2 video/av1 video/dv video/h261 video/h263 video/h264 video/h265 video/h266 video/iso.segment video/jpeg video/mj2 video/mp2t video/mp4 video/mpeg video/mxf video/ogg video/quicktime video/vnd.dece.hd video/vnd.dece.mobile video/vnd.dece.pd video/vnd.dece.sd video/vnd.dece.video video/vnd.dvb.file video/vnd.fvt video/vnd.mpegurl video/vnd.ms-playready.media.pyv video/vnd.radgamettools.bink video/vnd.radgamettools.smacker video/vnd.rn-realvideo video/vnd.uvvu.mp4 video/vnd.vivo video/webm video/x-canon-crm video/x-f4v video/x-fli video/x-flv video/x-ivf video/x-m4v video/x-matroska video/x-mjpeg video/x-mng video/x-ms-asf video/x-ms-vob video/x-ms-wm video/x-ms-wmv video/x-ms-wmx video/x-ms-wtv video/x-ms-wvx video/x-msvideo video/x-nsv video/x-red-r3d video/x-sgi-movie video/x-smv video/x-yuv4mpeg'; Tip = 'send every file as this image/* or video/* type' }
-                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'the location in files' }
-                @{ Name = '--format'; Takes = 'words table url markdown json ndjson'; Tip = 'how to print' }
+                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'how to treat locations in files' }
+                @{ Name = '--format'; Takes = 'words table url markdown json ndjson'; Tip = 'output format' }
                 @{ Name = '--json'; Takes = ''; Tip = 'print the service''s record of each file' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print a line of JSON per input, failures included' }
-                @{ Name = '--template'; Takes = 'none'; Tip = 'print this per file, such as "{file}\t{url}\n"' }
+                @{ Name = '--template'; Takes = 'none'; Tip = 'print this text per file, such as "{file}\t{url}\n"' }
                 @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, write annotations and a summary' }
                 @{ Name = '--dry-run'; Takes = ''; Tip = 'check everything, send nothing' }
                 @{ Name = '-c'; Takes = 'none'; Tip = 'how many files at a time' }
@@ -67,15 +67,15 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--retries'; Takes = 'none'; Tip = 'how often to retry a file' }
                 @{ Name = '--retry-max-wait'; Takes = 'none'; Tip = 'the longest outage to wait for' }
                 @{ Name = '--limit-rate'; Takes = 'none'; Tip = 'bytes per second, such as 500K or 2M' }
-                @{ Name = '--deadline'; Takes = 'none'; Tip = 'end the run after this, such as 10m' }
-                @{ Name = '--timeout'; Takes = 'none'; Tip = 'time without progress' }
-                @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'files that may be stored already' }
+                @{ Name = '--deadline'; Takes = 'none'; Tip = 'end the run after a time such as 10m' }
+                @{ Name = '--timeout'; Takes = 'none'; Tip = 'time to wait for progress' }
+                @{ Name = '--on-unknown'; Takes = 'words hold retry'; Tip = 'what to do if a file may be stored' }
                 @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare records with files' }
                 @{ Name = '--once'; Takes = ''; Tip = 'skip what this machine has already uploaded' }
-                @{ Name = '--manifest'; Takes = 'file'; Tip = 'skip what this file records, add what is uploaded' }
+                @{ Name = '--manifest'; Takes = 'file'; Tip = 'skip what this file lists, add what is uploaded' }
                 @{ Name = '--check'; Takes = ''; Tip = 'send nothing; fail if the manifest is out of date' }
-                @{ Name = '--prune'; Takes = ''; Tip = 'remove files that are gone from the manifest' }
-                @{ Name = '--journal'; Takes = 'file'; Tip = 'record uploads, and continue there next time' }
+                @{ Name = '--prune'; Takes = ''; Tip = 'remove deleted files from the manifest' }
+                @{ Name = '--journal'; Takes = 'file'; Tip = 'record uploads in this file, to continue later' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'ignore the once setting of the profile' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }
@@ -91,17 +91,17 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--out-dir'; Takes = 'directory'; Tip = 'upload, and write the documents to this directory' }
                 @{ Name = '--stdout'; Takes = ''; Tip = 'upload, and print the rewritten document' }
                 @{ Name = '--check'; Takes = ''; Tip = 'exit with status 1 if a document refers to local media' }
-                @{ Name = '--links'; Takes = ''; Tip = 'also links to images and videos, such as [clip](clip.mp4)' }
-                @{ Name = '--front-matter'; Takes = 'none'; Tip = 'also the values of this key in the front matter' }
+                @{ Name = '--links'; Takes = ''; Tip = 'include links to images and videos, such as [clip](clip.mp4)' }
+                @{ Name = '--front-matter'; Takes = 'none'; Tip = 'include the values of this key in the front matter' }
                 @{ Name = '--root'; Takes = 'directory'; Tip = 'read no file outside this directory; /x.png is x.png in it (default: the git work tree)' }
                 @{ Name = '--static'; Takes = 'directory'; Tip = 'look for /x.png in this directory first' }
-                @{ Name = '--allow-missing'; Takes = ''; Tip = 'leave what cannot be uploaded as it is' }
+                @{ Name = '--allow-missing'; Takes = ''; Tip = 'do not change references to files that cannot be uploaded' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per reference' }
                 @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file, such as "{file}\t{url}\n"' }
-                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'the location in files' }
+                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'how to treat locations in files' }
                 @{ Name = '-c'; Takes = 'none'; Tip = 'how many files at a time' }
                 @{ Name = '--concurrency'; Takes = 'none'; Tip = 'how many files at a time' }
-                @{ Name = '--manifest'; Takes = 'file'; Tip = 'take URLs from this file of the repository, and add what is uploaded' }
+                @{ Name = '--manifest'; Takes = 'file'; Tip = 'take URLs from this manifest, and add what is uploaded' }
                 @{ Name = '--journal'; Takes = 'file'; Tip = 'record what was uploaded in this journal instead of this machine''s own' }
                 @{ Name = '--no-once'; Takes = ''; Tip = 'upload again what this machine has already uploaded' }
                 @{ Name = '--ci'; Takes = ''; Tip = 'in GitHub Actions, write annotations and a summary' }
@@ -163,7 +163,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
                 'list' = 'Print the result of each input; without a file, of everything that --once remembers.'
                 'check' = 'Check that the journals record each input after -- exactly once; otherwise the exit status is 1.'
-                'merge' = 'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1. Manifests, also both sides of a git conflict, are joined.'
+                'merge' = 'Merge journals into one if they record each input, and each one after --, exactly once; otherwise the exit status is 1. Manifests are joined, also the two sides of a git conflict.'
                 'resolve' = 'Settle uploads whose result is unknown, by path, idempotency key or SHA-256, or all at once.'
                 'forget' = 'Forget an upload that the service no longer has, by path or media ID: the next run sends it again.'
                 'help' = 'Print help for a command.'
@@ -192,8 +192,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             }
             Options = @(
                 @{ Name = '--exclude'; Takes = 'none'; Tip = 'leave out matching files' }
-                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or -' }
-                @{ Name = '--all'; Takes = ''; Tip = 'also hidden files, and files of other types' }
+                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read file names from this file, or -' }
+                @{ Name = '--all'; Takes = ''; Tip = 'include hidden files, and files of other types' }
                 @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the type' }
                 @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object per line' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
@@ -209,8 +209,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '-o'; Takes = 'file'; Tip = 'the journal or manifest to write; one manifest is written in place' }
                 @{ Name = '--output'; Takes = 'file'; Tip = 'the journal or manifest to write; one manifest is written in place' }
                 @{ Name = '--exclude'; Takes = 'none'; Tip = 'leave out matching files' }
-                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read names from a file, or -' }
-                @{ Name = '--all'; Takes = ''; Tip = 'also hidden files, and files of other types' }
+                @{ Name = '--files-from'; Takes = 'file'; Tip = 'read file names from this file, or -' }
+                @{ Name = '--all'; Takes = ''; Tip = 'include hidden files, and files of other types' }
                 @{ Name = '--types'; Takes = 'words extension content strict'; Tip = 'what decides the type' }
                 @{ Name = '--json'; Takes = ''; Tip = 'print one JSON object per line' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
@@ -278,7 +278,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--move-to'; Takes = 'directory'; Tip = 'move each file there once its record is confirmed' }
                 @{ Name = '--delete'; Takes = ''; Tip = 'delete each file once its record is confirmed' }
                 @{ Name = '--verify'; Takes = 'words warn strict'; Tip = 'compare each record with its file; a file whose record differs is never moved or deleted' }
-                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'the location in files' }
+                @{ Name = '--geotags'; Takes = 'words keep warn strip'; Tip = 'how to treat locations in files' }
                 @{ Name = '--poll'; Takes = ''; Tip = 'check every file each second, for network file systems' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'print one JSON line per file and per event' }
                 @{ Name = '--template'; Takes = 'none'; Tip = 'print this text for each uploaded file' }

@@ -1,15 +1,5 @@
-import {
-  type Face,
-  fact,
-  facts,
-  type Hint,
-  type HintParts,
-  hint,
-  hintText,
-  type Message,
-  phrase,
-  setting,
-} from './hint.ts';
+import {type Face, fact, facts, type Hint, hint, hintText, type Message, phrase, setting} from './hint.ts';
+import {omitUndefined} from './lib/object.ts';
 import {systemCode, systemReason} from './lib/system-code.ts';
 
 type Trait =
@@ -96,7 +86,7 @@ const codes = {
   internal: [7],
 } as const satisfies Record<string, readonly [exitStatus: number, ...Trait[]]>;
 
-/** The exit status where several apply (docs/design/contract.md): the first of 7, 5, 4, 3, 6 and 1, else 0. */
+/** The exit status of a run with these statuses (docs/design/contract.md): the first of 7, 5, 4, 3, 6 and 1, else 0. */
 export function firstStatus(statuses: ReadonlySet<number>): number {
   return [7, 5, 4, 3, 6].find(status => statuses.has(status)) ?? (statuses.size > 0 ? 1 : 0);
 }
@@ -104,7 +94,6 @@ export function firstStatus(statuses: ReadonlySet<number>): number {
 /** A stable name for what went wrong; listed in docs/errors.md, relied on by scripts. */
 export type ErrorCode = keyof typeof codes;
 
-/** Every error code. */
 export const errorCodes = Object.freeze(Object.keys(codes)) as readonly ErrorCode[];
 
 /** The exit status of each. */
@@ -113,7 +102,7 @@ export const exitStatusOf = Object.fromEntries(errorCodes.map(code => [code, cod
   number
 >;
 
-/** Whether this holds for failures with the code. */
+/** Whether failures with this code have the trait. */
 export function hasTrait(code: ErrorCode, trait: Trait): boolean {
   return codes[code].some(one => one === trait);
 }
@@ -126,7 +115,6 @@ export function isOfRun(code: ErrorCode): boolean {
 export interface MediaErrorDetails<Advice extends Hint = Hint> {
   /** What to type or do next, as one sentence or command. */
   hint?: Advice | undefined;
-  /** The HTTP status of the response, if there was one. */
   status?: number | undefined;
   /** The `code` of the service's error record; the interface does not document its meaning. */
   serviceCode?: number | undefined;
@@ -145,15 +133,14 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
   readonly #sentence: Message;
 
   constructor(code: ErrorCode, message: Message, details: MediaErrorDetails<Advice> = {}) {
+    // What the message quotes of a page is known apart, in `words`.
     const pages: string[] = [];
-    const page = (words: string) => pages[pages.push(words) - 1];
-    super(messageText(message, {page}), details.cause === undefined ? undefined : {cause: details.cause});
+    const {cause, hint, status, serviceCode} = details;
+    const text = messageText(message, {page: words => pages[pages.push(words) - 1]});
+    super(text, omitUndefined({cause}));
     this.code = code;
     this.#sentence = message;
-    if (details.hint !== undefined) this.hint = details.hint;
-    if (details.status !== undefined) this.status = details.status;
-    if (details.serviceCode !== undefined) this.serviceCode = details.serviceCode;
-    if (pages[0] !== undefined) this.words = pages[0];
+    Object.assign(this, omitUndefined({hint, status, serviceCode, words: pages[0]}));
   }
 
   /** The message as it was made, for another that contains it. */
@@ -167,16 +154,10 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
   }
 
   /** The same failure with another sentence or hint. */
-  reword<Other extends Hint = never>({
-    message = this.#sentence,
-    hint,
-  }: {
-    message?: Message;
-    hint?: Other | undefined;
-  }): MediaError<Advice | Other> {
+  reword<Other extends Hint = never>(changed: {message?: Message; hint?: Other | undefined}) {
     const {code, status, serviceCode, cause} = this;
-    const details = {hint: hint ?? this.hint, status, serviceCode, cause};
-    return new MediaError<Advice | Other>(code, message, details);
+    const details = {hint: changed.hint ?? this.hint, status, serviceCode, cause};
+    return new MediaError<Advice | Other>(code, changed.message ?? this.#sentence, details);
   }
 
   /** The same failure, and its causes, with their hints in the words of a face. */
@@ -188,12 +169,12 @@ export class MediaError<Advice extends Hint = Hint> extends Error {
   }
 }
 
-/** A message with some of its facts written in another way, or left out. */
+/** A message as text; `changed`: facts to write in another way, or to leave out (undefined) with their clause. */
 export function messageText(message: Message, changed: Partial<Face['fact']> = {}): string {
   return hintText(message, {fact: {...facts, ...changed}} as Face) ?? '';
 }
 
-/** Words of a page as the end of a sentence. */
+/** The end of a sentence that quotes the words of a page; a full stop if there are none (''). */
 export function quoted(words: string): Message {
   return phrase`${words && phrase`: "${fact('page', words)}"`}.`;
 }
@@ -219,22 +200,19 @@ export class OwnFileError extends MediaError {
   }
 }
 
-/** Whether a proxy responded with a page in place of a tunnel: nothing is reached until someone has logged in. */
+/** Whether a proxy returned a page in place of a tunnel: no service can be reached until someone has logged in. */
 export function isPage({code, status = 0}: MediaError): boolean {
   return code === 'proxy_failed' && status >= 200 && status < 400;
 }
 
-/** Whether the service could not be reached: also by a proxy's 5xx, or a refusal before it was asked. */
+/** Whether the service could not be reached, which includes a proxy's 5xx, and a gateway that refuses unasked. */
 export function isUnreachable(error: MediaError): boolean {
   const {code, status = 0} = error;
   if (code === 'not_http') return status >= 400;
   return hasTrait(code, 'unreachable') || isPage(error) || (code === 'proxy_failed' && status >= 500);
 }
 
-/**
- * The error for a request that failed by its connection, or in this process, such as undici's parser, which is
- * WebAssembly. `judge.ts` decides whether the upload may be stored, whatever the code is.
- */
+/** The error for a request that its connection or this process broke; judge() decides whether a file may be stored. */
 export function brokenRequestError(cause: unknown, host: string): MediaError {
   if (cause instanceof MediaError) return cause;
   const code = systemCode(cause) ?? '';
@@ -245,20 +223,16 @@ export function brokenRequestError(cause: unknown, host: string): MediaError {
     const advice = isForWasm
       ? 'It needs about 12 GB. Raise the limit with ulimit -v, or set: NODE_OPTIONS=--disable-wasm-trap-handler'
       : 'If it fails again, report it.';
-    return new MediaError('local_failure', `The request failed in this process: ${why}.`, {
-      hint: advice,
-      cause,
-    });
+    const sentence = `The request failed in this process: ${why}.`;
+    return new MediaError('local_failure', sentence, {hint: advice, cause});
   }
-  return problem === undefined
-    ? new MediaError('connection_lost', `The connection to ${host} broke.`, {cause})
-    : new MediaError('not_http', `${host} ${problem}.`, {
-        cause,
-        hint:
-          code === 'UND_ERR_HEADERS_OVERFLOW'
-            ? 'Ask its operator to send fewer header fields, such as cookies.'
-            : hint`Check the scheme, the host and the port of ${setting('baseUrl')}.`,
-      });
+  if (problem === undefined)
+    return new MediaError('connection_lost', `The connection to ${host} broke.`, {cause});
+  const advice =
+    code === 'UND_ERR_HEADERS_OVERFLOW'
+      ? 'Ask its operator to send fewer header fields, such as cookies.'
+      : hint`Check the scheme, the host and the port of ${setting('baseUrl')}.`;
+  return new MediaError('not_http', `${host} ${problem}.`, {hint: advice, cause});
 }
 
 /** What Node calls a certificate that it does not accept. */
@@ -283,7 +257,7 @@ function protocolProblem(error: Error & {code?: string; data?: string}): string 
   return why && `sent a response that is ${why}`;
 }
 
-/** What undici's parser says of a response that it cannot read. */
+/** What undici's parser says of a response that it cannot read; undefined for any other error. */
 export function syntaxError({name, message}: Error): string | undefined {
   if (name !== 'HTTPParserError') return undefined;
   return `not valid HTTP/1.1: ${/\((.*)\)$/.exec(message)?.[1] ?? message}`;
@@ -295,7 +269,7 @@ export function unlessBug(error: unknown): MediaError {
   throw error;
 }
 
-/** Throws if standard input, which can be read only once, is named (`-`) for several things. */
+/** Throws a usage error if several of the names are `-`, since standard input can be read only once. */
 export function refuseStdinTwice(names: readonly (string | undefined)[], hint: Hint): void {
   if (names.filter(name => name === '-').length > 1)
     throw new MediaError('usage', 'Standard input (-) was given twice, but can be read only once.', {hint});
@@ -308,8 +282,8 @@ export function systemError(code: ErrorCode, what: Message, cause: unknown, hint
 
 /** The error for a source without content: `Standard input was empty`. */
 export function emptyFileError(name: string, verb: 'is' | 'was'): MediaError {
-  const sentence = phrase`${fact('subject', name, verb)} empty: there is nothing to upload.`;
-  return new MediaError('empty_file', sentence);
+  const subject = fact('subject', name, verb);
+  return new MediaError('empty_file', phrase`${subject} empty: there is nothing to upload.`);
 }
 
 /** The error for a file whose content has changed before the last of its bytes were sent: `how`, in a clause. */
@@ -319,8 +293,8 @@ export function sourceChanged(name: string, how: string): MediaError {
   return new MediaError('source_changed', sentence, {hint});
 }
 
-/** The error for a call that found no file descriptor left; `orElse` continues the hint. */
-export function tooManyOpen(what: Message, cause: unknown, orElse: HintParts = []): MediaError {
+/** The error for a call that found no file descriptor left; `orElse`: another way, as a clause of the hint. */
+export function tooManyOpen(what: Message, cause: unknown, orElse: Hint = ''): MediaError {
   const details = {hint: hint`Raise the limit with ulimit -n${orElse}.`, cause};
   return new MediaError('too_many_open_files', phrase`${what}: too many files are open.`, details);
 }

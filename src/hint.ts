@@ -6,10 +6,9 @@ type Bare<Key extends string> = {[Name in Key]: []};
 /** What hints refer to, with its values. Each face (the command line, the library) has its own words for it. */
 export type References = {
   option: Bare<
-    | ('allowHttp' | 'certificateAuthorities' | 'concurrency' | 'journal' | 'recursive' | 'retries')
-    | ('manifest' | 'name')
-    | ('retryMaxWait' | 'timeout' | 'once' | 'profile' | 'filesFrom' | 'output')
-    | ('frontMatter' | 'noOnce' | 'outDir' | 'root')
+    | ('allowHttp' | 'certificateAuthorities' | 'concurrency' | 'filesFrom' | 'frontMatter' | 'journal')
+    | ('manifest' | 'name' | 'noOnce' | 'once' | 'outDir' | 'output' | 'profile' | 'recursive' | 'retries')
+    | ('retryMaxWait' | 'root' | 'timeout')
   > & {
     baseUrl: [url: string, allowHttp: boolean];
     contentType: [type?: string];
@@ -71,6 +70,7 @@ export type Face = {
   readonly [Of in Kind]: {readonly [Key in keyof References[Of]]: Words<Values<Of, Key>>};
 };
 
+/** How facts are written in the report of a single failure. */
 export const facts: Face['fact'] = {
   mediaId: id => id ?? undefined,
   subject: (name, verb) => (verb === undefined ? name : `${name} ${verb}`),
@@ -87,12 +87,19 @@ export const commonCommands = {
     `${condition}: media journal resolve ${shellQuoted(journal)} ${shellWord(key)} --uploaded ID`,
 } satisfies Partial<Face['command']>;
 
+/** The verbs that follow a subject, with what they are where several files are reported together. */
 export const plurals = {does: 'do', is: 'are', was: 'were', could: 'could'};
 
-/** A template literal as a hint. */
-export function hint(words: TemplateStringsArray, ...parts: HintParts): HintParts {
-  return interleave(words, parts);
+/** Makes a template literal a list of its words and references, which each face writes in its own way. */
+function template<Part>(words: TemplateStringsArray, ...parts: Part[]): (string | Part)[] {
+  return words.flatMap((text, at) => [text, parts[at] ?? '']);
 }
+
+/** A template literal as a hint. */
+export const hint: (words: TemplateStringsArray, ...parts: HintParts) => HintParts = template;
+
+/** A template literal as a message, which may refer to facts only. */
+export const phrase: (words: TemplateStringsArray, ...parts: MessageParts) => MessageParts = template;
 
 /** Makes the function that refers to things of one kind: `option('journal')` is a part of a hint. */
 const referTo =
@@ -109,16 +116,7 @@ export const setting = referTo('setting');
 export const variable = referTo('variable');
 export const fact = referTo('fact');
 
-/** A template literal as a message. */
-export function phrase(words: TemplateStringsArray, ...parts: MessageParts): MessageParts {
-  return interleave(words, parts);
-}
-
-function interleave<Part>(words: readonly string[], parts: readonly Part[]): (string | Part)[] {
-  return words.flatMap((text, at) => [text, parts[at] ?? '']);
-}
-
-/** The hint in the words of a face; undefined if that has no words for it. */
+/** The hint in the words of a face; undefined if the face has no words for one of its references. */
 export function hintText(hint: Hint, face: Face): string | undefined {
   if (typeof hint === 'string') return hint;
   const words = hint.map(part => {

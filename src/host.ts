@@ -2,14 +2,16 @@ import {randomUUID} from 'node:crypto';
 import {createReadStream, fstatSync, readFileSync, readlinkSync} from 'node:fs';
 import {homedir, hostname, tmpdir} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
-import {type FileSystem, systemFiles} from './lib/files/file-system.ts';
+import {systemFiles} from './lib/files/file-system.ts';
 import {systemCode, undefinedIfThrows} from './lib/system-code.ts';
 
 /** The variables of ours that contain a secret. */
 export const secretVariables = ['MEDIA_API_KEY', 'MEDIA_CLIENT_KEY_PASSPHRASE'];
 
-/** The signals that end a run: SIGINT (130), SIGTERM (143), SIGHUP (129). */
-export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+/** The signals that end a run, by default with the exit statuses 130, 143 and 129. */
+export const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+export type EndSignal = (typeof endSignals)[number];
 
 /** Tells everything that waits or sends to stop, and why: the part of AbortSignal that is used here. */
 export interface StopSignal<Reason = unknown> {
@@ -45,56 +47,7 @@ export interface TerminalOutput extends Writable {
 }
 
 /** Everything outside the program: streams, environment, time, randomness and signals. */
-export interface Host {
-  readonly stdin: Readable & {readonly isTTY?: boolean};
-  readonly stdout: TerminalOutput;
-  readonly stderr: TerminalOutput;
-  /** Whether standard output is a pipe or a socket: its reader may write to the same terminal as standard error. */
-  isStdoutPiped(): boolean;
-  /** Whether the shell runs this program in the background, and another one uses the terminal; only Linux says so. */
-  isInBackground(): boolean;
-  /** The device and inode of the regular file that a standard stream comes from or goes to, if it does. */
-  fileOf(stream: 'stdin' | 'stdout'): string | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly platform: NodeJS.Platform;
-  readonly clock: Clock;
-  readonly files: FileSystem;
-  /** The base of relative paths: the path of the working directory, or `.` if that path is not exact. */
-  cwd(): string;
-  /** Empty if neither the environment nor the system names one. */
-  homeDirectory(): string;
-  temporaryDirectory(): string;
-  hostName(): string;
-  /** The path of the Node executable that runs this program. */
-  nodePath(): string;
-  processId(): number;
-  /** Identifies the last start of the machine; undefined if the system does not report it. */
-  bootId(): string | undefined;
-  /** Identifies the set of processes in which process ids are unique; undefined if the system does not report it. */
-  pidNamespace(): string | undefined;
-  /** When a process began, which distinguishes it from others with the same id; undefined if unknown. */
-  processStart(pid: number): string | undefined;
-  /** Whether a process with this id is running on this machine. */
-  isProcessAlive(pid: number): boolean;
-  /** Resolves once events that are already there have been handled, such as data that a socket has received. */
-  nextTurn(): Promise<void>;
-  /** The processor time that this process has used, in milliseconds. */
-  processorTime(): number;
-  /** The numeric user id; undefined on platforms without user ids. */
-  userId(): number | undefined;
-  /** The numeric id of the user's primary group; undefined on platforms without such ids. */
-  groupId(): number | undefined;
-  /** A number in [0, 1). */
-  random(): number;
-  /** A random UUID (RFC 9562, version 4). */
-  uuid(): string;
-  /** Calls `listener` for each end signal instead of ending the process; returns a function that stops listening. */
-  onEndSignal(listener: (signal: EndSignal) => void): () => void;
-  /** Stops this process and its job until the shell continues them, as Ctrl-Z does outside raw mode. */
-  suspend(): void;
-  /** Calls `listener` for each SIGUSR2, if the platform has it; returns a function that stops listening. */
-  onStatusSignal(listener: () => void): () => void;
-}
+export type Host = Readonly<ReturnType<typeof systemHost>>;
 
 /** The longest time that setTimeout() can wait, in milliseconds. */
 const longestTimerMs = 2 ** 31 - 1;
@@ -104,6 +57,7 @@ export const systemClock: Clock = {
   // performance.now() would load another module.
   monotonic: () => Number(process.hrtime.bigint()) / 1e6,
   idle: () => performance.eventLoopUtilization().idle,
+  // setTimeout() takes no longer times.
   after(ms, action) {
     if (ms <= longestTimerMs) {
       const timer = setTimeout(action, ms);
@@ -119,6 +73,7 @@ export const systemClock: Clock = {
     timer.unref();
     return () => clearInterval(timer);
   },
+  /** See Clock.sleep. In either case, no timer and no listener is left behind. */
   sleep(ms, signal) {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -138,83 +93,112 @@ export const systemClock: Clock = {
 /** Makes UUIDs. The first comes from the kernel: a small upload needs one, and node:crypto takes 12 ms to load. */
 function uuidSource(): () => string {
   let isFirst = true;
-  const kernels = () =>
-    undefinedIfThrows(() => readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim());
   return () => {
-    const uuid = isFirst ? kernels() : undefined;
+    const read = () => readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim();
+    const uuid = isFirst ? undefinedIfThrows(read) : undefined;
     isFirst = false;
     return uuid ?? randomUUID();
   };
 }
 
-/** See Host.nextTurn. */
+/** Resolves once events that are already there have been handled, such as data that a socket has received. */
 export function nextTurn(): Promise<void> {
-  return new Promise(resolve => {
-    setImmediate(resolve);
-  });
+  return new Promise(resolve => setImmediate(resolve));
 }
 
-/** GNU timeout signals a program, and then its group: within this time, that is one signal. */
-const repeatMs = 100;
-const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-
-export function systemHost(): Host {
+/** The system that this process runs on; what it does not report is undefined. */
+export function systemHost() {
   return {
     // Node opens each stream when it is first used; a library that does not use them leaves them closed.
-    get stdin() {
+    get stdin(): Readable & {readonly isTTY?: boolean} {
       // Node takes a directory for an empty stream; reading it fails.
-      if (undefinedIfThrows(() => fstatSync(0).isDirectory()))
-        return createReadStream('', {fd: 0, autoClose: false});
-      return process.stdin;
+      const isDirectory = undefinedIfThrows(() => fstatSync(0).isDirectory());
+      return isDirectory ? createReadStream('', {fd: 0, autoClose: false}) : process.stdin;
     },
-    get stdout() {
+    get stdout(): TerminalOutput {
       return process.stdout;
     },
-    get stderr() {
+    get stderr(): TerminalOutput {
       return process.stderr;
     },
-    isStdoutPiped() {
+    /** Whether standard output is a pipe or a socket: its reader may write to the same terminal as standard error. */
+    isStdoutPiped(): boolean {
       const stats = undefinedIfThrows(() => fstatSync(1));
       return stats !== undefined && (stats.isFIFO() || stats.isSocket());
     },
-    isInBackground() {
-      // proc_pid_stat(5): the 5th field is the process group, the 8th the foreground group, if there is a terminal.
+    /** Whether the shell runs this program in the background, and another one uses the terminal; only Linux says so. */
+    isInBackground(): boolean {
+      // The 5th field is the process group, the 8th the foreground group, if there is a terminal.
       const [, , group, , , foreground] = statFields('self') ?? [];
       return group !== undefined && Number(foreground) > 0 && group !== foreground;
     },
-    fileOf(stream) {
+    /** The device and inode of the regular file that a standard stream comes from or goes to, if it does. */
+    fileOf(stream: 'stdin' | 'stdout'): string | undefined {
       const stats = undefinedIfThrows(() => fstatSync(stream === 'stdin' ? 0 : 1, {bigint: true}));
       return stats?.isFile() ? `${stats.dev}:${stats.ino}` : undefined;
     },
-    env: process.env,
+    env: process.env as Readonly<Record<string, string | undefined>>,
     platform: process.platform,
     clock: systemClock,
     files: systemFiles,
-    cwd: workingDirectory,
+    /** The base of relative paths: the working directory, or `.` if that was removed or its path is not UTF-8. */
+    cwd(): string {
+      const path = undefinedIfThrows(() => process.cwd());
+      // Read as text, such a path would name another directory.
+      return path === undefined || path.includes('\ufffd') ? '.' : path;
+    },
+    /** Empty if neither the environment nor the system names one. */
     homeDirectory: () => undefinedIfThrows(homedir) ?? '',
     temporaryDirectory: () => tmpdir(),
     hostName: () => hostname(),
+    /** The path of the Node executable that runs this program. */
     nodePath: () => process.execPath,
-    processId: () => process.pid,
+    processId: (): number => process.pid,
+    /** Identifies the last start of the machine. */
     bootId: () => undefinedIfThrows(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    /** Identifies the set of processes in which process ids are unique. */
     pidNamespace: () => undefinedIfThrows(() => readlinkSync('/proc/self/ns/pid')),
-    processStart,
-    isProcessAlive,
+    /** When a process began, which distinguishes it from others with the same id. */
+    processStart(pid: number): string | undefined {
+      const fields = statFields(pid);
+      // The 22nd field. On other systems than Linux, a process knows only its own.
+      if (fields !== undefined) return fields[19];
+      return pid === process.pid ? String(performance.timeOrigin) : undefined;
+    },
+    /** Whether a process with this id runs on this machine; a zombie does not. */
+    isProcessAlive(pid: number): boolean {
+      if (statFields(pid)?.[0] === 'Z') return false;
+      try {
+        process.kill(pid, 0);
+        return true;
+      } catch (error) {
+        // The process of another user cannot be signalled.
+        return systemCode(error) === 'EPERM';
+      }
+    },
     nextTurn,
-    processorTime() {
+    /** The processor time that this process has used, in milliseconds. */
+    processorTime(): number {
       const {user, system} = process.cpuUsage();
       return (user + system) / 1000;
     },
+    /** The numeric user id; undefined on platforms without user ids. */
     userId: () => process.getuid?.(),
+    /** The numeric id of the user's primary group; undefined on platforms without such ids. */
     groupId: () => process.getgid?.(),
+    /** A number in [0, 1). */
     random: () => Math.random(),
+    /** A random UUID (RFC 9562, version 4). */
     uuid: uuidSource(),
-    onEndSignal(listener) {
+    /** Calls `listener` for each end signal instead of ending the process; returns a function that stops listening. */
+    onEndSignal(listener: (signal: EndSignal) => void): () => void {
       let last: EndSignal | undefined;
-      let lastCount = 0;
+      let lastMs = 0;
       const listen = (signal: EndSignal) => {
-        const isRepeat = signal === last && systemClock.monotonic() - lastCount < repeatMs;
-        [last, lastCount] = [signal, systemClock.monotonic()];
+        const now = systemClock.monotonic();
+        // GNU timeout signals a program, and then its group: within 100 ms, that is one signal.
+        const isRepeat = signal === last && now - lastMs < 100;
+        [last, lastMs] = [signal, now];
         if (!isRepeat) listener(signal);
       };
       for (const signal of endSignals) process.on(signal, listen);
@@ -222,13 +206,14 @@ export function systemHost(): Host {
         for (const signal of endSignals) process.off(signal, listen);
       };
     },
-    /** See Host.suspend; call it in raw mode only, which is on again when the shell continues the process. */
-    suspend() {
+    /** Stops this process and its job until the shell continues them, as Ctrl-Z does. Call it in raw mode only. */
+    suspend(): void {
       process.stdin.setRawMode(false);
       process.kill(0, 'SIGTSTP');
       process.stdin.setRawMode(true);
     },
-    onStatusSignal(listener) {
+    /** Calls `listener` for each SIGUSR2, if the platform has it; returns a function that stops listening. */
+    onStatusSignal(listener: () => void): () => void {
       if (process.platform === 'win32') return () => {};
       process.on('SIGUSR2', listener);
       return () => process.off('SIGUSR2', listener);
@@ -236,31 +221,7 @@ export function systemHost(): Host {
   };
 }
 
-/** A removed directory has no path, and a path that is not UTF-8 would name another directory if read as text. */
-function workingDirectory(): string {
-  const path = undefinedIfThrows(() => process.cwd());
-  return path === undefined || path.includes('\ufffd') ? '.' : path;
-}
-
-/** See Host.isProcessAlive; the process of another user, which cannot be signalled, is alive, and a zombie is not. */
-function isProcessAlive(pid: number): boolean {
-  if (statFields(pid)?.[0] === 'Z') return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCode(error) === 'EPERM';
-  }
-}
-
-/** Linux reports it for every process; on other systems, a process knows only its own. */
-function processStart(pid: number): string | undefined {
-  const fields = statFields(pid);
-  if (fields !== undefined) return fields[19];
-  return pid === process.pid ? String(performance.timeOrigin) : undefined;
-}
-
-/** The fields of proc_pid_stat(5) from the 3rd on. The 2nd is the program's name, with any characters. */
+/** The fields of proc_pid_stat(5) from the 3rd on, the state; the 2nd, the program's name, may contain anything. */
 function statFields(pid: number | 'self'): string[] | undefined {
   const stat = undefinedIfThrows(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');

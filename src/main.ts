@@ -10,21 +10,11 @@ import type {Host} from './host.ts';
 export {systemHost} from './host.ts';
 export {runProcess} from './process-end.ts';
 
-type Build = typeof buildProgram;
-
 /** Runs a command line. Resolves to its exit status, or to the signal to end by; all errors are caught here. */
-export async function run(argv: readonly string[], host: Host): Promise<ExitStatus> {
-  return runProgram(buildProgram, argv, host);
-}
-
-/** Runs one command line of `media-url`, in the same way. */
-export async function runMediaUrl(argv: readonly string[], host: Host): Promise<ExitStatus> {
-  return runProgram(buildMediaUrl, argv, host);
-}
-
-async function runProgram(build: Build, argv: readonly string[], host: Host): Promise<ExitStatus> {
+export async function run(argv: readonly string[], host: Host, build = buildProgram): Promise<ExitStatus> {
   const stdout = new Stdout(host.stdout);
   return new Promise(resolve => {
+    /** Reports a failure of standard output if nobody has, and ends the run once standard error has been read. */
     const end = async (status: ExitStatus, signalPatienceMs: number) => {
       const isSignal = typeof status === 'string';
       // Any other status counts the failure, and was decided after it was reported.
@@ -40,6 +30,9 @@ async function runProgram(build: Build, argv: readonly string[], host: Host): Pr
   });
 }
 
+/** Runs a command line of `media-url`. */
+export const runMediaUrl = (argv: readonly string[], host: Host) => run(argv, host, buildMediaUrl);
+
 /** Resolves when the system has taken all of standard error, or after `ms` milliseconds if a reader is slow. */
 async function drainStderr({stderr, clock}: Host, ms: number): Promise<void> {
   if (stderr.writableLength === 0) return;
@@ -52,7 +45,8 @@ async function drainStderr({stderr, clock}: Host, ms: number): Promise<void> {
   });
 }
 
-async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
+/** Parses the command line and runs its command. Resolves to its exit status; rejects with what ended it. */
+async function execute(build: typeof buildProgram, cli: Cli): Promise<ExitStatus> {
   const program = build(cli);
   noteOptions(program, cli.optionsRead);
   try {
@@ -69,15 +63,12 @@ async function execute(build: Build, cli: Cli): Promise<ExitStatus> {
   return cli.status;
 }
 
+/** Reports an error, and returns its exit status. The options may be what is wrong, so the words are read for them. */
 function fail(error: unknown, argv: readonly string[], host: Host): number {
   const failure = asMediaError(error);
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const isJson = /^--(format[=\n])?(nd)?json$/m.test(words.join('\n'));
-  const report = reportFor(
-    host,
-    {verbose: words.includes('--verbose') || words.includes('-v')},
-    isJson ? 'json' : undefined,
-  );
-  report.failure(failure);
+  const verbose = words.includes('--verbose') || words.includes('-v');
+  reportFor(host, {verbose}, isJson ? 'json' : undefined).failure(failure);
   return exitStatusOf[failure.code];
 }

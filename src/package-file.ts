@@ -34,7 +34,7 @@ export function childParameters(name: string): string[] {
   return [...(isExecutable ? [] : [packageFile('bin/media.js')]), '__child', name];
 }
 
-/** The source of a thread that runs this file of dist, with the files that it loads. */
+/** The source of a thread that runs `name`.cjs of dist, with the files that it loads. */
 export function threadSource(name: string): string {
   const directory = JSON.stringify(isExecutable ? '' : packageFile('bin'));
   // What it requires is one of Node's modules or a part of dist: never a package from the working directory.

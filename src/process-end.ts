@@ -2,9 +2,8 @@ import {constants, readFileSync} from 'node:fs';
 import {Socket} from 'node:net';
 import {constants as systemConstants} from 'node:os';
 import type {ExitStatus} from './cli/session/invocation.ts';
-import {type Host, systemHost} from './host.ts';
-
-type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+import {type EndSignal, endSignals, type Host, systemHost} from './host.ts';
+import {undefinedIfThrows} from './lib/system-code.ts';
 
 /** Runs a program, and ends the process with its result; `keep` stores compiled code at the end of a success. */
 export async function runProcess(
@@ -15,7 +14,7 @@ export async function runProcess(
   // Before a stream is opened.
   const blocking = blockingStreams();
   // A command that listens too decides on the end itself.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  for (const signal of endSignals)
     process.on(signal, () => process.listenerCount(signal) === 1 && endBySignal(signal, blocking));
   const status = await program(argv, systemHost());
   const isSignal = typeof status === 'string';
@@ -25,12 +24,10 @@ export async function runProcess(
 }
 
 /** Ends the process by the signal itself; where that is impossible, with the status that a shell reports for it. */
-function endBySignal(signal: Signal, blocking: readonly number[]): void {
-  // The first process of a container cannot be ended by its own signal, and Windows has no signals; a shell would
-  // report this status for them.
+function endBySignal(signal: EndSignal, blocking: readonly number[]): void {
+  // The first process of a container cannot be ended by its own signal, and Windows has no signals.
   if (process.pid === 1 || process.platform === 'win32') process.exit(128 + systemConstants.signals[signal]);
-  // Ends by the signal itself, so that a shell loop stops as well; the timer keeps the process alive until the signal
-  // arrives.
+  // With the signal, a shell loop stops as well; the timer keeps the process alive until the signal arrives.
   process.removeAllListeners(signal);
   setTimeout(() => process.exit(1), 5000);
   restoreStreams(blocking);
@@ -38,9 +35,8 @@ function endBySignal(signal: Signal, blocking: readonly number[]): void {
 }
 
 /**
- * Ends with this status. Node waits for calls on its other threads first, and a name lookup without a response takes 10
- * s or more, so this replaces the process by another program that exits at once. Node can do that from version 22.15
- * on, and not on Windows, where the call throws.
+ * Ends with this status. Node would wait for calls on other threads, and a name lookup may take 10 s or more, so
+ * another program that exits at once replaces the process. Node has that from version 22.15 on; on Windows, it throws.
  */
 function end(status: number, blocking: readonly number[]): void {
   const isCalling = process.getActiveResourcesInfo().some(name => /^(GetAddrInfo|FS)Req/.test(name));
@@ -54,41 +50,30 @@ function end(status: number, blocking: readonly number[]): void {
   process.exit(status);
 }
 
-/** The standard streams that are blocking; all of them on a system that does not say. */
+/** The standard streams (0, 1, 2) that are blocking; all of them on a system that does not say. */
 function blockingStreams(): number[] {
   return [0, 1, 2].filter(fd => {
-    try {
-      const [, octal = ''] =
-        /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')) ?? [];
-      return (Number.parseInt(octal, 8) & constants.O_NONBLOCK) === 0;
-    } catch {
-      return true;
-    }
+    const info = undefinedIfThrows(() => readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')) ?? '';
+    const [, octal = '0'] = /^flags:\s*(\d+)$/m.exec(info) ?? [];
+    return (Number.parseInt(octal, 8) & constants.O_NONBLOCK) === 0;
   });
 }
 
 /**
- * Node makes a pipe non-blocking when it opens it, for all programs that share it, and undoes that only when it exits
- * or is ended by a signal that nothing listens to. Otherwise the next program in the same pipe would lose output. The
- * same goes for a terminal in raw mode, on which nobody would see what they type.
+ * Makes these standard streams blocking again, and ends raw mode. Node makes a pipe non-blocking when it opens it, for
+ * all programs that share it, and undoes that only when it exits or is ended by a signal that nothing listens to: the
+ * next program in the same pipe would lose output. On a terminal in raw mode, nobody would see what they type.
  */
 function restoreStreams(blocking: readonly number[]): void {
   if (process.stdin.isRaw) process.stdin.setRawMode(false);
-  const streams: {_handle?: Handle}[] = [process.stdin, process.stdout, process.stderr] as object[];
-  for (const fd of blocking) {
-    try {
-      // A stream that was closed has no handle any more; its descriptor stays open.
-      const socket: {_handle?: Handle} = streams[fd]?._handle
-        ? {}
-        : (new Socket({fd, readable: false}) as object);
-      (streams[fd]?._handle ?? socket._handle)?.setBlocking(true);
-    } catch {
-      // A file has no handle, and cannot be non-blocking.
-    }
-  }
+  const streams = [process.stdin, process.stdout, process.stderr] as NodeStream[];
+  for (const fd of blocking)
+    undefinedIfThrows(() => {
+      // A stream that was closed has no handle any more, though its descriptor is open. A file throws: it has none.
+      const handle = streams[fd]?._handle ?? (new Socket({fd, readable: false}) as NodeStream)._handle;
+      handle?.setBlocking(true);
+    });
 }
 
 /** What Node does not document of its streams. */
-interface Handle {
-  setBlocking(isBlocking: boolean): void;
-}
+type NodeStream = {_handle?: {setBlocking(isBlocking: boolean): void} | null};

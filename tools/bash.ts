@@ -1,6 +1,6 @@
-import type {CommandNode, CompletionData, OptionNode, Values} from './command-tree.ts';
+import type {CommandNode, CompletionData, OptionNode} from './command-tree.ts';
 import {fillIn} from './fill-in.ts';
-import {allCommands, nameOf} from './walk-tree.ts';
+import {allCommands, argumentKinds, kindOf, nameOf} from './walk-tree.ts';
 
 /** The completion script for bash: the template with the tables of all commands and options. */
 export function bashCompletion(
@@ -17,13 +17,12 @@ export function bashCompletion(
 
 function commandCase(command: CommandNode, globalOptions: readonly OptionNode[]): string {
   const options = [...command.options, ...globalOptions].flatMap(({names}) => names);
-  const fixed = command.arguments.filter(({variadic}) => !variadic).map(({values}) => kindOf(values));
-  const rest = command.arguments.find(({variadic}) => variadic);
+  const {fixed, rest} = argumentKinds(command);
   const settings = [
     ...(command.commands.length === 0 ? [] : [`commands=${quoted(command.commands.map(nameOf).join(' '))}`]),
     `options=${quoted(options.join(' '))}`,
     ...(fixed.length === 0 ? [] : [`arguments=(${fixed.map(quoted).join(' ')})`]),
-    ...(rest === undefined ? [] : [`rest=${quoted(kindOf(rest.values))}`]),
+    ...(rest === undefined ? [] : [`rest=${quoted(rest)}`]),
   ];
   return `    ${quoted(command.path.join(' '))})
 ${settings.map(setting => `      ${setting}`).join('\n')}
@@ -44,10 +43,6 @@ function optionCase(path: string | undefined, {names, value}: OptionNode): strin
     path === undefined ? `*${quoted(` ${name}`)}` : quoted(`${path} ${name}`),
   );
   return [`    ${patterns.join(' | ')}) kind=${quoted(kindOf(value.values))} ;;`];
-}
-
-function kindOf(values: Values): string {
-  return values.kind === 'words' ? `words ${values.words.join(' ')}` : values.kind;
 }
 
 function quoted(text: string): string {

@@ -1,7 +1,6 @@
-import type {EventEmitter} from 'node:events';
 import {type Argument, type Command, Help, type Option} from 'commander';
 import {helpTopics} from '../src/cli/commands/help-topics.ts';
-import {describeOption, optionFacts} from '../src/cli/session/help-format.ts';
+import {describeOption, type HelpCommand, optionFacts} from '../src/cli/session/help-format.ts';
 import type {ValueParser} from '../src/cli/session/values.ts';
 import {settingNames} from '../src/cli/settings/setting-table.ts';
 import {omitUndefined} from '../src/lib/object.ts';
@@ -105,11 +104,12 @@ export function describeProgram(
   };
 }
 
-/** What each command has for itself. */
+/** Whether every command has this option for itself, so that it is not a global option. */
 export function isOfEach({names}: OptionNode): boolean {
   return names.includes('--help') || names.includes('--version');
 }
 
+/** Reads commander's declarations of the commands of a program. */
 class TreeReader {
   readonly #known: Record<string, Values>;
   readonly #help = new Help();
@@ -134,7 +134,7 @@ class TreeReader {
           ? helpNode(child, path, names)
           : this.command(child, [...path, child.name()]),
       ),
-      examples: examplesOf(command),
+      examples: (command as HelpCommand).exampleLines,
     };
   }
 
@@ -144,7 +144,7 @@ class TreeReader {
 
   #option(option: Option, command: Command): OptionNode {
     const placeholder = /<(.+?)>/.exec(option.flags)?.[1];
-    const {variable, default: shown, isRepeatable} = optionFacts(option);
+    const {variable, default: defaultText, isRepeatable} = optionFacts(option);
     const setting = settingNames.find(name => `--${name}` === option.long);
     return {
       names: [option.short, option.long].filter(name => name !== undefined),
@@ -155,7 +155,7 @@ class TreeReader {
       repeatable: isRepeatable,
       required: option.mandatory,
       conflicts: conflictsOf(option, command),
-      ...omitUndefined({default: shown, variable, setting}),
+      ...omitUndefined({default: defaultText, variable, setting}),
       ...(placeholder !== undefined && {value: this.#value(option, placeholder)}),
     };
   }
@@ -208,14 +208,4 @@ function helpNode(help: Command, path: readonly string[], commands: readonly str
     commands: [],
     examples: [],
   };
-}
-
-/** The examples at the end of the help, which commander provides through an event. */
-function examplesOf(command: Command): string[] {
-  let text = '';
-  const write = (part: string) => {
-    text += part;
-  };
-  (command as unknown as EventEmitter).emit('afterHelp', {error: false, command, write});
-  return [...text.matchAll(/^ {2}\$ (.*)$/gm)].map(match => match[1] ?? '');
 }

@@ -27,7 +27,8 @@ const scripts = {
 
 /** Every file that is generated from the code, wholly or in part: its path in the project, and its text. */
 export async function generatedFiles(root: URL): Promise<Map<string, string>> {
-  const data = await completionData();
+  const known = knownExtensions();
+  const data = completionData(known);
   const files = new Map<string, string>();
   for (const [name, generate] of Object.entries(scripts)) {
     const template = await readFile(new URL(`tools/templates/${name}`, root), 'utf8');
@@ -39,14 +40,14 @@ export async function generatedFiles(root: URL): Promise<Map<string, string>> {
   const schemas = jsonSchemas(root);
   for (const [name, schema] of schemas)
     files.set(`docs/schemas/${name}.json`, `${JSON.stringify(schema, null, 1)}\n`);
-  const extensions = ambiguousMedia(knownExtensions());
+  const extensions = ambiguousMedia(known);
   const pages = referencePages(data, extensions, schemas, await uploadAllOptions(root));
   for (const [path, withTables] of pages)
     files.set(path, withTables(await readFile(new URL(path, root), 'utf8')));
   return files;
 }
 
-async function completionData(): Promise<CompletionData> {
+function completionData(known: ReturnType<typeof knownExtensions>): CompletionData {
   const host = systemHost();
   const cli = {
     host,
@@ -57,22 +58,17 @@ async function completionData(): Promise<CompletionData> {
     status: 0,
     abandon: () => {},
   };
-  return describeProgram(buildProgram(cli), mediaNames());
+  return describeProgram(buildProgram(cli), {
+    extensions: known.map(({extension}) => extension).sort(),
+    // Also the type that mime-types has for an extension that means another here.
+    types: [...new Set([...Object.values(mimeTypes.types), ...extensionTypes.values()])]
+      .filter(isMediaType)
+      .sort(),
+  });
 }
 
-/** The extensions (lower case, without a dot) and the media types of images and videos, each sorted. */
-function mediaNames(): {extensions: string[]; types: string[]} {
-  const known = [...Object.entries(mimeTypes.types), ...extensionTypes].filter(([, type]) =>
-    isMediaType(type),
-  );
-  return {
-    extensions: [...new Set(known.map(([extension]) => extension))].sort(),
-    types: [...new Set(known.map(([, type]) => type))].sort(),
-  };
-}
-
-/** The media type of each known image and video extension, and whether the bytes must confirm it. */
-function knownExtensions(): {extension: string; type: string; isAmbiguous: boolean}[] {
+/** The type of each extension of images and videos (lower case, without the dot), and whether the bytes must confirm it. */
+function knownExtensions() {
   return [...new Map([...Object.entries(mimeTypes.types), ...extensionTypes])]
     .filter(([, type]) => isMediaType(type))
     .map(([extension, type]) => ({extension, type, isAmbiguous: ambiguousExtensions.has(extension)}));

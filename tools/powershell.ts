@@ -1,6 +1,6 @@
-import type {CommandNode, CompletionData, OptionNode, Values} from './command-tree.ts';
+import type {CommandNode, CompletionData, OptionNode} from './command-tree.ts';
 import {fillIn} from './fill-in.ts';
-import {allCommands, nameOf} from './walk-tree.ts';
+import {allCommands, argumentKinds, kindOf, nameOf} from './walk-tree.ts';
 
 /** The completion script for PowerShell: the template with a table of all commands. */
 export function powershellCompletion(
@@ -18,16 +18,15 @@ function commandEntry(command: CommandNode): string {
   const children = command.commands.map(
     child => `                ${quoted(nameOf(child))} = ${quoted(child.description)}\n`,
   );
-  const fixed = command.arguments.filter(({variadic}) => !variadic).map(({values}) => quoted(kindOf(values)));
-  const rest = command.arguments.find(({variadic}) => variadic);
+  const {fixed, rest = 'none'} = argumentKinds(command);
   return `        ${quoted(command.path.join(' '))} = @{
             Commands = [ordered]@{
 ${children.join('')}            }
             Options = @(
 ${optionTable(command.options, '                ')}
             )
-            Arguments = @(${fixed.join(', ')})
-            Rest = ${quoted(rest === undefined ? 'none' : kindOf(rest.values))}
+            Arguments = @(${fixed.map(quoted).join(', ')})
+            Rest = ${quoted(rest)}
         }`;
 }
 
@@ -41,10 +40,6 @@ function optionTable(options: readonly OptionNode[], indent: string): string {
       }),
     )
     .join('\n');
-}
-
-function kindOf(values: Values): string {
-  return values.kind === 'words' ? `words ${values.words.join(' ')}` : values.kind;
 }
 
 /** PowerShell also accepts typographic quotes as quotes; doubled, they stand for themselves. */

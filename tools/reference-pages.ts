@@ -1,17 +1,6 @@
 import type {CompletionData} from './command-tree.ts';
-import {
-  batchSystems,
-  environment,
-  errorCodes,
-  eventsOf,
-  exitStatuses,
-  fieldsOf,
-  files,
-  type Row,
-  settingsOf,
-  signals,
-} from './reference.ts';
-import {linesWith, type Schema, type SchemaName} from './schemas.ts';
+import {environment, errorCodes, exitStatuses, fieldsOf, files, type Row, settingsOf} from './reference.ts';
+import type {Schema, SchemaName} from './schemas.ts';
 
 interface Table {
   headings: readonly string[];
@@ -28,32 +17,20 @@ const tablesOf = (
   'docs/errors.md': {
     'exit statuses': {headings: ['status', 'meaning'], rows: exitStatuses},
     'error codes': {
-      headings: ['code', 'exit', 'meaning'],
-      rows: errorCodes.map(([code, exit = '', meaning = '']) => [code, exit, meaning]),
+      headings: ['code', 'meaning'],
+      rows: errorCodes.map(([code, exit, meaning = '']) => [
+        exit === '1' ? code : `${code} (${exit})`,
+        meaning,
+      ]),
     },
   },
   'docs/library.md': {'options of uploadAll': {headings: ['option', 'meaning'], rows: optionsOfUploadAll}},
   'docs/output.md': {
     'fields of an upload': fieldTable('field', schemas.get('upload')),
-    'fields of an error': fieldTable('field of `error`', schemas.get('error')?.properties?.['error']),
-  },
-  'docs/journal.md': {
-    'fields of a check': fieldTable('field of a check', schemas.get('journal-check')),
-  },
-  'docs/publishing.md': {
-    'fields of a reference': fieldTable(
-      'field of `--ndjson`',
-      linesWith('status', schemas.get('rewrite'))[0],
-    ),
-    'fields of a watched file': fieldTable('further field', furtherFields(schemas)),
-    'events of media watch': {
-      headings: ['`event`', 'means', 'fields'],
-      rows: eventsOf(linesWith('event', schemas.get('watch'))),
-    },
   },
   'docs/settings.md': {
     settings: {
-      headings: ['setting', 'overruled by', 'meaning'],
+      headings: ['setting', 'overridden by', 'meaning'],
       rows: settingsOf(data).map(([name, flag = '', variable = '', meaning = '']) => [
         name,
         [flag, variable].filter(other => other !== '').join(', '),
@@ -69,10 +46,6 @@ const tablesOf = (
     },
     files: {headings: ['', 'Linux', 'macOS', 'Windows'], rows: files},
   },
-  'docs/sharding.md': {
-    'batch systems': {headings: ['batch system', 'variables that are read'], rows: batchSystems},
-  },
-  'docs/platforms.md': {signals: {headings: ['signal', 'effect', 'on Windows'], rows: signals}},
   'docs/content-types.md': {
     extensions: {headings: ['', 'extensions'], rows: extensions},
   },
@@ -80,13 +53,6 @@ const tablesOf = (
 
 function fieldTable(heading: string, schema: Schema = {}): Table {
   return {headings: [heading, 'value'], rows: fieldsOf(schema)};
-}
-
-/** The fields that a line of `media watch --ndjson` has besides those of `media upload --ndjson`. */
-function furtherFields(schemas: ReadonlyMap<SchemaName, Schema>): Schema {
-  const known = schemas.get('upload')?.properties ?? {};
-  const all = Object.entries(linesWith('status', schemas.get('watch'))[0]?.properties ?? {});
-  return {properties: Object.fromEntries(all.filter(([name]) => !Object.hasOwn(known, name)))};
 }
 
 /** The pages that contain generated tables, by their paths: each text with its tables generated again. */

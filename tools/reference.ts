@@ -1,9 +1,7 @@
 import type {FormatName} from '../src/cli/output/results/formats.ts';
 import {settingNames, settingTable} from '../src/cli/settings/setting-table.ts';
 import {retryableRefusals} from '../src/engine/service/uploader.ts';
-import {jobEngines} from '../src/engine/sources/find/shard.ts';
 import {type ErrorCode, exitStatusOf} from '../src/errors.ts';
-import type {EndSignal} from '../src/host.ts';
 import type {CompletionData} from './command-tree.ts';
 import type {Schema} from './schemas.ts';
 import {allCommands} from './walk-tree.ts';
@@ -72,7 +70,7 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
   unexpected_response: ['neither a record nor an error record', '`media doctor`'],
   file_missing: ['no such file', 'check the path'],
   file_unreadable: [
-    'the file cannot be read, or a document is not text, or has a damaged front matter',
+    'the file cannot be read, or the document is not text or has a damaged front matter',
     'check permissions, disk and content',
   ],
   too_many_open_files: ['the limit of open files was reached', '`ulimit -n`, or a smaller `--concurrency`'],
@@ -94,12 +92,15 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
   config_unusable: ['the settings file is damaged or unsafe', 'do as the message says'],
   state_unwritable: ['the journal of `--once` cannot be used', 'follow the hint, or use `--no-once`'],
   output_failed: ['standard output cannot be written', 'free space; run again with its journal'],
-  local_failure: ['this machine: a full disk, a port in use, too little memory...', 'do as the message says'],
+  local_failure: [
+    'a problem of this machine, such as a full disk or a port in use',
+    'do as the message says',
+  ],
   record_mismatch: [
     '`--verify strict`: stored, but the record differs from the file',
     'look at it; it is not sent again',
   ],
-  no_url: ['stored, but the service returned no URL; its line in a list is empty', 'find it by its media ID'],
+  no_url: ['stored, but the service returned no URL', 'find it by its media ID'],
   outcome_unknown: [
     'the whole file was sent and no clear response came',
     'check whether it is there, then `media journal resolve`',
@@ -107,23 +108,17 @@ const errorMeanings: Record<ErrorCode, readonly [meaning: string, hint: string]>
   journal_in_use: ['another run uses the journal, or took it over', 'wait for it'],
   journal_of_other_service: ['the journal belongs to another service, store or account', 'use another'],
   journal_unusable: [
-    'not a journal, damaged, of another version or shard, or others can change it',
+    'not a journal, damaged, of another version or part, or others can change it',
     'name the right one, or use a copy',
   ],
-  journal_failed: [
-    'the journal cannot be read or written; nothing is sent that cannot be recorded',
-    'fix the disk, and run again',
-  ],
+  journal_failed: ['the journal cannot be read or written', 'fix the disk, and run again'],
   journal_unproven: [
     '`journal check` or `merge`: an input is not recorded exactly once',
     'upload it with this journal, or settle it',
   ],
-  journal_unverified: [
-    'the service does not say whether the journal is its own; nothing was sent',
-    'run again later',
-  ],
+  journal_unverified: ['the service does not say whether the journal is its own', 'run again later'],
   manifest_outdated: [
-    '`--check`: the manifest does not know a file as it is now',
+    '`--check`: the manifest lacks a file as it is now',
     'run without `--check`, and commit the manifest',
   ],
   not_tried: ['the run ended before this input', 'run again'],
@@ -168,17 +163,6 @@ function phrase(sentence: string): string {
   return sentence.replace(/^[A-Z](?=[a-z ])/, first => first.toLowerCase()).replace(/\.$/, '');
 }
 
-/** The events of `media watch --ndjson`, with the fields of each. */
-export function eventsOf(lines: readonly Schema[]): readonly Row[] {
-  return lines.map(({description = '', properties: {event, ...fields} = {}}) => [
-    code(String(event?.const)),
-    description,
-    fieldsOf({properties: fields})
-      .map(([name, meaning]) => `${name}: ${meaning}`)
-      .join('; '),
-  ]);
-}
-
 /** The settings of a profile, with the option and the variable that take precedence over each. */
 export function settingsOf({program, globalOptions}: CompletionData): readonly Row[] {
   const options = [...globalOptions, ...allCommands(program).flatMap(command => command.options)];
@@ -202,8 +186,8 @@ export const environment: readonly Row[] = [
   ['`MEDIA_CLIENT_CERT`, `MEDIA_CLIENT_KEY`', 'your certificate and its private key, as PEM files'],
   ['`MEDIA_CLIENT_KEY_PASSPHRASE`', 'the passphrase of the private key'],
   ['`MEDIA_SHARD_COUNT`', 'the number of parts, for `--shard auto`'],
+  ['`MEDIA_SERVE_KEY`, `MEDIA_SERVE_KEY_FILE`', 'the key for `media serve`, or its file'],
   ['`MEDIA_SERVE_HOST`, `MEDIA_SERVE_PORT`', 'where `media serve` listens'],
-  ['`MEDIA_SERVE_KEY`, `MEDIA_SERVE_KEY_FILE`', 'the key that `media serve` accepts, or its file'],
   ['`MEDIA_SERVE_PUBLIC_URL`, `MEDIA_SERVE_SEED`, `MEDIA_SERVE_DATA_DIR`', 'options of `media serve`'],
   [
     '`MEDIA_SERVE_ALLOW_HOST`, `MEDIA_SERVE_ALLOW_ORIGIN`, `MEDIA_SERVE_FAULT`',
@@ -212,7 +196,7 @@ export const environment: readonly Row[] = [
   ['`MEDIA_SHARP`', 'the absolute path of sharp, for thumbnails'],
   [
     '`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`',
-    'the proxy, and hosts without it; lower case wins',
+    'the proxy, and hosts without it; lower case takes precedence',
   ],
   ['`NODE_EXTRA_CA_CERTS`', 'a PEM file of further authorities to trust'],
   ['`NO_COLOR`, `FORCE_COLOR`', 'never or always print in colour'],
@@ -246,34 +230,6 @@ export const files: readonly Row[] = [
     '`~/Library/Application Support/media/journals/`',
     '`%LOCALAPPDATA%\\media\\Data\\journals\\`',
   ],
-];
-
-const endSignals: Record<EndSignal, {status: number; windows: string}> = {
-  SIGINT: {status: 130, windows: 'Ctrl-C'},
-  SIGTERM: {status: 143, windows: 'not available'},
-  SIGHUP: {status: 129, windows: 'closing the window'},
-};
-
-/** The effect of each signal, and its equivalent on Windows. */
-export const signals: readonly Row[] = [
-  ...Object.entries(endSignals).map(
-    ([name, {status, windows}]): Row => [name, `ends the run, exit status ${status}`, windows],
-  ),
-  ['SIGUSR2', 'prints the progress', 'not available'],
-];
-
-/** The batch systems that `--shard auto` supports, and the variables that it reads. */
-export const batchSystems: readonly Row[] = [
-  [
-    'Slurm arrays',
-    ['ID', 'MIN', 'MAX', 'COUNT', 'STEP'].map(part => code(`SLURM_ARRAY_TASK_${part}`)).join(', '),
-  ],
-  ...jobEngines.map(
-    ({name, index, total}): Row => [
-      name,
-      `${code(index)}, ${total === undefined ? `and ${code('MEDIA_SHARD_COUNT')} from you` : code(total)}`,
-    ],
-  ),
 ];
 
 /** The extensions of images and videos that the content must confirm. */

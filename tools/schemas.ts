@@ -53,7 +53,7 @@ export function jsonSchemas(root: URL): Map<SchemaName, Schema> {
 }
 
 /** Of the kinds of lines that a schema describes, those with this field. */
-export function linesWith(field: string, {anyOf = []}: Schema = {}): Schema[] {
+function linesWith(field: string, {anyOf = []}: Schema = {}): Schema[] {
   return anyOf.filter(({properties = {}}) => Object.hasOwn(properties, field));
 }
 

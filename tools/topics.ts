@@ -22,16 +22,14 @@ export const topicsOf = (data: CompletionData): Record<HelpTopic, Topic> => ({
   },
   errors: {
     heading: 'ERROR CODES',
-    before: [
-      'The values of error.code in the output of --json and --ndjson, each with the exit status that it leads to.',
-    ],
+    before: ['The values of error.code in the output of --json and --ndjson, each with its exit status.'],
     terms: errorCodes.map(([name, status = '', meaning = '']) => [`${name} (${status})`, meaning]),
     after: [],
   },
   settings: {
     heading: 'SETTINGS',
     before: [
-      'A flag takes precedence over the environment, the environment over the profile, and the profile over the default.',
+      'An option overrides a variable, a variable overrides the profile, and the profile overrides the default.',
       'To store a setting: media config set NAME VALUE',
     ],
     terms: settingsOf(data).map(([name, flag = '', variable = '', meaning = '']) => [

@@ -8,7 +8,7 @@ interface DecodedDocument {
   encoding: 'utf8' | 'utf16le' | 'utf16be' | 'latin1';
 }
 
-/** The text of a document, in an encoding that restores its bytes; throws for UTF-32 and unmarked UTF-16. */
+/** Reads a document; throws for UTF-32 and for UTF-16 without a byte order mark. `name`: as messages show it. */
 export function decodeDocument(bytes: Buffer, name: string): DecodedDocument {
   const mark = bytes.toString('latin1', 0, 4);
   if (mark === '\xff\xfe\0\0' || mark === '\0\0\xfe\xff')
@@ -24,6 +24,7 @@ export function decodeDocument(bytes: Buffer, name: string): DecodedDocument {
   return {text: bytes.toString('latin1'), encoding: 'latin1'};
 }
 
+/** The error for a document in an encoding that is not supported. */
 function notTextError(sentence: string): MediaError {
   return new MediaError('file_unreadable', sentence, {
     hint: 'Save it in UTF-8, or in UTF-16 with a byte order mark.',
@@ -34,10 +35,11 @@ export function encodeDocument({text, encoding}: DecodedDocument): Buffer {
   return encoding === 'utf16be' ? Buffer.from(text, 'utf16le').swap16() : Buffer.from(text, encoding);
 }
 
-type Edit = Pick<Reference, 'start' | 'end'> & {text: string};
-
-/** The text with these edits, which must not overlap. */
-export function applyEdits(text: string, edits: readonly Edit[]): string {
+/** The text with each edit in place of what is between its `start` and its `end`; edits must not overlap. */
+export function applyEdits(
+  text: string,
+  edits: readonly (Pick<Reference, 'start' | 'end'> & {text: string})[],
+): string {
   const parts: string[] = [];
   let at = 0;
   for (const {start, end, text: replacement} of [...edits].sort((a, b) => a.start - b.start)) {

@@ -43,16 +43,18 @@ export async function* findDocuments(
   except?: string,
 ): AsyncGenerator<DocumentFile> {
   const paths = new Set<string>();
-  // What is in a directory that was removed fails when it is read.
+  // Undefined for a directory that was removed meanwhile: its documents fail when they are read.
   const real = (directory: string) => realpath(directory).catch(() => undefined);
+  // By the real path of its directory, so that a document is yielded once although links lead to it as well.
   const isNew = async ({path}: DocumentFile) =>
     paths.size < paths.add(join((await real(dirname(path))) ?? dirname(path), basename(path))).size;
   for (const input of inputs) {
     const path = resolveUserPath(cwd, input);
     if ((await namedStat(input, path, systemFiles)).isDirectory()) {
       let isEmpty = true;
-      const place = except && (await real(path));
-      const exceptPlace = place && relative(place, except);
+      const realPath = except && (await real(path));
+      // As `walk` sees the exception; it starts with ".." for one that is not below this directory.
+      const exceptPlace = realPath && relative(realPath, except);
       for await (const document of walk({name: input, path, place: ''}, exceptPlace)) {
         isEmpty = false;
         if (await isNew(document)) yield document;
@@ -88,6 +90,7 @@ async function* walk(
     if (place === exceptPlace) continue;
     if (entry.isDirectory()) yield* walk({name, path, place}, exceptPlace);
     else if (kind === undefined) continue;
+    // A link counts if it leads to a file.
     else if (entry.isFile() || (await inodeOf(path, 'file', systemFiles)) !== undefined)
       yield {name, path, place, kind};
   }

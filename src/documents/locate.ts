@@ -20,21 +20,11 @@ const projectFiles = ['.obsidian', 'mkdocs.yml', 'mkdocs.yaml'] as const;
 
 export type ProjectFile = (typeof projectFiles)[number];
 
-/** How many directories are worth searching for a hint. */
-const mostForHint = 2_000;
-
 type LocateResult = {path: string} | {candidates: string[]} | 'outside' | undefined;
 
 /** Finds the files that references name. */
 export class Locator {
-  /**
-   * The real path of the file that a document in this directory refers to; `outside` if it is not below the root,
-   * candidates if an Obsidian vault has several files of the name equally near to its top, and undefined if there is
-   * none.
-   */
-  readonly locate = memoize((target: string, isWiki: boolean, directory: string) =>
-    this.#locate(target, isWiki, directory),
-  );
+  readonly locate = memoize(this.#locate.bind(this));
   readonly #places: RewritePlaces;
   readonly #real = memoize(realDirectory);
   /** The real path of the root of documents in a directory. */
@@ -54,16 +44,22 @@ export class Locator {
 
   /** The directory below the root that would be the right `--static` for a missing `/photo.png`, if there is one. */
   async staticDirectoryFor(target: string, directory: string): Promise<string | undefined> {
-    const ends = spellingsOf(target).filter(spelling => spelling.startsWith('/'));
-    if (ends.length === 0) return undefined;
-    const filesByName = await this.#namesBelow(await this.#rootOf(directory), mostForHint);
-    for (const end of ends.map(normalize)) {
-      const path = filesByName(basename(end).toLowerCase()).find(each => each.endsWith(end));
-      if (path !== undefined) return path.slice(0, -end.length);
+    const suffixes = spellingsOf(target).filter(spelling => spelling.startsWith('/'));
+    if (suffixes.length === 0) return undefined;
+    // More directories would take too long for a hint.
+    const filesByName = await this.#namesBelow(await this.#rootOf(directory), 2_000);
+    for (const suffix of suffixes.map(normalize)) {
+      const path = filesByName(basename(suffix).toLowerCase()).find(each => each.endsWith(suffix));
+      if (path !== undefined) return path.slice(0, -suffix.length);
     }
     return undefined;
   }
 
+  /**
+   * The real path of the file that a document in this directory refers to; `outside` if it is not below the root,
+   * candidates if an Obsidian vault has several files of the name equally near to its top, and undefined if there is
+   * none. `isWiki`: whether the reference is Obsidian's `![[target]]`, which may name a file in any directory.
+   */
   async #locate(target: string, isWiki: boolean, directory: string): Promise<LocateResult> {
     const root = await this.#rootOf(directory);
     const vault = ancestorWith('.obsidian', directory);
@@ -74,9 +70,11 @@ export class Locator {
       ...this.#pathsOf(spelling, directory, root),
       ...(vault === undefined && isWiki ? [join(root, spelling)] : []),
     ]);
-    const isShown = (path: string) => !isWiki || vault === undefined || isBelow(path, vault);
-    const exact = await this.#firstOf(paths.filter(isShown), root);
+    // Obsidian embeds files of its vault only.
+    const canEmbed = (path: string) => !isWiki || vault === undefined || isBelow(path, vault);
+    const exact = await this.#firstOf(paths.filter(canEmbed), root);
     if (typeof exact === 'object') return exact;
+    // Without a file at that very place, Obsidian takes one whose path ends in the target.
     const top = vault ?? (isWiki ? root : undefined);
     const nearest = top === undefined ? [] : await this.#nearestFiles(spellings, top);
     if (nearest.length > 1) return {candidates: nearest};
@@ -104,8 +102,9 @@ export class Locator {
   async #nearestFiles(spellings: readonly string[], vault: string): Promise<string[]> {
     const namesakes = await this.#namesBelow(vault, Number.POSITIVE_INFINITY);
     for (const spelling of spellings) {
-      const end = `${sep}${normalize(spelling)}`.toLowerCase();
-      const matches = namesakes(basename(end)).filter(path => path.toLowerCase().endsWith(end));
+      const suffix = `${sep}${normalize(spelling)}`.toLowerCase();
+      const matches = namesakes(basename(suffix)).filter(path => path.toLowerCase().endsWith(suffix));
+      // They are in the order of their depth.
       const nearest = matches.filter(path => path.split(sep).length === matches[0]?.split(sep).length);
       if (nearest.length > 0) return nearest;
     }
@@ -154,9 +153,11 @@ function ancestorWith(name: string, directory: string): string | undefined {
   }
 }
 
-/** The files in up to `most` directories from the root down, by lower-case name; Obsidian prefers short paths. */
+/** Returns a function from lower-case names to files, those nearest to `root` first; reads up to `most` directories. */
 async function namesBelow(root: string, most: number): Promise<(name: string) => readonly string[]> {
+  // An empty list for a name that it does not know.
   const filesByName = memoize((_name): string[] => []);
+  // Grows in the loop, level by level.
   const directories = [root];
   for (const directory of directories)
     for (const entry of await readdir(directory, {withFileTypes: true}).catch(() => [])) {

@@ -83,6 +83,7 @@ export async function planRewrite(
   return {documents: plans, failed, files, source: planner.source, sameAs};
 }
 
+/** The error for a document whose front matter is not valid. The document is rewritten without it. */
 function badFrontMatter({name, badFrontMatter: reason}: DocumentPlan): MediaError {
   const sentence = `The front matter of ${name} could not be read, since it is ${reason}.`;
   const advice = hint`Correct it, or leave out ${option('frontMatter')}.`;
@@ -103,13 +104,16 @@ export function withoutProblems(plan: RewritePlan): RewritePlan {
   return {...plan, documents, files: plan.files.filter(file => uniqueFiles.has(file))};
 }
 
+/** A file with its size, or with the reason why it cannot be uploaded. */
+type CheckedFile = {name: string; size: number; problem?: MediaError};
+
 class Planner {
   readonly #options: PlanOptions;
   readonly #locator: Locator;
   readonly source: RewritePlan['source'];
   readonly scanner = new Scanner();
-  /** By real path: the size of the file, or why it cannot be uploaded. */
-  readonly #checked = new Map<string, {name: string; size: number; problem?: MediaError}>();
+  /** By real path. */
+  readonly #checked = new Map<string, CheckedFile>();
 
   constructor(options: PlanOptions) {
     this.#options = options;
@@ -118,6 +122,7 @@ class Planner {
     this.source = memoize(name => checkedSourceAt(disk, name, resolveUserPath(options.cwd, name)));
   }
 
+  /** The names of the files that can be uploaded. */
   get files(): string[] {
     return [...this.#checked.values()].filter(({problem}) => problem === undefined).map(({name}) => name);
   }
@@ -151,7 +156,12 @@ class Planner {
       });
       return {...reference, problem};
     }
-    if ('candidates' in place) return {...reference, problem: this.#ambiguous(reference, place.candidates)};
+    if ('candidates' in place) {
+      const names = place.candidates.map(path => relative(this.#options.cwd, path)).sort();
+      const sentence = `${reference.source} may be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`;
+      const problem = new MediaError('file_missing', sentence, {hint: 'Write more of its path.'});
+      return {...reference, problem};
+    }
     const {name, problem} = await this.#check(place.path);
     return problem === undefined ? {...reference, file: name} : {...reference, problem};
   }
@@ -174,33 +184,24 @@ class Planner {
     });
   }
 
-  #ambiguous({source}: FoundReference, candidates: readonly string[]): MediaError {
-    const names = candidates.map(path => relative(this.#options.cwd, path)).sort();
-    const sentence = `${source} may be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`;
-    return new MediaError('file_missing', sentence, {hint: 'Write more of its path.'});
-  }
-
-  /** The name that messages show for a real path, and any problem; each file is opened only once. */
-  async #check(path: string): Promise<{name: string; problem?: MediaError}> {
+  /** Opens the file at a real path once and decides its type, as an upload would. `name`: as messages show the file. */
+  async #check(path: string): Promise<CheckedFile> {
+    const earlier = this.#checked.get(path);
+    if (earlier !== undefined) return earlier;
     const {cwd} = this.#options;
-    const name = cwd !== '.' && isBelow(path, cwd) ? relative(cwd, path) : path;
-    const checked = this.#checked.get(path) ?? (await this.#open(name));
-    this.#checked.set(path, checked);
-    return checked;
-  }
-
-  /** Opens a file and decides its type as an upload would, then closes it; rejects only for a bug. */
-  async #open(name: string): Promise<{name: string; size: number; problem?: MediaError}> {
-    const source = this.source(name);
+    const file: CheckedFile = {name: cwd !== '.' && isBelow(path, cwd) ? relative(cwd, path) : path, size: 0};
     try {
+      const source = this.source(file.name);
       const opened = await source.open(new AbortController().signal);
       await decideSourceType(source, opened, {types: 'extension'}).finally(() => opened.close());
-      return {name, size: opened.size};
+      file.size = opened.size;
     } catch (error) {
-      // The hint is about options of media upload.
+      // Without its hint, which is about options of media upload.
       const {code, message, cause} = unlessBug(error);
-      return {name, size: 0, problem: new MediaError(code, message, {cause})};
+      file.problem = new MediaError(code, message, {cause});
     }
+    this.#checked.set(path, file);
+    return file;
   }
 
   /** Maps a file with the content of an earlier file to the earlier name; rejects if a file is unreadable. */

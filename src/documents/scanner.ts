@@ -19,9 +19,6 @@ const limits = {
   heapMiB: 1_024,
 };
 
-/** A line that may begin more than 30 levels of lists, quotes or footnotes, whose square each later line costs. */
-const deepLine = /^(?:[ \t>*+-]|\d+[.)]|\[\^[^\]\n]+\]:){64}/m;
-
 /** Finds the references of documents one after the other; long or deep ones in another thread, which can be ended. */
 export class Scanner {
   readonly #limits: typeof limits;
@@ -38,9 +35,12 @@ export class Scanner {
     const {lengthHere, mdxLengthHere, processorMs, togetherMs, remainingMs} = this.#limits;
     if (!mayHoldReference(request)) return {references: []};
     const {responseTo, scanThread} = await import('./scan/scan.ts');
+    // Many documents that fail would keep a run busy for hours, so later ones get less time.
     const isLate = this.#lostMs >= togetherMs;
     const {processorTime} = systemHost();
     const start = processorTime();
+    // More than 30 levels of lists, quotes or footnotes, whose square each later line costs.
+    const deepLine = /^(?:[ \t>*+-]|\d+[.)]|\[\^[^\]\n]+\]:){64}/m;
     const response =
       request.text.length <= (request.kind === 'mdx' ? mdxLengthHere : lengthHere) &&
       !deepLine.test(request.text)
@@ -62,7 +62,7 @@ export class Scanner {
     await this.#thread?.terminate();
   }
 
-  /** The response of the other thread; undefined if it was ended because it took too long. */
+  /** The response of the other thread; undefined if it took too long and was ended: the next request starts another. */
   async #ask(request: ScanRequest, name: string, processorMs: number): Promise<ScanResponse | undefined> {
     const {heapMiB} = this.#limits;
     this.#thread ??= new Worker(threadSource('rewrite-scan'), {

@@ -32,6 +32,7 @@ export async function rewriteDocument(
   const after = encodeDocument({...document, text: applyEdits(document.text, edits)});
   if (now.equals(before)) return {before, after, count: edits.length};
   if (!now.equals(after)) throw documentChangedError(name);
+  // Another run has written the same.
   return {before: now, after, count: 0};
 }
 
@@ -62,6 +63,7 @@ export async function writeToMirror(
     .catch(throwAs('local_failure', `${path} could not be written`));
 }
 
+/** The error for a document that another program has changed since it was read. */
 function documentChangedError(name: string): MediaError {
   return new MediaError('document_changed', `${name} changed during the upload; it was not overwritten.`, {
     hint: hint`Run the same command again; without ${option('noOnce')}, what was uploaded is not sent again.`,

@@ -108,7 +108,7 @@ async function serve(
   const {seed, signal} = options;
   const reset =
     seed !== undefined || options.faults?.control !== undefined
-      ? await (await import('./api/start-state.ts')).rememberStart(service, seed, signal)
+      ? await (await import('./api/start-state.ts')).storeStartState(service, seed, signal)
       : undefined;
   const control = reset && (await faultControl?.startControl(reset, observer.onError));
   const server = createRoutedServer(service);
@@ -116,9 +116,9 @@ async function serve(
     await control?.close();
     throw error;
   });
-  const own = new URL(urlAt(options.host, port));
-  url = own.origin;
-  if (!loopbackHosts.includes(own.hostname)) allowHosts.push(own.host);
+  const listenUrl = new URL(urlAt(options.host, port));
+  url = listenUrl.origin;
+  if (!loopbackHosts.includes(listenUrl.hostname)) allowHosts.push(listenUrl.host);
 
   let closing: Promise<void> | undefined;
   return {
@@ -158,6 +158,7 @@ function urlAt(host: string, port = 80): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
+/** The base of the URLs in records, without a trailing slash; throws an InvalidOption for any other text. */
 function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text).href : '';
   if (/^https?:\/\/[^/@]+\/[^?#]*$/.test(url)) return url.replace(/\/+$/, '');

@@ -14,20 +14,20 @@ export function boundedResponse<Response>(
       if (processorTime() <= limit) return;
       stopWatching();
       // A response that comes now would be taken for one of a thread that goes on.
-      thread.off('message', settle);
+      thread.off('message', end);
       void thread.terminate();
     });
-    const settle = (response?: Response) => {
+    const end = (response?: Response) => {
       stopWatching();
-      thread.off('message', settle).off('error', onError).off('exit', onExit);
+      thread.off('message', end).off('error', onError).off('exit', onExit);
       resolve(response);
     };
     const onError = (error: Error) => {
       reject(error);
-      settle();
+      end();
     };
-    const onExit = () => settle();
-    thread.on('message', settle).on('error', onError).on('exit', onExit);
+    const onExit = () => end();
+    thread.on('message', end).on('error', onError).on('exit', onExit);
     thread.postMessage(request);
   });
 }

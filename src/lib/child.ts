@@ -56,6 +56,7 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
       child.kill('SIGKILL');
       resolve(result);
     };
+    /** The result of a program that has ended, with what it has printed so far. */
     const endWith = (status: number | null): ChildEnd => {
       const text = Buffer.concat(stderr).toString();
       return {kind: 'ended', status, stdout: Buffer.concat(stdout), stderr: text};
@@ -63,6 +64,7 @@ export function runChild(host: Host, request: ChildRequest): Promise<ChildEnd> {
     const onStop = () => end({kind: 'failed', reason: 'the run was stopped'});
     stop?.addEventListener('abort', onStop, {once: true});
     const cancel = host.clock.after(timeoutMs, () => end({kind: 'timeout'}));
+    /** With `firstLineOnly`: ends when the program has ended and its first line is complete, or late. */
     const endAtFirstLine = () => {
       if (!firstLineOnly || exit === undefined) return;
       const {status} = exit;

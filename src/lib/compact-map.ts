@@ -33,6 +33,7 @@ export class CompactMap {
     return existing;
   }
 
+  /** The value in a slot; undefined if it is free. */
   #valueAt(slot: number): number | undefined {
     const value = this.#slots[slot + 3] ?? 0;
     return value === 0 ? undefined : value - 1;
@@ -47,6 +48,7 @@ export class CompactMap {
     }
   }
 
+  /** Fills a free slot. The table stays at most three quarters full, so that searches are short. */
   #insert(slot: number, digest: Digest, value: number): void {
     this.#slots.set([...digest, value + 1], slot);
     this.#size += 1;
@@ -67,6 +69,7 @@ export class CompactMap {
 
 type Digest = readonly [number, number, number];
 
+/** The first 96 bits of the salted SHA-256 of a text. */
 function digestOf(text: string): Digest {
   salt ??= randomBytes(16).toString('latin1');
   // The fastest form, since no buffer is created.
@@ -74,6 +77,7 @@ function digestOf(text: string): Digest {
   return [wordIn(bytes, 0), wordIn(bytes, 4), wordIn(bytes, 8)];
 }
 
+/** Four bytes of a text with one character per byte, as a number. */
 function wordIn(bytes: string, at: number): number {
   const low = bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8) | (bytes.charCodeAt(at + 2) << 16);
   return (low | (bytes.charCodeAt(at + 3) << 24)) >>> 0;

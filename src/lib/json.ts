@@ -55,13 +55,13 @@ export function parseJson(text: string): unknown {
   if (!largeNumber.test(text)) return value;
   return JSON.parse(
     text.replace(stringOrNumber, (token, string: string | undefined) =>
-      string !== undefined || isHeld(token) ? token : `"${token}"`,
+      string !== undefined || isRepresentable(token) ? token : `"${token}"`,
     ),
   );
 }
 
 /** Whether JavaScript represents this number: an integer exactly, others approximately. */
-export function isHeld(token: string): boolean {
+export function isRepresentable(token: string): boolean {
   const number = Number(token);
   return Number.isFinite(number) && (!/^-?\d{16,}$/.test(token) || Number.isSafeInteger(number));
 }

@@ -23,12 +23,14 @@ export function readRawJson(
   fail: (offset: number, what: string) => never,
 ): RawJson {
   let at = 0;
+  /** Whether the text goes on with a pattern, which is then read. */
   const takes = (pattern: RegExp) => {
     pattern.lastIndex = at;
     const isThere = pattern.test(text);
     if (isThere) at = pattern.lastIndex;
     return isThere;
   };
+  /** The same for a character, after any blanks. */
   const takesMark = (mark: string) => {
     takes(blanks);
     if (text[at] !== mark) return false;
@@ -36,6 +38,7 @@ export function readRawJson(
     return true;
   };
   const require = (isThere: boolean) => isThere || fail(at, 'is not valid JSON');
+  /** Reads the next value, which is in this many others. */
   const read = (depth: number): RawJson => {
     takes(blanks);
     const offset = at;

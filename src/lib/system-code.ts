@@ -9,25 +9,19 @@ export function systemCode(error: unknown): string | undefined {
   return Object.entries(constants.errno).find(([, number]) => number === -Number(errno))?.[0] ?? code;
 }
 
-/** Whether a call failed because this process, or the machine, has no file descriptor left. */
-export function isOutOfDescriptors(error: unknown): boolean {
-  return ['EMFILE', 'ENFILE'].includes(systemCode(error) ?? '');
+/** A check whether a call failed with one of these codes. */
+export function failedWith(...codes: readonly string[]): (error: unknown) => boolean {
+  return error => codes.includes(systemCode(error) ?? '');
 }
 
-/** Whether a call failed because the disk, or this user's quota, is full. */
-export function isOutOfSpace(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '');
-}
-
-/** Whether a call failed because this user may not do that. */
-export function isDenied(error: unknown): boolean {
-  return ['EACCES', 'EPERM'].includes(systemCode(error) ?? '');
-}
-
-/** Whether a call failed because there is no such file. */
-export function isMissing(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '');
-}
+/** Whether this process, or the machine, has no file descriptor left. */
+export const isOutOfDescriptors = failedWith('EMFILE', 'ENFILE');
+/** Whether the disk, or this user's quota, is full. */
+export const isOutOfSpace = failedWith('ENOSPC', 'EDQUOT');
+/** Whether this user may not do that. */
+export const isDenied = failedWith('EACCES', 'EPERM');
+/** Whether there is no such file. */
+export const isMissing = failedWith('ENOENT', 'ENOTDIR');
 
 /** Takes a missing file for none; throws any other error. */
 export function ignoreMissing(error: unknown): undefined {

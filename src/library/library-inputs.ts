@@ -22,7 +22,7 @@ export function itemsOf<Item>(
   clock: Clock,
 ): AsyncGenerator<Item> {
   const late = new Stop<Error>();
-  // An item that is there already has been taken.
+  // Not at once: an item that `items` has already handed over would be lost.
   stop.addEventListener('abort', () => clock.after(0, () => late.abort(stop.reason as Error)));
   return itemsUnlessStopped(items, late);
 }

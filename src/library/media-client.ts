@@ -53,8 +53,7 @@ export class MediaClient implements Uploader {
   /** Throws a MediaError `usage` if a URL or the key is invalid. */
   constructor(options: MediaClientOptions) {
     checkOptions(options, checks);
-    const {allowHttp = false, userAgent = `media/${packageVersion()}`} = options;
-    const {certificateAuthorities, connectTimeoutMs} = options;
+    const {allowHttp, certificateAuthorities, connectTimeoutMs} = options;
     const parse = (url: string | URL, what: string) =>
       callInWords(() => parseServiceUrl(String(url), what, allowHttp));
     const baseUrl = parse(options.baseUrl, 'base URL');
@@ -62,7 +61,8 @@ export class MediaClient implements Uploader {
       options.graphqlUrl === undefined ? undefined : parse(options.graphqlUrl, 'GraphQL URL');
     const key = parseKey(options.apiKey, 'The API key');
     const {clock, env} = systemHost();
-    const connection = {clock, env, userAgent, certificateAuthorities, connectTimeoutMs};
+    const headers = {'user-agent': options.userAgent ?? `media/${packageVersion()}`};
+    const connection = {clock, env, headers, certificateAuthorities, connectTimeoutMs};
     this.host = baseUrl.host;
     this.baseUrl = serviceIdentity(baseUrl);
     this.#client = new ServiceClient({baseUrl, graphqlUrl}, key, connection);
@@ -129,15 +129,13 @@ const serviceChecks: Checks<ServiceOptions> = {
   ...{signal, onWait: callback, onRequest: callback, onError: callback},
 };
 
-const faultChecks: Checks<FaultOptions> = {list: texts, control: callbacks};
-
 /**
  * Starts a service on loopback that stores uploads in a directory, for tests, demonstrations and work without a
  * network. Rejects with the system's error if the port is in use (`EADDRINUSE`) or the directory cannot be made.
  */
 export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   checkOptions(options, serviceChecks);
-  checkOptions(options.faults ?? {}, faultChecks);
+  checkOptions<FaultOptions>(options.faults ?? {}, {list: texts, control: callbacks});
   // It is larger than the rest of the library, and most programs do not need it.
   const {startEmbeddedService: start} = await import('../embedded/service.ts');
   return start(options).catch(error => {

@@ -32,8 +32,8 @@ function optional(what: string, isRight: (value: unknown) => boolean): Check {
   return requiredCheck(what, value => value === undefined || isRight(value));
 }
 
-function hasMethod(name: string): (value: unknown) => boolean {
-  return value => typeof (value as Record<string, unknown> | null)?.[name] === 'function';
+function hasMethod(name: 'next' | 'addEventListener'): (value: unknown) => boolean {
+  return value => typeof (value as Record<typeof name, unknown> | null)?.[name] === 'function';
 }
 
 export function isUrl(value: unknown): boolean {

@@ -30,36 +30,35 @@ export interface UploadOptions {
   retries?: number;
   /** The longest Retry-After or outage to wait for; 300,000 by default. */
   retryMaxWaitMs?: number;
-  /** How long without progress: 60,000 by default, and 600,000 after the last byte. */
+  /** Time without progress: 60,000 by default, and 600,000 after the last byte. */
   timeoutMs?: number;
   /** Bytes per second for all files together; unlimited by default. */
   limitRate?: number;
-  /** Whether an unknown upload is sent again (`retry`) or not (`hold`); by default, if the service honours keys. */
+  /** `retry` sends unknown files again, `hold` does not; by default, they are sent if the service honours keys. */
   onUnknown?: 'hold' | 'retry';
   /** What decides the content type: `extension` (the default), `content`, or `strict` for both. */
   types?: TypeRule;
   /** The content type of every file, such as `image/png`. */
   contentType?: string;
-  /** A file that records what was sent. Created if missing. */
+  /** The path of a journal; created if it does not exist. */
   journal?: string;
-  /**
-   * A file of a repository that records what is stored, such as `media.json`: content in it is skipped, and what is
-   * uploaded is added at the end. Not with a journal.
-   */
+  /** The path of a manifest, such as `media.json`; created if it does not exist. Not with `journal`. */
   manifest?: string;
   /** Checks everything and sends nothing. */
   dryRun?: boolean;
-  /** Makes a record that differs from the file a warning, or `mismatched` (`strict`). */
+  /** Makes a record that differs from the file a warning (`warn`), or the file `mismatched` (`strict`). */
   verify?: 'warn' | 'strict';
-  /** `warn` of files that tell where they were taken, or `strip` that; `keep` by default. */
+  /** `strip` the location from files, or `warn` of files that contain one; `keep` by default. */
   geotags?: 'keep' | 'warn' | 'strip';
   /** Ends the call when aborted. */
   signal?: AbortSignal;
-  /** Receives what happens between results. When a method throws, the call ends. */
+  /** Receives what happens between results. If a method throws, the call ends. */
   observer?: Partial<TransferObserver>;
   /** The base of relative paths; the working directory by default. */
   cwd?: string;
 }
+
+type Inputs = AsyncIterable<UploadInput> | Iterable<UploadInput>;
 
 /**
  * Uploads files, given as paths or sources, and yields each result when it is known; a file that fails is a result, not
@@ -70,16 +69,13 @@ export interface UploadOptions {
  * from `filesOf` that turn out not to be media have no result. Handles no signals, prints nothing and changes nothing
  * in the process.
  */
-export function uploadAll(
-  inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
-  options: UploadOptions,
-): AsyncGenerator<UploadResult, void> {
+export function uploadAll(inputs: Inputs, options: UploadOptions): AsyncGenerator<UploadResult, void> {
   return uploadOn(inputs, options, systemHost());
 }
 
 /** The same as `uploadAll` on a host that may be simulated. */
 export function uploadOn(
-  inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
+  inputs: Inputs,
   options: UploadOptions,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
@@ -103,13 +99,15 @@ function stoppedBy(cause: unknown): MediaError {
   return new MediaError('interrupted', 'The caller stopped the upload.', {cause});
 }
 
-type Checked = Omit<TransferOptions, 'stop' | 'journal' | 'several' | 'observer'> & {stop: Stop<MediaError>};
+type CheckedOptions = Omit<TransferOptions, 'stop' | 'journal' | 'several' | 'observer'> & {
+  stop: Stop<MediaError>;
+};
 
 /** The results of uploadOn(). The journal is opened, and inputs are read, only once the first result is asked for. */
 async function* run(
-  inputs: AsyncIterable<UploadInput> | Iterable<UploadInput>,
+  inputs: Inputs,
   {signal, cwd, client, journal: journalPath, manifest: manifestPath, observer}: UploadOptions,
-  checked: Checked,
+  checked: CheckedOptions,
   host: Host,
 ): AsyncGenerator<UploadResult, void> {
   const {stop} = checked;
@@ -130,10 +128,8 @@ async function* run(
     const inDirectory = (path: string) => (cwd === undefined ? path : resolve(cwd, path));
     if (manifestPath !== undefined) {
       const {lookUpInManifest, openManifest} = await import('../engine/manifest/run-manifest.ts');
-      const path = inDirectory(manifestPath);
-      journal = checked.dryRun
-        ? await lookUpInManifest(path, host, {service})
-        : await openManifest(path, host, {service, identify, stop});
+      const open = checked.dryRun ? lookUpInManifest : openManifest;
+      journal = await open(inDirectory(manifestPath), host, {service, identify, stop});
     } else if (journalPath !== undefined) {
       const path = inDirectory(journalPath);
       const scope = {service};
@@ -146,7 +142,7 @@ async function* run(
     const outcomes = transferAll(sourcesFrom(items, cwd ?? host.cwd(), disk), {
       ...checked,
       several: !Array.isArray(inputs) || inputs.length > 1,
-      observer: wholeObserver(observer, end),
+      observer: completeObserver(observer, end),
       journal,
     });
     for await (const outcome of outcomes) if (outcome.status !== 'left out') yield resultOf(outcome);
@@ -181,14 +177,13 @@ export const uploadChecks: Checks<UploadOptions> = {
   cwd: check.text,
 };
 
-const {anything} = check;
 const observerChecks: Checks<TransferObserver> = {
-  ...{started: anything, progress: anything, retrying: anything},
-  ...{unavailable: anything, finished: anything, warning: anything},
+  ...{started: check.anything, progress: check.anything, retrying: check.anything},
+  ...{unavailable: check.anything, finished: check.anything, warning: check.anything},
 };
 
 /** The engine's options by those of the library, with defaults; throws a MediaError for an invalid one. */
-function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop'> {
+function checkedOptions(options: UploadOptions, host: Host): Omit<CheckedOptions, 'stop'> {
   checkOptions(options, uploadChecks);
   // An observer may have fields of its own.
   const methods = Object.entries(options.observer ?? {}).filter(([, value]) => typeof value === 'function');
@@ -223,19 +218,20 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<Checked, 'stop
   };
 }
 
-/** The methods are called on the observer, which may be an instance of a class. What one throws ends the batch. */
-function wholeObserver(observer: object = {}, onThrown: (error: unknown) => void): TransferObserver {
-  const methods = observer as Record<string, ((...facts: unknown[]) => void) | undefined>;
-  const tell = (name: string, facts: unknown[]) => {
+/** An observer with every method. It calls those of `observer` on it, which may be an instance of a class. */
+function completeObserver(observer: object = {}, onThrown: (error: unknown) => void): TransferObserver {
+  const methods: Partial<Record<keyof TransferObserver, (...facts: unknown[]) => void>> = observer;
+  // What a method of the user throws ends the batch.
+  const tell = (name: keyof TransferObserver, facts: unknown[]) => {
     try {
       methods[name]?.(...facts.map(inLibraryWords));
     } catch (error) {
       onThrown(error);
     }
   };
-  const names = Object.keys(observerChecks);
+  const names = Object.keys(observerChecks) as (keyof TransferObserver)[];
   const all = names.map(name => [name, (...facts: unknown[]) => tell(name, facts)] as const);
-  return Object.fromEntries(all) as unknown as TransferObserver;
+  return Object.fromEntries(all) as Required<typeof methods>;
 }
 
 /** The outcome in the words of the library. */

@@ -8,6 +8,7 @@ import {describe, expect, it} from 'vitest';
 import {buildMediaUrl} from '../../src/cli/commands/media-url.ts';
 import {buildProgram} from '../../src/cli/commands/program.ts';
 import {Stdout} from '../../src/cli/output/stdout.ts';
+import {settingNames, settingTable} from '../../src/cli/settings/setting-table.ts';
 import {type Host, systemHost} from '../../src/host.ts';
 import {run} from '../../src/main.ts';
 import {inlineCodeOf, markdown, markdownFiles} from '../support/examples.ts';
@@ -54,6 +55,18 @@ async function complaint(line: string): Promise<string | undefined> {
     return error.message;
   }
 }
+
+it('the options of every command that overrule a setting are those of the table of settings', () => {
+  const inTable = settingNames.flatMap(name => {
+    const {option} = settingTable[name];
+    return option === undefined ? [] : [[`--${name}`, option]];
+  });
+  const names = settingNames.map(name => `--${name}`);
+  const declared = inertProgram()
+    .program.options.filter(({long}) => names.includes(long ?? ''))
+    .map(option => [option.long, option.attributeName()]);
+  expect(declared.toSorted()).toEqual(inTable.toSorted());
+});
 
 /** What a command prints with -h or --help on a terminal of 80 columns. */
 async function helpOf(name: string, option: '-h' | '--help'): Promise<string> {

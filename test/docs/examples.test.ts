@@ -13,7 +13,7 @@ const runElsewhere: Record<string, readonly string[]> = {
   '.github/CONTRIBUTING.md': [''],
   'docs/sharding.md': ['bash', 'bash'],
   'docs/ci.md': ['yaml'],
-  'docs/install.md': ['bash', 'bash', 'bash'],
+  'docs/install.md': ['bash', 'bash'],
   'docs/verify.md': ['bash'],
   'docs/library.md': ['js', 'mjs', 'js'],
   'docs/manifest.md': ['json', 'js', 'js', 'go-html-template', 'js'],

@@ -6,7 +6,8 @@ import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {settingNames, settingTable} from '../../src/cli/settings/setting-table.ts';
 import {retryableRefusals} from '../../src/engine/service/uploader.ts';
-import {environment, files, signals} from '../../tools/reference.ts';
+import {jobEngines} from '../../src/engine/sources/find/shard.ts';
+import {environment, files} from '../../tools/reference.ts';
 import {connectedSandbox} from '../support/embedded.ts';
 import {markdown} from '../support/examples.ts';
 import {fixture, sandbox} from '../support/media.ts';
@@ -68,25 +69,30 @@ describe('the table of files', () => {
   });
 });
 
-describe('the table of signals', () => {
-  it('has the signals that the program listens to', () => {
-    const host = readFileSync(join(root, 'src/host.ts'), 'utf8');
-    const listened = new Set([...host.matchAll(/(?<!kill\(0, )'(SIG[A-Z0-9]+)'/g)].map(([, name]) => name));
-    expect(signals.map(([name]) => name).sort()).toEqual([...listened].sort());
-  });
+it('docs/platforms.md names the signals that the program listens to, and no others', () => {
+  const host = readFileSync(join(root, 'src/host.ts'), 'utf8');
+  const listened = [...host.matchAll(/(?<!kill\(0, )'(SIG[A-Z0-9]+)'/g)].map(([, name]) => name);
+  const named = markdown('docs/platforms.md').match(/SIG[A-Z0-9]+/g);
+  expect([...new Set(named)].sort()).toEqual([...new Set(listened)].sort());
 });
 
-/** The names in the first column of the table on a page that has this heading. */
-function fieldsOf(heading: string, path = 'docs/output.md'): string[] {
-  const [, page = ''] = markdown(path).split(`| ${heading} | value |\n|---|---|\n`);
+it('docs/sharding.md names the batch systems whose variables the program reads', () => {
+  const text = markdown('docs/sharding.md');
+  expect(jobEngines.filter(({name}) => !text.includes(name))).toEqual([]);
+});
+
+/** The names in the first column of the table of fields in docs/output.md. */
+function fieldsOfLine(): string[] {
+  const [, page = ''] = markdown('docs/output.md').split('| field | value |\n|---|---|\n');
   const [table = ''] = /^(?:\|.*\n)+/.exec(page) ?? [];
   const cells = [...table.matchAll(/^\| (.*?) \|/gm)].map(([, cell = '']) => cell);
   return cells.flatMap(cell => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)).sort();
 }
 
-/** The names of the fields in a schema of the docs. */
+/** The names of the fields in a schema of the docs: those of the first kind of line, if there are several. */
 function fieldsOfSchema(name: string): string[] {
-  return Object.keys(JSON.parse(markdown(`docs/schemas/${name}.json`)).properties).sort();
+  const schema = JSON.parse(markdown(`docs/schemas/${name}.json`));
+  return Object.keys((schema.anyOf?.[0] ?? schema).properties).sort();
 }
 
 describe('the tables and schemas of the other JSON outputs', () => {
@@ -110,8 +116,9 @@ describe('the tables and schemas of the other JSON outputs', () => {
     await copyFile(fixture('clip.mp4'), join(box.directory, 'clip.mp4'));
     const env = {...box.env, MEDIA_API_KEY: 'mk_not-the-key'};
     const refused = await box.run(['upload', 'photo.png', '--json'], {env});
+    const {error} = JSON.parse(markdown('docs/schemas/error.json')).properties;
     expect([...Object.keys(JSON.parse(refused.stderr).error), 'count'].sort()).toEqual(
-      fieldsOf('field of `error`', 'docs/output.md'),
+      Object.keys(error.properties).sort(),
     );
     await box.run(['upload', 'photo.png', '--journal', 'a.journal']);
     const {stdout} = await box.run([
@@ -123,9 +130,7 @@ describe('the tables and schemas of the other JSON outputs', () => {
       'photo.png',
       'clip.mp4',
     ]);
-    const documented = fieldsOf('field of a check', 'docs/journal.md').filter(
-      field => field !== 'fileBase64',
-    );
+    const documented = fieldsOfSchema('journal-check').filter(field => field !== 'fileBase64');
     expect(Object.keys(JSON.parse(stdout)).sort()).toEqual(documented);
   });
 });
@@ -148,11 +153,11 @@ describe('the table of --ndjson', () => {
       for (const line of stdout.trim().split('\n'))
         for (const field of Object.keys(JSON.parse(line))) fields.add(field);
     }
-    expect(fieldsOf('field')).toEqual([...fields].sort());
+    expect(fieldsOfLine()).toEqual([...fields].sort());
   });
 });
 
-describe('the table of media rewrite --ndjson', () => {
+describe('the schema of media rewrite --ndjson', () => {
   it('has the fields of references that are uploaded and missing, and no others', async () => {
     const {sandbox: box} = await connectedSandbox();
     await copyFile(fixture('photo.png'), join(box.directory, 'photo.png'));
@@ -165,7 +170,7 @@ describe('the table of media rewrite --ndjson', () => {
         .split('\n')
         .flatMap(line => Object.keys(JSON.parse(line))),
     );
-    expect(fieldsOf('field of `--ndjson`', 'docs/publishing.md')).toEqual([...fields].sort());
+    expect(fieldsOfSchema('rewrite')).toEqual([...fields].sort());
   });
 });
 

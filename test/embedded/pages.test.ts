@@ -107,8 +107,8 @@ describe('API keys', () => {
     // As media whoami shows it.
     expect(page).toContain(`<code>${new Secret(created).mask()}</code>`);
     expect(page).not.toContain(created.slice(0, 7));
-    expect(page).toContain('<h3>build server</h3>');
-    expect(page).toContain('upload, read<');
+    expect(page).toContain('<th scope="row">build server</th>');
+    expect(page).toContain('<td>upload files, query /graphql</td>');
     const stored = await readFile(join(directory, 'keys.json'), 'utf8');
     expect(stored).not.toContain(created);
     const [entry] = JSON.parse(stored).keys.filter(({name}: {name?: string}) => name === 'build server');
@@ -141,10 +141,11 @@ describe('API keys', () => {
     await upload(service, created, png(1, 1), {'User-Agent': 'agent/1.0 <i>'});
     const before = await client.textOf('/profile');
     expect(before).toContain('UTC</time> by agent/1.0 &lt;i&gt;<');
-    const path = /<h3>old name<\/h3>[\s\S]*?action="(\/profile\/keys\/\w+)\/rename"/.exec(before)?.[1] ?? '';
+    const path =
+      /<th scope="row">old name<\/th>[\s\S]*?action="(\/profile\/keys\/\w+)\/rename"/.exec(before)?.[1] ?? '';
     expect((await client.post(`${path}/rename`, {name: 'new name'})).status).toBe(303);
     const renamed = await client.textOf('/profile');
-    expect(renamed).toContain('<h3>new name</h3>');
+    expect(renamed).toContain('<th scope="row">new name</th>');
     expect(renamed).not.toContain('old name');
     expect((await upload(service, created, png(1, 1))).status).toBe(200);
     expect((await client.post(`${path}/revoke`, {})).status).toBe(303);
@@ -176,7 +177,7 @@ describe('API keys', () => {
     const refused = await upload(other, created, png(1, 1));
     expect(refused.status).toBe(401);
     expect(await refused.json()).toMatchObject({message: expect.stringContaining('has expired')});
-    expect(await person.textOf('/profile')).toContain('<dt>expired</dt>');
+    expect(await person.textOf('/profile')).toContain('UTC</time> (expired)');
   });
 
   it.each<[string, [string, string][], string]>([
@@ -243,7 +244,7 @@ describe('the gallery', () => {
     const lengths: number[] = [];
     while (path !== undefined) {
       const page = await person.textOf(path);
-      const here = [...page.matchAll(/<code>(m_\w+)<\/code>/g)].map(([, id = '']) => id);
+      const here = [...page.matchAll(/<a class="picture" href="\/media\/(m_\w+)"/g)].map(([, id = '']) => id);
       lengths.push(here.length);
       seen.push(...here);
       path = /href="(\/\?after=\w+)"/.exec(page)?.[1];
@@ -329,11 +330,7 @@ describe('a form that changes something', () => {
     const id = await uploaded();
     for (const [response, status, text] of [
       [client.post(`/media/${id}/delete`, {}, {Origin: undefined}), 403, `href="/media/${id}">Go back`],
-      [
-        client.get(`/media/${id}/delete`),
-        405,
-        `<p>This URL is for forms only.</p><p><a href="/media/${id}">`,
-      ],
+      [client.get(`/media/${id}/delete`), 405, `<p>This URL is not a page.</p><p><a href="/media/${id}">`],
       [client.post('/media/m_x/delete', {}), 404, '<a href="/">'],
       [client.post('/profile/keys/x/revoke', {}), 404, 'href="/profile">Go back'],
     ] as const) {
@@ -351,6 +348,23 @@ describe('a form that changes something', () => {
   });
 });
 
+describe('an error at a URL that is not of a page', () => {
+  it.each([
+    ['/nope', 404, 'There is nothing at this URL.'],
+    ['/files/m_x', 404, 'There is no such file.'],
+    ['/v1/media/upload', 405, 'This URL is not a page.'],
+  ])('%s: a page for a browser, an error record for a program', async (path, status, text) => {
+    const shown = await client.get(path);
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
+    expect(await shown.text()).toContain(text);
+    const record = await fetch(service.url + path, {headers: {Accept: '*/*'}});
+    expect([record.status, await record.json()]).toEqual([
+      status,
+      {code: status, message: expect.any(String)},
+    ]);
+  });
+});
+
 describe('every response', () => {
   it('a foreign Host (DNS rebinding): 421, with the cookie too', async () => {
     const {port} = new URL(service.url);
@@ -359,12 +373,12 @@ describe('every response', () => {
     expect(await rawStatus('/profile', {...headers, Host: `localhost:${port}`})).toBe(200);
   });
 
-  it.each(['/', '/profile', '/nothing-here', '/media/m_x'])(
+  it.each(['/', '/profile', '/profile/nothing', '/nothing-here', '/files/m_x', '/media/m_x'])(
     '%s: nothing foreign runs in it, frames it or keeps it',
     async path => {
-      const {headers} = await client.get(path === '/nothing-here' ? '/profile/nothing' : path);
+      const {headers} = await client.get(path);
       expect(headers.get('content-security-policy')).toBe(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; " +
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; " +
           "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
       );
       expect(headers.get('cache-control')).toBe('no-store');

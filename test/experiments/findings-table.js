@@ -14,7 +14,7 @@ export default class FindingsTable {
 
   onTestRunEnd(modules) {
     const table = new Table({
-      head: ['experiment', 'tried', 'held', 'seed', 'note'],
+      head: ['experiment', 'tried', 'sending', 'seed', 'note'],
       style: {head: [], border: []},
       colWidths: [null, null, null, null, 60],
       wordWrap: true,

@@ -1,7 +1,10 @@
+import {availableParallelism} from 'node:os';
 import {fileURLToPath} from 'node:url';
 import {defineConfig} from 'vitest/config';
 import {withDaemons} from '../support/path.js';
 import FindingsTable from './findings-table.js';
+
+const isShort = process.env.SCALE === 'short';
 
 export default defineConfig({
   test: {
@@ -10,12 +13,13 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     env: {PATH: withDaemons(process.env['PATH'])},
-    maxWorkers: 2,
+    // Long ones measure memory and time; short ones mostly wait.
+    maxWorkers: isShort ? 2 * availableParallelism() : 2,
     reporters: ['default', new FindingsTable()],
     // SCALE=short tries as few as `npm run test:all` does. SEED repeats a run; 0 draws a seed for each experiment.
     provide: {
       isTorture: true,
-      scale: process.env.SCALE === 'short' ? 'short' : 'long',
+      scale: isShort ? 'short' : 'long',
       seed: Number(process.env.SEED ?? 0),
     },
   },

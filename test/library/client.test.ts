@@ -1,6 +1,6 @@
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import {createServer as createTlsServer} from 'node:https';
-import {createServer as createTcpServer, type Socket} from 'node:net';
+import {createServer as createTcpServer} from 'node:net';
 import {expect, onTestFinished, test} from 'vitest';
 import {
   MediaClient,
@@ -13,9 +13,10 @@ import {
   uploadAll,
 } from '../../src/index.ts';
 import {packageVersion} from '../../src/package-file.ts';
-import {deadUrl, listen, portOf} from '../engine/service/support.ts';
+import {deadUrl} from '../engine/service/support.ts';
 import {eventually} from '../support/eventually.ts';
 import {freePort} from '../support/free-ports.ts';
+import {listen, portOf} from '../support/loopback.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {someRecord} from '../support/scripted-server.ts';
 import {loopbackNames, makeCertificate} from '../support/tls.ts';
@@ -41,11 +42,7 @@ async function serving(
   await listen(server);
   const url = `http://127.0.0.1:${portOf(server)}`;
   const client = new MediaClient({baseUrl: url + path, apiKey, ...options});
-  onTestFinished(async () => {
-    await client.close();
-    server.close();
-    server.closeAllConnections();
-  });
+  onTestFinished(() => client.close());
   return {client, requests, url, connections: () => connections};
 }
 
@@ -210,10 +207,6 @@ test.each([
 ])('probeAvailability of a service that answers %i: %s', async (status, why) => {
   const server = createServer((_request, response) => response.writeHead(status).end());
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey});
   onTestFinished(() => client.close());
   expect(await client.probeAvailability(new AbortController().signal)).toBe(why);
@@ -227,10 +220,6 @@ test('`certificateAuthorities`: trusted instead of the system’s', async () => 
     });
   });
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   const baseUrl = `https://localhost:${portOf(server)}`;
   const trusting = new MediaClient({baseUrl, apiKey, certificateAuthorities: certificate});
   const other = new MediaClient({baseUrl, apiKey});
@@ -240,13 +229,8 @@ test('`certificateAuthorities`: trusted instead of the system’s', async () => 
 });
 
 test('`connectTimeoutMs`: a connection that does not come about is given up after so long', async () => {
-  const sockets: Socket[] = [];
-  const silent = createTcpServer(socket => void sockets.push(socket.on('error', () => {})));
+  const silent = createTcpServer(socket => void socket.on('error', () => {}));
   await listen(silent);
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    silent.close();
-  });
   // The handshake of TLS never begins.
   const baseUrl = `https://127.0.0.1:${portOf(silent)}`;
   const [usual, brief] = [{}, {connectTimeoutMs: 200}].map(
@@ -268,10 +252,6 @@ test('`allowHttp`: plain http to another machine; the proxy of the environment i
     response.writeHead(407, {Connection: 'close'}).end();
   });
   await listen(proxy);
-  onTestFinished(() => {
-    proxy.close();
-    proxy.closeAllConnections();
-  });
   const before = {...process.env};
   onTestFinished(() => {
     for (const name of ['http_proxy', 'no_proxy']) {

@@ -21,9 +21,9 @@ import {
 } from '../../src/index.ts';
 import {Stop} from '../../src/lib/stop.ts';
 import {inLibraryWords} from '../../src/library/library-face.ts';
-import {listen, portOf} from '../engine/service/support.ts';
 import {embeddedService} from '../support/embedded.ts';
 import {eventually} from '../support/eventually.ts';
+import {listen, portOf} from '../support/loopback.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {canListOpenFiles, openFiles} from '../support/open-files.ts';
 import {collect} from '../support/results.ts';
@@ -48,10 +48,7 @@ async function refusing(status: number, body = `{"code":${status},"message":"No.
   });
   await listen(server);
   const client = new MediaClient({baseUrl: `http://127.0.0.1:${portOf(server)}`, apiKey: 'key'});
-  onTestFinished(async () => {
-    await client.close();
-    server.close();
-  });
+  onTestFinished(() => client.close());
   return {client, requests: () => requests};
 }
 
@@ -272,7 +269,6 @@ test('upload, aborted when the file was sent: it is stored, or may be, and the c
     if (isStored) expect(await outcome).toMatchObject({status: 'uploaded', record: {id: 'm_1'}});
     else await expect(outcome).rejects.toMatchObject({code: 'outcome_unknown'});
     await client.close();
-    server.close();
   }
 });
 

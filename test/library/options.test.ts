@@ -11,10 +11,10 @@ import {
   type UploadResult,
   uploadAll,
 } from '../../src/index.ts';
-import {listen, portOf} from '../engine/service/support.ts';
 import {jpegWith, position, tiffOf} from '../media/location/tagged.ts';
 import {eventually} from '../support/eventually.ts';
 import {deadPort, freePort} from '../support/free-ports.ts';
+import {listen, portOf} from '../support/loopback.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {readingRequests} from '../support/read-requests.ts';
 import {collect} from '../support/results.ts';
@@ -59,10 +59,6 @@ async function answering(...answers: Answer[]) {
 /** A client for a server that listens from now on, until the test has finished. */
 async function clientOf(server: Server): Promise<MediaClient> {
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   return clientAt(portOf(server));
 }
 

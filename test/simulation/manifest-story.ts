@@ -198,7 +198,7 @@ class Story {
     const [theirs, ours] = [parseManifest(manifest, manifestPath), this.#manifest];
     const before = new Set([theirs, ours].flatMap(one => [...contentsOf(one)]));
     const hashOf = async (key: string) => sha256(this.#contentOf(key));
-    const merged = (await mergeManifests(undefined, theirs, ours, hashOf)).manifest;
+    const merged = await mergeManifests(undefined, theirs, ours, hashOf);
     this.#setManifest(renderManifest(merged));
     for (const content of before) {
       if (contentsOf(merged).has(content)) continue;

@@ -1,5 +1,6 @@
-import {type AddressInfo, createServer, type Socket} from 'node:net';
-import {expect, onTestFinished, test} from 'vitest';
+import {createServer} from 'node:net';
+import {expect, test} from 'vitest';
+import {listen, urlOf} from '../support/loopback.ts';
 import {fixture, sandbox} from '../support/media.ts';
 import {scriptedServer, someRecord} from '../support/scripted-server.ts';
 
@@ -22,17 +23,9 @@ test('two command lines one after the other: each has its own output, environmen
 });
 
 test('a run that is not at an end in time: ended by a signal, and the next one is not', async () => {
-  const sockets: Socket[] = [];
-  const silent = createServer(socket => void sockets.push(socket.on('error', () => {})));
-  await new Promise<void>(resolve => {
-    silent.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    silent.close();
-  });
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_silent'});
+  const silent = createServer(socket => void socket.on('error', () => {}));
+  await listen(silent);
+  const box = await sandbox({MEDIA_BASE_URL: urlOf(silent), MEDIA_API_KEY: 'mk_silent'});
   const ended = await box.run(['upload', fixture('photo.png')], {timeout: 500});
   expect(ended).toMatchObject({exitCode: undefined, signal: 'SIGKILL'});
   expect(await box.run(['config', 'list'])).toMatchObject({exitCode: 0, signal: undefined});

@@ -1,7 +1,7 @@
 import {createServer as createHttpServer, request} from 'node:http';
 import {createServer as createHttpsServer} from 'node:https';
-import {type AddressInfo, connect, type Server} from 'node:net';
-import {afterTest} from './after-test.ts';
+import {connect} from 'node:net';
+import {listen, portOf, urlOf} from './loopback.ts';
 import {makeCertificate} from './tls.ts';
 
 /** A service under real-looking https names, reached through a proxy, for examples that must run as printed. */
@@ -33,25 +33,16 @@ export async function exampleService(origin: URL, hostNames: readonly string[]):
     });
     incoming.pipe(forward);
   });
-  const frontPort = await listen(front);
+  await listen(front);
   const proxy = createHttpServer();
   proxy.on('connect', (_incoming, client) => {
-    const upstream = connect(frontPort, '127.0.0.1', () => {
+    const upstream = connect(portOf(front), '127.0.0.1', () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       client.pipe(upstream).pipe(client);
     });
     client.on('error', () => upstream.destroy());
     upstream.on('error', () => client.destroy());
   });
-  return {proxyUrl: `http://127.0.0.1:${await listen(proxy)}`, certificate};
-}
-
-function listen(server: Server): Promise<number> {
-  afterTest(() => {
-    server.close();
-    (server as unknown as {closeAllConnections(): void}).closeAllConnections();
-  });
-  return new Promise(resolve => {
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
-  });
+  await listen(proxy);
+  return {proxyUrl: urlOf(proxy), certificate};
 }

@@ -1,7 +1,6 @@
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
-import type {AddressInfo} from 'node:net';
 import {text} from 'node:stream/consumers';
-import {afterTest} from './after-test.ts';
+import {listen, urlOf} from './loopback.ts';
 
 /** A comment as the API of GitHub represents it, as far as the action reads it. */
 export interface ApiComment {
@@ -60,13 +59,7 @@ export async function githubApi(intervene: Intervention = () => undefined) {
     return send(204);
   };
   const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>(resolve => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  afterTest(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {comments, requests, add, pullRequest: {apiUrl, repository: 'octocat/media', number: 7}};
+  await listen(server);
+  const pullRequest = {apiUrl: urlOf(server), repository: 'octocat/media', number: 7};
+  return {comments, requests, add, pullRequest};
 }

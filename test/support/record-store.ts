@@ -5,8 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import {listen, portOf} from '../engine/service/support.ts';
-import {afterTest} from './after-test.ts';
+import {listen, portOf} from './loopback.ts';
 import {readingRequests} from './read-requests.ts';
 
 /** What a store says of a file of a certain size. */
@@ -43,10 +42,6 @@ export class RecordStore {
     const store: RecordStore = new RecordStore(portOf(server));
     server.on('connection', () => {
       store.connections += 1;
-    });
-    afterTest(() => {
-      server.close();
-      server.closeAllConnections();
     });
     return store;
   }

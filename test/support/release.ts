@@ -1,8 +1,7 @@
 import {createHash} from 'node:crypto';
 import {createServer} from 'node:http';
-import type {AddressInfo} from 'node:net';
 import {gzipSync} from 'node:zlib';
-import {afterTest} from './after-test.ts';
+import {listen, urlOf} from './loopback.ts';
 
 /** The name of the executable for this machine in a release. */
 export const archive = `media-${process.platform}-${process.arch}.gz`;
@@ -24,9 +23,8 @@ export async function servedRelease(script: string): Promise<Release> {
     const content = files.get(request.url?.slice(1) ?? '');
     response.writeHead(content === undefined ? 404 : 200).end(content);
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  afterTest(() => void server.close());
-  const release = {url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, files, asked};
+  await listen(server);
+  const release = {url: urlOf(server), files, asked};
   publish(release, script);
   return release;
 }

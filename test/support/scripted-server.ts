@@ -1,5 +1,5 @@
-import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
-import {afterTest} from './after-test.ts';
+import {createServer, type Server, type Socket} from 'node:net';
+import {listen, urlOf} from './loopback.ts';
 
 /** One request as it was received. */
 export interface RawRequest {
@@ -138,10 +138,8 @@ export async function scriptedServer(
   ...scripts: Script[]
 ): Promise<{url: string; requests: RawRequest[]; server: Server}> {
   const requests: RawRequest[] = [];
-  const connections = new Set<Socket>();
   let connected = 0;
   const server = createServer({allowHalfOpen: true}, socket => {
-    connections.add(socket);
     const connection = new ScriptedConnection(socket);
     const script = scripts[Math.min(connected, scripts.length - 1)];
     connected += 1;
@@ -154,14 +152,8 @@ export async function scriptedServer(
     socket.on('data', count);
     void script?.(connection);
   });
-  await new Promise<void>(resolve => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  afterTest(() => {
-    for (const socket of connections) socket.destroy();
-    server.close();
-  });
-  return {url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, server};
+  await listen(server);
+  return {url: urlOf(server), requests, server};
 }
 
 /** A record as the service would return it. */

@@ -3,9 +3,9 @@ import {createSocket} from 'node:dgram';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import {connect, createServer, type Socket} from 'node:net';
-import {listen, portOf} from '../engine/service/support.ts';
 import {afterTest} from './after-test.ts';
 import {eventually} from './eventually.ts';
+import {listen, portOf} from './loopback.ts';
 import {someRecord} from './scripted-server.ts';
 
 /** A peer that never responds; `reached` resolves when one more client waits for it. */
@@ -16,17 +16,11 @@ export interface SilentPeer {
 
 /** Accepts connections and writes nothing, except what `greet` writes first. */
 export async function silentServer(greet: (socket: Socket) => void = () => {}): Promise<SilentPeer> {
-  const sockets = new Set<Socket>();
   const server = createServer(socket => {
-    sockets.add(socket);
     socket.on('error', () => {});
     greet(socket);
   });
   await listen(server);
-  afterTest(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
   const connected = once(server, 'connection');
   return {port: portOf(server), reached: () => connected};
 }

@@ -7,8 +7,7 @@ import {join} from 'node:path';
 import {Duplex} from 'node:stream';
 import type {TlsOptions} from 'node:tls';
 import {generate} from 'selfsigned';
-import {listen, portOf} from '../engine/service/support.ts';
-import {afterTest} from './after-test.ts';
+import {listen, portOf} from './loopback.ts';
 import {temporaryDirectory} from './media.ts';
 import {someRecord} from './scripted-server.ts';
 
@@ -89,14 +88,7 @@ function withoutReset(socket: Socket): Duplex {
 
 /** A server in front of this one that resets no connection. */
 function resettingNone(server: Server): Server {
-  const sockets: Socket[] = [];
-  afterTest(() => {
-    for (const socket of sockets) socket.destroy();
-  });
-  return createTcpServer(socket => {
-    sockets.push(socket);
-    server.emit('connection', withoutReset(socket));
-  });
+  return createTcpServer(socket => void server.emit('connection', withoutReset(socket)));
 }
 
 /** A service over TLS that accepts every upload, with a new certificate for these names. */
@@ -126,10 +118,6 @@ export async function tlsService(
   });
   const front = resets ? server : resettingNone(server);
   await listen(front);
-  afterTest(() => {
-    front.close();
-    server.closeAllConnections();
-  });
   return {
     port: portOf(front),
     uploads,

@@ -1,8 +1,6 @@
 import {Argument, Option} from 'commander';
 import {MediaError} from '../../errors.ts';
-import type {Host} from '../../host.ts';
 import {packageText} from '../../package-file.ts';
-import type {Stdout} from '../output/stdout.ts';
 import {type Cli, CliCommand} from '../session/invocation.ts';
 import {readProfiles} from '../settings/store.ts';
 
@@ -18,23 +16,21 @@ export function completionCommand(cli: Cli): CliCommand {
       'media completion powershell | Out-String | Invoke-Expression',
     ])
     .runs(async ({profiles}: {profiles?: boolean}, {host, stdout}, shell?: (typeof shells)[number]) => {
-      if (profiles) return printProfiles(host, stdout);
+      if (profiles) {
+        // What is wrong with the settings is reported by the command that is completed.
+        const names = Object.keys(await readProfiles(host).catch(() => ({})));
+        // The shell reads each line as a word, so names that it could misread are left out.
+        const words = names.filter(name => /^\w[\w.-]*$/.test(name));
+        return stdout.write(words.map(name => `${name}\n`).join(''));
+      }
       if (shell === undefined)
         throw new MediaError('usage', 'No shell was given.', {
           hint: `Use one of ${shells.join(', ')}, as in: media completion bash`,
         });
-      await stdout.write(packageText(`completions/${files[shell]}`));
+      await stdout.write(packageText(`completions/${scriptOf[shell]}`));
     });
 }
 
-const files = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell: 'media.ps1'};
+const scriptOf = {bash: 'media.bash', zsh: '_media', fish: 'media.fish', powershell: 'media.ps1'};
 
-export const shells = Object.keys(files) as readonly (keyof typeof files)[];
-
-/** Prints the names of the profiles for the scripts; the completed command reports errors in the settings. */
-export async function printProfiles(host: Host, stdout: Stdout): Promise<void> {
-  const profiles = await readProfiles(host).catch(() => ({}));
-  // The shell reads each line as a word, so names that it could misread are left out.
-  const names = Object.keys(profiles).filter(name => /^\w[\w.-]*$/.test(name));
-  await stdout.write(names.map(name => `${name}\n`).join(''));
-}
+const shells = Object.keys(scriptOf) as readonly (keyof typeof scriptOf)[];

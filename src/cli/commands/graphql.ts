@@ -1,26 +1,18 @@
 import type {HttpResponse} from '../../engine/http/http.ts';
-import type {GraphqlRequest} from '../../engine/service/client.ts';
 import {refusalIn} from '../../engine/service/uploader.ts';
 import {describeFailure} from '../../engine/transfer/attempt/explain.ts';
 import {brokenRequestError, MediaError, refuseStdinTwice, throwAs} from '../../errors.ts';
 import {readText, textOf} from '../../lib/files/read-text.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
-import {isHeld, isObject, parseJson, parseObject} from '../../lib/json.ts';
-import {omitUndefined, own} from '../../lib/object.ts';
+import {isObject, isRepresentable, parseJson, parseObject} from '../../lib/json.ts';
+import {own} from '../../lib/object.ts';
 import {printableJson} from '../output/escape.ts';
 import {prettyJson} from '../output/pretty-json.ts';
 import {mayColor} from '../output/terminal.ts';
-import {
-  announceTyping,
-  type Cli,
-  CliCommand,
-  type ExitStatus,
-  type Invocation,
-} from '../session/invocation.ts';
+import {announceTyping, type Cli, CliCommand, type Invocation} from '../session/invocation.ts';
 import {collect, timeoutOption} from '../session/values.ts';
 
-export interface GraphqlOptions {
-  query?: string | undefined;
+interface GraphqlOptions {
   input?: string;
   variables?: string;
   rawField?: string[];
@@ -48,21 +40,21 @@ export function graphqlCommand(cli: Cli): CliCommand {
       'media graphql --input query.graphql -F first=10',
       "media graphql --input key.graphql --variables key.json -F 'input[name]=ci'",
     ])
-    .runs((options: Omit<GraphqlOptions, 'query'>, invocation, query?: string) =>
-      runGraphql({...options, query}, invocation),
-    );
+    .runs(runGraphql);
 }
 
-/** Sends the request and prints the response; exit status 1 for errors in it, and for any status but success. */
-export async function runGraphql(options: GraphqlOptions, invocation: Invocation): Promise<ExitStatus> {
-  const request = await readRequest(options, invocation);
+/** Sends the request and prints the response. The exit status is 1 if the response has errors (docs/graphql.md). */
+async function runGraphql(options: GraphqlOptions, invocation: Invocation, query?: string) {
+  const request = await readRequest(options, query, invocation);
   const {openSession, withTimeout} = await import('../session/session.ts');
   const session = await openSession(invocation);
   try {
     const response = await withTimeout(invocation, options.timeout, signal =>
       session.client.graphql(request, signal).catch(error => {
-        if (signal.aborted) throw tooLate(session.hostName, options.timeout);
-        throw brokenRequestError(error, session.hostName);
+        if (!signal.aborted) throw brokenRequestError(error, session.hostName);
+        const message = `${session.hostName} did not respond within ${options.timeout / 1000} s.`;
+        const hint = 'Wait longer with --timeout; the service may still carry out a mutation.';
+        throw new MediaError('deadline_exceeded', message, {hint});
       }),
     );
     return await printResponse(response, session.hostName, invocation);
@@ -74,21 +66,23 @@ export async function runGraphql(options: GraphqlOptions, invocation: Invocation
   }
 }
 
-/** Builds the request: -f fields are set before -F fields, in any order on the command line. */
-async function readRequest(options: GraphqlOptions, invocation: Invocation): Promise<GraphqlRequest> {
-  const fromFiles = [options.input ?? options.query, options.variables, ...(options.field ?? []).map(fileOf)];
-  refuseStdinTwice(fromFiles, 'Read the query, the variables or the value from a file instead.');
-  const query = await readQuery(options, invocation);
+/** Builds the request. As with `gh api`, -f fields are set before -F fields, in any order on the command line. */
+async function readRequest(options: GraphqlOptions, argument: string | undefined, invocation: Invocation) {
+  const {rawField = [], field: typedFields = []} = options;
+  const files = [options.input ?? argument, options.variables, ...typedFields.map(fileOf)];
+  refuseStdinTwice(files, 'Read the query, the variables or the value from a file instead.');
+  const query = await readQuery(argument, options.input, invocation);
   const variables = await readVariables(options, invocation);
-  for (const field of options.rawField ?? []) assign(variables, field, value => value);
-  for (const field of options.field ?? []) {
+  for (const field of rawField) assign(variables, field, value => value);
+  for (const field of typedFields) {
     const file = fileOf(field);
     const content = file === undefined ? undefined : await readInput(file, invocation, 'a value');
     assign(variables, field, value => content ?? typedValue(value));
   }
-  return {query, ...omitUndefined({variables: Object.keys(variables).length === 0 ? undefined : variables})};
+  return Object.keys(variables).length === 0 ? {query} : {query, variables};
 }
 
+/** The object in the file of --variables, or an empty one. Without a prototype, a variable may have any name. */
 async function readVariables({variables: path}: GraphqlOptions, invocation: Invocation) {
   if (path === undefined) return Object.create(null);
   const text = await readInput(path, invocation, 'the variables as JSON');
@@ -99,7 +93,8 @@ async function readVariables({variables: path}: GraphqlOptions, invocation: Invo
   });
 }
 
-async function readQuery({query, input}: GraphqlOptions, invocation: Invocation): Promise<string> {
+/** The text of the query: the argument, or what the argument `-` or --input names. It is not parsed here. */
+async function readQuery(query: string | undefined, input: string | undefined, invocation: Invocation) {
   if (query !== undefined && input !== undefined)
     throw new MediaError('usage', 'The query was given twice: as an argument and with --input.', {
       hint: 'Give it once.',
@@ -113,6 +108,7 @@ async function readQuery({query, input}: GraphqlOptions, invocation: Invocation)
   return text;
 }
 
+/** Reads a file, or standard input for `-`; `what` names it for a person who is to type it. */
 function readInput(path: string, invocation: Invocation, what: string): Promise<string> {
   const {host} = invocation;
   if (path === '-') announceTyping(what, invocation);
@@ -120,49 +116,41 @@ function readInput(path: string, invocation: Invocation, what: string): Promise<
   return text.catch(throwAs('usage', `${path === '-' ? 'Standard input' : path} could not be read`));
 }
 
-/** Sets a variable. As with `gh api`, `name[key]` sets a field of an object, and `name[]` adds to a list. */
-function assign(variables: Record<string, unknown>, field: string, read: (value: string) => unknown): void {
+/** Sets a variable. As with `gh api`, `name[key]=x` sets a field of an object, and `name[]=x` adds to a list. */
+function assign(variables: Record<string, unknown>, field: string, parse: (text: string) => unknown): void {
   const [, name, brackets = '', text] =
     /^([_A-Za-z][_0-9A-Za-z]*)((?:\[[^[\]]*\])*)(?:=(.*))?$/s.exec(field) ?? [];
   const keys = brackets === '' ? [] : brackets.slice(1, -1).split('][');
-  // Without a value, it is an empty list.
   if (name === undefined || (text === undefined && keys.at(-1) !== ''))
     throw new MediaError('usage', `"${field}" does not set a variable.`, {
       hint: "Write name=value, as in -f id=m_123; for lists 'name[]=value', for objects 'name[key]=value'.",
     });
-  const value = text === undefined ? nothing : read(text);
+  const value = text === undefined ? noItem : parse(text);
   variables[name] = setAt(own(variables, name), keys, value, field);
 }
 
-/** Stands for the item of an empty list. */
-const nothing = Symbol('nothing');
+/** The value of `name[]` without `=`: the list gets no item. */
+const noItem = Symbol('no item');
 
-/** What is under a name after a value was placed below it, by the keys of objects; an empty key appends to a list. */
-function setAt(before: unknown, [key, ...rest]: readonly string[], value: unknown, field: string): unknown {
+/** Puts a value into an object, or for the key '' at the end of a list; returns it, or a new one if it is undefined. */
+function setAt(target: unknown, [key, ...rest]: readonly string[], value: unknown, field: string): unknown {
   if (key === undefined) return value;
-  if (before !== undefined && Array.isArray(before) !== (key === '')) throw otherKind(field);
-  if (key === '') {
-    const list: unknown[] = Array.isArray(before) ? before : [];
-    const last = list.at(-1);
-    // An object of a list is complete when one of its keys comes again.
+  const parent: unknown = target !== undefined ? target : key === '' ? [] : Object.create(null);
+  if (key === '' && Array.isArray(parent)) {
+    const last: unknown = parent.at(-1);
+    // As with gh, an object in a list gets fields until one of them comes again, which begins the next object.
     const isOpen = rest[0] !== undefined && isObject(last) && own(last, rest[0]) === undefined;
     if (isOpen) setAt(last, rest, value, field);
-    else if (value !== nothing || rest.length > 0) list.push(setAt(undefined, rest, value, field));
-    return list;
-  }
-  const object: unknown = before === undefined ? Object.create(null) : before;
-  if (!isObject(object)) throw otherKind(field);
-  object[key] = setAt(own(object, key), rest, value, field);
-  return object;
+    else if (value !== noItem || rest.length > 0) parent.push(setAt(undefined, rest, value, field));
+  } else if (key !== '' && isObject(parent)) parent[key] = setAt(own(parent, key), rest, value, field);
+  else
+    throw new MediaError('usage', `"${field}" does not fit the variables before it.`, {
+      hint: "A name is a value, a list ('name[]=value') or an object ('name[key]=value'), and stays so.",
+    });
+  return parent;
 }
 
-function otherKind(field: string): MediaError {
-  return new MediaError('usage', `"${field}" does not fit the variables before it.`, {
-    hint: "A name is a value, a list ('name[]=value') or an object ('name[key]=value'), and stays so.",
-  });
-}
-
-/** The file that holds the value of a typed field, if one does. */
+/** The file in `name=@file`, the value of a -F option; undefined if the value is on the command line. */
 function fileOf(field: string): string | undefined {
   return /^[^=]*=@(.+)$/s.exec(field)?.[1];
 }
@@ -173,21 +161,15 @@ function typedValue(value: string): unknown {
   if (value === 'null') return null;
   if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value)) return value;
   // GraphQL's ID and most big-integer types accept a string.
-  return isHeld(value) ? Number(value) : value;
+  return isRepresentable(value) ? Number(value) : value;
 }
 
-function tooLate(hostName: string, timeoutMs: number): MediaError {
-  return new MediaError('deadline_exceeded', `${hostName} did not respond within ${timeoutMs / 1000} s.`, {
-    hint: 'Wait longer with --timeout; the service may still carry out a mutation.',
-  });
-}
-
-/** Prints a GraphQL response of any status, then throws if the key is refused or the errors do not explain it. */
+/** Prints a response of any status, then throws if the key is refused or GraphQL errors do not explain the status. */
 async function printResponse(response: HttpResponse, hostName: string, {host, stdout}: Invocation) {
   const text = response.body.toString();
   const body = parseObject(text);
   const isResponse = body !== undefined && ('data' in body || 'errors' in body);
-  if (!isResponse || response.cut || response.truncated) throw describeResponse(response, hostName);
+  if (!isResponse || response.cut || response.truncated) throw responseError(response, hostName);
   const json = printableJson(text.trimEnd());
   await stdout.write(`${host.stdout.isTTY ? prettyJson(json, mayColor(host.stdout, host.env)) : json}\n`);
   // An empty list of errors is accepted as no error, although GraphQL does not allow it.
@@ -196,11 +178,12 @@ async function printResponse(response: HttpResponse, hostName: string, {host, st
   const isSuccess = response.status >= 200 && response.status < 300;
   // GraphQL errors may come with any status and say more than the status, except if the key is refused.
   if ([401, 403, 404].includes(response.status) || (!isSuccess && !hasErrors))
-    throw describeResponse(response, hostName);
+    throw responseError(response, hostName);
   return hasErrors ? 1 : 0;
 }
 
-function describeResponse(response: HttpResponse, hostName: string): MediaError {
+/** Why a response is a failure: its status, or for a 2xx, that it is no complete GraphQL response. */
+function responseError(response: HttpResponse, hostName: string): MediaError {
   const {status} = response;
   if (status < 200 || status > 299) return describeFailure(refusalIn(response), hostName);
   const cut = response.cut && (response.fault ?? 'cut off');

@@ -4,11 +4,11 @@ import type {JsonOutputs} from '../output/json-output.ts';
 export const helpTopics = {
   'exit-codes': 'what each exit status means',
   errors: 'what each error code means',
-  settings: 'what a profile stores',
-  environment: 'the variables that are read',
+  settings: 'what each setting of a profile means',
+  environment: 'environment variables',
   formats: 'what each output format prints',
   patterns: 'which files a pattern matches',
-  journal: 'how a run is continued later',
+  journal: 'how to continue a run, and settle unknown files',
 } as const;
 
 export type HelpTopic = keyof typeof helpTopics;

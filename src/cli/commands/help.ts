@@ -17,7 +17,7 @@ interface DescribedCommand {
   commands: readonly DescribedCommand[];
 }
 
-/** Prints the help of a command or a topic, or all of it for programs. */
+/** Runs `media help`; `words` name a command or a topic. `journal` is both: its help ends with the topic. */
 export async function runHelp(
   {json, man, schema}: HelpOptions,
   words: readonly string[],
@@ -41,11 +41,12 @@ export async function runHelp(
   command.help();
 }
 
-/** The command of these words, or the program without words. For an unknown word, commander suggests another. */
+/** The command of these words, or the program without words; for an unknown word, commander suggests another. */
 async function commandOf(words: readonly string[], program: Command): Promise<Command> {
   let command = program;
   for (const [index, word] of words.entries()) {
     const next = command.commands.find(command => command.name() === word);
+    // Commander throws its error, with the suggestion, when it runs the words; a command without subcommands takes any.
     if (next === undefined && command.commands.length > 0)
       await program.parseAsync(words.slice(0, index + 1), {from: 'user'});
     if (next === undefined) throw new MediaError('usage', `There is no command "${words.join(' ')}".`);
@@ -54,7 +55,7 @@ async function commandOf(words: readonly string[], program: Command): Promise<Co
   return command;
 }
 
-/** The description of the command that the words name, on one line; without words, of the whole program. */
+/** The JSON for the command that the words name, which exists, on one line; without words, for the whole program. */
 function describeCommand(words: readonly string[]): string {
   let command: DescribedCommand = JSON.parse(packageText('man/help.json'));
   for (const word of words) command = command.commands.find(({name}) => name === word) ?? command;

@@ -12,10 +12,10 @@ import {type GeotagFlag, geotagsOption} from '../session/values.ts';
 import {asRoot} from './program.ts';
 
 interface MediaUrlOptions {
-  files: string[];
   clipboard?: boolean;
   once: boolean;
   geotags?: GeotagFlag;
+  /** The path of the script to write instead of uploading anything. */
   launcher?: string;
 }
 
@@ -38,77 +38,66 @@ export function buildMediaUrl(cli: Cli): CliCommand {
       ],
       ['--clipboard', '--no-once', '--launcher'],
     )
-    .runs((options: Omit<MediaUrlOptions, 'files'>, invocation, files: string[]) =>
-      executeMediaUrl({...options, files}, invocation),
-    );
+    .runs(runMediaUrl);
 }
 
-/** Uploads the files and prints a URL for each argument in order, or none if one of them fails. */
-async function executeMediaUrl(options: MediaUrlOptions, invocation: Invocation): Promise<ExitStatus> {
-  const {launcher, files} = options;
+/** Prints a URL for each file in order, or none if one fails. Editors that know PicGo put `upload` before the files. */
+async function runMediaUrl(options: MediaUrlOptions, invocation: Invocation, words: string[]) {
   const {host, stdout} = invocation;
-  if (launcher !== undefined) return writeLauncher(launcher, invocation);
+  if (options.launcher !== undefined) return writeLauncher(options.launcher, invocation);
   const isPicGo =
-    files[0] === 'upload' &&
+    words[0] === 'upload' &&
     (await inodeOf(resolveUserPath(host.cwd(), 'upload'), 'file', host.files)) === undefined;
-  const uploadNames = isPicGo ? files.slice(1) : files;
-  const clipboard = options.clipboard ?? (isPicGo && uploadNames.length === 0);
+  const files = isPicGo ? words.slice(1) : words;
+  const clipboard = options.clipboard ?? (isPicGo && files.length === 0);
   try {
-    const paths = pathsOf(uploadNames, clipboard);
+    const paths = pathsOf(files, clipboard);
     const {uploadedUrl, uploadFiles} = await import('./upload/upload-files.ts');
     const inputs = clipboard ? 'clipboard' : [...new Set(paths)];
     const {status, outcomes} = await uploadFiles(inputs, options, invocation);
     // Why a file failed has been reported on standard error.
     const failure = outcomes.find(outcome => 'error' in outcome)?.error;
     if (status !== 0 && isPicGo)
-      await tell(failure ?? new MediaError('interrupted', 'The run was stopped.'), stdout);
+      await printPicGoError(failure ?? new MediaError('interrupted', 'The run was stopped.'), stdout);
     if (status !== 0) return status;
     outcomes.sort((one, other) => one.position - other.position);
     const byName = new Map(outcomes.map(outcome => [outcome.file, outcome]));
+    // A file that was named twice is uploaded once, and its URL is printed twice.
     const names = clipboard ? outcomes.map(({file: name}) => name) : paths;
     await stdout.write(names.map(name => `${printable(uploadedUrl(name, byName.get(name)))}\n`).join(''));
     return 0;
   } catch (error) {
-    if (isPicGo) await tell(asMediaError(error), stdout);
+    if (isPicGo) await printPicGoError(asMediaError(error), stdout);
     throw error;
   }
 }
 
 /** Prints an error as PicGo does: its callers read only standard output, and ignore the exit status. */
-function tell(error: MediaError, stdout: Stdout): Promise<void> {
+function printPicGoError(error: MediaError, stdout: Stdout): Promise<void> {
   return stdout.write(`PicGo ERROR: ${printable(error.messageToKeep)}\n`);
 }
 
-/** The paths of the arguments, of which the clipboard takes the place. */
+/** The paths of the arguments, which are paths or, from some editors, file:// URLs; none with the clipboard. */
 function pathsOf(files: readonly string[], clipboard: boolean): string[] {
   if (clipboard && files.length > 0)
     throw new MediaError('usage', 'Files and --clipboard were given together.', {hint: 'Choose one.'});
   if (!clipboard && files.length === 0)
     throw new MediaError('usage', 'No file was given.', {hint: 'Name files, as in: media-url photo.png'});
-  return files.map(pathOf);
+  return files.map(file => {
+    try {
+      return pathOfFileUrl(file);
+    } catch (cause) {
+      throw new MediaError('usage', `${file} is not the URL of a local file.`, {hint: 'Use a path.', cause});
+    }
+  });
 }
 
-/** The path of an argument: editors also pass file:// URLs. */
-function pathOf(argument: string): string {
-  try {
-    return pathOfFileUrl(argument);
-  } catch (cause) {
-    throw new MediaError('usage', `${argument} is not the URL of a local file.`, {
-      hint: 'Use a path.',
-      cause,
-    });
-  }
-}
-
-/** Writes a script that runs this program with this Node, which may not be in the PATH of programs on a desktop. */
-async function writeLauncher(file: string, invocation: Invocation): Promise<ExitStatus> {
-  const {host, report, optionWords} = invocation;
-  const options = optionWords(new Set(['launcher']));
-  // Its callers have working directories of their own.
-  const absolute = options.map((word, at) =>
-    options[at - 1] === '--cacert' ? resolveUserPath(host.cwd(), word) : word,
+/** Writes a script that runs media-url with these options from anywhere, with this Node, which may not be in PATH. */
+async function writeLauncher(file: string, {host, report, optionWords}: Invocation): Promise<ExitStatus> {
+  const options = optionWords(new Set(['launcher'])).map((word, at, words) =>
+    words[at - 1] === '--cacert' ? resolveUserPath(host.cwd(), word) : word,
   );
-  const words = [...mediaUrlCommand(host.nodePath()), ...absolute];
+  const words = [...mediaUrlCommand(host.nodePath()), ...options];
   const path = resolveUserPath(host.cwd(), file);
   const script =
     host.platform === 'win32'

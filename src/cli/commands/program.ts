@@ -2,7 +2,7 @@ import {type Command, Option} from 'commander';
 import {MediaError} from '../../errors.ts';
 import {own} from '../../lib/object.ts';
 import {packageVersion} from '../../package-file.ts';
-import {briefHelpFormat, helpFormat, helpList} from '../session/help-format.ts';
+import {briefHelpFormat, helpFormat} from '../session/help-format.ts';
 import {type Cli, CliCommand} from '../session/invocation.ts';
 import {configCommand} from './account/config.ts';
 import {loginCommand} from './account/login.ts';
@@ -40,10 +40,10 @@ const commands: Record<string, (cli: Cli) => Command> = {
 export function buildProgram(cli: Cli): Command {
   const [first = ''] = cli.argv;
   const program = asRoot(new CliCommand('media', cli), cli)
-    .description('Upload images and videos: none is stored twice or lost without notice.')
+    .description('Upload images and videos, and get their URLs.')
     .usage('<command> [options]')
     .helpCommand('help [command]', helpDescription)
-    .addHelpText('after', context => helpList(context, 'Topics of media help:', Object.entries(helpTopics)))
+    .helpList('Topics of media help:', Object.entries(helpTopics))
     .examples([
       'media upload photo.png --base-url embedded',
       'media login --base-url https://api.example.com',
@@ -90,22 +90,17 @@ function helpCommand(program: Command, cli: Cli): Command {
     });
 }
 
-/** Makes a command the root of a program: with the global options, and all its output in `written`. */
+/** Makes a command the root of a program: with the global options, and with all that commander prints in cli.output. */
 export function asRoot(program: CliCommand, cli: Cli): CliCommand {
   const write = (text: string) => {
     cli.output += text;
   };
   return program
-    .addOption(
-      new Option('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE)').default(
-        undefined,
-        'default',
-      ),
-    )
+    .optionWithDefault('--profile <name>', 'use the settings of this profile (MEDIA_PROFILE)', 'default')
     .option('--base-url <url>', 'the service; "embedded" starts one inside this command (MEDIA_BASE_URL)')
-    .option('-q, --quiet', 'print only results and failures: no notes, no progress, no summary')
+    .option('-q, --quiet', 'print only results and failures, no warnings, progress or summary')
     .option('-v, --verbose', 'print each step')
-    .option('--no-progress', 'show no progress')
+    .option('--no-progress', 'do not show progress')
     .option('--cacert <file>', 'trust the certificate authorities in this PEM file')
     .option('--allow-http', 'allow http:// for services on other machines')
     .version(packageVersion(), '--version', 'print the version')
@@ -128,18 +123,16 @@ function refuseWords(command: Command, argv: readonly string[]): void {
   // Commander takes it for a number.
   const digit = argv.includes('--') ? undefined : command.args.find(word => /^-./.test(word));
   if (digit) command.error(`error: unknown option '${digit}'`, {code: 'commander.unknownOption'});
-  if (command.args.includes('')) throw emptyValueError('An argument');
-  for (let at: Command | null = command; at !== null; at = at.parent) {
+  const refuse = (what: string): never => {
+    throw new MediaError('usage', `${what} is empty.`, {
+      hint: 'If it comes from a variable, that variable is not set.',
+    });
+  };
+  if (command.args.includes('')) refuse('An argument');
+  for (let at: Command | null = command; at !== null; at = at.parent)
     for (const option of at.options) {
       const value: unknown = at.getOptionValue(option.attributeName());
       if (value === '' || (Array.isArray(value) && value.includes('')))
-        throw emptyValueError(`The value of ${option.long ?? option.short}`);
+        refuse(`The value of ${option.long ?? option.short}`);
     }
-  }
-}
-
-function emptyValueError(what: string): MediaError {
-  return new MediaError('usage', `${what} is empty.`, {
-    hint: 'If it comes from a variable, that variable is not set.',
-  });
 }

@@ -2,7 +2,7 @@ import {commonCommands, type Face, facts} from '../../hint.ts';
 import {shellQuoted, shellWord} from '../../lib/shell.ts';
 import {type HintedRun, hintOptions} from '../settings/hint-options.ts';
 
-/** How the command line writes hints. With `options`, a command sends what this run would, to the same service. */
+/** How the command line writes hints. `options`: those of runOptions(), for commands to repeat what this run does. */
 export function commandLine(options = ''): Face {
   const upload = `media upload${options}`;
   const valued = (flag: string) => (value?: string) => (value === undefined ? flag : `${flag} ${value}`);
@@ -51,12 +51,12 @@ export function commandLine(options = ''): Face {
   };
 }
 
-/** The same for an error that several files have: without what is so for one of them. */
+/** The face for an error that several files have, which leaves out what is true of one file only. */
 export function ofSeveral(face: Face): Face {
   return {...face, command: {...face.command, settle: '.'}, fact: {...face.fact, mediaId: undefined}};
 }
 
-/** The options of commands in hints: profile, service and `--geotags`, so that they send what this run would. */
+/** ` --profile staging --geotags strip` and the like: the options by which a command sends what this run would. */
 export function runOptions(run: HintedRun, {geotags}: {geotags?: string}): string {
   return hintOptions(run) + (geotags === undefined ? '' : ` --geotags ${geotags}`);
 }

@@ -1,5 +1,5 @@
 import type {KeyVerdict} from '../../engine/service/key-identity.ts';
-import {describeRefusal, sentence} from '../../engine/transfer/attempt/explain.ts';
+import {describeRefusal, withFullStop} from '../../engine/transfer/attempt/explain.ts';
 import type {Outcome, UploadResult} from '../../engine/transfer/outcome.ts';
 import {MediaError, type PlainError} from '../../errors.ts';
 import type {Face} from '../../hint.ts';
@@ -16,7 +16,7 @@ import {keyOf} from '../settings/profile.ts';
 import type {Settings} from '../settings/settings.ts';
 import {commandLine, ofSeveral} from './command-line.ts';
 
-/** Why a key cannot be used, by the service's verdict; undefined if it can. */
+/** Why the service does not accept a key; undefined if it does. `hostName`: the service, for the message. */
 export function verdictError(verdict: KeyVerdict, hostName: string): MediaError | undefined {
   switch (verdict.status) {
     case 'accepted':
@@ -34,7 +34,7 @@ export function verdictError(verdict: KeyVerdict, hostName: string): MediaError 
     case 'rejected':
       return describeRefusal(verdict.refusal, hostName);
     case 'unclear': {
-      const text = `${hostName} could not check the key: ${sentence(verdict.message)}`;
+      const text = `${hostName} could not check the key: ${withFullStop(verdict.message)}`;
       return new MediaError('unexpected_response', text, {
         status: verdict.httpStatus,
         hint: 'Check the base URL: this may be another service, or a proxy in front of it that responds instead.',
@@ -63,12 +63,12 @@ export function refusedKeyHint(settings: Settings): string {
   }
 }
 
-/** The face with this hint for a key that the service does not know. */
+/** The face whose hint for a rejected key is `renewKey`. */
 export function withKeyHint(renewKey: string, face = commandLine()): Face {
   return {...face, command: {...face.command, renewKey}};
 }
 
-/** The error of a request in words that fit the source of the key, of the base URL and the profile. */
+/** The error of a request, with its hint as text: that says where to change the key or the base URL. */
 export function requestError(
   error: MediaError,
   settings: Settings | undefined,
@@ -85,12 +85,12 @@ export function requestError(
   return plain.reword({hint: `${before}To find out which: media doctor${hintOptions(settings)}`});
 }
 
-/** Why settings that lack a base URL or a key cannot be used; ask only about such settings. */
+/** Why settings that lack a base URL or a key cannot be used: the first thing to put right. */
 export function missingSettings(settings: Settings): PlainError {
   const {host, profileName, profileNames, profile, baseUrl, key} = settings;
   // Without a terminal, login does not ask for the base URL.
-  const isAsked = baseUrl !== undefined || host.stderr.isTTY === true;
-  const login = `${loginCommandFor(settings)}${isAsked ? '' : ' --base-url URL'}`;
+  const isBaseUrlAsked = baseUrl !== undefined || host.stderr.isTTY === true;
+  const login = `${loginCommandFor(settings)}${isBaseUrlAsked ? '' : ' --base-url URL'}`;
   if (settings.keyFailure !== undefined) return settings.keyFailure.inWordsOf(commandLine());
   const setBoth = host.env['CI'] ? 'Set MEDIA_BASE_URL and MEDIA_API_KEY' : undefined;
   if (profileName !== 'default' && !profileNames.includes(profileName)) {
@@ -136,10 +136,13 @@ function originOfBase({baseUrl}: Settings): string {
   return baseUrl?.kind === 'service' ? baseUrl.url.origin : '';
 }
 
-/** Writes the errors of an outcome. */
+/** Writes the hint of an error as text; `isOfSeveral`: without what is true of one file only. */
 export type ErrorWriter = (error: MediaError, isOfSeveral?: boolean) => PlainError;
 
-/** Writes an outcome's errors as fits the settings of the run, and a command without the options of `media upload`. */
+/**
+ * The writer of an outcome's errors. `options`: see commandLine(). `other` is set by commands that lack the options of
+ * `media upload`, whose hints must name other ways; its `journal` is one that the user named.
+ */
 export function errorWriter(
   outcome: Outcome,
   settings: Settings | undefined,
@@ -154,7 +157,7 @@ export function errorWriter(
 const ofUpload = (flag: string) => (value?: string) =>
   `media upload ${flag}${value === undefined ? '' : ` ${value}`}`;
 
-/** The face of a command without options for the transfer; `ofUpload` marks words of `media upload` only. */
+/** The face of such a command; `ofUpload` marks options that only `media upload` has. */
 function otherCommand(
   face: Face,
   {file: name, isOnce}: Outcome,
@@ -168,7 +171,7 @@ function otherCommand(
       ...face.option,
       concurrency: 'MEDIA_CONCURRENCY',
       contentType: ofUpload('--content-type'),
-      filesFrom: ofUpload('--files-from')(),
+      filesFrom: 'media upload --files-from',
       retries: undefined,
       retryMaxWait: 'MEDIA_RETRY_MAX_WAIT',
       timeout: undefined,
@@ -183,6 +186,7 @@ function otherCommand(
   };
 }
 
+/** An outcome as it is printed: with the hints of its errors as text. */
 export function withHints(outcome: Outcome, write: ErrorWriter): UploadResult {
   return {
     ...outcome,

@@ -23,6 +23,7 @@ export function wrap(text: string, cells: number): string[] {
   return text.split('\n').flatMap(line => wrapLine(line, cells));
 }
 
+/** One line in lines of at most `cells` cells; only a URL may be longer. */
 function wrapLine(line: string, cells: number): string[] {
   const lines: string[] = [];
   let last: string | undefined;
@@ -33,7 +34,7 @@ function wrapLine(line: string, cells: number): string[] {
       continue;
     }
     if (last) lines.push(last);
-    const pieces = /https?:\/\//.test(word) ? [word] : broken(word, cells);
+    const pieces = /https?:\/\//.test(word) ? [word] : splitWord(word, cells);
     last = pieces.pop();
     lines.push(...pieces);
   }
@@ -41,7 +42,7 @@ function wrapLine(line: string, cells: number): string[] {
 }
 
 /** A word in pieces of at most `cells` cells, but of one character at least. */
-function broken(word: string, cells: number): string[] {
+function splitWord(word: string, cells: number): string[] {
   const characters = [...word];
   const pieces: string[] = [];
   while (characters.length > 0)

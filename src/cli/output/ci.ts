@@ -32,7 +32,7 @@ export function annotator(
   };
 }
 
-/** An error annotation, escaped as actions/toolkit does (packages/core/src/command.ts). */
+/** An annotation, escaped as by actions/toolkit (packages/core/src/command.ts); of an upload if it has no `place`. */
 export function errorAnnotation(error: PlainError, file?: string, place?: AnnotatedPlace): string {
   const properties = [
     ...(file === undefined ? [] : [`file=${escapeProperty(printable(file))}`]),

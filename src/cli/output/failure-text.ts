@@ -2,18 +2,22 @@ import {MediaError, messageText} from '../../errors.ts';
 import {type Face, plurals} from '../../hint.ts';
 import {systemCode} from '../../lib/system-code.ts';
 
-/** The error's sentence, with the file's name in front unless the sentence names it. */
+/** The error's message, with the file's name in front unless it is one of the names in it. */
 export function failureSentence({sentence, message}: MediaError, file: string): string {
   let isNamed = false;
   const named = (name: string) => {
     isNamed ||= name === file;
     return name;
   };
+  // The text is not needed, only the names that it asks for.
   messageText(sentence, {subject: named, file: named});
   return isNamed ? message : `${file}: ${message}`;
 }
 
-/** The sentence of a failure that several files have: `12 files do not exist.` or `12 files: The connection broke.` */
+/**
+ * The sentence of a failure that several files have: `12 files do not exist.` or `12 files: The connection broke.`
+ * `other`: further facts that are left out, or written in another way.
+ */
 export function groupSentence(
   {sentence}: MediaError,
   count: number,
@@ -49,6 +53,7 @@ export function causesOf(error: MediaError): string[] {
   return lines;
 }
 
+/** A cause in one line, with the system's code if it has one. */
 function describe(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   // One error for each address of a host that could not be reached.

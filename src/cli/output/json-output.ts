@@ -79,7 +79,7 @@ export interface ErrorLine {
   error: ErrorFields & {
     /** the input that failed; absent if several or the whole run did */
     file?: string;
-    /** how many inputs the line is about, if several */
+    /** the number of inputs, if several */
     count?: number;
   };
 }
@@ -103,7 +103,7 @@ export interface WhoamiReport {
   httpStatus?: number;
   /** why the key is not accepted */
   message?: string;
-  /** what to do, unless the key is accepted */
+  /** what to do next, unless the key is accepted */
   hint?: string;
   /** the page where keys are changed, if the key is rejected */
   profileUrl?: string;
@@ -141,7 +141,7 @@ export interface SettingList {
 }
 
 export interface JournalEntryLine extends FileFields {
-  /** `uploaded`, `failed`, `unknown`, `pending` (a run has it in hand, or ended before it did) or `forgotten` */
+  /** `uploaded`, `failed`, `unknown`, `pending` (a run is uploading it, or ended before it was done) or `forgotten` */
   status: 'uploaded' | 'failed' | 'unknown' | 'pending' | 'forgotten';
   /** why it failed or is unknown */
   error?: {code: string; message: string};
@@ -156,9 +156,7 @@ export interface JournalEntryLine extends FileFields {
 }
 
 export interface JournalCheckLine extends FileFields {
-  /**
-   * `missing`, `doubled`, `unknown`, or `refused` for what an upload refuses before it is sent, such as an empty file
-   */
+  /** `missing`, `doubled`, `unknown`, or `refused` if an upload would refuse the file, such as an empty one */
   status: 'missing' | 'doubled' | 'unknown' | 'refused';
   /** why, as a sentence */
   reason: string;
@@ -205,7 +203,7 @@ export interface ReferenceLine {
   file: string;
   /** the line of the reference, counted from 1; absent if the whole document failed */
   line?: number;
-  /** its first character in the line, counted from 1 */
+  /** the column of its first character, counted from 1 */
   column?: number;
   /** the reference as it is written */
   source?: string;
@@ -221,7 +219,7 @@ export interface ReferenceLine {
   error?: ErrorFields;
 }
 
-/** What names local media in a document, and is left as it is. */
+/** References to local media that are left as they are. */
 export interface UnchangedLine {
   unchanged: {
     /** the document */
@@ -236,10 +234,10 @@ export interface UnchangedLine {
   };
 }
 
-/** By the rules of which project documents are read. */
+/** The project by whose rules documents are read. */
 export interface DialectLine {
   dialect: {
-    /** the file or directory that tells: of MkDocs, or of Obsidian */
+    /** the file or directory that shows it, of MkDocs or Obsidian */
     projectFile: 'mkdocs.yml' | 'mkdocs.yaml' | '.obsidian';
     /** how many documents are below it */
     documents: number;

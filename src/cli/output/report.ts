@@ -19,12 +19,6 @@ export interface ReportOptions {
   inWords: (error: MediaError) => PlainError;
 }
 
-/** Something drawn on the same terminal, which is cleared while a line is written. */
-export interface Drawing {
-  clear(): void;
-  draw(): void;
-}
-
 /** Standard error: failures, warnings and notes in words, and for programs, failures as JSON lines. */
 export class Report {
   readonly level: ReportOptions['level'];
@@ -33,7 +27,8 @@ export class Report {
   readonly #color: boolean;
   /** Writes the hint of an error. */
   readonly inWords: ReportOptions['inWords'];
-  drawing: Drawing | undefined;
+  /** What is drawn on the same terminal, and cleared while a line is written. */
+  drawing: {clear: () => void; draw: () => void} | undefined;
 
   /** Errors of the stream are ignored, since there is no other place to report them. */
   constructor({stream, json, color, level, inWords}: ReportOptions) {
@@ -45,7 +40,7 @@ export class Report {
     stream.on('error', () => {});
   }
 
-  /** Whether text other than failures is shown. */
+  /** Whether warnings and notes are written, not only failures. */
   get chatty(): boolean {
     return this.level === 'verbose' || (this.level === 'default' && this.json !== 'log');
   }
@@ -115,6 +110,7 @@ export class Report {
   }
 }
 
+/** The line below a sentence about `count` files: the names of some, and how many others there are. */
 function someOf(names: readonly string[], count: number): string {
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   // A long list is complete.

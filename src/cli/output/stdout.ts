@@ -19,7 +19,8 @@ export class Stdout {
   #resolveEnded: (reason: MediaError) => void = () => {};
   /** Resolves the writes that wait for the reader. */
   readonly #waiting = new Set<() => void>();
-  #patience: {clock: Clock; ms: number} | undefined;
+  /** Set once the run ends: from then on, a reader that reads nothing is not waited for. */
+  #hurryClock: Clock | undefined;
 
   constructor(stream: TerminalOutput) {
     this.stream = stream;
@@ -46,15 +47,15 @@ export class Stdout {
     });
   }
 
-  /** From now on, drops all output once the reader has read nothing for `ms` milliseconds. */
-  hurry(clock: Clock, ms = readerPatienceMs): void {
-    this.#patience = {clock, ms};
+  /** From now on, drops all output once the reader has read nothing for 50 ms. */
+  hurry(clock: Clock): void {
+    this.#hurryClock = clock;
     for (const done of this.#waiting) this.#limit(done);
   }
 
-  /** Once hurry() was called: drops all output if this write is still pending after the patience. */
+  /** Once hurry() was called: drops all output if the write that `done` resolves is still pending after 50 ms. */
   #limit(done: () => void): void {
-    this.#patience?.clock.after(this.#patience.ms, () => {
+    this.#hurryClock?.after(readerPatienceMs, () => {
       if (!this.#waiting.has(done)) return;
       this.hasEnded = true;
       this.failure ??= new MediaError('output_failed', 'The output is incomplete: nothing reads it.');

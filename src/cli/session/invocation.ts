@@ -1,11 +1,12 @@
-import {Command, type Option} from 'commander';
+import {type Command, Option} from 'commander';
 import type {EndSignal, Host} from '../../host.ts';
 import {commandLine} from '../hints/command-line.ts';
 import {Report} from '../output/report.ts';
 import type {Stdout} from '../output/stdout.ts';
 import {mayColor} from '../output/terminal.ts';
 import type {GlobalOptions} from '../settings/hint-options.ts';
-import {exampleText} from './help-format.ts';
+import {HelpCommand} from './help-format.ts';
+import type {ValueParser} from './values.ts';
 
 /** How a run ends: an exit status, or the signal that ends the process. */
 export type ExitStatus = number | EndSignal;
@@ -44,7 +45,7 @@ export interface Invocation extends Run {
   optionWords: (omitted: ReadonlySet<string>) => string[];
 }
 
-/** Notes the options of a command and its subcommands while commander reads them. */
+/** Adds each option of a command and its subcommands to `optionsRead` while commander reads it. */
 export function noteOptions(command: Command, optionsRead: TypedOption[]): void {
   for (const option of command.options) {
     const name = option.long ?? option.short ?? '';
@@ -55,8 +56,8 @@ export function noteOptions(command: Command, optionsRead: TypedOption[]): void 
   for (const child of command.commands) noteOptions(child, optionsRead);
 }
 
-/** Reads the global options from the command that was found. */
-export function invocationOf({optionsRead, output, status, ...run}: Cli, command: Command): Invocation {
+/** What the command that was found gets. `--ndjson` of `media serve` is its log; of other commands, their results. */
+function invocationOf({optionsRead, output, status, ...run}: Cli, command: Command): Invocation {
   const options = command.optsWithGlobals<
     GlobalOptions & {json?: boolean; ndjson?: boolean; format?: string}
   >();
@@ -72,7 +73,7 @@ export function invocationOf({optionsRead, output, status, ...run}: Cli, command
   };
 }
 
-/** The report on standard error; without JSON lines on a terminal. */
+/** The report on standard error. On a terminal it has no JSON lines, since people read it. */
 export function reportFor(host: Host, options: GlobalOptions, json: Report['json']): Report {
   return new Report({
     stream: host.stderr,
@@ -97,14 +98,14 @@ export function endSignal({host, abandon}: Pick<Invocation, 'host' | 'abandon'>)
   return {received, ignore};
 }
 
-/** Says what is waited for on standard input, if it is to be typed. */
+/** Notes what the program waits for, if standard input is a terminal; else a command would seem to hang. */
 export function announceTyping(what: string, {host, report}: Pick<Invocation, 'host' | 'report'>): void {
   const end = host.platform === 'win32' ? 'Ctrl-Z and Enter' : 'Ctrl-D';
   if (host.stdin.isTTY) report.note(`Waiting for ${what}, on this terminal. End with ${end}.`);
 }
 
-/** A command of this program: with examples at the end of its help, and an action that gets an Invocation. */
-export class CliCommand extends Command {
+/** A command of this program, whose action gets an Invocation. */
+export class CliCommand extends HelpCommand {
   readonly #cli: Cli;
 
   constructor(name: string, cli: Cli) {
@@ -112,6 +113,7 @@ export class CliCommand extends Command {
     this.#cli = cli;
   }
 
+  /** Called by commander's command(), so that subcommands are of this class. */
   override createCommand(name = ''): CliCommand {
     return new CliCommand(name, this.#cli);
   }
@@ -119,6 +121,12 @@ export class CliCommand extends Command {
   addOptions(options: readonly Option[]): this {
     for (const option of options) this.addOption(option);
     return this;
+  }
+
+  /** Adds an option that is undefined unless it is given; help shows `shown` as what holds then. */
+  optionWithDefault(flags: string, meaning: string, shown: string, parse?: ValueParser<unknown>): this {
+    const option = new Option(flags, meaning).default(undefined, shown);
+    return this.addOption(parse === undefined ? option : option.argParser(parse));
   }
 
   /** Refuses a command line that has two of these options. */
@@ -129,18 +137,14 @@ export class CliCommand extends Command {
     return this;
   }
 
-  /** Ends the help with examples; brief help has two, after the options in `common`, or all of the command's own. */
-  examples(lines: readonly string[], common?: readonly string[]): this {
-    return this.addHelpText('after', () => exampleText(this, lines, common));
-  }
-
   /** What the command does with its options and its words. It succeeds unless it resolves to another exit status. */
   runs<Options, Words extends unknown[]>(
     run: (options: Options, invocation: Invocation, ...words: Words) => Promise<ExitStatus> | Promise<void>,
   ): this {
-    return this.action(async (...given: unknown[]) => {
-      const [options, command] = given.splice(-2) as [Options, Command];
-      const status = await run(options, invocationOf(this.#cli, command), ...(given as Words));
+    // Commander passes the words of the command, its options, and the command itself.
+    return this.action(async (...parameters: unknown[]) => {
+      const [options, command] = parameters.splice(-2) as [Options, Command];
+      const status = await run(options, invocationOf(this.#cli, command), ...(parameters as Words));
       this.#cli.status = status ?? 0;
     });
   }

@@ -58,7 +58,7 @@ export async function openSessionFor(settings: Settings, invocation: Invocation)
   };
 }
 
-/** What `use` makes of a session, which is closed then. */
+/** Calls `use` with a session, and closes the session afterwards, also after a failure. */
 export async function withSession<Result>(
   session: Session,
   use: (session: Session) => Promise<Result>,
@@ -74,23 +74,23 @@ export async function checkSettings(invocation: Invocation): Promise<void> {
 /** The options of every connection of this run. */
 export function connectionOptions(
   {host}: Invocation,
-  {certificateAuthorities, clientCertificate}: Pick<Settings, 'certificateAuthorities' | 'clientCertificate'>,
+  {certificateAuthorities, clientCertificate}: Settings,
 ): ConnectionOptions {
   return {
     clock: host.clock,
     env: host.env,
-    userAgent: `media/${packageVersion()}`,
+    headers: {'user-agent': `media/${packageVersion()}`},
     certificateAuthorities,
     clientCertificate,
   };
 }
 
-/** Makes a client for a service and a key. */
+/** Makes a client for a service and a key; with --verbose, reports the address and each request. */
 function newClient(
   invocation: Invocation,
   address: ServiceAddress,
   key: Secret,
-  settings: Pick<Settings, 'certificateAuthorities' | 'clientCertificate'>,
+  settings: Settings,
 ): ServiceClient {
   const {report} = invocation;
   report.trace(`service ${address.baseUrl.href}, GraphQL at ${graphqlUrl(address).href}`);

@@ -5,18 +5,20 @@ import {isOutOfSpace, systemCode} from '../../lib/system-code.ts';
 /** The default port of `media serve`. It is fixed so that the URLs in records keep working. */
 export const defaultPort = 4010;
 
-/** Starts the embedded service with a new key, which replaces older ones of its label, and unused ones. */
+/**
+ * Starts the embedded service with a new key, or with `fixedKey`. A key that persists replaces the earlier ones of its
+ * label; with `keepsUsedKeys`, only those that were never used.
+ */
 export async function startEmbedded(
   options: ServiceOptions,
-  keyOptions: {label: string; persist: boolean; keepsUsedKeys?: boolean},
+  {keepsUsedKeys, ...keyOptions}: {label: string; persist: boolean; keepsUsedKeys?: boolean},
 ): Promise<{service: EmbeddedService; key: string}> {
   const {startEmbeddedService} = await import('../../embedded/service.ts');
   let service: EmbeddedService | undefined;
   try {
     service = await startEmbeddedService(options);
-    const {keepsUsedKeys = false, ...others} = keyOptions;
-    if (others.persist) await service.revokeKeys(others.label, keepsUsedKeys ? 'unused' : 'all');
-    return {service, key: options.fixedKey ?? (await service.createKey(others))};
+    if (keyOptions.persist) await service.revokeKeys(keyOptions.label, keepsUsedKeys ? 'unused' : 'all');
+    return {service, key: options.fixedKey ?? (await service.createKey(keyOptions))};
   } catch (error) {
     await service?.close();
     throw describeServiceError(error, options);
@@ -35,7 +37,8 @@ export async function embeddedIdentity(dataDirectory: string): Promise<string | 
 export function describeServiceError(error: unknown, options: ServiceOptions): unknown {
   if (error instanceof MediaError) return error;
   const code = systemCode(error);
-  // The service explains wrong options and damaged or locked files itself. Any other error without a code is a bug.
+  // The service explains wrong options and damaged or locked files itself, by errors that have these names, since it is
+  // built as a file of its own with its own classes. Any other error without a code is a bug.
   if (code === undefined) {
     if (!(error instanceof Error)) return error;
     const {name, message, hint}: Error & {hint?: string} = error;

@@ -9,6 +9,7 @@ export type UploadPathResult =
   | {status: 'ok' | 'warning' | 'unverified'; message: string}
   | {status: 'failed'; error: PlainError};
 
+/** A service that waits for the body that is announced and never sent is not waited for longer. */
 const waitMs = 3_000;
 
 /** Sends the upload path text of one byte, without that byte, which it must refuse (interface, 4.1, rules 1 and 2). */

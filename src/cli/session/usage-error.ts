@@ -34,28 +34,23 @@ export function usageError(
   if (error.code === 'commander.excessArguments' && command.name() === 'login')
     return noLoginArgumentError(command, login, host);
   const isOfProgram = error.code === 'commander.unknownCommand' && command === program;
-  const isUpload = isOfProgram && isInput(word, host);
-  const query =
-    isOfProgram && isOnStored(word)
-      ? 'To list and delete stored files, send queries: media graphql --help'
-      : undefined;
-  // What a shell makes of `*` may begin with a dash; after `--`, nothing is taken for an option.
-  const file = argv.find(
-    argument => /^-./.test(argument) && host.files.existsSync(resolveUserPath(host.cwd(), argument)),
-  );
-  const hint =
-    file !== undefined && !argv.includes('--')
-      ? `To name the file: ${fullName(command)} ${shellWord(`./${file}`)}`
-      : (query ??
-        suggestion ??
-        (isUpload
-          ? `To upload: media upload ${shellWord(word)}`
-          : `For help, run: ${fullName(command)} --help`));
+  const advise = () => {
+    // What a shell makes of `*` may begin with a dash; after `--`, nothing is taken for an option.
+    const isFile = (argument: string) => /^-./.test(argument) && exists(argument, host);
+    const file = argv.includes('--') ? undefined : argv.find(isFile);
+    if (file !== undefined) return `To name the file: ${fullName(command)} ${shellWord(`./${file}`)}`;
+    if (isOfProgram && storedFilesCommand.test(word))
+      return 'To list and delete stored files, send queries: media graphql --help';
+    if (suggestion) return suggestion;
+    return isOfProgram && isInput(word, host)
+      ? `To upload: media upload ${shellWord(word)}`
+      : `For help, run: ${fullName(command)} --help`;
+  };
   return new MediaError(
     'usage',
     `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, '.')}`,
     // No cause: --verbose would print it, and it quotes the command line.
-    {hint},
+    {hint: advise()},
   );
 }
 
@@ -87,13 +82,11 @@ function isKeyOption(word: string): boolean {
 
 function noKeyOptionError(login: string, {env}: Host, command: Command): MediaError {
   const message = 'No option or argument takes a key, because other users can read command lines.';
-  const hint =
-    command.name() === 'serve'
-      ? 'Set MEDIA_SERVE_KEY to a key of at least 16 characters.'
-      : env['MEDIA_API_KEY']
-        ? 'Leave it out: the key in MEDIA_API_KEY is used.'
-        : `Set MEDIA_API_KEY, or store the key: ${login}`;
-  return new MediaError('usage', message, {hint});
+  const ofService = 'Set MEDIA_SERVE_KEY to a key of at least 16 characters.';
+  const hint = env['MEDIA_API_KEY']
+    ? 'Leave it out: the key in MEDIA_API_KEY is used.'
+    : `Set MEDIA_API_KEY, or store the key: ${login}`;
+  return new MediaError('usage', message, {hint: command.name() === 'serve' ? ofService : hint});
 }
 
 /** The error for an argument of `media login`: a URL is taken for the base URL, anything else for a key. */
@@ -104,14 +97,14 @@ function noLoginArgumentError(command: Command, login: string, host: Host): Medi
   return new MediaError('usage', 'media login takes no arguments.', {hint});
 }
 
-/** Whether users may expect this command to work on what is stored. */
-function isOnStored(word: string): boolean {
-  return /^(list|ls|get|find|search|delete|del|rm|remove)$/.test(word);
+/** Commands that users may expect to work on stored files. */
+const storedFilesCommand = /^(list|ls|get|find|search|delete|del|rm|remove)$/;
+
+function exists(path: string, {cwd, files}: Host): boolean {
+  return files.existsSync(resolveUserPath(cwd(), path));
 }
 
 /** Whether a word names something on the disk, has an extension, a slash or a pattern, or is `-`. */
-function isInput(word: string, {cwd, files}: Host): boolean {
-  return (
-    word === '-' || /[*?[\]/\\]|\.[a-z\d]{2,5}$/i.test(word) || files.existsSync(resolveUserPath(cwd(), word))
-  );
+function isInput(word: string, host: Host): boolean {
+  return word === '-' || /[*?[\]/\\]|\.[a-z\d]{2,5}$/i.test(word) || exists(word, host);
 }

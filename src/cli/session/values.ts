@@ -11,6 +11,7 @@ import {
 /** A parser of an option's value. Error messages and `media help --json` say what it takes. */
 export type ValueParser<Value> = ((text: string) => Value) & Pick<ValueKind<Value>, 'type' | 'takes'>;
 
+/** The parser of a kind of value, for commander: it throws what commander reports as a usage error. */
 function valueParser<Value>({type, takes, read}: ValueKind<Value>): ValueParser<Value> {
   const parse = (text: string): Value => {
     const value = read(text);
@@ -55,8 +56,8 @@ export function selectionOptions(): Option[] {
   const repeatable = (flags: string, meaning: string) => new Option(flags, meaning).argParser(collect);
   return [
     repeatable('--exclude <pattern>', 'leave out matching files'),
-    repeatable('--files-from <file>', 'read names from a file, or -'),
-    new Option('--all', 'also hidden files, and files of other types'),
+    repeatable('--files-from <file>', 'read file names from this file, or -'),
+    new Option('--all', 'include hidden files, and files of other types'),
   ];
 }
 
@@ -72,7 +73,7 @@ const geotagModes = ['keep', 'warn', 'strip'] as const;
 export type GeotagFlag = (typeof geotagModes)[number];
 
 export function geotagsOption(): Option {
-  return new Option('--geotags <mode>', 'the location in files')
+  return new Option('--geotags <mode>', 'how to treat locations in files')
     .choices(geotagModes)
     .default(undefined, 'keep');
 }

@@ -72,7 +72,7 @@ function parseCertificates(text: string, path: string): {text: string; first: X5
   }
 }
 
-/** The command that converts a certificate of another form to PEM, by the file's text; undefined if it is none. */
+/** The command that converts a certificate to PEM; undefined if the file's text is of no form that it knows. */
 function conversionOf(text: string, from: string, to: string): string | undefined {
   if (text.includes('\0-\0-')) return `iconv -f UTF-16 -t UTF-8 ${from} > ${to}`;
   if (text.includes('BEGIN TRUSTED CERTIFICATE')) return `openssl x509 -in ${from} -out ${to}`;

@@ -1,13 +1,12 @@
 import type {Host} from '../../host.ts';
 import {shellWord} from '../../lib/shell.ts';
 import {shownBaseUrl} from './parse.ts';
+import {type SettingOptions, settingNames, settingTable} from './setting-table.ts';
 
 /** The options that every command takes, as the command line gives them. */
-export interface GlobalOptions {
+export interface GlobalOptions extends SettingOptions {
   profile?: string;
-  baseUrl?: string;
   allowHttp?: boolean;
-  cacert?: string;
   quiet?: boolean;
   verbose?: boolean;
   progress?: boolean;
@@ -23,12 +22,13 @@ export interface HintedRun {
 export function hintOptions(run: HintedRun): string {
   const {host, globals} = run;
   const baseUrl = globals.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
-  const words = [
-    ...(baseUrl === undefined ? [] : ['--base-url', shownBaseUrl(baseUrl, 'URL')]),
-    ...(globals.cacert === undefined ? [] : ['--cacert', globals.cacert]),
-    ...(globals.allowHttp ? ['--allow-http'] : []),
-  ];
-  return `${profileOption(run)}${words.map(word => ` ${shellWord(word)}`).join('')}`;
+  const given = {...globals, baseUrl: baseUrl && shownBaseUrl(baseUrl, 'URL')};
+  const words = settingNames.map(name => {
+    const {option} = settingTable[name];
+    const value = option && given[option];
+    return value === undefined ? '' : ` --${name} ${shellWord(value)}`;
+  });
+  return `${profileOption(run)}${words.join('')}${globals.allowHttp ? ' --allow-http' : ''}`;
 }
 
 /** How to correct the base URL where it was set. */

@@ -9,7 +9,7 @@ import type {KeychainRequest, KeychainResponse} from './keychain-child.ts';
 const timeLimitMs = 3000;
 const timeLimitWithScreenMs = 60_000;
 
-/** Reads, stores or removes a key. There is one per profile and origin, so that no setting sends it elsewhere. */
+/** Reads, stores or removes the key of a profile and an origin, so that no setting sends it to another service. */
 export async function askKeychain(
   host: Host,
   {profileName, origin, ...request}: Omit<KeychainRequest, 'account'> & {profileName: string; origin: string},
@@ -36,6 +36,7 @@ export async function askKeychain(
   return (response as KeychainResponse | undefined) ?? {failure: 'the request to it failed'};
 }
 
+/** Whether there is a D-Bus session, without which Linux has no keychain. */
 function hasSessionBus({env, files}: Host): boolean {
   const runtime = env['XDG_RUNTIME_DIR'];
   return (

@@ -19,7 +19,7 @@ export function profileNameOf({env}: Host, {profile}: {profile?: string}): strin
 }
 
 /** Parses a base URL: https, http to loopback or with --allow-http, or `embedded`; else a usage error. */
-export function parseBaseUrl(value: string, allowHttp: boolean): BaseUrl {
+export function parseBaseUrl(value: string, allowHttp?: boolean): BaseUrl {
   return value === 'embedded'
     ? {kind: 'embedded'}
     : {kind: 'service', url: parseServiceUrl(value, 'base URL', allowHttp)};

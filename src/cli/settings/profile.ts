@@ -41,14 +41,11 @@ export interface SettingsOfRun extends HintedRun {
 /** The value of a setting that is in force, and where it was set; undefined if it is not. */
 export function settingInForce(name: SettingName, run: SettingsOfRun): SettingInForce | undefined {
   const {host, globals, profileName, profile} = run;
-  const flags: {[name in SettingName]?: string | undefined} = {
-    'base-url': globals.baseUrl,
-    cacert: globals.cacert,
-  };
-  if (flags[name] !== undefined) return {value: flags[name], source: 'flag', place: `--${name}`};
+  const {option, variable} = settingTable[name];
+  const flag = option && globals[option];
+  if (flag !== undefined) return {value: flag, source: 'flag', place: `--${name}`};
   // The private key of a certificate is in the same file, or set where the certificate is.
   const source = name === 'client-key' ? settingInForce('client-cert', run)?.source : undefined;
-  const {variable} = settingTable[name];
   const text = variable && own(host.env, variable);
   if (variable && text && source !== 'profile')
     return {value: text, source: 'environment', place: variable, unset: clearVariable(host, variable)};
@@ -59,9 +56,11 @@ export function settingInForce(name: SettingName, run: SettingsOfRun): SettingIn
 
 /** What `read` makes of a setting, if it is in force; a usage error says where the value comes from. */
 export async function readSetting<Result>(
-  setting: SettingInForce | undefined,
+  name: SettingName,
+  run: SettingsOfRun,
   read: (value: string) => Result | Promise<Result>,
 ): Promise<Result | undefined> {
+  const setting = settingInForce(name, run);
   if (setting === undefined) return undefined;
   try {
     return await read(setting.value);
@@ -86,7 +85,7 @@ export interface Speed {
 /** The speed that variables and the profile set. Rejects with a usage error that names the place of a wrong value. */
 export async function speedSettings(run: SettingsOfRun): Promise<Speed> {
   const read = <Value>(name: SettingName, kind: ValueKind<Value>) =>
-    readSetting(settingInForce(name, run), text => parseValue(name, kind, text));
+    readSetting(name, run, text => parseValue(name, kind, text));
   return omitUndefined({
     concurrency: await read('concurrency', concurrencyValue),
     limitRate: await read('limit-rate', rateValue),
@@ -124,29 +123,43 @@ const ofKey: readonly (keyof Profile)[] = ['key', 'key-store', 'key-origin', 'ke
 
 /** The fields of a profile that belong to one service. Another service cannot use them, or must not get them. */
 export function serviceSettings(): (keyof Profile)[] {
-  return [...ofKey, ...settingNames.filter(name => settingTable[name].isOfService)];
+  return [...ofKey, ...settingNames.filter(name => settingTable[name].belongsTo)];
+}
+
+/** The profile without the settings that belong to another service than the one at this base URL. */
+export function profileFor(profile: Profile, baseUrl: string): Profile {
+  const stored = originOf(profile);
+  const isOwn = stored === originOf({'base-url': baseUrl});
+  const belongs = {
+    machine: true,
+    'base URL': isSameBaseUrl(profile['base-url'], baseUrl),
+    origin: isOwn,
+    'origin if known': isOwn || stored === undefined,
+  };
+  const ownerOf = (name: string) => own(settingTable, name)?.belongsTo ?? 'machine';
+  return Object.fromEntries(Object.entries(profile).filter(([name]) => belongs[ownerOf(name)]));
 }
 
 /**
  * The profile with another base URL, or with none, and without the settings that belong to its earlier service.
- * Settings made before the first base URL belong to that one. If only the path changes, all are kept except
- * `idempotency-keys`, which was detected for the exact base URL.
+ * Settings made before the first base URL belong to that one. If only the path changes, all are kept except those of
+ * that base URL.
  */
 export function withBaseUrl(
   profile: Profile,
   baseUrl: string | undefined,
 ): {profile: Profile; removedSettings: (keyof Profile)[]} {
   const before = profile['base-url'];
-  const settings: Profile = {...profile};
-  delete settings['base-url'];
   const origins = [originOf(profile), profile['key-origin']].filter(origin => origin !== undefined);
   const origin = baseUrl === undefined ? undefined : originOf({'base-url': baseUrl});
   const isForeign = (name: string) =>
     origins.some(known => known !== origin) ||
-    (name === 'idempotency-keys' && before !== undefined && !isSameBaseUrl(before, baseUrl));
-  const removedSettings = serviceSettings().filter(name => settings[name] !== undefined && isForeign(name));
-  for (const name of removedSettings) delete settings[name];
-  return {profile: baseUrl === undefined ? settings : {...settings, 'base-url': baseUrl}, removedSettings};
+    (before !== undefined &&
+      own(settingTable, name)?.belongsTo === 'base URL' &&
+      !isSameBaseUrl(before, baseUrl));
+  const removedSettings = serviceSettings().filter(name => profile[name] !== undefined && isForeign(name));
+  const removed = Object.fromEntries(removedSettings.map(name => [name, undefined]));
+  return {profile: omitUndefined({...profile, 'base-url': baseUrl, ...removed}) as Profile, removedSettings};
 }
 
 /** Whether two base URLs are the same, except for trailing slashes. */

@@ -18,10 +18,20 @@ interface SettingContext {
   allowHttp: boolean;
 }
 
+/** The options of every command that overrule a setting, as `program.ts` declares them. */
+export interface SettingOptions {
+  baseUrl?: string;
+  cacert?: string;
+}
+
 interface SettingKind {
   meaning: string;
-  /** Whether it belongs to one service: it is removed when the base URL changes to that of another. */
-  isOfService?: true;
+  /**
+   * Which service gets a profile's value: the one at its base URL, those at the origin of that, or any until it has
+   * one. The value is removed when the base URL changes to that of another service.
+   */
+  belongsTo?: 'base URL' | 'origin' | 'origin if known';
+  option?: keyof SettingOptions;
   /** The environment variable that overrules it. */
   variable?: string;
   /** The value that is in force where nothing else is set. */
@@ -33,45 +43,46 @@ interface SettingKind {
 const kinds = {
   'base-url': {
     meaning: 'the service, such as https://api.example.com, or embedded',
+    option: 'baseUrl',
     variable: 'MEDIA_BASE_URL',
     parse: (value, {allowHttp}) =>
       value === 'embedded' ? value : parseServiceUrl(value, 'base URL', allowHttp).href.replace(/\/+$/, ''),
   },
   'graphql-url': {
     meaning: 'where GraphQL requests go (default: /graphql on the host of base-url)',
-    isOfService: true,
+    belongsTo: 'origin',
     parse: (value, {allowHttp}) => parseServiceUrl(value, 'GraphQL URL', allowHttp).href,
   },
   'profile-url': {
     meaning: 'the page where the service shows your keys',
-    isOfService: true,
+    belongsTo: 'origin',
     parse: parsePageUrl,
   },
   'key-command': {
     meaning: 'a shell command that prints the key',
-    isOfService: true,
+    belongsTo: 'origin',
     parse: parseCommand,
   },
   cacert: {
     meaning: 'a PEM file of certificate authorities to trust',
+    option: 'cacert',
     parse: (value, {host}) => parsePath(value, host, readAuthorities),
   },
   'client-cert': {
     meaning: 'a PEM file with the certificate of this machine',
-    isOfService: true,
+    belongsTo: 'origin if known',
     variable: 'MEDIA_CLIENT_CERT',
     parse: (value, {host}) => parsePath(value, host, readAuthorities),
   },
   'client-key': {
     meaning: 'a PEM file with the private key of client-cert (default: the same file)',
-    isOfService: true,
+    belongsTo: 'origin if known',
     variable: 'MEDIA_CLIENT_KEY',
     parse: (value, {host}) => parsePath(value, host, checkPrivateKey),
   },
   'idempotency-keys': {
-    meaning:
-      'whether the service stores a repeated upload only once: honoured (1), ignored (0), or as declared by it',
-    isOfService: true,
+    meaning: 'whether the service stores a repeated upload once: honoured (1), ignored (0) or declared by it',
+    belongsTo: 'base URL',
     default: 'declared',
     variable: 'MEDIA_IDEMPOTENCY_KEYS',
     parse: ofKind('idempotency-keys', keysValue),
@@ -82,7 +93,7 @@ const kinds = {
     parse: ofKind('once', oneOf('true', 'false')),
   },
   concurrency: {
-    meaning: 'how many files to upload at the same time',
+    meaning: 'how many files at a time',
     variable: 'MEDIA_CONCURRENCY',
     default: 'auto',
     parse: ofKind('concurrency', concurrencyValue),

@@ -13,9 +13,8 @@ import {
 import {type GlobalOptions, profileOption} from './hint-options.ts';
 import {type BaseUrl, parseBaseUrl, profileNameOf} from './parse.ts';
 import {
-  isSameBaseUrl,
   keyOf,
-  originOf,
+  profileFor,
   readSetting,
   readStoredKey,
   type SettingInForce,
@@ -62,7 +61,6 @@ export async function resolveSettings(
 ): Promise<Settings> {
   const profileName = profileNameOf(host, globals);
   const givenBaseUrl = globals.baseUrl ?? (host.env['MEDIA_BASE_URL'] || undefined);
-  const allowHttp = globals.allowHttp === true;
   const givenKey = host.env['MEDIA_API_KEY'] || undefined;
   // If not, an unusable settings file is ignored.
   const needsProfile = givenBaseUrl !== 'embedded' && !(givenBaseUrl !== undefined && givenKey !== undefined);
@@ -73,7 +71,7 @@ export async function resolveSettings(
   const profile = own(profiles, profileName) ?? {};
   const run: SettingsOfRun = {host, globals, profileName, profile};
   const baseUrlSource = settingInForce('base-url', run);
-  const baseUrl = await readSetting(baseUrlSource, value => parseBaseUrl(value, allowHttp));
+  const baseUrl = await readSetting('base-url', run, value => parseBaseUrl(value, globals.allowHttp));
   const settings: Settings = {
     ...run,
     profileNames: Object.keys(profiles),
@@ -81,48 +79,38 @@ export async function resolveSettings(
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}
       : {key: {secret: parseKey(givenKey, 'MEDIA_API_KEY'), source: 'environment'}}),
-    ...(baseUrl && (await settingsFor(run, baseUrl, allowHttp))),
+    ...(baseUrl && (await settingsFor(baseUrl, run))),
   };
   if (baseUrl?.kind === 'service' && givenKey === undefined)
     await addStoredKey(settings, baseUrl.url, readKey, stop);
   return settings;
 }
 
-/** The settings for a service; those of the profile only if they belong to it. The embedded service uses no TLS. */
-async function settingsFor(
-  run: SettingsOfRun,
-  baseUrl: BaseUrl,
-  allowHttp: boolean,
-): Promise<Partial<Settings>> {
-  const {host, profile} = run;
-  const keys = settingInForce('idempotency-keys', run);
+/** The settings for a service; those of the profile only if they belong to it. */
+async function settingsFor(baseUrl: BaseUrl, whole: SettingsOfRun): Promise<Partial<Settings>> {
   const href = baseUrl.kind === 'service' ? baseUrl.url.href : baseUrl.kind;
-  const isKeysOfOther = keys?.source === 'profile' && !isSameBaseUrl(profile['base-url'], href);
-  const onUnknown = await readSetting(isKeysOfOther ? undefined : keys, text =>
-    parseValue('idempotency-keys', keysValue, text),
-  );
-  if (baseUrl.kind === 'embedded') return omitUndefined({onUnknown});
-  const {origin} = baseUrl.url;
-  const certificate = settingInForce('client-cert', run);
-  const isOther = certificate?.source === 'profile' && (originOf(profile) ?? origin) !== origin;
-  const hasCertificate = certificate !== undefined && !isOther;
-  const key = await readSetting(hasCertificate ? settingInForce('client-key', run) : undefined, path =>
-    readPrivateKey(host, path),
-  );
-  const ofEvery = omitUndefined({
-    onUnknown,
-    certificateAuthorities: await readSetting(settingInForce('cacert', run), path =>
-      readAuthorities(host, path),
+  const run = {...whole, profile: profileFor(whole.profile, href)};
+  return omitUndefined({
+    onUnknown: await readSetting('idempotency-keys', run, text =>
+      parseValue('idempotency-keys', keysValue, text),
     ),
-    clientCertificate: await readSetting(hasCertificate ? certificate : undefined, path =>
-      readClientCertificate(host, path, key),
-    ),
+    ...(baseUrl.kind === 'service' && (await hostedSettings(run))),
   });
-  if (originOf(profile) !== origin) return ofEvery;
-  const graphqlUrl = await readSetting(settingInForce('graphql-url', run), value =>
-    parseServiceUrl(value, 'GraphQL URL', allowHttp),
-  );
-  return {...ofEvery, ...omitUndefined({graphqlUrl, profileUrl: profile['profile-url']})};
+}
+
+/** The settings that the embedded service has no use for: those of TLS, another GraphQL URL, and a page. */
+async function hostedSettings(run: SettingsOfRun) {
+  const {host, globals, profile} = run;
+  const certificate = settingInForce('client-cert', run);
+  const key = certificate && (await readSetting('client-key', run, path => readPrivateKey(host, path)));
+  return {
+    certificateAuthorities: await readSetting('cacert', run, path => readAuthorities(host, path)),
+    clientCertificate: await readSetting('client-cert', run, path => readClientCertificate(host, path, key)),
+    graphqlUrl: await readSetting('graphql-url', run, url =>
+      parseServiceUrl(url, 'GraphQL URL', globals.allowHttp),
+    ),
+    profileUrl: profile['profile-url'],
+  };
 }
 
 /** Adds the profile's key if it belongs to the origin of this base URL, or why it is not used. */

@@ -5,12 +5,10 @@ import type {Reference} from './reference.ts';
 /** A URL in a text: the range of its text without quotes, and what it refers to. */
 export type FoundUrl = Pick<Reference, 'start' | 'end' | 'target'>;
 
-/** At-rules whose URLs are not pictures. */
-const otherRule = /^@(?:import|namespace|charset|font-face|document|-moz-document)$/i;
-
 /** Finds the URLs of url() and image-set(), except in @import, @font-face and the like. */
 export function cssUrls(css: string): FoundUrl[] {
   const urls: FoundUrl[] = [];
+  const otherRule = /^@(?:import|namespace|charset|font-face|document|-moz-document)$/i;
   const functions: string[] = [];
   /** Whether this is one of the other rules, and how many braces are open in it. */
   let isOther = false;

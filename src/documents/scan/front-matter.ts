@@ -12,7 +12,7 @@ type TextValue = Pick<Reference, 'start' | 'end' | 'target' | 'context'> & {path
 /**
  * The values of these keys in the front matter of a document: text, lists of text and, in maps and lists of maps, what
  * is named like an image or a video. Text that cannot be written back exactly, such as several lines without quotes, is
- * left out. All is if the front matter is not valid.
+ * left out. There are none if the front matter is not valid: `badFrontMatter` then says why.
  */
 export function readFrontMatter(
   head: string,
@@ -51,6 +51,7 @@ function yamlTexts(text: string): TextValue[] {
   if (another !== undefined) throw invalid('Another document begins', another.range[0]);
   const found: TextValue[] = [];
   visit(document ?? null, {
+    // Called for each value that is neither a list nor a map: keeps a string whose text in the file is its value.
     Scalar(position, {type = '', value, tag = 'tag:yaml.org,2002:str', range}, ancestors) {
       if (position === 'key' || typeof value !== 'string' || tag !== 'tag:yaml.org,2002:str') return;
       const keys = ancestors.filter(isPair).map(({key}) => (isScalar(key) ? String(key.value) : ''));
@@ -87,6 +88,7 @@ function tomlTexts(text: string): TextValue[] {
   if (bracket !== undefined) throw invalid(`It has more than ${mostBrackets} brackets`, bracket.index);
   const found: TextValue[] = [];
   traverseNodes(parseTOML(text), {
+    // Called for each node of the tree: keeps a string with the keys of all nodes around it.
     enterNode(node) {
       if (node.type !== 'TOMLValue' || node.kind !== 'string') return;
       const quote = node.multiline ? 3 : 1;

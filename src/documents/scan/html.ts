@@ -75,7 +75,7 @@ export class HtmlScanner {
             const css = html.slice(styleStart, token.location?.startOffset);
             // In XML and SVG, character references mean something outside of CDATA.
             if ((this.#isXml || foreign > 0) && !css.includes('<![CDATA['))
-              this.#value('style', css, base + styleStart, true);
+              this.#addUrls('style', css, base + styleStart, true);
             else cssReferences(css, base + styleStart).forEach(this.#add);
           }
           styleStart = undefined;
@@ -103,7 +103,7 @@ export class HtmlScanner {
       const nameEnd = place.startOffset + name.length;
       const [before = '', quote = ''] = /^\s*=\s*(["']?)/.exec(html.slice(nameEnd, place.endOffset)) ?? [];
       const start = nameEnd + before.length;
-      this.#value(use, html.slice(start, place.endOffset - quote.length), base + start, quote !== '');
+      this.#addUrls(use, html.slice(start, place.endOffset - quote.length), base + start, quote !== '');
     }
   }
 
@@ -117,12 +117,12 @@ export class HtmlScanner {
   }
 
   /** Adds the references in `raw`, the text of an attribute or a style as written, at `base` in the document. */
-  #value(use: Use, raw: string, base: number, isQuoted: boolean): void {
-    const {text, originalOf} = decodeAttribute(raw);
+  #addUrls(use: Use, raw: string, base: number, isQuoted: boolean): void {
+    const {text, offsetInRaw} = decodeAttribute(raw);
     const quotedContext = use === 'srcset' ? use : 'attribute';
     const onlyMedia = use !== 'url' && use !== 'srcset';
     for (const {start, end, target} of urlsIn(text, use)) {
-      const [from, to] = [originalOf(start), originalOf(end)];
+      const [from, to] = [offsetInRaw(start), offsetInRaw(end)];
       const source = raw.slice(from, to);
       const bare = source === raw ? 'bare attribute' : 'part of bare attribute';
       const context = isQuoted ? quotedContext : bare;
@@ -155,8 +155,8 @@ function isPicture(values: ReadonlyMap<string, string>): boolean {
 }
 
 /** The value of an attribute with its character references resolved, and where each place of it is in the original. */
-function decodeAttribute(raw: string): {text: string; originalOf: (at: number) => number} {
-  if (!raw.includes('&')) return {text: raw, originalOf: at => at};
+function decodeAttribute(raw: string): {text: string; offsetInRaw: (at: number) => number} {
+  if (!raw.includes('&')) return {text: raw, offsetInRaw: at => at};
   let text = '';
   let end = 0;
   const offsets: number[] = [];
@@ -168,15 +168,14 @@ function decodeAttribute(raw: string): {text: string; originalOf: (at: number) =
     text += plain;
     end += piece.length;
   }
-  return {text, originalOf: at => offsets[at] ?? end};
+  return {text, offsetInRaw: at => offsets[at] ?? end};
 }
 
-/** A candidate of a srcset (HTML standard): a URL that ends with a comma, or a URL with descriptors. */
-const srcsetCandidate = /([^\s,]\S*?)(?:,+(?!\S)|(?!\S)(?:\([^)]*\)?|[^,(])*)/g;
-const trimmedText = /(\S(?:.*\S)?)/gs;
-
+/** The URLs in the value of an attribute, or in a style sheet, by what the value is. */
 function urlsIn(value: string, use: Use): FoundUrl[] {
   if (use === 'style') return cssUrls(value);
-  const matches = value.matchAll(use === 'srcset' ? srcsetCandidate : trimmedText);
+  // A candidate of a srcset (HTML standard): a URL that ends with a comma, or a URL with descriptors.
+  const srcsetCandidate = /([^\s,]\S*?)(?:,+(?!\S)|(?!\S)(?:\([^)]*\)?|[^,(])*)/g;
+  const matches = value.matchAll(use === 'srcset' ? srcsetCandidate : /(\S(?:.*\S)?)/gs);
   return [...matches].map(({1: target = '', index: start}) => ({start, end: start + target.length, target}));
 }

@@ -29,6 +29,7 @@ export function leftAlone(
     const isComment = type.startsWith('html') && text.startsWith('<!--', place.start);
     if (isScript || isComment || codeToken.test(type)) notProse.push(place);
   }
+  // Blanks take the place of what is not prose, so that all else stays in its place.
   let prose = '';
   for (const {start, end} of notProse.sort((a, b) => a.start - b.start))
     prose = (prose + text.slice(prose.length, start)).padEnd(end);

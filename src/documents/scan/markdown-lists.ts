@@ -6,6 +6,7 @@ const code: Construct = {...codeIndented, partial: true};
 
 const anyList: Construct = {
   ...list,
+  // Begins a list item as the original does, but not as one within a paragraph that has ended.
   tokenize(effects, ok, nok) {
     const {line} = this.now();
     const last = this.events.findLast(([, {start, _container}]) => _container === true || start.line < line);

@@ -25,8 +25,7 @@ const attributeExpression = /^mdxJsx(?:Flow|Text)TagAttributeValueExpression$/;
 const htmlPart =
   /^(?:html(?:Flow|Text)Data|mdxJsx(?:Flow|Text)Tag(?!.*Expression).*(?:Marker|Value|Primary|Local|Member))$/;
 
-/** How many levels of these a document may have. */
-const deepestNesting = 1_000;
+/** The tokens of which a document may have 1,000 levels. */
 const nesting =
   /^(?:blockQuote|listOrdered|listUnordered|gfmFootnoteDefinition|emphasis|strong|strikethrough|image|link)$/;
 
@@ -43,7 +42,7 @@ export function markdownReferences(
   let levels = 0;
   for (const [event, token] of postprocess(document.write(preprocess()(body, undefined, true)))) {
     if (nesting.test(token.type)) levels += event === 'enter' ? 1 : -1;
-    if (levels > deepestNesting) throw new RangeError('The document is nested too deeply.');
+    if (levels > 1_000) throw new RangeError('The document is nested too deeply.');
     if (event === 'exit') scanner.exit(token);
     else {
       scanner.enter(token);
@@ -89,6 +88,7 @@ class MarkdownScanner {
   enter(token: Token): void {
     const {type} = token;
     if (type === 'image' || type === 'link') this.#open.push({isImage: type === 'image'});
+    // JavaScript in place of the value: blanks, so that the tag stays valid HTML.
     else if (attributeExpression.test(type)) this.#addHtml(token, text => `"${' '.repeat(text.length - 2)}"`);
     else if (htmlToken.test(type)) this.#htmlParts = [];
     else if (htmlPart.test(type)) this.#addHtml(token);
@@ -120,13 +120,14 @@ class MarkdownScanner {
     return this.#references;
   }
 
-  /** The same but for those in comments of Obsidian, `%% ... %%`; in code, these signs are none. */
+  /** All references except those in comments of Obsidian, `%% ... %%`; in code, `%%` does not begin a comment. */
   outsideComments(tokens: readonly Token[]): Reference[] {
     const code = tokens.filter(({type}) => codeToken.test(type));
     const signs = [...this.#text.matchAll(/%%/g)]
       .map(({index}) => index)
       .filter(at => !code.some(({start, end}) => start.offset <= at && at < end.offset));
     return this.end().filter(({start}) => {
+      // A sign without a second one begins no comment.
       const before = signs.filter(at => at < start).length;
       return before % 2 === 0 || before === signs.length;
     });
@@ -153,6 +154,7 @@ class MarkdownScanner {
     this.#references.push({...this.#place(token), source, target, context: 'wiki', onlyMedia: true});
   }
 
+  /** Adds a part to the piece of HTML that is open. `write` makes something of equal length of its text. */
   #addHtml(token: Token, write = (text: string) => text): void {
     this.#htmlParts?.push({start: this.#place(token).start, text: write(this.#textOf(token))});
   }
@@ -167,9 +169,8 @@ class MarkdownScanner {
     this.#html.scan(html, base);
   }
 
-  #textOf(token: Token): string {
-    const {start, end} = this.#place(token);
-    return this.#text.slice(start, end);
+  #textOf({start, end}: Token): string {
+    return this.#text.slice(start.offset, end.offset);
   }
 
   #place({start, end}: Token): Pick<Reference, 'start' | 'end'> {
@@ -186,6 +187,7 @@ function normalizeLabel(label: string): string {
     .toUpperCase();
 }
 
+/** The text without its backslash escapes and character references (CommonMark, 2.4 and 2.5). */
 function unescapeMarkdown(text: string): string {
   return text.replace(
     /\\([!-/:-@[-`{-~])|&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);/gi,

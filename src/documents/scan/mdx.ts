@@ -39,6 +39,7 @@ function comment(html: Construct): Construct {
   return {
     ...html,
     name: 'comment',
+    // As HTML, but only if the text begins like a comment.
     tokenize(effects, ok, nok): State {
       const begin = {partial: true, tokenize: literal('<!--')};
       return effects.check(begin, html.tokenize.call(this, effects, ok, nok), nok);

@@ -14,6 +14,7 @@ const aroundMarkdown =
 function lineLike(pattern: RegExp): Tokenizer {
   return (effects, ok, nok) => {
     let line = '';
+    // Collects the characters of the line, and judges it at its end.
     const within: State = code => {
       // Line endings; -2 and -1 are a tab.
       if (code !== null && code >= -2) {
@@ -39,12 +40,14 @@ function block(name: string, begin: Tokenizer): Construct {
     ...footnote,
     name,
     continuation: {
+      // Called at the start of each further line: whether the block goes on.
       tokenize(effects, ok, nok): State {
         const next = footnote?.continuation?.tokenize.call(this, effects, ok, nok) ?? nok;
         // The continuation of a footnote would take the indent of the enclosing block for its own.
         return code => (code === null || code <= 32 ? next(code) : nok(code));
       },
     },
+    // Called where the block may begin: opens a container as a footnote's definition does.
     tokenize(effects, ok, nok): State {
       const start = begin.call(this, effects, ok, nok);
       return code => {
@@ -71,13 +74,11 @@ const definition = block('definition', function (effects, ok, nok) {
   };
 });
 
-/** The element that a line begins with; what is in the others than these is not HTML. */
-const firstElement = /^<(?!(?:pre|script|style|textarea)\b)([a-z][\w-]*)/i;
-
 /** HTML that ends with the line in which its element does; behind it, Markdown needs no empty line. */
 const html: Construct = {
   ...htmlFlow,
   name: 'html',
+  // As HTML of CommonMark, but counts the open tags of the first element, and ends with the line in which that ends.
   tokenize(effects, ok, nok): State {
     let line = '';
     let name: string | undefined;
@@ -90,7 +91,8 @@ const html: Construct = {
       },
       // The first check behind a line of an element is whether the next one is empty, which ends the HTML.
       check: (construct, end, next) => {
-        name ??= firstElement.exec(line)?.[1]?.toLowerCase() ?? '';
+        // The four elements contain no HTML.
+        name ??= /^<(?!(?:pre|script|style|textarea)\b)([a-z][\w-]*)/i.exec(line)?.[1]?.toLowerCase() ?? '';
         for (const [, slash, tag] of line.matchAll(/<(\/?)([a-z][\w-]*)/gi))
           if (tag?.toLowerCase() === name) depth += slash === '' ? 1 : -1;
         line = '';

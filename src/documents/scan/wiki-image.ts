@@ -25,6 +25,7 @@ function tokenizeWikiImage(effects: Effects, ok: State, nok: State): State {
     },
     nok,
   );
+  // Takes the characters between the brackets.
   const text = (code: Code): State | undefined => {
     if (code === rightBracket) return close(code);
     // Negative codes are line endings and tabs.

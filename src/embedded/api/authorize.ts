@@ -4,7 +4,7 @@ import {Refusal} from '../exchange/refusal.ts';
 import {hasExpired, type Permission, type StoredKey} from '../state/keys.ts';
 import type {Service} from './context.ts';
 
-/** Authorizes a request by its key, and notes the use: 401 for an unknown key, 403 without permission. */
+/** The key of a request, whose use it records. Throws a 401 for an unknown key, a 403 without any of `permissions`. */
 export async function authorize(
   headers: IncomingHttpHeaders,
   permissions: readonly Permission[],
@@ -21,10 +21,11 @@ export async function authorize(
       403,
       `The API key lacks the permission ${permissions.map(one => `"${one}"`).join(' or ')}.`,
     );
-  keys.noteUse(key, headers['user-agent'] ?? '');
+  keys.recordUse(key, headers['user-agent'] ?? '');
   return key;
 }
 
+/** The 401 for a key that is not valid; `message` says why. */
 function unauthorizedRefusal(message: string, {publicUrl}: Service): Refusal {
   return new Refusal(401, `${message}; create one on the profile page (${publicUrl()}/profile).`, {
     'WWW-Authenticate': 'Bearer',

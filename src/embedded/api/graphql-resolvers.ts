@@ -6,7 +6,6 @@ import type {Service} from './context.ts';
 import {longestPage} from './query-cost.ts';
 
 const mostDays = 3650;
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** What a resolver knows of its request. */
 export type ResolverContext = {
@@ -19,18 +18,18 @@ export const rootResolvers = {
   viewer: (_: unknown, context: ResolverContext) => viewerOf(context),
   media: ({id}: {id: string}, {service}: ResolverContext) => findMedia(service, id),
   mediaList: (page: Page, {service}: ResolverContext) => listMedia(service, page),
-  deleteMedia: change(async ({id}: {id: string}, {service}) => {
+  deleteMedia: mutation(async ({id}: {id: string}, {service}) => {
     const record = await service.store.find(id);
     if (record === undefined) throw new Refusal(404, 'No image or video has this ID.');
     await service.store.remove([record.id]);
     return record.id;
   }),
-  updateProfile: change(async ({name}: {name: string}, context) => {
+  updateProfile: mutation(async ({name}: {name: string}, context) => {
     await context.service.profile.setName(parseName(name));
     return viewerOf(context);
   }),
-  createApiKey: change(createKey),
-  revokeApiKey: change(async ({id}: {id: string}, {service}) => {
+  createApiKey: mutation(createKey),
+  revokeApiKey: mutation(async ({id}: {id: string}, {service}) => {
     if (!(await service.keys.revokeOne(id))) throw new Refusal(404, 'There is no such key.');
     return id;
   }),
@@ -39,7 +38,7 @@ export const rootResolvers = {
 type Resolver<Given, Result> = (given: Given, context: ResolverContext) => Promise<Result>;
 
 /** Makes a resolver a mutation: it throws a 403 unless the key has the permission `graphql`. */
-function change<Given, Result>(resolve: Resolver<Given, Result>): Resolver<Given, Result> {
+function mutation<Given, Result>(resolve: Resolver<Given, Result>): Resolver<Given, Result> {
   return async (given, context) => {
     if (!context.key.permissions.includes('graphql'))
       throw new Refusal(403, 'The API key lacks the permission "graphql".');
@@ -133,7 +132,7 @@ async function createKey(input: WantedKey, {service, key}: ResolverContext) {
     name: parseName(input.name),
     permissions: [...new Set(permissions)],
     expiresBy: key.expiresAt,
-    ...(days === undefined ? {} : {validForMs: days * dayMs}),
+    ...(days === undefined ? {} : {validForMs: days * 24 * 60 * 60 * 1000}),
   });
   const newKey = await service.keys.find(plain);
   return {key: plain, apiKey: newKey && keyFields(newKey, service)};

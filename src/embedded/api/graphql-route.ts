@@ -10,18 +10,14 @@ import {type ResolverContext, rootResolvers} from './graphql-resolvers.ts';
 import {schemaText} from './graphql-schema.ts';
 import {costLimit} from './query-cost.ts';
 
-const bodyLimit = 1024 * 1024;
-
-/** A longer document is not parsed: comparing its fields with each other would take long. */
-const maxTokens = 10_000;
-
 // graphql is imported by file name: graphql-http imports that very file, and tools that prefer graphql's index.mjs
 // would load a second copy.
 const handle = createHandler<Exchange, ResolverContext, ResolverContext>({
   schema: buildSchema(schemaText),
   rootValue: rootResolvers,
   context: request => request.context,
-  parse: source => parse(source, {maxTokens}),
+  // A longer document is refused: comparing its fields with each other would take long.
+  parse: source => parse(source, {maxTokens: 10_000}),
   validationRules: (_request, {variableValues}, rules) => [...rules, costLimit(variableValues)],
   onOperation: ({context}, _args, {errors = []}) => {
     for (const {originalError} of errors)
@@ -37,6 +33,7 @@ const handle = createHandler<Exchange, ResolverContext, ResolverContext>({
   },
 });
 
+/** Whether an error is a failure of the service itself, of which the client learns only that there was one. */
 function isUnintended(error: Error | undefined): boolean {
   return error !== undefined && !(error instanceof GraphQLError) && refusalOf(error) === undefined;
 }
@@ -50,7 +47,7 @@ export async function graphql(exchange: Exchange, service: Service): Promise<voi
     respond(exchange, {status: 200, text: schemaText.trimStart(), headers: sdlHeaders});
     return;
   }
-  const body = method === 'GET' ? '' : await readBody(exchange, bodyLimit);
+  const body = method === 'GET' ? '' : await readBody(exchange, 1024 * 1024);
   await exchange.disturbance?.at('body');
   const [result, {status, headers}] = await handle({
     method,

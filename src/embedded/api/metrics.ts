@@ -34,6 +34,7 @@ export function startMetrics(countRecords: () => Promise<number>) {
     },
   });
   return {
+    /** Adds a request that has ended to the metrics. */
     count({path, status, bytes, elapsedMs, faults: applied = []}: RequestEntry): void {
       const labels = {operation: operationOf(path), status: String(status)};
       requests.observe(labels, elapsedMs / 1000);

@@ -15,9 +15,6 @@ import {undefinedIfThrows} from '../../lib/system-code.ts';
 /** A page of 1,000 media with all their fields costs 18,002. */
 const maxCost = 20_000;
 
-/** What a mutation costs, since it writes. */
-const changeCost = 50;
-
 /** The most items of a page of media. */
 export const longestPage = 1_000;
 
@@ -26,6 +23,7 @@ type Variables = Readonly<Record<string, unknown>>;
 /** A rule that refuses an operation above `maxCost`: 1 per value, those below a list once per possible item. */
 export function costLimit(variables: Variables | null | undefined): ValidationRule {
   return context => ({
+    // graphql calls it for each operation of a document before it runs any.
     OperationDefinition(operation) {
       const cost = costOf(operation, variables ?? {}, context);
       if (cost <= maxCost) return;
@@ -36,13 +34,14 @@ export function costLimit(variables: Variables | null | undefined): ValidationRu
   });
 }
 
-/** A list whose length cannot be read counts as the longest page. */
+/** The cost of an operation with these variables. A list whose length cannot be read counts as the longest page. */
 function costOf(operation: OperationDefinitionNode, input: Variables, context: ValidationContext): number {
   const schema = context.getSchema();
   const mutations = schema.getMutationType()?.getFields() ?? {};
   const mediaList = schema.getQueryType()?.getFields()['mediaList'];
   const {coerced} = getVariableValues(schema, operation.variableDefinitions ?? [], input);
   const fragments = new Map<string, number>();
+  // The cost of the fields in braces. `pageLength`: of the list of media that they belong to.
   const ofSelections = ({selections}: SelectionSetNode, pageLength: number): number => {
     const costs = selections.map(selection => {
       if (selection.kind === Kind.FIELD) return ofField(selection, pageLength);
@@ -51,13 +50,16 @@ function costOf(operation: OperationDefinitionNode, input: Variables, context: V
     });
     return costs.reduce((sum, cost) => sum + cost, 0);
   };
+  // The cost of a field: of itself, and of what is below it for each item of a list.
   const ofField = (field: FieldNode, pageLength: number): number => {
     const {name, selectionSet} = field;
-    const ofItself = own(mutations, name.value) === undefined ? 1 : changeCost;
+    // A mutation writes to the disk.
+    const ofItself = own(mutations, name.value) === undefined ? 1 : 50;
     if (selectionSet === undefined) return ofItself;
     const items = name.value === 'edges' || name.value === 'nodes' ? Math.max(1, pageLength) : 1;
     return ofItself + items * ofSelections(selectionSet, name.value === 'mediaList' ? lengthOf(field) : 1);
   };
+  // How many items `mediaList` may return.
   const lengthOf = (page: FieldNode): number => {
     const first = undefinedIfThrows(() => mediaList && getArgumentValues(mediaList, page, coerced)['first']);
     return typeof first === 'number' ? first : longestPage;

@@ -44,6 +44,7 @@ async function showHealth(exchange: Exchange, service: Service): Promise<void> {
   respondJson(exchange, isThere ? 200 : 503, {status: isThere ? 'ok' : 'the data directory cannot be used'});
 }
 
+/** The response to /metrics: a 404 unless the service was started with metrics. */
 async function showMetrics(exchange: Exchange, {metrics}: Service): Promise<void> {
   if (metrics === undefined) throw new Refusal(404, 'There is nothing at this URL.');
   const {text, contentType} = await metrics.show();

@@ -12,7 +12,7 @@ import {
 } from '../../media/pixels/media.ts';
 import type {Exchange} from '../exchange/http-exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
-import {failureOf, receiveBody} from '../exchange/request-body.ts';
+import {connectionRefusal, receiveBody} from '../exchange/request-body.ts';
 import {respondJson} from '../exchange/respond.ts';
 import {ownerOf} from '../state/keys.ts';
 import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
@@ -31,21 +31,20 @@ interface Commitment {
   lastCheck(): void;
 }
 
-/** A body that arrived completely and is in a temporary file. */
-type ReceivedFile = Awaited<ReturnType<typeof writeUpload>>;
-
 /** POST /v1/media/upload (docs/design/interface.md): stores the body and responds with 200 and its media record. */
 export async function receiveUpload(exchange: Exchange, service: Service): Promise<void> {
-  const request = await wantedBy(exchange.request.headers, service);
-  const storing = () => store(exchange, service, request);
+  const request = await readHead(exchange.request.headers, service);
+  const storing = () => receiveAndStore(exchange, service, request);
   const {entryName} = request;
-  const record = await (entryName === undefined ? storing() : service.entries.alone(entryName, storing));
+  const record = await (entryName === undefined
+    ? storing()
+    : service.entries.runExclusive(entryName, storing));
   await exchange.disturbance?.at('store');
   respondJson(exchange, 200, mediaRecord(record, service.publicUrl()));
 }
 
-/** What an upload asks for by its head; throws a refusal if that cannot be done. */
-async function wantedBy(headers: IncomingHttpHeaders, service: Service) {
+/** Checks the head of an upload before its body is received: key, type, length, idempotency key, and free space. */
+async function readHead(headers: IncomingHttpHeaders, service: Service) {
   const key = await authorize(headers, ['upload'], service);
   const contentType = readContentType(headers['content-type']);
   const size = parseContentLength(headers['content-length']);
@@ -55,15 +54,12 @@ async function wantedBy(headers: IncomingHttpHeaders, service: Service) {
       `The file has ${size} bytes, but this service accepts at most ${service.maxSize}.`,
     );
   const entryName = service.idempotency
-    ? service.entries.nameOf(ownerOf(key), headers['idempotency-key'])
+    ? service.entries.entryNameOf(ownerOf(key), headers['idempotency-key'])
     : undefined;
   if (!(await service.store.hasSpaceFor(size)))
     throw new Refusal(507, 'The data directory does not have enough space for this file.');
-  return {contentType, size, entryName, checkCurrent: await service.resets.begin()};
+  return {contentType, size, entryName, throwIfReset: await service.resets.begin()};
 }
-
-/** Parameters that describe an image or a video. */
-const knownParameters = new Set(['charset', 'codecs', 'profiles']);
 
 /** The media type of the body in lower case, with known parameters; throws a 415 unless it is image/* or video/*. */
 export function readContentType(field: string | undefined): string {
@@ -75,7 +71,9 @@ export function readContentType(field: string | undefined): string {
       'Content-Type must be an image/* or video/* type, and the body the bytes of the file.',
     );
   const {type, parameters} = mediaType;
-  return mediaTypeText({type, parameters: parameters.filter(([name]) => knownParameters.has(name))});
+  // Other parameters do not describe an image or a video.
+  const isKnown = ([name]: [string, string]) => /^(?:charset|codecs|profiles)$/.test(name);
+  return mediaTypeText({type, parameters: parameters.filter(isKnown)});
 }
 
 /** The length of the body in bytes; throws a 411 without one and a 400 for none or one beyond 2^53. */
@@ -89,10 +87,10 @@ export function parseContentLength(field: string | undefined): number {
 }
 
 /** Receives the body and commits it, or finds the record of an earlier request with the same entry. */
-async function store(
+async function receiveAndStore(
   exchange: Exchange,
   service: Service,
-  {contentType, size, entryName, checkCurrent}: Awaited<ReturnType<typeof wantedBy>>,
+  {contentType, size, entryName, throwIfReset}: Awaited<ReturnType<typeof readHead>>,
 ): Promise<StoredRecord> {
   const {quota} = service.store;
   const path = service.store.temporaryPath();
@@ -117,15 +115,17 @@ async function store(
       const earlier = await service.entries.recordOf(entryName, fingerprint);
       if (earlier !== undefined) return earlier;
     }
-    return await storeUpload(received, service, {
+    return await commitUpload(received, service, {
       createdAt: exchange.clock.now(),
+      // A repeated request gets the ID of the first one, so that both store the same record.
       async identify() {
         const id = service.store.newId();
-        return entryName === undefined ? id : service.entries.claim(entryName, id, fingerprint);
+        return entryName === undefined ? id : service.entries.reserveId(entryName, id, fingerprint);
       },
+      // The client may have gone, and the service may have been reset, while facts and previews were made.
       lastCheck() {
         throwFailure(exchange);
-        checkCurrent();
+        throwIfReset();
       },
     });
   } finally {
@@ -135,8 +135,8 @@ async function store(
 }
 
 /** Commits a file that has arrived, with what can be read and made from it; resolves to its record. */
-export async function storeUpload(
-  received: ReceivedFile,
+export async function commitUpload(
+  received: Awaited<ReturnType<typeof writeUpload>>,
   {store, resets, previews: hasPreviews}: Pick<Service, 'store' | 'resets' | 'previews'>,
   {createdAt, canWait = false, identify, lastCheck}: Commitment,
 ): Promise<StoredRecord> {
@@ -144,8 +144,8 @@ export async function storeUpload(
   let previews: Previews = {};
   try {
     const probing = probeMedia(received);
-    const waits = hasPreviews && canWait && canHaveThumbnail(received, await probing);
-    if (hasPreviews && !waits)
+    const isThumbnailLater = hasPreviews && canWait && canHaveThumbnail(received, await probing);
+    if (hasPreviews && !isThumbnailLater)
       previews = await makePreviews(received, probing, {
         newPath: () => store.temporaryPath(),
         // A stream is about as large as its video, and must leave space for other uploads.
@@ -161,7 +161,7 @@ export async function storeUpload(
       sha256,
       createdAt: new Date(createdAt).toISOString(),
       ...facts,
-      ...(waits || previews.thumbnail !== undefined ? {thumbnail: true} : {}),
+      ...(isThumbnailLater || previews.thumbnail !== undefined ? {thumbnail: true} : {}),
       ...(previews.stream === undefined ? {} : {stream: true}),
     };
     await resets.commit(() => store.commit(record, {file: path, ...previews}, lastCheck));
@@ -205,5 +205,6 @@ export async function writeUpload(
 /** Throws if the connection has failed or was closed, so that nothing is stored for it. */
 function throwFailure(exchange: Exchange): void {
   // Nothing is stored for a client that is known to have disconnected.
-  if (exchange.connection.failed.aborted || exchange.request.socket.destroyed) throw failureOf(exchange);
+  if (exchange.connection.failed.aborted || exchange.request.socket.destroyed)
+    throw connectionRefusal(exchange);
 }

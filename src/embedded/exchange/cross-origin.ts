@@ -2,9 +2,6 @@ import {shellWord} from '../../lib/shell.ts';
 import {type Exchange, operationOf} from './http-exchange.ts';
 import {InvalidOption} from './refusal.ts';
 
-/** What pages of other origins may use: it needs a key in the request or a secret ID in the URL, and never a cookie. */
-const sharedPaths = ['upload', 'graphql', 'files', 'thumbnails', 'streams'];
-
 /** Checks the origins whose pages may use the service; `*` is any, and only with a key that its owner chose. */
 export function parseOrigins(origins: readonly string[], hasFixedKey: boolean): readonly string[] {
   for (const text of origins) {
@@ -30,8 +27,11 @@ export function crossOriginHeaders(
   origin: string | undefined,
   origins: readonly string[],
 ): Readonly<Record<string, string>> {
-  if (origins.length === 0 || !sharedPaths.includes(operationOf(path))) return {};
+  // Only what needs a key in the request or a secret ID in the URL, and never a cookie.
+  const isShared = /^(?:upload|graphql|files|thumbnails|streams)$/.test(operationOf(path));
+  if (origins.length === 0 || !isShared) return {};
   const allowed = origins.includes('*') ? '*' : origins.find(one => one === origin);
+  // A cache must not give this response to a page of another origin.
   if (allowed === undefined) return {Vary: 'Origin'};
   return {Vary: 'Origin', 'Access-Control-Allow-Origin': allowed, 'Access-Control-Expose-Headers': '*'};
 }

@@ -5,7 +5,7 @@ import {Stop} from '../../lib/stop.ts';
 import {Refusal} from './refusal.ts';
 
 /** What a server gives to each of its exchanges. */
-interface Conditions {
+interface ExchangeOptions {
   readonly clock: Clock;
   readonly pace: BodyPace;
   /** Header fields of every response, and those that let a page of another origin read this one. */
@@ -15,10 +15,10 @@ interface Conditions {
 /** A request with everything that its response needs. */
 export type Exchange = ReturnType<typeof exchangeOf>;
 
-/** A new exchange; `conditions` are copied, so that a handler may change `commonHeaders` of its own. */
-export function exchangeOf(request: IncomingMessage, response: ServerResponse, conditions: Conditions) {
+/** A new exchange; `options` are copied, so that a handler may change `commonHeaders` of this exchange. */
+export function exchangeOf(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions) {
   return {
-    ...conditions,
+    ...options,
     request,
     response,
     connection: connectionOf(request.socket),
@@ -48,8 +48,8 @@ export function checkHost({request, authority}: Exchange, port: number, names: r
   if (request.headersDistinct['host']?.length !== 1)
     throw new Refusal(400, 'A request must have exactly one Host field.');
   const host = (authority ?? request.headers.host ?? '').toLowerCase();
-  const [, name = '', given = '80'] = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
-  if (['localhost', '127.0.0.1', '[::1]'].includes(name) && Number(given) === port) return;
+  const [, name = '', namedPort = '80'] = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
+  if (['localhost', '127.0.0.1', '[::1]'].includes(name) && Number(namedPort) === port) return;
   if (name !== '' && names.some(one => [host, name].includes(one.toLowerCase()))) return;
   const others = names.length === 0 ? '' : `, and for ${names.join(', ')}`;
   throw new Refusal(

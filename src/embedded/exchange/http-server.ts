@@ -17,8 +17,8 @@ export interface Handling extends Pick<Exchange, 'clock' | 'pace' | 'commonHeade
 }
 
 /** Makes an HTTP server; every failure gets a response with an error record. */
-export function createHttpServer({handle, onError, onEnd = ignore, ...conditions}: Handling) {
-  const {clock, pace} = conditions;
+export function createHttpServer({handle, onError, onEnd = () => {}, ...options}: Handling) {
+  const {clock, pace} = options;
   const running = new Map<Exchange, Promise<void>>();
   const server = createServer({
     headersTimeout: pace.headMs,
@@ -37,7 +37,8 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
   // Otherwise a client that closes its side after the body, as it may, would get no response.
   Object.assign(server, {httpAllowHalfOpen: true});
 
-  const work = async (exchange: Exchange) => {
+  // Handles an exchange; a failure becomes its response.
+  const runHandler = async (exchange: Exchange) => {
     try {
       await handle(exchange);
     } catch (error) {
@@ -47,14 +48,15 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
       respondRefusal(exchange, refusal ?? new Refusal(500, 'Internal error.'));
     }
   };
-  const take = (request: IncomingMessage, response: ServerResponse): void => {
-    const exchange = exchangeOf(request, response, conditions);
+  // Begins the exchange of a request, unless the last response of its connection was sent.
+  const begin = (request: IncomingMessage, response: ServerResponse): void => {
+    const exchange = exchangeOf(request, response, options);
     if (exchange.connection.closing) {
       request.resume();
       return;
     }
     const start = clock.monotonic();
-    const done = work(exchange).finally(() => running.delete(exchange));
+    const done = runHandler(exchange).finally(() => running.delete(exchange));
     running.set(exchange, done);
     const stopWatching = watchClient(exchange);
     void waitForEnd(exchange, done).then(() => {
@@ -63,7 +65,7 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
     });
   };
   // What reads the body sends a 100, which is all that a client may expect; others are ignored (RFC 9110, 10.1.1).
-  server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
+  server.on('request', begin).on('checkContinue', begin).on('checkExpectation', begin);
   // Errors of the parser and the socket, which may come in the middle of a request.
   server.on('clientError', (error, socket: Socket) => {
     const {closing, failed, pending} = connectionOf(socket);
@@ -75,7 +77,7 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
       const request = new IncomingMessage(socket);
       const response = new ServerResponse(request);
       response.assignSocket(socket);
-      respondRefusal(exchangeOf(request, response, conditions), refusalOfMalformed(error));
+      respondRefusal(exchangeOf(request, response, options), refusalOfMalformed(error));
     }
   });
   return {
@@ -106,8 +108,8 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
 async function waitForEnd({request, response, connection}: Exchange, done: Promise<void>): Promise<void> {
   connection.pending += 1;
   // Reads and writes fail when the client disconnects; there is nobody to inform.
-  request.on('error', ignore);
-  response.on('error', ignore);
+  request.on('error', () => {});
+  response.on('error', () => {});
   const closeEvent = new Promise<void>(resolve => {
     response.once('close', () => {
       connection.pending -= 1;
@@ -121,17 +123,16 @@ async function waitForEnd({request, response, connection}: Exchange, done: Promi
   if (response.statusCode !== 0) await closeEvent;
 }
 
-/** Closes the connection of a client that reads too few bytes in a window; returns a function that stops this. */
+/** Closes the connection of a client that reads too slowly; returns a function that stops watching. */
 function watchClient({request: {socket}, clock, pace: {bytesPerSecond, windowMs}}: Exchange): () => void {
   let [bytesTaken, hasWaited] = [0, false];
   return clock.every(windowMs, () => {
     const waiting = socket.writableLength;
     const before = bytesTaken;
     bytesTaken = socket.bytesWritten - waiting;
+    // Only if something waited for the client during the whole window.
     if (hasWaited && waiting > 0 && bytesTaken - before < (bytesPerSecond * windowMs) / 1000)
       socket.destroy();
     hasWaited = waiting > 0;
   });
 }
-
-function ignore(): void {}

@@ -1,4 +1,3 @@
-import {own} from '../../lib/object.ts';
 import {isOutOfDescriptors, isOutOfSpace, systemCode} from '../../lib/system-code.ts';
 
 /** A response with an error record, thrown to refuse a request. */
@@ -52,15 +51,13 @@ export function refusalOf(error: unknown): Refusal | undefined {
   return undefined;
 }
 
-const parserRefusals: Readonly<Record<string, [status: number, message: string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request head did not arrive in time.'],
-  HPE_HEADER_OVERFLOW: [431, 'The header fields are too long.'],
-};
-
 /** The refusal of a request that Node's HTTP parser could not read completely. */
 export function refusalOfMalformed(error: Error): Refusal {
-  const parserRefusal = own(parserRefusals, systemCode(error) ?? '');
-  return new Refusal(...(parserRefusal ?? [400, 'The request is not well-formed HTTP/1.1.']));
+  const code = systemCode(error);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new Refusal(408, 'The request head did not arrive in time.');
+  if (code === 'HPE_HEADER_OVERFLOW') return new Refusal(431, 'The header fields are too long.');
+  return new Refusal(400, 'The request is not well-formed HTTP/1.1.');
 }
 
 /** The longest name of a user or a key, in UTF-16 units. */

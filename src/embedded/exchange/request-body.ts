@@ -2,7 +2,7 @@ import {Writable} from 'node:stream';
 import {type Exchange, isBodyPending} from './http-exchange.ts';
 import {Refusal} from './refusal.ts';
 
-const clientGone = () => new Refusal(400, 'The connection ended before the body was complete.');
+const clientGoneRefusal = () => new Refusal(400, 'The connection ended before the body was complete.');
 
 /** Reads the body as UTF-8; rejects with a 413 above `limit` bytes, and if the connection ends before the body. */
 export async function readBody(exchange: Exchange, limit: number): Promise<string> {
@@ -19,11 +19,12 @@ export async function readBody(exchange: Exchange, limit: number): Promise<strin
   return Buffer.concat(chunks).toString();
 }
 
-/** Writes the body to a stream; rejects as soon as the connection fails, and keeps the socket open for the response. */
+/** Writes the body to `target`; rejects as soon as that or the connection fails; the response can still be sent. */
 export function receiveBody(exchange: Exchange, target: Writable): Promise<void> {
   const {request, response, connection} = exchange;
   return new Promise<void>((resolve, reject) => {
-    const settle = (error?: unknown) => {
+    // Settles the promise: without an error, the body is complete and written.
+    const finish = (error?: unknown) => {
       stopWatching();
       connection.failed.removeEventListener('abort', onFailure);
       request.off('data', onData).off('close', onClose);
@@ -36,15 +37,15 @@ export function receiveBody(exchange: Exchange, target: Writable): Promise<void>
       exchange.received += chunk.length;
     };
     const onClose = () => {
-      if (!request.readableEnded) settle(clientGone());
+      if (!request.readableEnded) finish(clientGoneRefusal());
     };
-    const onFailure = () => settle(failureOf(exchange));
-    const stopWatching = watchPace(exchange, () => target.writableLength > 0, settle);
-    target.on('error', settle).on('finish', () => settle());
+    const onFailure = () => finish(connectionRefusal(exchange));
+    const stopWatching = watchPace(exchange, () => target.writableLength > 0, finish);
+    target.on('error', finish).on('finish', () => finish());
     if (connection.failed.aborted) return onFailure();
     connection.failed.addEventListener('abort', onFailure);
     // What came whole, but was not read before the connection was destroyed, can no longer be read.
-    if (request.destroyed && !request.readableEnded) return settle(clientGone());
+    if (request.destroyed && !request.readableEnded) return finish(clientGoneRefusal());
     request.on('data', onData).on('close', onClose);
     request.pipe(target);
     // Only now, since a client need not send a body that is refused. HTTP/1.0 has no expectations.
@@ -53,20 +54,23 @@ export function receiveBody(exchange: Exchange, target: Writable): Promise<void>
 }
 
 /** Why a connection that has failed, or was closed, ends a request. */
-export function failureOf(exchange: Exchange): Refusal {
-  if (isBodyPending(exchange.request) || exchange.request.socket.destroyed) return clientGone();
+export function connectionRefusal(exchange: Exchange): Refusal {
+  if (isBodyPending(exchange.request) || exchange.request.socket.destroyed) return clientGoneRefusal();
   return new Refusal(400, 'The body is longer than Content-Length declares.');
 }
 
-/** Calls `onTooSlow` if too few bytes arrive in a window while the service waits; returns a function that stops it. */
+/**
+ * Calls `onTooSlow` with a 408 if too few bytes arrive in a window, unless the service `isBehind`: what has arrived is
+ * not written yet. Returns a function that stops watching.
+ */
 function watchPace(exchange: Exchange, isBehind: () => boolean, onTooSlow: (refusal: Refusal) => void) {
   const {bytesPerSecond, windowMs} = exchange.pace;
-  const share = (bytesPerSecond * windowMs) / 1000;
+  const leastBytes = (bytesPerSecond * windowMs) / 1000;
   let before = exchange.received;
   return exchange.clock.every(windowMs, () => {
     const bytes = exchange.received - before;
     before = exchange.received;
-    if (bytes >= share || isBehind() || !isBodyPending(exchange.request)) return;
+    if (bytes >= leastBytes || isBehind() || !isBodyPending(exchange.request)) return;
     onTooSlow(
       new Refusal(
         408,

@@ -2,15 +2,6 @@ import type {ServerResponse} from 'node:http';
 import {type Exchange, isBodyPending, type PlainResponse} from './http-exchange.ts';
 import type {Refusal} from './refusal.ts';
 
-/** How long a client may continue to send after the response. */
-const longestLingerMs = 30_000;
-
-const jsonHeaders = {
-  'Content-Type': 'application/json',
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-};
-
 export function respondJson(exchange: Exchange, status: number, value: unknown): void {
   respond(exchange, {status, text: JSON.stringify(value), headers: {}});
 }
@@ -21,7 +12,7 @@ export function respondRefusal(exchange: Exchange, refusal: Refusal): void {
   respond(exchange, {status, text: JSON.stringify({code: status, message}), headers});
 }
 
-/** Responds with text, by default JSON; cuts off a response that has begun, closes after an unread body. */
+/** Responds with text, by default JSON. Cuts off a response that has begun; closes the connection of an unread body. */
 export function respond(exchange: Exchange, plain: PlainResponse): void {
   const {request, response, connection, disturbance, clock} = exchange;
   const {socket} = request;
@@ -34,7 +25,9 @@ export function respond(exchange: Exchange, plain: PlainResponse): void {
   const body = Buffer.from(text);
   exchange.sent = request.method === 'HEAD' ? 0 : body.length;
   const fields = {
-    ...jsonHeaders,
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
     ...exchange.commonHeaders,
     ...headers,
     'Content-Length': String(body.length),
@@ -53,9 +46,9 @@ export function respond(exchange: Exchange, plain: PlainResponse): void {
     return;
   }
   // Closing a socket with unread bytes resets the connection, and the client may see the reset before the response. So
-  // only our side is closed, and what the client still sends is read and dropped for a while.
+  // only our side is closed, and what the client still sends is read and dropped for 30 s.
   if (!connection.closing && !socket.destroyed) {
-    const cancel = clock.after(longestLingerMs, () => socket.destroy());
+    const cancel = clock.after(30_000, () => socket.destroy());
     socket.once('close', cancel);
   }
   connection.closing = true;

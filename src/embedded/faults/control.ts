@@ -13,8 +13,6 @@ import {Faults} from './faults.ts';
 /** The body of PUT /faults. */
 const wantedShape = {faults: listOf(isString)};
 
-const longestBody = 64 * 1024;
-
 /** Which faults a service starts with, and how they can be changed. */
 export interface FaultOptions {
   /** Those of the start, such as `upload:status=503,nth=1`. */
@@ -27,9 +25,11 @@ export interface FaultOptions {
 export function prepareFaults({list = [], control}: FaultOptions) {
   const faults = new Faults();
   faults.replace(list);
+  // Resolves to undefined without a port. `reset`: restores the state, and resolves to the number of media.
   const startControl = async (reset: () => Promise<number>, onError: (error: unknown) => void) => {
     if (control === undefined) return undefined;
     const key = control.key ?? `mf_${randomBytes(24).toString('base64url')}`;
+    // Responds to a request with the key: a reset, or a change of the faults.
     const handle = async (exchange: Exchange) => {
       if (!isSameSecret(bearerOf(exchange.request.headers), key))
         throw new Refusal(401, 'The key must be MEDIA_FAULTS_KEY.', {'WWW-Authenticate': 'Bearer'});
@@ -38,7 +38,7 @@ export function prepareFaults({list = [], control}: FaultOptions) {
         faults.replace(list);
         return respondJson(exchange, 200, {media: await reset()});
       }
-      await change(exchange, faults);
+      await changeFaults(exchange, faults);
       respondJson(exchange, 200, {faults: faults.counts()});
     };
     const server = createHttpServer({
@@ -52,13 +52,13 @@ export function prepareFaults({list = [], control}: FaultOptions) {
 }
 
 /** Changes the faults by PUT or DELETE of /faults; a GET changes nothing, anything else throws a refusal. */
-async function change(exchange: Exchange, faults: Faults): Promise<void> {
+async function changeFaults(exchange: Exchange, faults: Faults): Promise<void> {
   const {path, method} = exchange;
   if (path !== '/faults') throw new Refusal(404, 'The only paths here are /faults and /state/reset.');
   if (method === 'GET') return;
   if (method === 'DELETE') return faults.replace([]);
   if (method !== 'PUT') throw wrongMethod(['GET', 'PUT', 'DELETE']);
-  const body = parseObject(await readBody(exchange, longestBody));
+  const body = parseObject(await readBody(exchange, 64 * 1024));
   const others = Object.keys(body ?? {}).filter(name => !own(wantedShape, name));
   if (body !== undefined && others.length === 0 && hasShape(body, wantedShape))
     return faults.replace(body.faults);

@@ -5,9 +5,6 @@ import {InvalidOption} from '../exchange/refusal.ts';
 
 const operations = ['upload', 'graphql', 'files', 'thumbnails', 'streams', 'any'] as const;
 
-/** What a fault consists of unless it says something else. */
-const usual = {nth: [1, Number.POSITIVE_INFINITY], rate: 1, seed: 0, after: 'head', record: true} as const;
-
 /** A fault: which requests it is for, what is done to them, and its `text` as it was written. */
 export type Fault = ReturnType<typeof parseFault>;
 
@@ -76,25 +73,29 @@ export function parseFault(text: string) {
   const [, start, rest = ''] = /^(\w*):(.*)$/s.exec(text) ?? [];
   const operation = operations.find(one => one === start);
   if (operation === undefined)
-    throw invalid(text, `it must begin with ${operations.map(one => `"${one}:"`).join(', ')}`);
-  const fields: Partial<Parts> = Object.assign({}, ...rest.split(',').map(part => fieldOf(text, part)));
+    throw invalidFault(text, `it must begin with ${operations.map(one => `"${one}:"`).join(', ')}`);
+  const fields: Partial<Parts> = Object.assign({}, ...rest.split(',').map(part => parsePart(text, part)));
   const names = Object.keys(fields);
   const lonely = ofStatus.find(key => names.includes(key) && !names.includes('status'));
-  if (lonely !== undefined) throw invalid(text, `${lonely} needs status`);
+  if (lonely !== undefined) throw invalidFault(text, `${lonely} needs status`);
   for (const [key, others] of exclusive) {
     const other = names.includes(key) ? others.find(one => names.includes(one)) : undefined;
-    if (other !== undefined) throw invalid(text, `${key} and ${other} exclude each other`);
+    if (other !== undefined) throw invalidFault(text, `${key} and ${other} exclude each other`);
   }
-  if (!effects.some(key => names.includes(key))) throw invalid(text, `it needs one of ${effects.join(', ')}`);
-  return {...usual, ...fields, text, operation};
+  if (!effects.some(key => names.includes(key)))
+    throw invalidFault(text, `it needs one of ${effects.join(', ')}`);
+  const nth = [1, Number.POSITIVE_INFINITY] as const;
+  return {nth, rate: 1, seed: 0, after: 'head' as const, record: true, ...fields, text, operation};
 }
 
-function fieldOf(text: string, name: string): object {
-  const [, key = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(name) ?? [];
+/** One part of the fault `text`, such as `rate=0.1`, as an object of one field; throws an InvalidOption. */
+function parsePart(text: string, piece: string): object {
+  const [, key = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(piece) ?? [];
   const field = own<ReturnType<typeof part<unknown>>>(parts, key);
-  if (field === undefined) throw invalid(text, `"${name}" is not one of ${Object.keys(parts).join(', ')}`);
+  if (field === undefined)
+    throw invalidFault(text, `"${piece}" is not one of ${Object.keys(parts).join(', ')}`);
   const read = field.read(value);
-  if (read === undefined) throw invalid(text, `${key} must be ${field.expected}`);
+  if (read === undefined) throw invalidFault(text, `${key} must be ${field.expected}`);
   return {[key]: read};
 }
 
@@ -104,17 +105,16 @@ function wildcardPattern(text: string): RegExp {
   return new RegExp(`^${escaped}$`, 's');
 }
 
-function invalid(text: string, why: string): InvalidOption {
+/** The error for a fault `text` that is not valid; `why` completes its sentence. */
+function invalidFault(text: string, why: string): InvalidOption {
   return new InvalidOption(
     `The fault "${text}" cannot be used: ${why}.`,
     "Write it like 'upload:status=503,after=store,rate=0.1'.",
   );
 }
 
-type Latency = (random: () => number) => number;
-
 /** Parses `200ms` (fixed), `100ms..300ms` (uniform) or `200ms~0.5` (log-normal: median, deviation of the logarithm). */
-function parseLatency(text: string): Latency | undefined {
+function parseLatency(text: string): ((random: () => number) => number) | undefined {
   const [, first = '', between = '', second = ''] = /^([\d.]+[a-z]+)(?:(\.\.|~)(.+))?$/.exec(text) ?? [];
   const least = millisecondsOf(first);
   if (least === undefined) return undefined;
@@ -125,10 +125,9 @@ function parseLatency(text: string): Latency | undefined {
     return random => least + (most - least) * random();
   }
   if (!/^\d+(?:\.\d+)?$/.test(second)) return undefined;
-  return random => least * Math.exp(Number(second) * normal(random));
-}
-
-/** A standard normal number (Box and Muller). */
-function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  return random => {
+    // A standard normal number (Box and Muller).
+    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    return least * Math.exp(Number(second) * normal);
+  };
 }

@@ -43,16 +43,20 @@ interface ActiveFault extends Fault {
   applied: number;
 }
 
-function isFor({operation: own, name}: Fault, {request, path}: Exchange, operation: string): boolean {
-  if (own !== 'any' && own !== operation) return false;
-  return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
+/** Whether a fault is for requests of this operation, and of files with this name. */
+function appliesTo(fault: Fault, {request, path}: Exchange, operation: string): boolean {
+  if (fault.operation !== 'any' && fault.operation !== operation) return false;
+  // The name that the client gave the file, or that it has in the URL; an upload need not have one.
+  const disposition = request.headers['content-disposition'];
+  const ownName = disposition && (/;\s*filename="?([^";]*)/i.exec(disposition)?.[1] ?? '');
+  return fault.name?.test(ownName ?? path.slice(path.lastIndexOf('/') + 1)) ?? true;
 }
 
-/** Counts a request that matches a fault; returns it with its latency, or undefined if it is not applied. */
-function draw(fault: ActiveFault) {
+/** Counts a request that a fault is for; returns the fault with its latency, or undefined if it spares this request. */
+function drawFault(fault: ActiveFault) {
   const {nth, rate, latency} = fault;
   fault.matched += 1;
-  // Drawn for each request, so that it depends on the number of the request alone.
+  // Drawn for each request, so that the numbers of a request depend on its place in the order alone.
   const share = fault.random();
   const latencyMs = latency?.(fault.random) ?? 0;
   const [first, last] = nth;
@@ -60,20 +64,15 @@ function draw(fault: ActiveFault) {
   return isNamed && share < rate ? {fault, latencyMs} : undefined;
 }
 
-/** The name that the client gave the file, or that it has in the URL; an upload need not have one. */
-function fileNameOf(path: string, disposition: string | undefined): string {
-  if (disposition === undefined) return path.slice(path.lastIndexOf('/') + 1);
-  return /;\s*filename="?([^";]*)/i.exec(disposition)?.[1] ?? '';
-}
-
 /** What the faults do to a request: each counts it now, or with `instead-of` at a response of that status. */
 function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop: StopSignal): Disturbance {
   const operation = operationOf(exchange.path);
   // Other requests have no stages after their head.
   const hasStages = operation === 'upload' || operation === 'graphql';
-  const matching = active.filter(fault => isFor(fault, exchange, operation));
-  const dependsOnResponse = (fault: Fault) => fault['instead-of'] !== undefined;
-  const early = matching.filter(one => !dependsOnResponse(one)).flatMap(one => draw(one) ?? []);
+  const matching = active.filter(fault => appliesTo(fault, exchange, operation));
+  const early = matching
+    .filter(fault => fault['instead-of'] === undefined)
+    .flatMap(fault => drawFault(fault) ?? []);
   const appliedFaults = new Set<ActiveFault>();
   /** Counts a fault as applied, once per request. */
   const markApplied = (fault: ActiveFault) => {
@@ -91,27 +90,30 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
       return [...appliedFaults].map(({text}) => text);
     },
     cuts: () => use('cut') === true,
+    // Waits and ends the request as the faults of this stage say; see Disturbance.
     async at(stage) {
       for (const {fault, latencyMs} of early) {
         if ((hasStages ? fault.after : 'head') !== stage) continue;
         const ends = (fault.status ?? fault.reset ?? fault.silence) !== undefined;
         if (ends || fault.latency !== undefined) markApplied(fault);
-        if (fault.latency !== undefined) await wait(exchange, latencyMs, stop);
-        if (ends) end(exchange, fault);
+        if (fault.latency !== undefined) await waitWhileConnected(exchange, latencyMs, stop);
+        if (ends) endExchange(exchange, fault);
       }
     },
+    // Waits as long as these bytes take with the bandwidth of a fault.
     async pace(bytes) {
       const bandwidth = use('bandwidth');
-      if (bandwidth !== undefined) await wait(exchange, (bytes * 1000) / bandwidth, stop);
+      if (bandwidth !== undefined) await waitWhileConnected(exchange, (bytes * 1000) / bandwidth, stop);
     },
+    // The response in place of this one: an error for its status, or a record with a wrong field.
     instead(response) {
       const drawn = matching.filter(
-        fault => fault['instead-of'] === response.status && draw(fault) !== undefined,
+        fault => fault['instead-of'] === response.status && drawFault(fault) !== undefined,
       );
       const [fault] = drawn;
       if (fault !== undefined) {
         markApplied(fault);
-        return errorOf(fault);
+        return responseOf(fault);
       }
       const wrong = response.status === 200 ? use('wrong') : undefined;
       return wrong === undefined ? response : {...response, text: withWrongField(response.text, wrong)};
@@ -119,10 +121,11 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
   };
 }
 
-function end(exchange: Exchange, fault: Fault): never {
+/** Ends an exchange as a fault says: with its status, by a reset, or in silence until the client closes. */
+function endExchange(exchange: Exchange, fault: Fault): never {
   const {socket} = exchange.request;
   if (fault.status !== undefined) {
-    respond(exchange, errorOf(fault));
+    respond(exchange, responseOf(fault));
   } else {
     // The log has no status for what was never sent.
     exchange.response.statusCode = 0;
@@ -134,7 +137,7 @@ function end(exchange: Exchange, fault: Fault): never {
 }
 
 /** The response of a fault: an error record or, with `record=no`, an HTML page such as a proxy sends. */
-function errorOf({status = 500, record, 'retry-after': retryAfter}: Fault): PlainResponse {
+function responseOf({status = 500, record, 'retry-after': retryAfter}: Fault): PlainResponse {
   const wait = retryAfter === undefined ? {} : {'Retry-After': String(retryAfter)};
   if (record)
     return {status, text: JSON.stringify({code: status, message: 'A fault on request.'}), headers: wait};
@@ -150,8 +153,8 @@ function withWrongField(text: string, field: string): string {
   return JSON.stringify({...record, [field]: typeof value === 'number' ? value + 1 : 'wrong'});
 }
 
-/** Resolves after so many milliseconds; earlier when the client is gone, or the service ends. */
-async function wait(exchange: Exchange, ms: number, stop: StopSignal): Promise<void> {
+/** Resolves after `ms` milliseconds; earlier when the client is gone, or when `stop` ends the service. */
+async function waitWhileConnected(exchange: Exchange, ms: number, stop: StopSignal): Promise<void> {
   const {clock, connection, response} = exchange;
   const signals = [connection.failed, stop];
   if (response.destroyed || signals.some(signal => signal.aborted)) return;
@@ -166,8 +169,6 @@ async function wait(exchange: Exchange, ms: number, stop: StopSignal): Promise<v
   for (const signal of signals) signal.removeEventListener('abort', end);
 }
 
-const firstPauseMs = 10;
-
 /**
  * A client that has closed its side may still read, or be gone: only sending shows which. From then on, sends it
  * interim responses (102; RFC 9110, 15.2), which break the connection if it is gone, at growing intervals. Returns a
@@ -178,7 +179,8 @@ function askWhetherGone({request, response, clock}: Exchange): () => void {
   // A client of HTTP/1.0 does not know interim responses.
   if (httpVersion === '1.0') return () => {};
   let cancel = () => {};
-  let pauseMs = firstPauseMs;
+  let pauseMs = 10;
+  // Sends an interim response after a pause, and after each further pause, which is twice as long.
   const askLater = () => {
     cancel = clock.after(pauseMs, () => {
       if (response.headersSent) return;

@@ -3,7 +3,16 @@ import type {PlainResponse} from '../exchange/http-exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {ignoreDamage} from '../state/state.ts';
 import {mediaRecord, type StoredRecord} from '../state/stored-record.ts';
-import {type Html, html, type PageRequest, pageWith, queryOf, tokenField} from './page.ts';
+import {
+  copyButton,
+  type Html,
+  html,
+  type PageRequest,
+  pageWith,
+  popover,
+  queryOf,
+  tokenField,
+} from './page.ts';
 
 const pageLength = 60;
 
@@ -22,8 +31,8 @@ export async function gallery(page: PageRequest): Promise<PlainResponse> {
     ${uploadForm(session.uploadKey, service.maxSize)}
     <div id="stored">
       <p>${ids.length === 0 ? 'Nothing is stored yet.' : `${total}, newest first.`}</p>
-      <ul class="cards">${cards}</ul>
-      <p class="turn">
+      <div class="cards">${cards}</div>
+      <p>
         ${after === null ? undefined : html`<a href="/">Newest</a>`}
         ${last !== undefined && rest.length > here.length ? html`<a href="/?after=${last}" rel="next">Older</a>` : undefined}
       </p>
@@ -34,10 +43,12 @@ export async function gallery(page: PageRequest): Promise<PlainResponse> {
 function uploadForm(key: string, maxSize: number): Html {
   const largest = Number.isFinite(maxSize) ? formatBytes(maxSize) : '';
   return html`
-    <form id="upload" class="box" data-upload-key="${key}" data-largest="${largest}">
-      <label for="files">Upload images and videos: choose them, or drop them here</label>
-      <input id="files" type="file" multiple accept="image/*,video/*">
-      <ul id="uploads" role="status"></ul>
+    <form id="upload" data-upload-key="${key}" data-largest="${largest}">
+      <label for="files">Upload images and videos: drop them here, or choose them
+        <input id="files" type="file" multiple accept="image/*,video/*">
+      </label>
+      <progress value="0" aria-label="Progress of the upload" hidden></progress>
+      <div id="uploads" role="status"></div>
       <noscript>Uploading from this page needs JavaScript; <code>media upload</code> does not.</noscript>
     </form>`;
 }
@@ -50,33 +61,31 @@ async function card({service, session}: PageRequest, id: string): Promise<Html |
   } catch (error) {
     ignoreDamage(error);
     service.observer.onError(error);
-    return html`<li class="card"><span class="no-picture">damaged</span><code>${id}</code></li>`;
+    return html`<figure class="card"><span class="picture">damaged</span><code>${id}</code></figure>`;
   }
   if (record === undefined) return undefined;
   const {fileUrl} = mediaRecord(record, service.publicUrl());
   return html`
-      <li class="card">
+      <figure class="card">
         <a class="picture" href="/media/${id}">${preview(record)}</a>
-        <span>${factsText(record)}</span>
-        <code>${id}</code>
+        <figcaption>${factsText(record)}<br>${timeText(record.createdAt)} ${copyButton(id, 'Copy ID')}</figcaption>
         <div class="actions">
           ${copyButton(fileUrl ?? '', 'Copy URL')}
-          ${deleteForm(id, session.pageToken)}
+          ${deleteForm(record, session.pageToken)}
         </div>
-      </li>`;
+      </figure>`;
 }
 
-/** A button that copies a text. The script makes it visible. */
-export function copyButton(text: string, name: string): Html {
-  return html`<button type="button" data-copy="${text}" hidden>${name}</button>`;
-}
-
-/** A form that deletes a medium after a confirmation. */
-function deleteForm(id: string, pageToken: string): Html {
-  return html`<details>
-            <summary>Delete</summary>
-            <form method="post" action="/media/${id}/delete">${tokenField(pageToken)}<button class="danger">Delete permanently</button></form>
-          </details>`;
+/** A button that deletes a file after a confirmation. */
+function deleteForm(record: StoredRecord, pageToken: string): Html {
+  const {id} = record;
+  return popover(
+    `delete-${id}`,
+    'Delete',
+    html`<form method="post" action="/media/${id}/delete">
+            ${tokenField(pageToken)}<p>Delete ${factsText(record)}?</p><button class="danger">Delete permanently</button>
+          </form>`,
+  );
 }
 
 /** GET of /media/ID: a medium and its record. */
@@ -85,19 +94,16 @@ export async function mediaPage(
   id: string,
 ): Promise<PlainResponse> {
   const record = await requireRecord(service.store.find(id));
-  const {urls: _, ...fields} = mediaRecord(record, service.publicUrl());
-  const rows = Object.entries({...fields, contentType: record.contentType, sha256: record.sha256});
+  const {fileUrl, urls: _, ...fields} = mediaRecord(record, service.publicUrl());
+  const {contentType, sha256, createdAt} = record;
+  const rows = Object.entries({fileUrl, ...fields, contentType, sha256, createdAt});
   const content = html`
     <div class="whole">${wholeMedium(record)}</div>
-    <dl class="box">
-      ${rows.map(([name, value]) => {
-        const text = String(value);
-        const copy = /^id$|Url$/.test(name) ? copyButton(text, 'Copy') : undefined;
-        return html`<div><dt>${name}</dt><dd><code>${text}</code> ${copy}</dd></div>`;
-      })}
-      <div><dt>stored</dt><dd>${timeText(record.createdAt)}</dd></div>
-    </dl>
-    <div class="actions"><a href="/files/${id}">Open the file</a> ${deleteForm(id, session.pageToken)}</div>`;
+    <dl>${rows.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt><dd><code>${String(value)}</code> ${copyButton(String(value), 'Copy')}</dd>`,
+    )}</dl>
+    <div class="actions"><a href="/files/${id}">Open the file</a> ${deleteForm(record, session.pageToken)}</div>`;
   return pageWith(content, exchange, {title: factsText(record), pageToken: session.pageToken});
 }
 
@@ -120,7 +126,7 @@ const largestOriginal = 2_000_000;
 /** A preview of a medium: its thumbnail, the image itself if it is small, or the name of its format. */
 function preview(record: StoredRecord): Html {
   const isSmall = browserImage.test(record.contentType) && record.size <= largestOriginal;
-  if (!record.thumbnail && !isSmall) return html`<span class="no-picture">${formatText(record)}</span>`;
+  if (!record.thumbnail && !isSmall) return html`${formatText(record)}`;
   const source = record.thumbnail ? `/thumbnails/${record.id}.webp` : `/files/${record.id}`;
   return html`<img src="${source}" alt="${factsText(record)}" loading="lazy" decoding="async">`;
 }
@@ -130,7 +136,7 @@ function wholeMedium(record: StoredRecord): Html {
   const source = `/files/${record.id}`;
   if (record.type === 'VIDEO') return player(record, source);
   if (browserImage.test(record.contentType)) return html`<img src="${source}" alt="${factsText(record)}">`;
-  return html`<p><span class="no-picture">${formatText(record)}</span> Browsers cannot show this format.</p>`;
+  return html`<p class="picture">${formatText(record)}: browsers cannot show this format.</p>`;
 }
 
 /** A player that takes the first source which the browser can play: not every one plays HLS without a script. */

@@ -6,11 +6,11 @@ import {Refusal} from '../exchange/refusal.ts';
 import {readBody} from '../exchange/request-body.ts';
 import type {BrowserSession} from '../state/sessions.ts';
 
-/** Only the page's own script may run, and other sites cannot embed or read the page. */
+/** Only the page's own script may run, and other sites cannot embed or read the page. Pico's icons are data URLs. */
 const pageHeaders: Readonly<Record<string, string>> = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; " +
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; " +
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -36,13 +36,13 @@ export function pageWith(
   {title, status = 200, pageToken, next, headers}: Frame,
 ): PlainResponse {
   const link = (path: string, name: string) =>
-    html`<a href="${path}"${path === here ? html` aria-current="page"` : undefined}>${name}</a>`;
+    html`<li><a href="${path}"${path === here ? html` aria-current="page"` : undefined}>${name}</a></li>`;
   const navigation = html`
-    <nav aria-label="Pages">
-      ${link('/', 'Gallery')}
-      ${link('/profile', 'Profile and keys')}
-      <form method="post" action="/sign-out">${tokenField(pageToken ?? '')}<button>Sign out</button></form>
-    </nav>`;
+        <ul>
+          ${link('/', 'Gallery')}
+          ${link('/profile', 'Profile')}
+          <li><form method="post" action="/sign-out">${tokenField(pageToken ?? '')}<button>Sign out</button></form></li>
+        </ul>`;
   const {text} = html`<!doctype html>
 <html lang="en">
   <head>
@@ -56,7 +56,11 @@ export function pageWith(
     <script type="module" src="/assets/page.js"></script>
   </head>
   <body>
-    <header><strong>media</strong>${pageToken === undefined ? undefined : navigation}</header>
+    <header>
+      <nav aria-label="Pages">
+        <ul><li><strong>media</strong></li></ul>${pageToken === undefined ? undefined : navigation}
+      </nav>
+    </header>
     <main><h1>${title}</h1>${content}</main>
   </body>
 </html>
@@ -66,6 +70,17 @@ export function pageWith(
 
 export function redirectTo(path: string): PlainResponse {
   return {status: 303, text: '', headers: {...pageHeaders, Location: path}};
+}
+
+/** A button that opens a box over the page, without a script; Escape closes it. `id` is unique on the page. */
+export function popover(id: string, name: string, content: Html): Html {
+  return html`<button type="button" class="small" popovertarget="${id}">${name}</button>
+          <div popover id="${id}" role="dialog" aria-label="${name}">${content}</div>`;
+}
+
+/** A button that copies a text. The script makes it visible. */
+export function copyButton(text: string, name: string): Html {
+  return html`<button type="button" class="small" data-copy="${text}" hidden>${name}</button>`;
 }
 
 /** The hidden form field with the CSRF token of the session. */

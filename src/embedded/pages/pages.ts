@@ -36,12 +36,12 @@ export async function showPage(exchange: Exchange, service: Service): Promise<vo
 }
 
 /** A refusal as a page; any other error is thrown again, so that the server sends its 500. */
-function errorPage(exchange: Exchange, error: unknown): PlainResponse {
+export function errorPage(exchange: Exchange, error: unknown): PlainResponse {
   const refusal = refusalOf(error);
   if (refusal === undefined) throw error;
   const {status, headers} = refusal;
-  // Its own message names methods of HTTP; whoever reads this opened the URL of a form.
-  const message = status === 405 ? 'This URL is for forms only.' : refusal.message;
+  // Its own message names methods of HTTP, to a person who opened the URL of a form or of the API.
+  const message = status === 405 ? 'This URL is not a page.' : refusal.message;
   const content = html`<p>${message}</p><p>${wayBack(exchange.path, refusal)}</p>`;
   return pageWith(content, exchange, {title: 'The request failed', status, headers});
 }

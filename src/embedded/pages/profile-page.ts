@@ -1,8 +1,8 @@
 import type {PlainResponse} from '../exchange/http-exchange.ts';
 import {longestName, parseName, Refusal} from '../exchange/refusal.ts';
 import {allPermissions, hasExpired, keyId, type Permission, type StoredKey} from '../state/keys.ts';
-import {copyButton, timeText} from './gallery.ts';
-import {type Html, html, type PageRequest, pageWith, tokenField} from './page.ts';
+import {timeText} from './gallery.ts';
+import {copyButton, type Html, html, type PageRequest, pageWith, popover, tokenField} from './page.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const expiries: readonly (readonly [days: number, name: string])[] = [
@@ -20,6 +20,8 @@ const meanings: Readonly<Record<Permission, string>> = {
   graphql: 'query and change at /graphql',
 };
 
+const columns = ['Name', 'Key', 'Permissions', 'Created', 'Last used', 'Expires', 'Change'];
+
 /** GET of /profile: the user's name and API keys. A key that was just created is shown this once. */
 export async function profile(page: PageRequest): Promise<PlainResponse> {
   const {exchange, service, session} = page;
@@ -30,24 +32,30 @@ export async function profile(page: PageRequest): Promise<PlainResponse> {
   if (exchange.method === 'GET') delete session.newKey;
   const content = html`
     ${newKey === undefined ? undefined : newKeyText(newKey, service.publicUrl())}
-    <form class="box" method="post" action="/profile/name">
+    <form method="post" action="/profile/name">
       ${tokenField(pageToken)}
       <label>Your name <input name="name" value="${name}" required maxlength="${longestName}" autocomplete="name"></label>
       <button>Save</button>
     </form>
     <h2>API keys</h2>
-    ${newKeyForm(pageToken)}
-    <ul class="keys">${rows}</ul>`;
+    <div class="scroll" tabindex="0" role="region" aria-label="API keys">
+      <table>
+        <thead><tr>${columns.map(column => html`<th scope="col">${column}</th>`)}</tr></thead>
+        <tbody class="keys">${rows}</tbody>
+      </table>
+    </div>
+    <h2>New API key</h2>
+    ${newKeyForm(pageToken)}`;
   return pageWith(content, exchange, {title: 'Profile', pageToken});
 }
 
 function newKeyText(key: string, url: string): Html {
   return html`
-    <section class="box new" role="status" aria-label="The new API key">
+    <article role="status" aria-label="The new API key">
       <p>The new key. Copy it now: it is not shown again.</p>
       <p><code id="new-key">${key}</code> ${copyButton(key, 'Copy key')}</p>
       <p>Then run <code>media login --base-url ${url}</code> and paste it.</p>
-    </section>`;
+    </article>`;
 }
 
 function newKeyForm(pageToken: string): Html {
@@ -56,11 +64,11 @@ function newKeyForm(pageToken: string): Html {
     return html`<label><input type="checkbox" name="permission" value="${one}"${checked}> ${one}: ${meanings[one]}</label>`;
   };
   return html`
-    <form class="box" method="post" action="/profile/keys">
+    <form method="post" action="/profile/keys">
       ${tokenField(pageToken)}
       <label>Name <input name="name" required maxlength="${longestName}" placeholder="laptop" autocomplete="off"></label>
-      <fieldset><legend>It may</legend>${allPermissions.map(permission)}</fieldset>
-      <label>It expires <select name="days">${expiries.map(
+      <fieldset><legend>Permissions</legend>${allPermissions.map(permission)}</fieldset>
+      <label>Expires <select name="days">${expiries.map(
         ([days, name]) => html`<option value="${days}">${name}</option>`,
       )}</select></label>
       <button>Create key</button>
@@ -72,33 +80,23 @@ async function keyRow({service, session}: PageRequest, key: StoredKey): Promise<
   const id = keyId(key);
   const name = key.name ?? key.label ?? 'unnamed';
   const by = use === undefined || use.userAgent === '' ? '' : ` by ${use.userAgent}`;
+  const expiry = key.expiresAt === undefined ? 'never' : timeText(key.expiresAt);
+  const field = html`<label>New name <input name="name" value="${name}" required maxlength="${longestName}" autocomplete="off"></label>`;
+  const form = (act: string, content: Html) =>
+    html`<form method="post" action="/profile/keys/${id}/${act}">${tokenField(session.pageToken)}${content}</form>`;
   return html`
-      <li class="box">
-        <h3>${name}</h3>
-        <dl>
-          <div><dt>key</dt><dd><code>${key.masked ?? '********'}</code></dd></div>
-          <div><dt>may</dt><dd>${key.permissions.join(', ')}</dd></div>
-          <div><dt>created</dt><dd>${timeText(key.createdAt)}</dd></div>
-          <div><dt>${hasExpired(key, service.clock) ? 'expired' : 'expires'}</dt><dd>${key.expiresAt === undefined ? 'never' : timeText(key.expiresAt)}</dd></div>
-          <div><dt>last used</dt><dd>${use === undefined ? 'never' : timeText(use.lastUsedAt)}${by}</dd></div>
-        </dl>
-        <div class="actions">
-          <details>
-            <summary>Rename</summary>
-            <form method="post" action="/profile/keys/${id}/rename">
-              ${tokenField(session.pageToken)}
-              <label>New name of ${name} <input name="name" value="${name}" required maxlength="${longestName}" autocomplete="off"></label>
-              <button>Rename</button>
-            </form>
-          </details>
-          <details>
-            <summary>Revoke</summary>
-            <form method="post" action="/profile/keys/${id}/revoke">
-              ${tokenField(session.pageToken)}<button class="danger">Revoke ${name}</button>
-            </form>
-          </details>
-        </div>
-      </li>`;
+        <tr>
+          <th scope="row">${name}</th>
+          <td><code>${key.masked ?? '********'}</code></td>
+          <td>${key.permissions.map(one => meanings[one]).join(', ')}</td>
+          <td>${timeText(key.createdAt)}</td>
+          <td>${use === undefined ? 'never' : timeText(use.lastUsedAt)}${by}</td>
+          <td>${expiry}${hasExpired(key, service.clock) ? ' (expired)' : ''}</td>
+          <td><div class="actions">
+          ${popover(`rename-${id}`, 'Rename', form('rename', html`${field}<button>Rename</button>`))}
+          ${popover(`revoke-${id}`, 'Revoke', form('revoke', html`<p>Programs that use ${name} will be refused.</p><button class="danger">Revoke ${name}</button>`))}
+          </div></td>
+        </tr>`;
 }
 
 export async function saveName({service}: PageRequest, _id: string, form: URLSearchParams): Promise<void> {

@@ -15,8 +15,6 @@ export interface LeftBehind {
   readonly lost: readonly string[];
 }
 
-const staleAfterMs = 24 * 60 * 60 * 1000;
-
 /** Removes temporary files of processes that have ended or, if unknown, after a day; resolves to their number. */
 export async function removeTemporary(
   directory: string,
@@ -26,7 +24,9 @@ export async function removeTemporary(
   let count = 0;
   for (const name of await readdir(directory)) {
     const path = join(directory, name);
-    if (names.isAlive(name) ?? (await isRecent(path, clock))) continue;
+    const stats = await stat(path).catch(() => undefined);
+    const isRecent = stats === undefined || clock.now() - stats.mtimeMs <= 24 * 60 * 60 * 1000;
+    if (names.isAlive(name) ?? isRecent) continue;
     await rm(path, {recursive: true, force: true});
     count += 1;
   }
@@ -61,11 +61,6 @@ export async function moveOrphans(dataDirectory: string): Promise<string[]> {
     lostIds.add(id);
   }
   return [...lostIds];
-}
-
-async function isRecent(path: string, clock: Clock): Promise<boolean> {
-  const stats = await stat(path).catch(() => undefined);
-  return stats === undefined || clock.now() - stats.mtimeMs <= staleAfterMs;
 }
 
 /** The ID in the path of a file, a thumbnail or a record. */

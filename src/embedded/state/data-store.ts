@@ -13,15 +13,9 @@ import {oneOf} from '../../lib/json.ts';
 import {ignoreMissing} from '../../lib/system-code.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {type LeftBehind, moveOrphans, removeTemporary, temporaryNames} from './clean-up.ts';
-import {ignoreDamage, readKept, readsAtOnce} from './kept-file.ts';
+import {ignoreDamage, readStored, readsAtOnce} from './kept-file.ts';
 import {ensureIdentity, identityIn} from './store-identity.ts';
 import {isRecordId, recordIds, recordShape, type StoredRecord} from './stored-record.ts';
-
-const damageHint =
-  'Restore it from a backup, or move it away: its upload then counts as not stored, and the next start moves its file to lost/.';
-
-/** File systems may give the same time to two changes of a directory within this time. */
-const finestTimeMs = 2_000;
 
 /** The directories for what an upload or an idempotency key has, with the ends of the names in them. */
 const suffixes = {files: '', thumbnails: '.webp', streams: '', records: '.json', idempotency: '.json'};
@@ -51,12 +45,12 @@ export class Store {
     this.quota = quotaOf(quota);
   }
 
-  /** Creates the directories (0700), removes stale temporary files, and with `only` moves orphans to `lost/`. */
-  async prepare(only: boolean): Promise<LeftBehind> {
+  /** Creates the directories (0700), removes stale temporary files, and if `exclusive` moves orphans to `lost/`. */
+  async prepare(exclusive: boolean): Promise<LeftBehind> {
     for (const name of [...Object.keys(suffixes), 'temporary'])
       await makeDirectory(join(this.dataDirectory, name), systemFiles, 0o700);
     const temporary = await removeTemporary(this.#directory('temporary'), this.#names, this.#clock);
-    const lost = only ? await moveOrphans(this.dataDirectory) : [];
+    const lost = exclusive ? await moveOrphans(this.dataDirectory) : [];
     await this.quota.prepare(this.#directory('files'));
     this.identity = await ensureIdentity(this.dataDirectory, this.temporaryPath());
     return {temporary, lost};
@@ -103,8 +97,9 @@ export class Store {
   /** The record of an ID; undefined if there is none or the ID is invalid. Rejects if it is damaged. */
   async find(id: string): Promise<StoredRecord | undefined> {
     if (!isRecordId(id)) return undefined;
-    const shape = {...recordShape, id: oneOf(id)};
-    return readKept({path: this.path('records', id), hint: damageHint}, shape);
+    const hint =
+      'Restore it from a backup, or move it away: its upload then counts as not stored, and the next start moves its file to lost/.';
+    return readStored({path: this.path('records', id), hint}, {...recordShape, id: oneOf(id)});
   }
 
   /** The record of an ID whose file is there as a whole. */
@@ -118,13 +113,14 @@ export class Store {
   async ids(): Promise<string[]> {
     const {mtimeNs} = await stat(this.#directory('records'), {bigint: true});
     if (this.#idCache?.changedAt === mtimeNs) return [...this.#idCache.ids];
-    const isSettled = this.#clock.now() - Number(mtimeNs / 1_000_000n) > finestTimeMs;
+    // File systems may give the same time to two changes of a directory within two seconds.
+    const isOld = this.#clock.now() - Number(mtimeNs / 1_000_000n) > 2_000;
     const names = await readsAtOnce(() => readdir(this.#directory('records')));
     const ids = names
       .map(name => /^(.*)\.json$/.exec(name)?.[1])
       .filter(isRecordId)
       .sort();
-    this.#idCache = isSettled ? {ids, changedAt: mtimeNs} : undefined;
+    this.#idCache = isOld ? {ids, changedAt: mtimeNs} : undefined;
     return [...ids];
   }
 
@@ -202,6 +198,7 @@ function quotaOf(most: number) {
     /** Counts what is stored, if there is a limit at all. */
     async prepare(filesDirectory: string): Promise<void> {
       if (!isLimited) return;
+      // Adds the size of a stored file.
       const count = async (name: string) => {
         // Another process may delete it at the same time.
         const file = await stat(join(filesDirectory, name)).catch(ignoreMissing);

@@ -4,7 +4,7 @@ import {systemFiles} from '../../lib/files/file-system.ts';
 import {isString, type ShapeOf} from '../../lib/json.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import type {Store} from './data-store.ts';
-import {readKept} from './kept-file.ts';
+import {readStored} from './kept-file.ts';
 import {hashOf} from './keys.ts';
 import {isRecordId, type StoredRecord} from './stored-record.ts';
 
@@ -12,12 +12,6 @@ import {isRecordId, type StoredRecord} from './stored-record.ts';
 const entryShape = {id: isRecordId, fingerprint: isString};
 
 type Entry = ShapeOf<typeof entryShape>;
-
-const damageHint =
-  'Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored again.';
-
-/** How long a second request waits for the first one before its 409: a broken connection takes a moment to show. */
-const inFlightPatienceMs = 1_000;
 
 /** Parses an Idempotency-Key (a quoted string, by the IETF draft); throws a 400 for other forms. */
 export function parseIdempotencyKey(field: string | string[] | undefined): string | undefined {
@@ -36,32 +30,35 @@ export function idempotencyEntries(store: Store, clock: Clock) {
   const inFlight = new Map<string, Promise<unknown>>();
   const pathOf = (name: string) => store.path('idempotency', name);
 
-  /** The entry, if it is for this content; throws a 422 if it is for other content that is stored. */
+  /** The entry; with a `fingerprint` only one for that content. Throws a 422 if other content is stored by this key. */
   const entryFor = async (name: string, fingerprint?: string): Promise<Entry | undefined> => {
-    const entry = await readKept({path: pathOf(name), hint: damageHint}, entryShape);
+    const hint =
+      'Restore it from a backup, or move it away: an upload with its Idempotency-Key is then stored again.';
+    const entry = await readStored({path: pathOf(name), hint}, entryShape);
     if (entry === undefined || fingerprint === undefined || entry.fingerprint === fingerprint) return entry;
     // Entries are written before their records, so an entry without a record is left from a crash.
     if ((await store.find(entry.id)) === undefined) return undefined;
     throw new Refusal(422, 'This Idempotency-Key was already used for other content.');
   };
 
-  const settledSoon = (other: Promise<unknown>) =>
+  /** Resolves when another upload has ended, or after a second: it takes a moment until a broken connection shows. */
+  const waitBriefly = (other: Promise<unknown>) =>
     new Promise<void>(resolve => {
-      const cancel = clock.after(inFlightPatienceMs, resolve);
+      const cancel = clock.after(1_000, resolve);
       void Promise.allSettled([other]).then(cancel).then(resolve);
     });
 
   return {
     /** The name of the entry for an owner's Idempotency-Key field; undefined without one. */
-    nameOf(owner: string, field: string | string[] | undefined): string | undefined {
+    entryNameOf(owner: string, field: string | string[] | undefined): string | undefined {
       const key = parseIdempotencyKey(field);
       return key === undefined ? undefined : hashOf(JSON.stringify([owner, key]));
     },
 
     /** Runs an upload. If another with that name runs in this process, waits shortly for its end, then throws a 409. */
-    async alone<T>(name: string, upload: () => Promise<T>): Promise<T> {
+    async runExclusive<T>(name: string, upload: () => Promise<T>): Promise<T> {
       const other = inFlight.get(name);
-      if (other !== undefined) await settledSoon(other);
+      if (other !== undefined) await waitBriefly(other);
       if (inFlight.has(name))
         throw new Refusal(409, 'An upload with this Idempotency-Key is still in progress.');
       const running = upload().finally(() => inFlight.delete(name));
@@ -80,7 +77,7 @@ export function idempotencyEntries(store: Store, clock: Clock) {
      * content without a record or its file, left by a crash or being uploaded by another process. With the same ID
      * there is only one record.
      */
-    async claim(name: string, id: string, fingerprint: string): Promise<string> {
+    async reserveId(name: string, id: string, fingerprint: string): Promise<string> {
       const entry: Entry = {id, fingerprint};
       const text = `${JSON.stringify(entry)}\n`;
       const draft = store.temporaryPath();

@@ -14,7 +14,7 @@ interface KeptFile {
 export const readsAtOnce = limitConcurrency(32);
 
 /** Reads a file; undefined if there is none. Rejects with a DamagedFile if it is unreadable, or not of the shape. */
-export async function readKept<S extends Shape>(file: KeptFile, shape: S): Promise<ShapeOf<S> | undefined> {
+export async function readStored<S extends Shape>(file: KeptFile, shape: S): Promise<ShapeOf<S> | undefined> {
   let text: string;
   try {
     text = await readsAtOnce(() => readFile(file.path, 'utf8'));
@@ -26,7 +26,7 @@ export async function readKept<S extends Shape>(file: KeptFile, shape: S): Promi
   }
   const value = parseObject(text);
   if (value === undefined) throw damagedFileError(file, 'it is not a JSON object');
-  return toShape(file, value, shape);
+  return requireShape(file, value, shape);
 }
 
 /** A DamagedFile: it was changed from outside, or cannot be read, and is left unchanged. */
@@ -40,7 +40,12 @@ export function ignoreDamage(error: unknown): undefined {
 }
 
 /** Checks a value from a file; throws a DamagedFile if it does not match the shape. `at`: its place in the file. */
-export function toShape<S extends Shape>(file: KeptFile, value: unknown, shape: S, at?: string): ShapeOf<S> {
+export function requireShape<S extends Shape>(
+  file: KeptFile,
+  value: unknown,
+  shape: S,
+  at?: string,
+): ShapeOf<S> {
   if (isObject(value) && hasShape(value, shape)) return value;
   const field = isObject(value) ? wrongField(value, shape) : undefined;
   const place = [at, field].filter(part => part !== undefined).join('.');

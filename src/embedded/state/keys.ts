@@ -7,7 +7,7 @@ import {withLock} from '../../lib/files/lock.ts';
 import {isList, isSha256, isString, listOf, oneOf, optional, type ShapeOf} from '../../lib/json.ts';
 import {omitUndefined} from '../../lib/object.ts';
 import {Secret} from '../../lib/secrets/secret.ts';
-import {ignoreDamage, readKept, toShape} from './kept-file.ts';
+import {ignoreDamage, readStored, requireShape} from './kept-file.ts';
 import {keyUses} from './key-uses.ts';
 
 /** The permissions of keys: POST /v1/media/upload; queries to /graphql; everything at /graphql. */
@@ -47,23 +47,17 @@ export interface KeyOptions extends Pick<StoredKey, 'label' | 'name'> {
   persist?: boolean;
 }
 
-const fileShape = {version: oneOf(1), keys: isList};
-
-const damageHint = 'Restore it from a backup, or move it away and use a new key.';
-
-/** Longer than it takes to find that a holder in another container is gone. */
-const lockPatienceMs = 100_000;
-
 /** The API keys of a data directory, in `keys.json` (0600), and of this process. `newDraft`: makes a free path. */
 export async function keyRing(dataDirectory: string, newDraft: () => string, clock: Clock) {
   const path = join(dataDirectory, 'keys.json');
   const uses = keyUses(dataDirectory, clock);
   let processKeys: StoredKey[] = [];
 
+  /** The keys in `keys.json`; rejects if it is damaged. */
   const list = async (): Promise<StoredKey[]> => {
-    const file = {path, hint: damageHint};
-    const {keys = []} = (await readKept(file, fileShape)) ?? {};
-    return keys.map((key, index) => toShape(file, key, keyShape, `keys[${index}]`));
+    const file = {path, hint: 'Restore it from a backup, or move it away and use a new key.'};
+    const {keys = []} = (await readStored(file, {version: oneOf(1), keys: isList})) ?? {};
+    return keys.map((key, index) => requireShape(file, key, keyShape, `keys[${index}]`));
   };
 
   /** The stored keys of the start, and those with a label that this process has created. */
@@ -71,6 +65,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
 
   /** Changes the stored keys, and resolves to those before; two processes do not overwrite each other's. */
   const update = (change: (keys: StoredKey[]) => StoredKey[]): Promise<StoredKey[]> => {
+    // Under the lock: reads the keys again, writes them, and deletes the last uses of those that are gone.
     const replace = async () => {
       const before = await list();
       const keys = change(before);
@@ -79,7 +74,8 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
       for (const id of before.map(keyId)) if (!stay.has(id)) await uses.forget(id);
       return before;
     };
-    return withLock(`${path}.lock`, systemHost(), replace, lockPatienceMs);
+    // Longer than it takes to find that a holder in another container is gone (90 s).
+    return withLock(`${path}.lock`, systemHost(), replace, 100_000);
   };
 
   /** Puts what `change` makes of a stored key in its place; resolves to whether the key exists. */
@@ -97,10 +93,8 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
       const key = options.key ?? `mk_${randomBytes(24).toString('base64url')}`;
       const now = clock.now();
       const {label, name, validForMs = Number.POSITIVE_INFINITY, expiresBy} = options;
-      const end = Math.min(
-        now + validForMs,
-        expiresBy === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresBy),
-      );
+      const latest = expiresBy === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresBy);
+      const end = Math.min(now + validForMs, latest);
       const newKey: StoredKey = omitUndefined({
         hash: hashOf(key),
         label,
@@ -116,7 +110,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
       return key;
     },
 
-    /** Revokes the keys with a label, or those of them that were never used: a use that cannot be read is one. */
+    /** Revokes the keys with a label, or those of them that were never used. If that cannot be read, a key stays. */
     async revoke(label: string, which: 'all' | 'unused' = 'all'): Promise<void> {
       const usedHashes = new Set<string>();
       for (const key of which === 'all' ? [] : await list())
@@ -141,7 +135,7 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
     },
 
     /** Notes that a program has used a key, unless it ends with this process, and is not listed. */
-    noteUse(key: StoredKey, agent: string): void {
+    recordUse(key: StoredKey, agent: string): void {
       if (!processKeys.includes(key)) uses.recordUse(keyId(key), agent);
     },
 

@@ -7,13 +7,11 @@ import {holderText} from '../../lib/files/holder.ts';
 import {acquireLock, LockHeld} from '../../lib/files/lock.ts';
 import {systemCode} from '../../lib/system-code.ts';
 
-const renewedEveryMs = 30_000;
-
 /**
  * Makes this process the only service of a data directory; resolves to the function that ends this, or rejects with a
  * DirectoryInUse if another one is. A service that died is replaced: at once on this machine, in another container too
  * if it could listen on a socket, and where it cannot be seen from here after 90 s without a sign of life; `onWait` is
- * told then.
+ * called then.
  */
 export async function occupy(
   dataDirectory: string,
@@ -38,10 +36,10 @@ export async function occupy(
     throw Object.assign(new Error(why), {name: 'DirectoryInUse', hint});
   });
   // The lock is ours by now, so the socket that this replaces is not in use.
-  const socket = await listenIn(dataDirectory);
+  const socket = await listenOnSocket(dataDirectory);
   lock.holder.socketDevice = socket?.device;
   await lock.renew().catch(() => {});
-  const stopRenewing = host.clock.every(renewedEveryMs, () => {
+  const stopRenewing = host.clock.every(30_000, () => {
     lock.renew().catch(() => {});
   });
   return async () => {
@@ -53,7 +51,7 @@ export async function occupy(
 }
 
 /** Opens a data directory, by whose descriptor its socket has a short path: the system takes no more than 107 bytes. */
-async function openPlace(directory: string) {
+async function openSocketPlace(directory: string) {
   const handle = await open(directory, 'r');
   const device = String((await handle.stat()).dev);
   return {handle, device, path: `/proc/self/fd/${handle.fd}/service.sock`};
@@ -64,8 +62,10 @@ async function openPlace(directory: string) {
  * container. Resolves to undefined where no socket can be made: on network file systems, FAT, systems other than Linux,
  * some of which open no directories.
  */
-async function listenIn(directory: string): Promise<{device: string; close(): Promise<void>} | undefined> {
-  const place = await openPlace(directory).catch(() => undefined);
+async function listenOnSocket(
+  directory: string,
+): Promise<{device: string; close(): Promise<void>} | undefined> {
+  const place = await openSocketPlace(directory).catch(() => undefined);
   if (place === undefined) return undefined;
   const {handle, device, path} = place;
   const server = createServer(socket => socket.destroy()).unref();
@@ -85,7 +85,7 @@ async function listenIn(directory: string): Promise<{device: string; close(): Pr
 
 /** Whether a process that listened there is alive; unknown on another device: two mounts of a disk share no sockets. */
 async function stateBySocket(directory: string, deviceThere: string): Promise<'alive' | 'dead' | 'unknown'> {
-  const place = await openPlace(directory).catch(() => undefined);
+  const place = await openSocketPlace(directory).catch(() => undefined);
   if (place === undefined) return 'unknown';
   const {handle, device, path} = place;
   const socket = connect(path);

@@ -19,7 +19,7 @@ export function browserSessions() {
   return {
     /** Creates a token that signs in once. */
     newToken(): string {
-      const token = secret();
+      const token = randomToken();
       tokens.add(hashOf(token));
       return token;
     },
@@ -27,15 +27,15 @@ export function browserSessions() {
     /** Uses up a token: returns the Set-Cookie field of a new session for a port; undefined for an invalid token. */
     signIn(token: string, port: number): string | undefined {
       if (!tokens.delete(hashOf(token))) return undefined;
-      const cookie = secret();
-      sessions.set(hashOf(cookie), {pageToken: secret()});
+      const cookie = randomToken();
+      sessions.set(hashOf(cookie), {pageToken: randomToken()});
       return `${cookieName(port)}=${cookie}; Path=/; HttpOnly; SameSite=Strict`;
     },
 
     /** The session at a port that a request belongs to, by its cookie. */
-    find: (headers: IncomingHttpHeaders, port: number) => sessions.get(idIn(headers, port)),
+    find: (headers: IncomingHttpHeaders, port: number) => sessions.get(sessionIdOf(headers, port)),
 
-    signOut: (headers: IncomingHttpHeaders, port: number) => sessions.delete(idIn(headers, port)),
+    signOut: (headers: IncomingHttpHeaders, port: number) => sessions.delete(sessionIdOf(headers, port)),
   };
 }
 
@@ -44,13 +44,14 @@ function cookieName(port: number): string {
   return `media-session-${port}`;
 }
 
-/** By what a session is found: the hash of its cookie. */
-function idIn({cookie = ''}: IncomingHttpHeaders, port: number): string {
+/** The key of a session in the map: the hash of the cookie that the browser sent. */
+function sessionIdOf({cookie = ''}: IncomingHttpHeaders, port: number): string {
   const start = `${cookieName(port)}=`;
   const pairs = cookie.split(';').map(pair => pair.trim());
   return hashOf(pairs.find(pair => pair.startsWith(start))?.slice(start.length) ?? '');
 }
 
-function secret(): string {
+/** A new random text that nobody can guess, for a URL, a cookie or a form. */
+function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -4,17 +4,13 @@ import {join} from 'node:path';
 import {claimName, replaceDurably, writeDurably} from '../../lib/files/durable.ts';
 import {systemFiles} from '../../lib/files/file-system.ts';
 import {isString, matching, oneOf} from '../../lib/json.ts';
-import {readKept} from './kept-file.ts';
-
-const identityShape = {version: oneOf(1), identity: matching(/^[0-9a-f]{32}$/)};
-
-const identityHint =
-  'Restore it from a backup, or remove it: journals of this service then belong to another one.';
+import {readStored} from './kept-file.ts';
 
 /** The identity of a data directory; undefined where no service has used it yet. */
 export async function identityIn(dataDirectory: string): Promise<string | undefined> {
-  const file = {path: join(dataDirectory, 'identity.json'), hint: identityHint};
-  return (await readKept(file, identityShape))?.identity;
+  const hint = 'Restore it from a backup, or remove it: journals of this service then belong to another one.';
+  const shape = {version: oneOf(1), identity: matching(/^[0-9a-f]{32}$/)};
+  return (await readStored({path: join(dataDirectory, 'identity.json'), hint}, shape))?.identity;
 }
 
 /** The identity of a data directory, random; the first process that asks stores it. `draft`: a free path beside it. */
@@ -27,16 +23,14 @@ export async function ensureIdentity(dataDirectory: string, draft: string): Prom
   return (await identityIn(dataDirectory)) ?? '';
 }
 
-const profileShape = {version: oneOf(1), name: isString};
-
-const damageHint = 'Restore it from a backup, or remove it and enter the name again.';
-
 /** The one user of a data directory: `profile.json`. `newDraft` makes a free path in the data directory. */
 export function userProfile(dataDirectory: string, newDraft: () => string) {
   const path = join(dataDirectory, 'profile.json');
+  const hint = 'Restore it from a backup, or remove it and enter the name again.';
   return {
     /** The user's name; undefined until one is set. Rejects if the file is damaged. */
-    name: async () => (await readKept({path, hint: damageHint}, profileShape))?.name,
+    name: async () => (await readStored({path, hint}, {version: oneOf(1), name: isString}))?.name,
+    /** Stores the user's name; undefined removes it. */
     async setName(name: string | undefined): Promise<void> {
       if (name === undefined) return rm(path, {force: true});
       await replaceDurably(path, `${JSON.stringify({version: 1, name})}\n`, newDraft(), systemFiles);

@@ -66,6 +66,7 @@ export function seedId(hash: string): string {
   return `m_${digits(0, 10)}${random.join('')}`;
 }
 
+/** A number in Crockford's base 32, with zeros in front of it up to `count` digits. */
 function digits(value: number, count: number): string {
   const base32 = value.toString(32).padStart(count, '0');
   return base32.replace(/./g, digit => alphabet[Number.parseInt(digit, 32)] ?? '');

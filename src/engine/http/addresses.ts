@@ -7,9 +7,6 @@ import type {ConnectionOptions, Families, HttpTrace} from './connection-options.
 /** How long an attempt goes on before the next one begins beside it, in milliseconds (RFC 8305, section 8). */
 const attemptDelayMs = 250;
 
-/** What is written at a time may be as long as what is read from a file at a time. */
-const socketOptions = {noDelay: true, highWaterMark: 64 * 1024};
-
 interface Round extends Pick<ConnectionOptions, 'clock' | 'lookup'> {
   families: Families;
   trace: HttpTrace | undefined;
@@ -21,75 +18,76 @@ interface Round extends Pick<ConnectionOptions, 'clock' | 'lookup'> {
 export async function connectToHost(name: string, port: number, round: Round): Promise<Socket> {
   const {families, lookup, stop} = round;
   const family = isIP(name);
+  // A lookup may refuse an address, so it gets every name.
   const isKnown = family !== 0 && lookup === undefined;
-  const found = isKnown ? [{address: name, family}] : await lookUp(name, round);
+  const addresses = isKnown ? [{address: name, family}] : await lookUp(name, round);
   stop.throwIfAborted();
-  const first = families.get(name) ?? found[0]?.family;
-  const own = found.filter(({family}) => family === first);
-  const others = found.filter(({family}) => family !== first);
-  const alternating = found.flatMap((_, turn) => [
-    ...own.slice(turn, turn + 1),
-    ...others.slice(turn, turn + 1),
-  ]);
+  const first = families.get(name) ?? addresses[0]?.family;
+  const preferred = addresses.filter(({family}) => family === first);
+  const others = addresses.filter(({family}) => family !== first);
+  const alternating = addresses.flatMap((_, turn) =>
+    [preferred, others].flatMap(list => list.slice(turn, turn + 1)),
+  );
   const reached = await firstOf(alternating, port, round);
   families.set(name, reached.family);
   return reached.socket;
 }
 
+/** The addresses of a host, from the lookup of the round, or from the system's. */
 function lookUp(name: string, {trace, lookup = lookUpByNode}: Round): Promise<LookupAddress[]> {
   return new Promise((resolve, reject) => {
-    lookup(name, {all: true, hints: ADDRCONFIG}, (error, found) => {
-      if (error || !Array.isArray(found)) {
+    lookup(name, {all: true, hints: ADDRCONFIG}, (error, addresses) => {
+      if (error || !Array.isArray(addresses)) {
         trace?.phase('DNS', `${name}: ${systemReason(error)}`);
         return reject(error);
       }
-      trace?.phase('DNS', `${name} is at ${found.map(({address}) => address).join(', ')}`);
-      resolve(found);
+      trace?.phase('DNS', `${name} is at ${addresses.map(({address}) => address).join(', ')}`);
+      resolve(addresses);
     });
   });
 }
 
 /** Tries the addresses in turn, 250 ms apart: the first to connect wins. Stays pending once the round is stopped. */
-function firstOf(
-  left: LookupAddress[],
-  port: number,
-  {clock, trace, stop}: Round,
-): Promise<{socket: Socket; family: number}> {
-  return new Promise((resolve, reject) => {
+function firstOf(left: LookupAddress[], port: number, {clock, trace, stop}: Round) {
+  return new Promise<{socket: Socket; family: number}>((resolve, reject) => {
     const failures: Error[] = [];
     /** The attempts that go on, and where each leads. */
     const attempts = new Map<Socket, string>();
     let cancelNext = () => {};
-    const ended = (socket: Socket, how = '') => {
+    /** Forgets an attempt that has ended, and traces that; `how` completes the line. */
+    const endAttempt = (socket: Socket, how = '') => {
       const place = attempts.get(socket);
       if (attempts.delete(socket)) trace?.phase('connect', `${place}${how}`);
     };
+    /** Gives all other attempts up. */
     const end = () => {
       cancelNext();
       left.length = 0;
-      for (const socket of attempts.keys()) ended(socket.destroy(), ': given up');
+      for (const socket of attempts.keys()) endAttempt(socket.destroy(), ': given up');
     };
-    /** When this process has been stopped meanwhile, what an attempt came to is read first. */
-    const late = () => {
-      cancelNext = clock.after(0, next);
-    };
+    /** Begins the next attempt; once all have failed, the round rejects. */
     const next = () => {
       cancelNext();
-      const tried = left.shift();
-      if (tried === undefined) return;
-      if (left.length > 0) cancelNext = clock.after(attemptDelayMs, late);
-      const {address, family} = tried;
-      const socket = connect({host: address, port, ...socketOptions});
+      const target = left.shift();
+      if (target === undefined) return;
+      // If this process was stopped meanwhile (SIGSTOP), what an attempt came to is read first.
+      const later = () => {
+        cancelNext = clock.after(0, next);
+      };
+      if (left.length > 0) cancelNext = clock.after(attemptDelayMs, later);
+      const {address, family} = target;
+      // As much is written at a time as the smallest chunk has.
+      const options = {host: address, port, noDelay: true, highWaterMark: 64 * 1024};
+      const socket = connect(options);
       attempts.set(socket, `${address} port ${port}`);
       socket.once('connect', () => {
-        ended(socket);
+        endAttempt(socket);
         end();
         resolve({socket: socket.setKeepAlive(true, 60_000), family});
       });
-      // The listener stays as long as the socket, so that a later error is not thrown; once it is open, others handle
-      // it.
+      // The listener stays, so that a later error is not thrown; once the socket is open, others handle its errors.
       socket.on('error', error => {
-        ended(socket, `: ${systemReason(error)}`);
+        endAttempt(socket, `: ${systemReason(error)}`);
         failures.push(error);
         next();
         if (attempts.size === 0) reject(new AggregateError(failures));

@@ -1,30 +1,22 @@
-import {
-  brokenRequestError,
-  certificateCodes,
-  type ErrorCode,
-  MediaError,
-  quoted,
-  tooManyOpen,
-} from '../../errors.ts';
+import {brokenRequestError, certificateCodes, MediaError, quoted, tooManyOpen} from '../../errors.ts';
 import {type Hint, hint, option, phrase, setting, variable} from '../../hint.ts';
 import {isOutOfDescriptors, systemCode} from '../../lib/system-code.ts';
 import {wordsOf} from '../../lib/words.ts';
 
 /** Whether an error is a TLS alert that asks for a client certificate or rejects ours. */
 export function isCertificateAlert(error: unknown): boolean {
-  return /^ERR_SSL_.*ALERT_(.*CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE)/.test(
-    systemCode(error) ?? '',
-  );
+  const alerts = /^ERR_SSL_.*ALERT_(.*CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE)/;
+  return alerts.test(systemCode(error) ?? '');
 }
 
-/** `certificate required` in OpenSSL's `...:error:0A00045C:SSL routines:...:tlsv13 alert certificate required:...`. */
+/** The reason in an OpenSSL error: `unknown ca` in `...:error:0A000418:SSL routines:...:tlsv1 alert unknown ca:...`. */
 function handshakeProblem(text: string): string {
   // Since OpenSSL 3.5, some begin with `ssl/tls alert`.
   const problem = /:error:[^:]*:[^:]*:[^:]*:(?:(?:ssl|tls)[v/]\w+ )?(?:alert )?([^:]+)/.exec(text)?.[1];
   return problem ?? reason(text);
 }
 
-/** If several addresses failed, prefers the failure of one that responded to that of one that is unreachable. */
+/** The failure to report if several addresses failed: of one that responded rather than of one out of reach. */
 function tellingError(error: unknown): unknown {
   if (!(error instanceof AggregateError)) return error;
   const outOfReach = /^(ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL|EAFNOSUPPORT)$/;
@@ -44,7 +36,7 @@ export function describeConnectError(
   const host = proxyVariable === undefined ? url.host : `the proxy ${url.host}`;
   const place = proxyVariable ?? setting('baseUrl');
   const text = error instanceof Error ? error.message : String(error);
-  const failed = (code: ErrorCode, message: string, hint: Hint) =>
+  const failed = (code: MediaError['code'], message: string, hint: Hint) =>
     new MediaError(code, message, {hint, cause: error});
   const spelling = hint`Check the spelling of ${place}.`;
   if (code === 'ENOTFOUND')
@@ -89,15 +81,13 @@ export function closedError(how = 'it was closed immediately'): Error {
 export function describeUnasked(bytes: Buffer, {host}: URL, proxyVariable?: string): MediaError {
   const text = bytes.toString('latin1', 0, 200);
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1]) || undefined;
-  const words = wordsOf(bytes);
-  return new MediaError(
-    proxyVariable === undefined ? 'not_http' : 'proxy_failed',
-    phrase`${peerAt(host, proxyVariable)} sent data before it received a request${quoted(words)}`,
-    {status, hint: hint`Check the host and the port in ${proxyVariable ?? setting('baseUrl')}.`},
-  );
+  const peer = peerAt(host, proxyVariable);
+  const sentence = phrase`${peer} sent data before it received a request${quoted(wordsOf(bytes))}`;
+  const advice = hint`Check the host and the port in ${proxyVariable ?? setting('baseUrl')}.`;
+  const code = proxyVariable === undefined ? 'not_http' : 'proxy_failed';
+  return new MediaError(code, sentence, {status, hint: advice});
 }
 
-/** At the beginning of a sentence. */
 function peerAt(host: string, proxyVariable: string | undefined): string {
   return proxyVariable === undefined ? host : `The proxy ${host}`;
 }
@@ -105,22 +95,18 @@ function peerAt(host: string, proxyVariable: string | undefined): string {
 /** What a failed TLS handshake means if it is not about a certificate, and what to do. */
 function describeHandshake(problem: string, proxyVariable?: string): [what: string, hint: Hint] {
   const place = proxyVariable ?? setting('baseUrl');
+  const plainHttp =
+    proxyVariable === undefined
+      ? hint`Check the port; plain http needs http:// and ${option('allowHttp')}.`
+      : `Write the proxy as: ${proxyVariable}=http://HOST:PORT`;
   if (/wrong version number|packet length too long|record layer/i.test(problem))
-    return [
-      'does not speak TLS on this port',
-      proxyVariable === undefined
-        ? hint`Check the port; plain http needs http:// and ${option('allowHttp')}.`
-        : `Write the proxy as: ${proxyVariable}=http://HOST:PORT`,
-    ];
+    return ['does not speak TLS on this port', plainHttp];
   if (problem === 'unrecognized name')
     return ['does not serve this host name over TLS', hint`Check the host name in ${place}.`];
   if (/protocol version|unsupported protocol/.test(problem))
     return ['offers neither TLS 1.2 nor TLS 1.3', 'Ask its operator to enable one of them.'];
-  if (problem === 'no application protocol')
-    return [
-      'does not speak HTTP/1.1 on this port, perhaps only HTTP/2',
-      'Ask its operator to enable HTTP/1.1.',
-    ];
+  const onlyHttp2 = 'does not speak HTTP/1.1 on this port, perhaps only HTTP/2';
+  if (problem === 'no application protocol') return [onlyHttp2, 'Ask its operator to enable HTTP/1.1.'];
   return [`ended the TLS handshake: ${problem}`, hint`Check the host and the port in ${place}.`];
 }
 
@@ -140,6 +126,7 @@ function certificateHint(code: string, proxyVariable: string | undefined, hasOwn
     : hint`If ${owner} uses a certificate authority of your own, name its certificate with ${option('certificateAuthorities')}.${isAlone ? ` If not, ${ofOperator}` : ''}`;
 }
 
+/** Why a certificate was not accepted, for the end of a sentence; `text`: the error's message. */
 function certificateProblem(error: unknown, text: string): string {
   // Newer versions of Node add advice about Node's own options.
   if (systemCode(error) !== 'ERR_TLS_CERT_ALTNAME_INVALID')

@@ -7,12 +7,12 @@ export const maxHeaderSize = 300 * 1024;
 /** The family of addresses (4 or 6) that was reached first, by host name: it is tried first from then on. */
 export type Families = Map<string, number>;
 
-/** How connections are made and traced. */
 export interface ConnectionOptions {
   clock: Clock;
   /** The environment, which may name a proxy. */
   env: Host['env'];
-  userAgent: string;
+  /** Fields of every request. */
+  headers: Readonly<Record<string, string>>;
   /** For each step: TCP, CONNECT, TLS. */
   connectTimeoutMs?: number | undefined;
   /** What the connections of a run learn of the hosts. */

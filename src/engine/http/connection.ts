@@ -11,19 +11,16 @@ import {HttpExchange} from './exchange.ts';
 import {dropInterimResponses} from './interim-filter.ts';
 import {type HttpRequest, type HttpResponse, type SocketWire, wireOf} from './message.ts';
 import {openSocket} from './open-socket.ts';
-import {forwarderFor, type NamedProxy, notOfProxy, proxyAuthorization} from './proxy.ts';
+import {commonFields, forwarderFor, type NamedProxy, notOfProxy} from './proxy.ts';
 
-/**
- * How long an idle connection may be reused, in milliseconds. This is less than any server waits: if a server closes a
- * connection just as it is reused, the outcome of the request is unknown. After such a pause, a new connection costs
- * little.
- */
+/** How many ms an idle connection is kept: fewer than servers keep it, as a request that meets a close is unknown. */
 const idleMs = 500;
 
 /** A keep-alive HTTP/1.1 connection to one origin, for one request at a time, without repeats or timeouts. */
 export class Connection {
   readonly #origin: URL;
   readonly #proxy: NamedProxy | undefined;
+  readonly #fields: ReturnType<typeof commonFields>;
   readonly #client: Client;
   readonly #options: ConnectionOptions;
   readonly #trace: HttpTrace | undefined;
@@ -43,6 +40,7 @@ export class Connection {
       this.#trace = traceOf(`connection ${number}`, options.trace, options.clock);
     this.#origin = origin;
     this.#proxy = forwarderFor(origin, options.env);
+    this.#fields = commonFields(options.headers, this.#proxy);
     this.#options = options;
     this.#client = new Client(origin.origin, {
       allowH2: false,
@@ -56,7 +54,7 @@ export class Connection {
     });
   }
 
-  /** Called by undici, which would open connections without end for a request that it cannot write: each gets one. */
+  /** Opens the one connection of a request. undici calls this again and again for a request that it cannot write. */
   #open(callback: buildConnector.Callback): void {
     const {clock} = this.#options;
     const start = clock.monotonic();
@@ -103,10 +101,8 @@ export class Connection {
         method: request.method,
         path: this.#proxy === undefined ? request.path : `${this.#origin.origin}${request.path}`,
         headers: {
-          'user-agent': this.#options.userAgent,
-          'accept-encoding': 'identity',
+          ...this.#fields,
           ...(body && {'content-length': String(body.length)}),
-          ...(this.#proxy && proxyAuthorization(this.#proxy)),
           ...request.headers,
         },
         // undici's types omit that it takes iterables.
@@ -124,9 +120,8 @@ export class Connection {
   }
 
   /**
-   * With TLS 1.3 the connection is already open on our side when the service checks our certificate. Until then it can
-   * read nothing that we send, and it cannot ask for a certificate later, so its alert means that no request was
-   * processed.
+   * Notes a service that rejects our certificate. With TLS 1.3, the connection is open on our side before the service
+   * checks it. Until then the service reads nothing that we send, so its alert means that no request was processed.
    */
   #watchForRefusal(socket: Socket): void {
     this.#refusal = undefined;
@@ -144,22 +139,12 @@ export class Connection {
   }
 }
 
-type Done = (error?: Error | null) => void;
-
-/**
- * Lets what a socket has received be read before a failed write ends it. A service that refuses an upload early and
- * closes sends its response first, but Node destroys a socket as soon as a write fails.
- */
+/** Node destroys a socket once a write fails: this lets an early refusal that has arrived be read before. */
 function readBeforeWritesFail(socket: Socket): void {
   const write = socket._write.bind(socket);
   const writev = socket._writev?.bind(socket);
-  socket._write = (chunk: unknown, encoding, done) => write(chunk, encoding, afterReading(done));
-  if (writev !== undefined) socket._writev = (chunks, done) => writev(chunks, afterReading(done));
-}
-
-/** A callback for a write that reports a failure only once what had arrived has been read. */
-function afterReading(done: Done): Done {
-  return error => {
+  /** A callback for a write that reports a failure only once what had arrived has been read. */
+  const afterReading = (done: (error?: Error | null) => void) => (error?: Error | null) => {
     // The first turn may have begun after its events were taken from the system.
     if (error)
       void nextTurn()
@@ -167,4 +152,6 @@ function afterReading(done: Done): Done {
         .then(() => done(error));
     else done(error);
   };
+  socket._write = (chunk: unknown, encoding, done) => write(chunk, encoding, afterReading(done));
+  if (writev !== undefined) socket._writev = (chunks, done) => writev(chunks, afterReading(done));
 }

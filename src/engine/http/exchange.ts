@@ -53,6 +53,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     request.signal?.addEventListener('abort', this.#onAbort);
   }
 
+  /** The open connection that the request is written to. */
   get #wire(): SocketWire {
     const wire = this.#opener.wire();
     if (wire === undefined) throw new Error('A body was requested before its connection was open.');
@@ -75,6 +76,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     else if (body !== undefined && this.#content instanceof Uint8Array) this.#sendWhole(body, controller);
   }
 
+  /** Ends the request with the signal's reason: its socket, or the opening of that if undici has not begun yet. */
   #abort(): void {
     const reason: unknown = this.#request.signal?.reason;
     const error = reason instanceof Error ? reason : new Error('The request was aborted.', {cause: reason});
@@ -93,13 +95,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   /** undici asks for the first chunk when a socket is connected; each `yield` writes one to the socket. */
-  async *#sending(
-    body: Body,
-    content: Exclude<Body['content'], Uint8Array>,
-  ): AsyncGenerator<Uint8Array, void> {
+  async *#sending(body: Body, chunksFor: (wire: SocketWire) => AsyncIterable<Uint8Array>) {
     const wire = this.#wire;
     let length = 0;
-    for await (const chunk of content(wire)) {
+    for await (const chunk of chunksFor(wire)) {
       // An early refusal is read before a write finds the connection closed and loses it.
       await nextTurn();
       if (this.#head !== undefined) {
@@ -115,15 +114,15 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#opener.trace?.phase('sent', `${length} bytes`);
   }
 
-  /** Nothing else can run between this call and the write of the last bytes. */
+  /** Tells the body that its last bytes leave: nothing else can run between this call and their write. */
   #release(body: Body): void {
     const wire = this.#wire;
     if (!wire.isOpen) throw closedError('The connection ended before the whole body was sent.');
     body.release?.(wire);
   }
 
+  /** Called by undici for the head of each response, interim ones (1xx) included. */
   onResponseStart(_controller: unknown, status: number, headers: HeaderFields): void {
-    // This is an interim response.
     if (status < 200) return;
     this.#head = {status, headers: joinHeaders(headers)};
     this.#opener.trace?.phase('first byte', `${status} to ${this.#request.method} ${this.#request.path}`);
@@ -147,7 +146,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#end({truncated: false, cut: true, ...omitUndefined({fault: syntaxError(error)})}, error);
   }
 
-  /** Settles the response: after its head, with what has come of the body; before it, rejects with the error. */
+  /** Ends the response: after its head, with the body as far as it came; before it, rejects with the error. */
   #end(how: Pick<HttpResponse, 'truncated' | 'cut' | 'fault'>, error?: Error): void {
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
     if (this.#head === undefined) {

@@ -3,7 +3,7 @@ import type {StopSignal} from '../../host.ts';
 import {type ConnectionOptions, maxHeaderSize} from './connection-options.ts';
 import {type HttpResponse, joinHeaders} from './message.ts';
 import {openSocket} from './open-socket.ts';
-import {forwarderFor, notOfProxy, proxyAuthorization} from './proxy.ts';
+import {commonFields, forwarderFor, notOfProxy} from './proxy.ts';
 
 /** The only entry to this folder for other folders: connections, and the types of what is sent over them. */
 export {Connection} from './connection.ts';
@@ -44,13 +44,7 @@ export async function sendHead(
   const request = startRequest({
     method,
     path: `${proxy === undefined ? '' : url.origin}${url.pathname}${url.search}`,
-    headers: {
-      host: url.host,
-      'user-agent': options.userAgent,
-      'accept-encoding': 'identity',
-      ...(proxy && proxyAuthorization(proxy)),
-      ...headers,
-    },
+    headers: {host: url.host, ...commonFields(options.headers, proxy), ...headers},
     createConnection: () => socket,
     maxHeaderSize,
   });

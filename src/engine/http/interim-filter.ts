@@ -11,17 +11,17 @@ const longestHead = 16 * 1024;
 export function dropInterimResponses(socket: Socket): () => void {
   const push = socket.push.bind(socket);
   /** Whether no final response has begun since the last request. */
-  let isBefore = true;
-  let held: Buffer = Buffer.alloc(0);
+  let isAwaitingFinal = true;
+  let incomplete: Buffer = Buffer.alloc(0);
   socket.push = (chunk: unknown): boolean => {
-    if (!isBefore || !Buffer.isBuffer(chunk)) return push(chunk);
-    const rest = withoutInterim(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
-    isBefore = mayBecomeInterim(rest);
-    held = isBefore ? rest : Buffer.alloc(0);
-    return isBefore || push(rest);
+    if (!isAwaitingFinal || !Buffer.isBuffer(chunk)) return push(chunk);
+    const rest = withoutInterim(incomplete.length === 0 ? chunk : Buffer.concat([incomplete, chunk]));
+    isAwaitingFinal = mayBecomeInterim(rest);
+    incomplete = isAwaitingFinal ? rest : Buffer.alloc(0);
+    return isAwaitingFinal || push(rest);
   };
   return () => {
-    isBefore = true;
+    isAwaitingFinal = true;
   };
 }
 

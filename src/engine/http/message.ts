@@ -1,5 +1,6 @@
 import type {Socket} from 'node:net';
 import type {StopSignal} from '../../host.ts';
+import {own} from '../../lib/object.ts';
 
 export interface HttpRequest {
   method: 'GET' | 'POST';
@@ -19,17 +20,10 @@ export interface Body {
    * the one before has left the process, so that its memory may be reused. Throwing drops the request.
    */
   readonly content: Uint8Array | ((wire: Wire) => AsyncIterable<Uint8Array>);
-  /** The same, if it may be sent at once on a connection that is already open. */
-  readonly whole?: WholeBody | undefined;
+  /** All bytes, to be sent at once if a connection is open, once `ready` resolves; if that rejects, nothing is sent. */
+  readonly whole?: {readonly bytes: Uint8Array; ready(): Promise<void>} | undefined;
   /** Called once, right before the last bytes of the body, unless a response has begun; throwing drops the request. */
   release?(wire: Wire): void;
-}
-
-/** A body whose bytes are all in memory. */
-export interface WholeBody {
-  readonly bytes: Uint8Array;
-  /** Resolves when they may be sent. Rejecting drops the request, of which nothing was sent. */
-  ready(): Promise<void>;
 }
 
 /** The connection, as far as a body may know it. */
@@ -43,6 +37,7 @@ export interface Wire {
 /** An open connection that a body is written to. */
 export type SocketWire = ReturnType<typeof wireOf>;
 
+/** A socket as a connection that a body is written to; `connectMs`: how long it took to open. */
 export function wireOf(socket: Socket, connectMs: number) {
   return {
     connectMs,
@@ -85,9 +80,8 @@ export function joinHeaders(fields: HeaderFields): HttpResponse['headers'] {
 }
 
 /**
- * The response with its body decoded (gzip, deflate, br), although no coding was requested. If it is longer than
- * `maxBytes` when decoded, it counts as truncated; a body that cannot be decoded stays as it is, and keeps its
- * Content-Encoding.
+ * The response with its body decoded, which nobody asked to be encoded. If it gets longer than `maxBytes`, it counts as
+ * truncated; a body that cannot be decoded stays as it is, and keeps its Content-Encoding.
  */
 export async function withoutContentCoding(response: HttpResponse, maxBytes: number): Promise<HttpResponse> {
   const codings = (response.headers['content-encoding'] ?? '')
@@ -104,23 +98,15 @@ export async function withoutContentCoding(response: HttpResponse, maxBytes: num
   return {...response, headers, body};
 }
 
+/** Removes one content coding; throws for a coding that is not known, and for a body that is longer when decoded. */
 async function decodeBody(coding: string, body: Buffer, maxOutputLength: number): Promise<Buffer> {
   // Loaded on first use, since few services need it.
   const {brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync} = await import('node:zlib');
-  switch (coding) {
-    case 'gzip':
-    case 'x-gzip':
-      return gunzipSync(body, {maxOutputLength});
-    case 'br':
-      return brotliDecompressSync(body, {maxOutputLength});
-    case 'deflate':
-      // Some servers send zlib's format, as RFC 9110 requires, others raw deflate.
-      return ((body[0] ?? 0) & 0x0f) === 8
-        ? inflateSync(body, {maxOutputLength})
-        : inflateRawSync(body, {maxOutputLength});
-    case 'identity':
-      return body;
-    default:
-      throw new Error(`The content coding ${coding} is not known.`);
-  }
+  // Some servers send zlib's format, as RFC 9110 requires, others raw deflate.
+  const deflate = ((body[0] ?? 0) & 0x0f) === 8 ? inflateSync : inflateRawSync;
+  const decoders = {gzip: gunzipSync, 'x-gzip': gunzipSync, br: brotliDecompressSync, deflate};
+  const decode = own<typeof gunzipSync>(decoders, coding);
+  if (decode !== undefined) return decode(body, {maxOutputLength});
+  if (coding === 'identity') return body;
+  throw new Error(`The content coding ${coding} is not known.`);
 }

@@ -9,10 +9,7 @@ import {closedError, describeConnectError, describeUnasked} from './connection-e
 import type {ConnectionOptions, HttpTrace} from './connection-options.ts';
 import {describePage, openTunnel, proxyFor} from './proxy.ts';
 
-/**
- * Opens a connection (TCP, CONNECT for https through a proxy, TLS) on which nothing has come, to the proxy for http;
- * rejects with a MediaError or the signal's reason.
- */
+/** Opens a connection (TCP, tunnel, TLS) on which nothing came; rejects with a MediaError or the signal's reason. */
 export async function openSocket(
   origin: URL,
   options: ConnectionOptions,
@@ -30,6 +27,7 @@ export async function openSocket(
   const proxyVariable = () => (peer === origin ? undefined : proxy?.variable);
   let socket: Socket | undefined;
   let cancel = () => {};
+  /** Waits for one step (TCP, CONNECT or TLS), each of which has its own time limit. */
   const step = async (work: Promise<Socket>): Promise<Socket> => {
     const timedOut = () => Object.assign(new Error('the time limit has passed'), {code: 'ETIMEDOUT'});
     cancel = clock.after(connectTimeoutMs, () => stop.abort(timedOut()));

@@ -10,10 +10,8 @@ import {maxHeaderSize} from './connection-options.ts';
 import {dropInterimResponses} from './interim-filter.ts';
 import type {HttpResponse} from './message.ts';
 
-export interface NamedProxy {
-  url: URL;
-  variable: string;
-}
+/** A proxy, and the variable that names it. */
+export type NamedProxy = {url: URL; variable: string};
 
 /** The proxy that the environment names for an origin; throws `proxy_failed` if it is not a valid one. */
 export function proxyFor(origin: URL, environment: Host['env']): NamedProxy | undefined {
@@ -30,18 +28,10 @@ export function proxyFor(origin: URL, environment: Host['env']): NamedProxy | un
   });
 }
 
-/**
- * The proxy for an origin, read from the environment as curl and Go programs do: the variable of its scheme, otherwise
- * ALL_PROXY, unless NO_PROXY names the host. A proxy without a scheme is an http proxy.
- */
-export function proxyVariableFor(
-  origin: URL,
-  environment: Host['env'],
-): {variable: string; value: string} | undefined {
-  const spellings = [`${origin.protocol.slice(0, -1)}_proxy`, 'all_proxy'].flatMap(name => [
-    name,
-    name.toUpperCase(),
-  ]);
+/** The proxy variable for an origin, as in curl: of its scheme, else ALL_PROXY; undefined if NO_PROXY names it. */
+export function proxyVariableFor(origin: URL, environment: Host['env']) {
+  const names = [`${origin.protocol.slice(0, -1)}_proxy`, 'all_proxy'];
+  const spellings = names.flatMap(name => [name, name.toUpperCase()]);
   const variable = spellings.find(name => settingIn(environment, name) !== '');
   const noProxy = settingIn(environment, 'no_proxy') || settingIn(environment, 'NO_PROXY');
   if (variable === undefined || bypasses(noProxy, origin)) return undefined;
@@ -57,35 +47,32 @@ function settingIn(environment: Host['env'], name: string): string {
   return (own(environment, name) ?? '').trim();
 }
 
+/** Whether an entry of NO_PROXY names the host and port of an origin. */
 function bypasses(noProxy: string, origin: URL): boolean {
   const host = plainHost(origin.hostname);
   const port = origin.port || (origin.protocol === 'https:' ? '443' : '80');
-  return noProxy
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .some(entry => entry !== '' && names(entry, host, port));
+  const entries = noProxy.toLowerCase().split(/[\s,]+/);
+  return entries.some(entry => entry !== '' && isNamedBy(entry, host, port));
 }
 
 /** Whether a NO_PROXY entry (`*`, a domain with its subdomains, an address or a block) names this host and port. */
-function names(entry: string, host: string, port: string): boolean {
+function isNamedBy(entry: string, host: string, port: string): boolean {
   const [, name = entry, onlyPort] = isIPv6(entry) ? [] : (/^(.+):(\d+)$/.exec(entry) ?? []);
   if (onlyPort !== undefined && onlyPort !== port) return false;
   if (name === '*') return true;
-  if (isIP(host) !== 0) return holdsAddress(plainHost(name), host);
+  if (isIP(host) !== 0) return isInBlock(plainHost(name), host);
   const domain = plainHost(name.replace(/^\*?\./, ''));
   return host === domain || host.endsWith(`.${domain}`);
 }
 
 /** Whether an entry is this address, or a block such as 10.0.0.0/8 around it; false for any other text. */
-function holdsAddress(entry: string, address: string): boolean {
-  const [network = '', bits] = entry.split('/', 2);
-  if (isIP(network) === 0 || isIP(network) !== isIP(address)) return false;
-  const family = isIPv6(network) ? 'ipv6' : 'ipv4';
-  const widest = family === 'ipv6' ? 128 : 32;
-  const length = bits === undefined ? widest : /^\d+$/.test(bits) ? Number(bits) : Number.NaN;
-  if (!(length <= widest)) return false;
+function isInBlock(entry: string, address: string): boolean {
+  const longest = isIPv6(address) ? 128 : 32;
+  const [, network = '', bits = longest] = /^([^/]*)(?:\/(\d+))?$/.exec(entry) ?? [];
+  if (isIP(network) !== isIP(address) || Number(bits) > longest) return false;
+  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
   const block = new BlockList();
-  block.addSubnet(network, length, family);
+  block.addSubnet(network, Number(bits), family);
   return block.check(address, family);
 }
 
@@ -99,8 +86,13 @@ export function forwarderFor(origin: URL, environment: Host['env']): NamedProxy 
   return origin.protocol === 'http:' ? proxyFor(origin, environment) : undefined;
 }
 
+/** The fields of every request: those of its connection, and the credentials for a proxy that forwards it. */
+export function commonFields(headers: Readonly<Record<string, string>>, proxy: NamedProxy | undefined) {
+  return {...headers, 'accept-encoding': 'identity', ...(proxy && proxyAuthorization(proxy))};
+}
+
 /** The field with the credentials in the proxy variable, if there are any. */
-export function proxyAuthorization({url: {username, password}}: NamedProxy): Record<string, string> {
+function proxyAuthorization({url: {username, password}}: NamedProxy): Record<string, string> {
   const credentials = Buffer.from(`${decodePercent(username)}:${decodePercent(password)}`);
   return username === '' ? {} : {'proxy-authorization': `Basic ${credentials.toString('base64')}`};
 }
@@ -111,21 +103,16 @@ export function notOfProxy(response: HttpResponse, proxy: NamedProxy | undefined
   throw proxyRefusal(407, response.headers['proxy-authenticate'], proxy);
 }
 
-/** How long a page is waited for that a proxy has announced, in milliseconds. */
+/** How long to wait for a page that a proxy has announced, in milliseconds. */
 const pageWaitMs = 1_000;
 
-/** Asks an HTTP proxy for a tunnel (RFC 9110, 9.3.6), which holds what the proxy has already sent through it. */
-export async function openTunnel(
-  socket: Socket,
-  proxy: NamedProxy,
-  authority: string,
-  clock: Clock,
-): Promise<Socket> {
+/** Asks a proxy for a tunnel (RFC 9110, 9.3.6). What has already come through it is put back, to be read first. */
+export async function openTunnel(socket: Socket, proxy: NamedProxy, authority: string, clock: Clock) {
   // Loaded on first use: most runs have no proxy.
   const {request: startRequest} = await import('node:http');
   const headers = {host: authority, ...proxyAuthorization(proxy)};
   dropInterimResponses(socket);
-  return new Promise((resolve, reject) => {
+  return new Promise<Socket>((resolve, reject) => {
     startRequest({method: 'CONNECT', path: authority, headers, maxHeaderSize, createConnection: () => socket})
       .on('error', reject)
       .on('connect', ({statusCode = 0, headers: fields}, _socket, first) => {
@@ -136,6 +123,7 @@ export async function openTunnel(
         const isPage =
           Number(fields['content-length']) > 0 || fields['transfer-encoding'] || fields['content-type'];
         if (first.length > 0 || !isPage) return resolve(socket);
+        /** Call when the page has come, or when it has been waited for long enough. */
         const end = () => {
           cancel();
           socket.off('readable', end).off('close', end);
@@ -153,41 +141,29 @@ export function describePage(bytes: Buffer, proxy: URL): MediaError {
   const password = new Secret(decodePercent(proxy.password));
   const words = wordsOf(bytes, text => password.redactIn(text));
   const sentence = phrase`The proxy ${proxy.host} returned a page instead of a connection${quoted(words)}`;
-  return new MediaError('proxy_failed', sentence, {
-    status: 200,
-    hint: 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.',
-  });
+  const hint = 'Open a page in a browser: the network may want you to log in. Or name the host in NO_PROXY.';
+  // isPage() knows it by this status.
+  return new MediaError('proxy_failed', sentence, {status: 200, hint});
 }
 
 /** The error for a refusal by the proxy; `authority`: where the tunnel was to lead, if one was asked for. */
-function proxyRefusal(
-  status: number,
-  challenge: string | undefined,
-  {url: proxy, variable}: NamedProxy,
-  authority = '',
-): MediaError {
+function proxyRefusal(status: number, challenge: string | undefined, named: NamedProxy, authority = '') {
+  const {url: proxy, variable} = named;
   const failed = (what: string, hint: string) =>
     new MediaError('proxy_failed', `The proxy ${proxy.host} ${what} (${status}).`, {status, hint});
   // tinyproxy responds with 401 to wrong credentials.
-  if (status !== 407 && status !== 401)
-    return failed(
-      'refused to open a connection',
-      authority.endsWith(':443')
-        ? 'Ask the operator of the proxy, or name the host in NO_PROXY.'
-        : 'Many proxies open connections only to port 443. Ask its operator, or name the host in NO_PROXY.',
-    );
+  if (status !== 407 && status !== 401) {
+    const advice = authority.endsWith(':443')
+      ? 'Ask the operator of the proxy, or name the host in NO_PROXY.'
+      : 'Many proxies open connections only to port 443. Ask its operator, or name the host in NO_PROXY.';
+    return failed('refused to open a connection', advice);
+  }
+  const local = `Run a local proxy that logs in there, such as cntlm or px, and name that one in ${variable}.`;
   if (challenge !== undefined && !/(^|,)\s*basic\b/i.test(challenge))
-    return failed(
-      'does not accept Basic credentials',
-      `Run a local proxy that logs in there, such as cntlm or px, and name that one in ${variable}.`,
-    );
-  return proxy.username === ''
-    ? failed(
-        'asks for credentials',
-        `Put them into the proxy variable: ${variable}=http://USER:PASSWORD@HOST:PORT`,
-      )
-    : failed(
-        'does not accept the credentials in the proxy variable',
-        `Correct ${variable}=http://USER:PASSWORD@HOST:PORT; write @ as %40, : as %3A, / as %2F and % as %25.`,
-      );
+    return failed('does not accept Basic credentials', local);
+  const example = `${variable}=http://USER:PASSWORD@HOST:PORT`;
+  if (proxy.username === '')
+    return failed('asks for credentials', `Put them into the proxy variable: ${example}`);
+  const advice = `Correct ${example}; write @ as %40, : as %3A, / as %2F and % as %25.`;
+  return failed('does not accept the credentials in the proxy variable', advice);
 }

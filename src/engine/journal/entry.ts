@@ -16,10 +16,10 @@ interface UploadLogParts {
   log: JournalLog;
   journal: {displayPath: string; manifest?: unknown; reader: {index: JournalIndex}};
   active: ActiveUpload;
-  /** The SHA-256 of the content, in hex, if beginUpload() computed it. */
-  sha256AtStart: string | undefined;
-  /** An intent that no line has yet: the next line of this upload records it. */
-  intent: Intent | undefined;
+  /** The SHA-256 of the content, in hex, when beginUpload() read it: the file may have changed since. */
+  contentSha256: string | undefined;
+  /** The intent that no line has yet; the next line of this upload records it. */
+  unrecordedIntent: Intent | undefined;
 }
 
 /** The lines of one upload: the run calls a method at each transition, and the journal records it. */
@@ -28,18 +28,18 @@ export type UploadLog = ReturnType<typeof uploadLog>;
 /** Makes the log of one upload. Call its end() in any case: later uploads of equal content wait for that. */
 export function uploadLog(parts: UploadLogParts) {
   const {log, journal, active, idempotencyKey: key} = parts;
-  let {sha256AtStart: contentSha256, intent} = parts;
-  const takeIntent = () => {
-    const pending = intent;
-    intent = undefined;
-    return pending;
-  };
+  let {contentSha256, unrecordedIntent} = parts;
   const recordIntent = () => {
-    const pending = takeIntent();
     // If the write fails, every later line rejects, and the run ends there.
-    if (pending !== undefined) log.append({event: 'intent', key, ...pending}).catch(() => {});
+    if (unrecordedIntent !== undefined)
+      log.append({event: 'intent', key, ...unrecordedIntent}).catch(() => {});
+    unrecordedIntent = undefined;
   };
-  const recordCommit = () => log.append({event: 'commit', key, ...takeIntent(), sha256: contentSha256 ?? ''});
+  const recordCommit = () => {
+    const intent = unrecordedIntent;
+    unrecordedIntent = undefined;
+    return log.append({event: 'commit', key, ...intent, sha256: contentSha256 ?? ''});
+  };
   return {
     // No spread of `parts`: the copy takes a tenth of the journal's time for an upload.
     idempotencyKey: key,
@@ -76,18 +76,16 @@ export function uploadLog(parts: UploadLogParts) {
       reportedServiceId?: string,
       onOther: (error: MediaError) => void = () => {},
     ): Promise<void> {
-      const {
-        displayPath,
-        manifest,
-        reader: {index},
-      } = journal;
+      const {index} = journal.reader;
+      const kind = journal.manifest === undefined ? 'journal' : 'manifest';
       const otherService = () =>
-        otherServiceError(index.serviceId, reportedServiceId, displayPath, manifest ? 'manifest' : 'journal');
+        otherServiceError(index.serviceId, reportedServiceId, journal.displayPath, kind);
       const isOther = () =>
         reportedServiceId !== undefined && reportedServiceId !== (index.serviceId ?? reportedServiceId);
       if (isOther()) onOther(otherService());
       const serviceId = reportedServiceId === index.serviceId ? undefined : reportedServiceId;
       await log.append({event: 'done', key, recordJson, serviceId});
+      // Meanwhile, another response may have been the first to name the service.
       if (isOther()) throw otherService();
     },
 

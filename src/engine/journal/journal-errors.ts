@@ -1,5 +1,4 @@
 import {MediaError, systemError} from '../../errors.ts';
-
 import type {Hint} from '../../hint.ts';
 import {type Holder, holderText} from '../../lib/files/holder.ts';
 import {isOutOfSpace} from '../../lib/system-code.ts';
@@ -19,6 +18,7 @@ export function journalAccessError(path: string, access: 'read' | 'written', cau
   return systemError('journal_failed', `The journal ${path} could not be ${access}`, cause, advice);
 }
 
+/** The error for a run whose journal another run uses. */
 export function journalInUseError(displayPath: string, holder: Holder | undefined): MediaError {
   return new MediaError('journal_in_use', `The journal ${displayPath} is in use by ${holderText(holder)}.`, {
     hint: 'Wait until that run has ended, or use another journal.',

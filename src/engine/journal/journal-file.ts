@@ -30,6 +30,7 @@ export class SeededHandle implements ReadHandle {
     this.file = file;
   }
 
+  /** Reads from memory below position 0, and from the file at 0 and above, as FileHandle.read() does. */
   async read(buffer: Uint8Array, offset: number, length: number, position: number) {
     if (position >= 0) return this.file?.read(buffer, offset, length, position) ?? {bytesRead: 0};
     const start = this.#seed.length + position;
@@ -61,7 +62,7 @@ export async function openJournalFile(
   const {O_RDONLY, O_RDWR, O_CREAT, O_APPEND, O_DSYNC, O_NOFOLLOW = 0, O_NONBLOCK = 0} = constants;
   const writing = O_RDWR | O_APPEND | (syncsWrites ? O_DSYNC : 0);
   const flags = access === 'read' ? O_RDONLY : writing | (access === 'create' ? O_CREAT : 0);
-  // If lstat() fails, open() fails too, and its error names the reason.
+  // Windows has no O_NOFOLLOW. If lstat() fails, open() fails too, and its error names the reason.
   const stats = await files.lstat(path).catch(() => undefined);
   if (stats?.isSymbolicLink()) throw notRegularError(displayPath, 'a symbolic link');
   if (stats?.isDirectory()) throw notRegularError(displayPath, 'a directory');
@@ -82,6 +83,7 @@ export async function openJournalFile(
   }
 }
 
+/** The error for what no journal can be; `what` completes the sentence "FILE is ...". */
 function notRegularError(displayPath: string, what: string): MediaError {
   return unusableJournalError(
     `${displayPath} is ${what}, so it is not a journal`,
@@ -169,6 +171,7 @@ export async function* blocksOf(
     if (whole > 0) yield linesIn(bytes.subarray(0, whole), offset);
     position += length;
     filled = bytes.length - whole;
+    // A full block shows that more follows, and a line may be longer than what is free in this buffer.
     const isFull = bytes.length === buffer.length && buffer.length < largestBlockBytes;
     const next = isFull || 2 * filled > buffer.length ? Buffer.allocUnsafeSlow(2 * buffer.length) : buffer;
     bytes.copy(next, 0, whole);
@@ -176,6 +179,7 @@ export async function* blocksOf(
   }
 }
 
+/** The lines of a block, which ends with a line break and begins at an offset of the file. */
 function* linesIn(bytes: Buffer, offset: number): Generator<RawLine> {
   for (let begin = 0; begin < bytes.length; ) {
     const end = bytes.indexOf(10, begin);

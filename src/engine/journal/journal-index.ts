@@ -88,19 +88,17 @@ export class JournalIndex {
 
   /** The content of an upload; undefined if no line has its hash. */
   contentOf(row: number): Content | undefined {
-    let sha256 = '';
-    for (let at = 4 * row; at < 4 * row + 4; at += 1) {
-      const part = this.#hash.at(at);
-      if (part === 0 && at === 4 * row && this.#hash.at(at + 1) === 0) return undefined;
-      sha256 += part.toString(16).padStart(8, '0');
-    }
-    return contentKey(sha256, this.#size.at(row));
+    // Zeros for a row without a hash.
+    const parts = [0, 1, 2, 3].map(part => this.#hash.at(4 * row + part));
+    if (parts.every(part => part === 0)) return undefined;
+    return contentKey(parts.map(part => part.toString(16).padStart(8, '0')).join(''), this.#size.at(row));
   }
 
   /** All uploads of this content, in the order of their hashes in the file. */
   entriesWithContent(content: Content): IndexRow[] {
     const first = this.#firstRows.get(content);
     if (first === undefined) return [];
+    // A row that got another hash is still listed under the first one.
     const rows = new Set(this.#rowsWithEqualContent.get(first) ?? [first]);
     return [...rows].filter(row => this.contentOf(row) === content).map(row => this.entry(row));
   }
@@ -193,8 +191,9 @@ export class JournalIndex {
   #rowForIntent({key, size = 0, contentType = '', transform}: UploadLine): number {
     const next = this.#rows.size;
     const row = this.#rows.set(key, next, 'kept') ?? next;
-    if (row === next) this.#size.set(row, size);
-    if (row === next) this.#type.set(row, this.#numberOf(variantKey({contentType, transform})));
+    if (row < next) return row;
+    this.#size.set(row, size);
+    this.#type.set(row, this.#numberOf(variantKey({contentType, transform})));
     return row;
   }
 
@@ -207,7 +206,7 @@ export class JournalIndex {
     return this.#size.at(row) === size;
   }
 
-  /** Stores a hash. The row stays listed under an earlier hash, so entriesWithContent() compares the content. */
+  /** Stores the hash of a row, and lists the row under its content. */
   #setHash(row: number, sha256: string): void {
     const content = contentKey(sha256, this.#size.at(row));
     if (this.contentOf(row) === content) return;

@@ -1,11 +1,11 @@
 import type {Clock, Host, StopSignal} from '../../host.ts';
 import {contentHash, type Hashable} from '../../lib/files/content-hash.ts';
 import type {User} from '../../lib/files/ownership.ts';
-import type {ReceivedRecord} from '../service/record.ts';
+import type {MediaRecord, ReceivedRecord} from '../service/record.ts';
 import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
 import type {UploadLog} from './entry.ts';
 import {undefinedIfMissing} from './journal-file.ts';
-import {contentKey, type Variant, variantKey} from './journal-identity.ts';
+import {type Content, contentKey, type Variant, variantKey} from './journal-identity.ts';
 import type {IndexRow} from './journal-index.ts';
 import {type FileState, pathKey, type Scope} from './line.ts';
 import {type JournalReader, readJournal} from './reader.ts';
@@ -44,6 +44,10 @@ export interface JournalManifest {
   found(input: InputVariant, sha256: string | undefined, prior: PriorUpload | undefined): void;
   /** The keys of the entries that are to be removed, since their files are gone. */
   stale(): AsyncIterable<string>;
+  /** Notes that unknown content is stored, with this record, or without one, that it is to be sent again. */
+  settle(content: Content | undefined, record: MediaRecord | undefined): void;
+  /** Notes that the service no longer has this content. */
+  forget(content: Content | undefined): void;
   /** Writes the manifest, while the journal is locked. `isComplete`: whether the journal's file has every line. */
   write(reader: JournalReader, isComplete: boolean): Promise<void>;
 }
@@ -55,10 +59,7 @@ export type PriorUpload =
   /** Sent under this idempotency key, but no result is recorded. */
   | {status: 'unknown'; key: string};
 
-/**
- * Looks inputs up in a journal, for runs and dry runs. `resendSince`, in milliseconds since the Unix epoch: unknown
- * uploads that were released at this time or later may be sent again. By default none may, with -Infinity all.
- */
+/** Looks inputs up in a journal, for runs and dry runs. */
 export class JournalLookup {
   readonly reader: JournalReader;
   readonly manifest: JournalManifest | undefined;
@@ -75,7 +76,10 @@ export class JournalLookup {
     return this.manifest?.displayPath ?? this.reader.displayPath;
   }
 
-  /** Looks a file up by its path and stat, without reading it; undefined if its content must be read. */
+  /**
+   * Looks a file up by its path and stat, without reading it; undefined if its content must be read. `resendSince`:
+   * what was released before this time (in milliseconds since 1970) without a known result must not be sent again.
+   */
   async lookUpUnchanged(
     input: JournalInput,
     resendSince = Number.POSITIVE_INFINITY,
@@ -127,7 +131,7 @@ export class JournalLookup {
   /** Releases the journal. A dry run keeps nothing open. */
   async close(): Promise<void> {}
 
-  /** The first unknown upload that forbids to send this variant. */
+  /** The first unknown upload that forbids to send this variant. With `resendSince` -Infinity none does. */
   async #blockingUpload(
     entries: readonly IndexRow[],
     variant: Variant,

@@ -1,6 +1,6 @@
 /** The only entry to this folder: other folders open, read and check journals through it. */
 export type {UploadLog} from './entry.ts';
-export {contentKey} from './journal-identity.ts';
+export {type Content, contentKey} from './journal-identity.ts';
 export type {IndexRow} from './journal-index.ts';
 export {
   type InputVariant,

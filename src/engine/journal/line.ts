@@ -169,12 +169,8 @@ export function recordIn(line: string): string | undefined {
   return mark === -1 ? undefined : line.slice(mark + recordMark.length, line.lastIndexOf('}')).trim();
 }
 
-export function isRecordJson(text: string): boolean {
-  return isRecord(parseObject(text));
-}
-
 /** Whether a value has the media ID that makes it a record of the service. */
-function isRecord(value: unknown): boolean {
+export function isRecord(value: unknown): boolean {
   const id = isObject(value) ? value['id'] : undefined;
   return typeof id === 'number' || (typeof id === 'string' && id !== '');
 }

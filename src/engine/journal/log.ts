@@ -2,6 +2,7 @@ import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {holderText, markEnded} from '../../lib/files/holder.ts';
 import type {Lock} from '../../lib/files/lock.ts';
+import {parseObject} from '../../lib/json.ts';
 import {systemCode} from '../../lib/system-code.ts';
 import {journalAccessError, takenOverError} from './journal-errors.ts';
 import {appendAll, type JournalHandle} from './journal-file.ts';
@@ -9,7 +10,7 @@ import type {JournalIndex} from './journal-index.ts';
 import {
   formatTransition,
   formatWriterLine,
-  isRecordJson,
+  isRecord,
   parseLine,
   type Transition,
   type WriterEvent,
@@ -87,7 +88,7 @@ export class JournalLog {
     const by = lock.holder.token;
     const text = formatTransition(transition, by);
     // Only the record comes from outside, so only the record can be malformed.
-    if ('recordJson' in transition && !isRecordJson(transition.recordJson))
+    if ('recordJson' in transition && !isRecord(parseObject(transition.recordJson)))
       throw new Error(`not a journal line: ${text}`);
     this.#isIdle = false;
     const {event, key} = transition;
@@ -121,13 +122,13 @@ export class JournalLog {
     }
   }
 
-  /** Records the end of this writer. */
+  /** Records the end of this writer, and makes all lines durable; after a failure, only tries to save the outcomes. */
   async #end(): Promise<void> {
     this.#stopRenewing();
     markEnded(this.#parts.lock.holder);
     // If this write fails, other runs judge by the process, or wait until it is certainly gone.
     if (this.#failure === undefined && (this.#file ?? this.#writing) !== undefined)
-      await this.#writeEvent('close').catch(() => {});
+      await this.#write(this.#writerLine('close'), 'close').catch(() => {});
     await this.#writing;
     const file = this.#file;
     if (file === undefined) return;
@@ -157,15 +158,12 @@ export class JournalLog {
     }
   }
 
-  #writeEvent(event: WriterEvent): Promise<number> {
-    return this.#write(this.#writerLine(event), event);
-  }
-
   #writerLine(event: WriterEvent): string {
     const {lock, host} = this.#parts;
     return formatWriterLine(event, lock.holder, host.clock.now());
   }
 
+  /** Queues a line for the next group; resolves to its offset in the file. */
   #write(text: string, event: QueuedLine['event']): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#queue.push({text, event, resolve, reject});
@@ -221,7 +219,7 @@ export class JournalLog {
     this.#parts.lock.renew().catch(() => {});
     // If this fails, the next line of an upload rejects.
     if (this.#isIdle && this.#failure === undefined && this.#file !== undefined)
-      this.#writeEvent('alive').catch(() => {});
+      this.#write(this.#writerLine('alive'), 'alive').catch(() => {});
     this.#isIdle = true;
   }
 

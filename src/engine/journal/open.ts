@@ -28,7 +28,7 @@ import {WriterCheck} from './writer-check.ts';
 
 export interface JournalOptions extends WaitOptions, ServiceQuestions {
   /** The scope of the run; the journal must have the same. Without a scope, the journal must exist. */
-  scope?: Scope;
+  scope?: Scope | undefined;
   /** Whether to index paths; by default only without a scope. */
   paths?: boolean;
   /** The manifest that the journal belongs to. If so, the first upload creates the journal, and close() removes it. */
@@ -68,11 +68,13 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
     requireUsable(recovery, path, options);
     if (handle !== undefined) await waitForWriter(opening, handle, host, options);
     await requireSameService(recovery.scope, options, manifest?.displayPath ?? path, manifest && 'manifest');
+    /** Becomes the writer of the open file. */
     const startWriting = async (opened: JournalHandle) => {
       const check = await becomeWriter(opening, opened, host, options);
       const {isRemote, isLocal} = await diskKind(host.files, absolute);
       return {handle: opened, check, isRemote, syncsWrites: syncsWrites && isLocal};
     };
+    /** Creates the file when the first line is to be written. */
     const create = async () => {
       reading.file = handle = await openFile('create');
       return startWriting(handle).catch(async error => {

@@ -4,8 +4,6 @@ import {JournalIndex} from './journal-index.ts';
 import {isWriterLine, mayBeHeader, type ParsedLine, parseLine, type Scope, type WriterLine} from './line.ts';
 import {commonScope, scopeOf} from './scope.ts';
 
-const belongsNowhere = 'belongs to an upload that no earlier line starts';
-
 /** An invalid line: not a journal line, or without an upload that it belongs to. */
 interface SuspectLine {
   number: number;
@@ -73,7 +71,8 @@ export class Recovery {
     if (this.#suspect !== undefined) this.#judgeSuspect(parsed, this.#suspect);
     if (parsed === undefined)
       this.#suspect ??= {number, what: 'is not a journal line', isHole: line.bytes.includes(0)};
-    else if (!this.#apply(parsed, line)) this.#suspect ??= {number, what: belongsNowhere, isHole: false};
+    else if (!this.#apply(parsed, line))
+      this.#suspect ??= {number, what: 'belongs to an upload that no earlier line starts', isHole: false};
   }
 
   /** Only the `open` line of the next writer can follow an incomplete write. */

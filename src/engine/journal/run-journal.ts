@@ -26,6 +26,7 @@ export class Journal extends JournalLookup {
 
   constructor(reader: JournalReader, log: JournalLog, host: Host, manifest?: JournalManifest) {
     super(reader, host.clock, manifest);
+    // The last header of the file need not repeat the ID.
     reader.index.serviceId ??= reader.scope?.serviceId;
     this.#log = log;
     this.#host = host;
@@ -73,14 +74,16 @@ export class Journal extends JournalLookup {
   async settle(entry: IndexRow, record?: MediaRecord): Promise<void> {
     const {key, sha256 = ''} = await this.reader.lineOf(entry);
     const decision = {event: 'resolved', key, sha256} as const;
-    const recordJson = JSON.stringify(record);
-    await this.#log.append(
-      record === undefined ? {...decision, as: 'resend'} : {...decision, as: 'uploaded', recordJson},
-    );
+    if (this.manifest !== undefined) {
+      this.manifest.settle(this.reader.index.contentOf(entry.row), record);
+      this.reader.index.forget(key);
+    } else if (record === undefined) await this.#log.append({...decision, as: 'resend'});
+    else await this.#log.append({...decision, as: 'uploaded', recordJson: JSON.stringify(record)});
   }
 
   /** Records that the user has removed a stored upload, so that the next run sends its content again. */
   async forget(entry: IndexRow): Promise<void> {
+    if (this.manifest !== undefined) return this.manifest.forget(this.reader.index.contentOf(entry.row));
     const {key} = await this.reader.lineOf(entry);
     await this.#log.append({event: 'forgotten', key});
   }
@@ -155,11 +158,12 @@ export class Journal extends JournalLookup {
       log: this.#log,
       journal: this,
       active,
-      sha256AtStart: digest?.sha256,
-      intent: sha256 === undefined ? undefined : intent,
+      contentSha256: digest?.sha256,
+      unrecordedIntent: sha256 === undefined ? undefined : intent,
     });
   }
 
+  /** A new idempotency key. */
   #newKey(): string {
     for (;;) {
       const key = this.#host.uuid();

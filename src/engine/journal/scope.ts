@@ -1,5 +1,5 @@
 import {isUnreachable, MediaError} from '../../errors.ts';
-import {command, hint, option} from '../../hint.ts';
+import {command, type Hint, hint, option} from '../../hint.ts';
 import {omitUndefined} from '../../lib/object.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {unusableJournalError} from './journal-errors.ts';
@@ -59,21 +59,15 @@ export function requireSameScope(
   kind: 'journal' | 'manifest' = 'journal',
 ): void {
   if (journalScope.service !== runScope.service) {
-    throw new MediaError(
-      'journal_of_other_service',
+    throw otherOwnerError(
       `The ${kind} ${displayPath} belongs to ${serviceText(journalScope.service)}, but this run uploads to ${serviceText(runScope.service)}.`,
-      {
-        hint: hint`Nothing was sent. Keep a ${kind} for each service: use another file with ${option(kind)}.`,
-      },
+      hint`Nothing was sent. Keep a ${kind} for each service: use another file with ${option(kind)}.`,
     );
   }
   if (!scopesAgree(journalScope, runScope)) {
-    throw new MediaError(
-      'journal_of_other_service',
+    throw otherOwnerError(
       `The journal ${displayPath} belongs to ${ownerText(journalScope)}, but the key of this run belongs to account ${runScope.account}.`,
-      {
-        hint: hint`Nothing was sent. Keep a journal for each account: use another file with ${option('journal')}${hint`, or another ${option('profile')} with ${option('once')}`}.`,
-      },
+      hint`Nothing was sent. Keep a journal for each account: use another file with ${option('journal')}${hint`, or another ${option('profile')} with ${option('once')}`}.`,
     );
   }
   if (journalScope.shard === runScope.shard) return;
@@ -118,11 +112,11 @@ export function otherServiceError(
   reportedServiceId: string | undefined,
   displayPath: string,
   kind: 'journal' | 'manifest' = 'journal',
-) {
-  const sentence = `The ${kind} ${displayPath} belongs to the service with the ID ${serviceId}, but the one at its URL now has the ID ${reportedServiceId}.`;
-  return new MediaError('journal_of_other_service', sentence, {
-    hint: `Nothing was sent. If the other service will not come back, remove its ${kind}: rm ${shellQuoted(displayPath)}`,
-  });
+): MediaError {
+  return otherOwnerError(
+    `The ${kind} ${displayPath} belongs to the service with the ID ${serviceId}, but the one at its URL now has the ID ${reportedServiceId}.`,
+    `Nothing was sent. If the other service will not come back, remove its ${kind}: rm ${shellQuoted(displayPath)}`,
+  );
 }
 
 /** Whether two scopes have the same service, and the same account and service ID where both have one. */
@@ -135,10 +129,15 @@ function scopesAgree(one: Scope, other: Scope): boolean {
 function mixedServicesError(displayPath: string, one: Scope, otherPath: string, other: Scope): MediaError {
   const isOneName = ownerText(one) === ownerText(other);
   const nameIn = (scope: Scope) => `${ownerText(scope)}${isOneName ? ` (ID ${scope.serviceId})` : ''}`;
-  const sentence = `${displayPath} belongs to ${nameIn(one)}, and ${otherPath} to ${nameIn(other)}.`;
-  return new MediaError('journal_of_other_service', sentence, {
-    hint: 'Keep a file of its own for each service and account.',
-  });
+  return otherOwnerError(
+    `${displayPath} belongs to ${nameIn(one)}, and ${otherPath} to ${nameIn(other)}.`,
+    'Keep a file of its own for each service and account.',
+  );
+}
+
+/** The error for a journal or manifest of another service or account. */
+function otherOwnerError(sentence: string, advice: Hint): MediaError {
+  return new MediaError('journal_of_other_service', sentence, {hint: advice});
 }
 
 /** The service for messages, with the account if the scope has one. */

@@ -47,6 +47,7 @@ export class WriterCheck {
     return {start, other: opens.find(({by}) => by !== this.#token)};
   }
 
+  /** Bytes of the file; fewer than `length` only at its end. */
   #read(from: number, length: number): Buffer {
     const {files, handle} = this.#file;
     const buffer = Buffer.allocUnsafe(length);

@@ -87,6 +87,7 @@ export function parseManifest(text: string, displayPath: string): Manifest {
       'does not have "version": 1',
       'This version of media reads no others. If a newer one wrote it, use that.',
     );
+  /** The members of an object by a shape; all others, except for those of `apart`, are kept as they are. */
   const fieldsOf = <S extends Shape>({members, offset}: RawJson, shape: S, ...apart: string[]): Entry<S> => {
     const fields = [...members].filter(([name]) => Object.hasOwn(shape, name));
     const known = Object.fromEntries(fields.map(([name, {json}]) => [name, JSON.parse(json)]));
@@ -96,6 +97,7 @@ export function parseManifest(text: string, displayPath: string): Manifest {
     const others = new Map(unknown.map(([name, {json}]) => [name, compactJson(json)]));
     return {...(known as ShapeOf<S>), ...(others.size > 0 && {others})};
   };
+  /** The entries of "files" or "unknown"; none if it is missing. */
   const entriesOf = <T>(name: string, read: (entry: RawJson) => T) => {
     const entries = top.members.get(name) ?? {json: '{}', offset: 0, members: new Map()};
     if (!entries.json.startsWith('{')) fail(entries.offset, `has no valid ${quote(name)}`);

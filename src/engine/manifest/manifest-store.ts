@@ -6,8 +6,8 @@ import {draftOf, replaceContent, replaceDurably} from '../../lib/files/durable.t
 import {inodeOf} from '../../lib/files/file-system.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {ignoreMissing} from '../../lib/system-code.ts';
-import {type Manifest, parseManifest, renderManifest, sidesOf} from './manifest-file.ts';
-import {type MergedManifest, mergeManifests} from './merge-manifests.ts';
+import {type Manifest, parseManifest, renderManifest} from './manifest-file.ts';
+import {mergeManifests} from './merge-manifests.ts';
 
 type Files = Pick<Host, 'cwd' | 'files'>;
 
@@ -33,47 +33,36 @@ export async function readManifest(path: string, host: Files): Promise<Manifest 
 }
 
 /**
- * Replaces a manifest at once and durably, and returns what it contains then. Changes that were made to the file since
- * `ours.text` are merged. A file with the same content is not touched; another one keeps its mode, and its owner if the
- * system permits it.
- * `isChanged`: `ours` differs from `ours.text` in more than its layout.
+ * Replaces a manifest at once and durably; a file that is already like that is not touched. `before`: what `ours` was
+ * made from. Changes that were made to the file since then are merged, by the hash of the file of a key, if it has one.
+ * The file keeps its mode, and its owner if the system permits it.
  */
 export async function writeManifest(
   path: string,
+  before: Manifest,
   ours: Manifest,
   host: Host,
   hashOf: (key: string) => Promise<string | undefined>,
-  isChanged = false,
-): Promise<MergedManifest> {
+): Promise<void> {
   const target = await manifestPath(path, host);
-  const replace = async (now: string | undefined, text: string) => {
-    if (now !== undefined)
-      return replaceContent(target, Buffer.from(now), Buffer.from(text), host, {allowsOwner: true});
-    await replaceDurably(target, text, draftOf(target, host), host.files, 0o666);
-    return true;
-  };
-  for (;;) {
+  const create = (text: string) =>
+    replaceDurably(target, text, draftOf(target, host), host.files, 0o666).then(() => true);
+  const replace = (now: string, text: string) =>
+    replaceContent(target, Buffer.from(now), Buffer.from(text), host, {allowsOwner: true});
+  for (let isWritten = false; !isWritten; ) {
     const now = await readManifestText(path, host);
-    let merged: MergedManifest = {manifest: ours, undecided: []};
-    if (now !== undefined && now !== ours.text) {
-      const base = ours.text === '' ? undefined : parseManifest(ours.text, path);
-      merged = await mergeManifests(base, parseManifest(now, path), ours, hashOf);
-    }
-    const text = renderManifest(merged.manifest);
-    const [side, otherSide] = now === undefined ? [] : sidesOf(now);
-    if (text === now) return merged;
-    // To read a large manifest once more, only for its layout, takes a second.
-    const isRead = isChanged && now === ours.text;
-    if (!isRead && side !== undefined && otherSide === undefined)
-      if (renderManifest(parseManifest(side, path)) === text) return merged;
-    const isWritten = await replace(now, text).catch(
+    const isAsRead = now === undefined || now === before.text;
+    const text = renderManifest(
+      isAsRead ? ours : await mergeManifests(before, parseManifest(now, path), ours, hashOf),
+    );
+    if (text === now) return;
+    isWritten = await (now === undefined ? create(text) : replace(now, text)).catch(
       throwAs(
         'journal_failed',
         `The manifest ${path} could not be written`,
         'Check its disk, and that you may write there.',
       ),
     );
-    if (isWritten) return {...merged, manifest: {...merged.manifest, text}};
   }
 }
 

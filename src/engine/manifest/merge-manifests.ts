@@ -1,51 +1,43 @@
+import {omitUndefined} from '../../lib/object.ts';
 import {addUnknown, type Manifest, renderEntry, type UnknownEntry} from './manifest-file.ts';
-
-/** A merged manifest, and the keys for which neither side has the content of the file: there, `ours` is kept. */
-export interface MergedManifest {
-  manifest: Manifest;
-  undecided: string[];
-}
 
 /**
  * Merges two changes of a manifest, `base`, by key. A key that one side has not changed is as on the other, also where
- * that has deleted it; where both have changed it, the entry is kept that has the hash of the file. Without a base, the
- * result has the keys of both.
+ * that has deleted it. Where both have changed it, the entry is kept that has the hash of the file, which is that of
+ * `ours` if `hashOf` confirms neither. Without a base, the result has the keys of both.
  */
 export async function mergeManifests(
   base: Manifest | undefined,
   theirs: Manifest,
   ours: Manifest,
   hashOf: (key: string) => Promise<string | undefined>,
-): Promise<MergedManifest> {
-  const undecided: string[] = [];
-  const files = await merge(base?.files, theirs.files, ours.files, renderEntry, async (key, their, our) => {
+): Promise<Manifest> {
+  const files = await merge(base?.files, theirs.files, ours.files, renderEntry, async (key, their, our) =>
     // Equal for both who join the same two sides.
-    if (their.sha256 === our.sha256) return renderEntry(their) < renderEntry(our);
-    const hash = await hashOf(key);
-    if (hash !== their.sha256 && hash !== our.sha256) undecided.push(key);
-    return hash === their.sha256;
-  });
-  const keysTwice: [string, UnknownEntry][] = [];
+    their.sha256 === our.sha256
+      ? renderEntry(their) < renderEntry(our)
+      : their.sha256 === (await hashOf(key)),
+  );
+  const unknownTwice: [string, UnknownEntry][] = [];
   const unknown = await merge(
     base?.unknown,
     theirs.unknown,
     ours.unknown,
     renderEntry,
     async (key, their) => {
-      keysTwice.push([key, their]);
+      unknownTwice.push([key, their]);
       return false;
     },
   );
-  for (const [key, entry] of keysTwice) addUnknown(unknown, key, entry);
+  for (const [key, entry] of unknownTwice) addUnknown(unknown, key, entry);
   const others = await merge(base?.others, theirs.others, ours.others, String, async () => false);
   const serviceId = ours.serviceId ?? theirs.serviceId;
-  const manifest = {...ours, ...(serviceId !== undefined && {serviceId}), files, unknown, others};
-  return {manifest, undecided};
+  return {...ours, ...omitUndefined({serviceId}), files, unknown, others};
 }
 
 type Entries<Value> = ReadonlyMap<string, Value> | undefined;
 
-/** `takesTheirs` decides where both sides have changed a value in different ways. */
+/** Merges by key. `takesTheirs` decides where both sides have changed a value in different ways. */
 async function merge<Value>(
   base: Entries<Value>,
   theirs: Entries<Value>,

@@ -7,6 +7,8 @@ import {toText} from '../../lib/files/typed-path.ts';
 import {type Loose, omitUndefined} from '../../lib/object.ts';
 import {isMissing} from '../../lib/system-code.ts';
 import {
+  type Content,
+  contentKey,
   formatHeader,
   formatTransition,
   type IndexRow,
@@ -19,14 +21,16 @@ import {
   openJournal,
   type PriorUpload,
   pathKey,
+  readJournal,
   readLookup,
+  type Scope,
   type UploadLine,
 } from '../journal/journal.ts';
-import {publicUrl} from '../service/record.ts';
+import {type MediaRecord, publicUrl} from '../service/record.ts';
 import type {InputRequest} from '../sources/find/expand.ts';
 import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
-import {addUnknown, type Manifest, type ManifestEntry} from './manifest-file.ts';
-import {manifestPath, readManifest, writeManifest} from './manifest-store.ts';
+import {addUnknown, type Manifest, type ManifestEntry, type UnknownEntry} from './manifest-file.ts';
+import {isManifest, manifestPath, readManifest, writeManifest} from './manifest-store.ts';
 
 export interface ManifestOptions {
   /** The service of the run, for a new manifest. */
@@ -54,7 +58,11 @@ export class RunManifest implements JournalManifest {
   readonly #options: ManifestOptions;
   /** The directory of the file itself, as the user names it, if that leads there. */
   readonly #directory: string;
+  /** The manifest as it was read; its `text` is empty if there was none. */
   #manifest: Manifest;
+  /** The entries as they are to be written. */
+  #files = new Map<string, ManifestEntry>();
+  #unknown = new Map<string, UnknownEntry>();
   /** The stored content of each file, beside that of the journal. */
   readonly #sightings: StoredFile[] = [];
   /** All keys, by what they are without case and Unicode form. */
@@ -69,6 +77,7 @@ export class RunManifest implements JournalManifest {
     options: ManifestOptions,
   ) {
     this.displayPath = displayPath;
+    // Messages show it, so it is as the user writes the manifest, unless that is a link.
     this.journalPath = `${resolve(host.cwd(), displayPath) === place.path ? displayPath : place.path}.journal`;
     this.#host = host;
     this.#options = options;
@@ -85,20 +94,19 @@ export class RunManifest implements JournalManifest {
     return new RunManifest(displayPath, {path, directory}, host, options);
   }
 
-  /** What load() has read; its `text` is empty if there was no file. */
-  get content(): Manifest {
-    return this.#manifest;
-  }
-
+  /** Reads the manifest; resolves to what it knows, as the lines of a journal. */
   async load(): Promise<Buffer> {
     if (this.#options.prunes !== undefined) await refuseSparseCheckout(this.#directory, this.#host);
     const manifest = await readManifest(this.displayPath, this.#host);
     if (manifest === undefined) return Buffer.alloc(0);
     this.#manifest = manifest;
+    this.#files = new Map(manifest.files);
+    this.#unknown = new Map(manifest.unknown);
     for (const key of manifest.files.keys()) this.#addSpelling(key);
     return Buffer.from(seedOf(manifest));
   }
 
+  /** The key of a file, which is its path from the directory of the manifest, or the name of a stream. */
   async keyOf({name, nameBytes}: Source, {path, stat}: OpenSource): Promise<string> {
     const refuse = (message: Message, advice: Hint) => new MediaError('usage', message, {hint: advice});
     if (stat === undefined || path === undefined) {
@@ -141,6 +149,7 @@ export class RunManifest implements JournalManifest {
     this.#spellings.set(fold(key), [...(this.#spellings.get(fold(key)) ?? []), key]);
   }
 
+  /** Notes a file whose content is stored; throws for one that must not be sent. `sha256`: if its content was read. */
   found(
     {path, size, contentType, transform}: InputVariant,
     sha256: string | undefined,
@@ -153,6 +162,7 @@ export class RunManifest implements JournalManifest {
       this.#sightings.push({key, content: {sha256, size, contentType, transform}, entry: prior.entry});
   }
 
+  /** Throws `manifest_outdated` unless the manifest has this content under this key. */
   #requireKnown(key: string, sha256: string | undefined, prior: PriorUpload | undefined): void {
     const known = this.#manifest.files.get(key);
     if (prior?.status === 'done' && known?.sha256 === sha256) return;
@@ -162,9 +172,33 @@ export class RunManifest implements JournalManifest {
     throw new MediaError('manifest_outdated', phrase`${fact('subject', key, 'is')} ${what}.`);
   }
 
+  /** Moves unknown content to the files, with this record; without a record, forgets it. */
+  settle(content: Content | undefined, record: MediaRecord | undefined): void {
+    for (const [key, entry] of this.#unknown) {
+      const {contentType, sha256, size} = entry;
+      if (contentKey(sha256, size) !== content) continue;
+      if (record !== undefined && contentType === undefined)
+        throw new MediaError(
+          'journal_unusable',
+          `${this.displayPath} does not say with which content type ${key} was sent.`,
+          {hint: `Add it to the line of ${key}, as in: "contentType": "image/png"`},
+        );
+      this.#unknown.delete(key);
+      if (record === undefined || contentType === undefined) continue;
+      const url = omitUndefined({url: publicUrl(record)});
+      this.#files.set(key, {...url, ...entry, contentType, record: JSON.stringify(record)});
+    }
+  }
+
+  /** Removes stored content under all its keys. */
+  forget(content: Content | undefined): void {
+    for (const [key, {sha256, size}] of this.#files)
+      if (contentKey(sha256, size) === content) this.#files.delete(key);
+  }
+
+  /** Writes what the run has changed. `isComplete`: the journal has no line that it lacks, so it is removed. */
   async write(reader: JournalReader, isComplete: boolean): Promise<void> {
-    const before = this.#manifest;
-    const [files, unknown] = [new Map(before.files), new Map(before.unknown)];
+    const [before, files, unknown] = [this.#manifest, this.#files, this.#unknown];
     const hashes = new Map<string, string>();
     for (const {key, content, entry} of [...(await uploadsIn(reader)), ...this.#sightings]) {
       const old = files.get(key);
@@ -172,7 +206,7 @@ export class RunManifest implements JournalManifest {
       hashes.set(key, content.sha256);
       if (entry.state === 'unknown') addUnknown(unknown, key, known);
       if (entry.state !== 'done') continue;
-      if (old === undefined || contentText(old) !== contentText(content)) {
+      if (old === undefined || variantText(old) !== variantText(content)) {
         const {record, json} = await reader.recordOf(entry);
         files.set(key, {
           ...omitUndefined({url: publicUrl(record), others: old?.others}),
@@ -191,7 +225,7 @@ export class RunManifest implements JournalManifest {
     const isUnchanged = isSame(before.files, files) && isSame(before.unknown, unknown);
     const isNewPart = this.#options.isPart && before.text === '' && before.service !== '';
     if (!isUnchanged || serviceId !== before.serviceId || isNewPart)
-      await writeManifest(this.displayPath, after, this.#host, async key => hashes.get(key), true);
+      await writeManifest(this.displayPath, before, after, this.#host, async key => hashes.get(key));
     if (isComplete) await this.#removeJournal();
   }
 
@@ -203,13 +237,14 @@ export class RunManifest implements JournalManifest {
     await removal.catch(throwAs('journal_failed', `The journal ${this.journalPath} could not be removed`));
   }
 
+  /** The keys of files that are gone, if their directory is still there: a whole tree may be elsewhere. */
   async *stale(): AsyncGenerator<string> {
     const {prunes} = this.#options;
     if (prunes === undefined) return;
     const {inputCoverage} = await import('../sources/find/expand.ts');
     const covers = inputCoverage(prunes, this.#host.cwd());
     const isGone = (path: string) => this.#host.files.lstat(path).then(() => false, isMissing);
-    for (const [key, {stdin}] of this.#manifest.files) {
+    for (const [key, {stdin}] of this.#files) {
       const path = join(this.#directory, key);
       if (!stdin && covers(path) && (await isGone(path)) && !(await isGone(dirname(path)))) yield key;
     }
@@ -223,9 +258,25 @@ export async function openManifest(
   {identify, stop, ...options}: ManifestOptions & Pick<JournalOptions, 'identify' | 'stop'>,
 ): Promise<Journal> {
   const manifest = await RunManifest.at(displayPath, host, options);
-  const {service, note} = options;
-  const scope = omitUndefined({scope: service === undefined ? undefined : {service}});
-  return openJournal(manifest.journalPath, host, {...scope, paths: false, identify, stop, note, manifest});
+  const {note} = options;
+  return openJournal(manifest.journalPath, host, {scope: scopeOf(options), identify, stop, note, manifest});
+}
+
+/** The scope of a run; undefined if the run does not know its service, as one that settles uploads or only checks. */
+function scopeOf({service}: ManifestOptions): Scope | undefined {
+  return service === undefined ? undefined : {service};
+}
+
+/** Reads a journal, or a manifest and the journal beside it, with the paths. */
+export async function readMemory(
+  path: string,
+  host: Host,
+  options?: Parameters<typeof readJournal>[2],
+): Promise<JournalReader> {
+  if (!(await isManifest(path, host))) return readJournal(path, host, {...options, paths: true});
+  const manifest = await RunManifest.at(path, host);
+  const seed = await manifest.load();
+  return readJournal(manifest.journalPath, host, {paths: true, seed, displayPath: path});
 }
 
 /** Reads a manifest and its journal for a run that sends nothing. */
@@ -235,33 +286,34 @@ export async function lookUpInManifest(
   options: ManifestOptions,
 ): Promise<JournalLookup | undefined> {
   const manifest = await RunManifest.at(displayPath, host, options);
-  const {service} = options;
-  return readLookup(manifest.journalPath, host, service === undefined ? undefined : {service}, {manifest});
+  return readLookup(manifest.journalPath, host, scopeOf(options), {manifest});
 }
 
-/** What a manifest knows of the content of a file. */
-type Content = Loose<Pick<ManifestEntry, 'sha256' | 'size' | 'contentType' | 'transform'>>;
+/** The content of a file, and how it was sent. */
+type ContentVariant = Loose<Pick<ManifestEntry, 'sha256' | 'size' | 'contentType' | 'transform'>>;
 
 /** A file of a run: its content, and the upload that has stored it, or may have. */
 interface StoredFile {
   key: string;
-  content: Content;
+  content: ContentVariant;
   entry: IndexRow;
 }
 
-function contentText({sha256, size, contentType, transform}: Content): string {
+/** Content and how it was sent, as a key of the journal. */
+function variantText({sha256, size, contentType, transform}: ContentVariant): string {
   return [sha256, size, contentType, transform].join(' ');
 }
 
+/** A key without case and Unicode form: equal for names that some file systems take for one. */
 function fold(key: string): string {
   return key.normalize('NFC').toLowerCase();
 }
 
-/** What a manifest knows, as the lines of a journal. */
+/** What a manifest knows, as the lines of a journal; a set, since copies of a file have one `done` line. */
 function seedOf({service, serviceId, files, unknown}: Manifest): string {
   const lines = new Set([formatHeader({service, ...omitUndefined({serviceId})})]);
   for (const [path, {record, ...entry}] of files) {
-    const key = contentText(entry);
+    const key = variantText(entry);
     lines.add(formatTransition({event: 'hashed', ...entry, key, path: pathKey(path)}, 'manifest'));
     lines.add(formatTransition({event: 'done', key, recordJson: record}, 'manifest'));
   }
@@ -291,6 +343,7 @@ function isSame<Entry>(before: ReadonlyMap<string, Entry>, after: ReadonlyMap<st
 
 type Entries = ReadonlyMap<string, ManifestEntry>;
 
+/** What has changed between two states of a manifest, for the summary of the run. */
 function changeText(before: Entries, after: Entries): string {
   const keys = [...after.keys()];
   const added = keys.filter(key => !before.has(key)).length;

@@ -2,7 +2,13 @@ import {isUnreachable, MediaError, unlessBug} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import {cleanText} from '../../lib/words.ts';
-import {type Body, Connection, type ConnectionOptions, type HttpResponse, sendHead} from '../http/http.ts';
+import {
+  Connection,
+  type ConnectionOptions,
+  type HttpRequest,
+  type HttpResponse,
+  sendHead,
+} from '../http/http.ts';
 import {bodyText, honoursKeysIn, type MediaRecord, parseRecord, serviceIdIn} from './record.ts';
 import {refusalIn, type Uploader, type UploadRequest, type UploadResponse, uploadPath} from './uploader.ts';
 
@@ -29,7 +35,6 @@ export function serviceIdentity({origin, pathname}: URL): string {
 /** A client of the hosted service (docs/design/interface.md), with one connection for each concurrent request. */
 export class ServiceClient implements Uploader {
   readonly #address: ServiceAddress;
-  /** Where files are posted to. */
   readonly uploadUrl: URL;
   /** As the last response from there declares that said so. */
   honoursKeys: boolean | undefined;
@@ -51,11 +56,9 @@ export class ServiceClient implements Uploader {
 
   /** Sends POST {base_url}/v1/media/upload once (docs/design/interface.md); follows no redirects. */
   async upload(request: UploadRequest): Promise<UploadResponse> {
-    const response = await this.#post(this.uploadUrl, request, {
-      'content-type': request.contentType,
-      'idempotency-key': `"${request.idempotencyKey}"`,
-    });
-    return interpretUpload(response);
+    const {contentType, idempotencyKey, ...sent} = request;
+    const fields = {'content-type': contentType, 'idempotency-key': `"${idempotencyKey}"`};
+    return interpretUpload(await this.#post(this.uploadUrl, sent, fields));
   }
 
   /** Sends one POST to the GraphQL URL (docs/design/interface.md) and returns the response, whatever its status. */
@@ -103,11 +106,7 @@ export class ServiceClient implements Uploader {
   }
 
   /** Sends the upload path what stores nothing: a GET, or the head of a POST; undefined without a response in time. */
-  async askUploadPath(
-    method: 'GET' | 'POST',
-    waitMs: number,
-    signal: StopSignal,
-  ): Promise<HttpResponse | undefined> {
+  async askUploadPath(method: 'GET' | 'POST', waitMs: number, signal: StopSignal) {
     const headers = {
       authorization: `Bearer ${this.#key.reveal()}`,
       ...(method === 'POST' && {'content-type': 'text/plain', 'content-length': '1'}),
@@ -124,11 +123,7 @@ export class ServiceClient implements Uploader {
   }
 
   /** Sends a POST with the key over an idle connection, or a new one. */
-  async #post(
-    url: URL,
-    {body, signal}: {body: Body; signal: StopSignal | undefined},
-    fields: Record<string, string>,
-  ): Promise<HttpResponse> {
+  async #post(url: URL, sent: Pick<HttpRequest, 'body' | 'signal'>, fields: HttpRequest['headers']) {
     const path = `${url.pathname}${url.search}`;
     const headers = {authorization: `Bearer ${this.#key.reveal()}`, ...fields};
     const idle = this.#idle.get(url.origin) ?? [];
@@ -138,7 +133,7 @@ export class ServiceClient implements Uploader {
     const connection = reused ?? new Connection(url, this.#options, this.#opened);
     this.#connections.add(connection);
     try {
-      const received = await connection.request({method: 'POST', path, headers, body, signal});
+      const received = await connection.request({...sent, method: 'POST', path, headers});
       const response = this.#takeResponse(received, url);
       if (response.status > 299 && response.body.length > 0)
         this.#options.trace?.(`response body: ${cleanText(bodyText(response.body.subarray(0, 4096)))}`);
@@ -152,6 +147,7 @@ export class ServiceClient implements Uploader {
     }
   }
 
+  /** Closes these connections, and forgets them. */
   async #end(connections: readonly Connection[]): Promise<void> {
     for (const connection of connections) this.#connections.delete(connection);
     await Promise.all(connections.map(connection => connection.destroy()));
@@ -164,6 +160,7 @@ export class ServiceClient implements Uploader {
     if (location !== undefined && URL.canParse(location, url.href))
       response.headers['location'] = new URL(location, url).href;
     const isSuccess = response.status >= 200 && response.status < 300;
+    // A record may share words with the key, so only the whole key is removed from it.
     const redact = (text: string) => (isSuccess ? this.#key.redactWholeIn(text) : this.#key.redactIn(text));
     const body = response.body.toString('latin1');
     const redacted = redact(body);
@@ -173,6 +170,7 @@ export class ServiceClient implements Uploader {
   }
 }
 
+/** Where files are posted to, below the path of the base URL. */
 export function uploadUrl(baseUrl: URL): URL {
   const url = new URL(baseUrl);
   // Not `new URL(path, base)`: a path that begins with two slashes would name another host.

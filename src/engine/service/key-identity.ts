@@ -6,7 +6,6 @@ import type {ServiceClient} from './client.ts';
 import {honoursKeysIn} from './record.ts';
 import {type Refused, refusalIn} from './uploader.ts';
 
-/** The service's verdict on a key. */
 export type KeyVerdict =
   | {status: 'accepted'; honoursIdempotencyKeys: boolean}
   /** 401: the service does not know the key. */
@@ -33,6 +32,7 @@ export async function verifyKey(client: ServiceClient, signal: AbortSignal): Pro
   return keyVerdict(response);
 }
 
+/** What the response to a query says of the key: accepted even if the query failed, since that came after the key. */
 function keyVerdict(response: HttpResponse): KeyVerdict {
   const {status} = response;
   const refusal = refusalIn(response);
@@ -43,11 +43,8 @@ function keyVerdict(response: HttpResponse): KeyVerdict {
   const isResponse = body !== undefined && ('data' in body || Array.isArray(body['errors']));
   if (isResponse && (status === 200 || status === 400))
     return {status: 'accepted', honoursIdempotencyKeys: honoursKeysIn(response) === true};
-  return {
-    status: 'unclear',
-    httpStatus: status,
-    message: refusal.message ?? `the response (${status}) is not a GraphQL response`,
-  };
+  const why = refusal.message ?? `the response (${status}) is not a GraphQL response`;
+  return {status: 'unclear', httpStatus: status, message: why};
 }
 
 const wantedFields = ['id', 'name', 'email', 'username'] as const;
@@ -55,21 +52,11 @@ const wantedFields = ['id', 'name', 'email', 'username'] as const;
 /** The owner of a key, as far as the service's schema has it. */
 export type Identity = {[field in (typeof wantedFields)[number]]?: string};
 
-const viewerNames = ['viewer', 'me', 'currentUser'];
-
 const introspection = `{__schema{queryType{fields{name args{type{kind}} type{kind ofType{kind fields{name args{type{kind}} type{kind ofType{kind}}}} fields{name args{type{kind}} type{kind ofType{kind}}}}}}}}`;
 
-interface TypeReference {
-  kind?: string;
-  ofType?: TypeReference | null;
-  fields?: FieldDescription[] | null;
-}
+type TypeReference = {kind?: string; ofType?: TypeReference | null; fields?: FieldDescription[] | null};
 
-interface FieldDescription {
-  name?: string;
-  args?: {type?: {kind?: string}}[];
-  type?: TypeReference;
-}
+type FieldDescription = {name?: string; args?: {type?: {kind?: string}}[]; type?: TypeReference};
 
 /** The owner of the key; undefined if introspection is off, the schema has no such field, or a request fails. */
 export async function whoOwnsKey(client: ServiceClient, signal: AbortSignal): Promise<Identity | undefined> {
@@ -93,7 +80,7 @@ export async function accountOfKey(client: ServiceClient, signal: AbortSignal): 
 
 /** The query for the first viewer that has wanted fields. Journals keep its `id`: the order of names must stay. */
 function viewerQuery(fields: FieldDescription[]): {text: string; field: string} | undefined {
-  for (const field of viewerNames) {
+  for (const field of ['viewer', 'me', 'currentUser']) {
     const [description] = withoutArguments(fields).filter(({name}) => name === field);
     const children = withoutArguments(stripNonNull(description?.type)?.fields ?? []);
     const scalars = children.filter(child => stripNonNull(child.type)?.kind === 'SCALAR');
@@ -112,6 +99,7 @@ function stripNonNull(type: TypeReference | undefined): TypeReference | undefine
   return type?.kind === 'NON_NULL' ? type.ofType : type;
 }
 
+/** The wanted fields of a viewer, as text; undefined if it has none of them. */
 function pickIdentity(viewer: unknown): Identity | undefined {
   const identity: Identity = {};
   for (const name of wantedFields) {

@@ -8,7 +8,6 @@ import type {HttpResponse} from '../http/http.ts';
 // The shapes of the service's responses (docs/design/interface.md). The interface does not say which fields are always
 // present, so each is optional and nullable; unknown fields and enumeration values are kept.
 
-/** A URL of a file. */
 export interface MediaUrl {
   /** Open enumeration; PUBLIC occurs. */
   variant?: string | null;
@@ -18,7 +17,6 @@ export interface MediaUrl {
 
 /** A media record. `duration` and `size` have no documented unit and are shown as the service sends them. */
 export interface MediaRecord {
-  /** The media ID. */
   id?: string | null;
   /** Open enumeration; IMAGE occurs. */
   type?: string | null;
@@ -50,13 +48,9 @@ export interface ReceivedRecord {
   serviceId?: string;
 }
 
-const stringOrSpace = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
-
-const decoder = new TextDecoder();
-
 /** A body as text, without a byte order mark (RFC 8259, section 8.1). */
 export function bodyText(body: Uint8Array): string {
-  return decoder.decode(body);
+  return new TextDecoder().decode(body);
 }
 
 /** Why a text is not a media record; completes the sentence "the response was ...". */
@@ -75,7 +69,7 @@ export function parseRecord(text: string): ReceivedRecord | {problem: RecordProb
 
 /** The JSON text on one line, without white space between tokens and otherwise unchanged. */
 export function compactJson(text: string): string {
-  return /\s/.test(text) ? text.replace(stringOrSpace, '$1') : text;
+  return /\s/.test(text) ? text.replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1') : text;
 }
 
 /** Parses an error record; undefined for other responses: front ends send HTML, text or nothing. */

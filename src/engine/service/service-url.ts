@@ -13,7 +13,7 @@ export function withScheme(typed: string): string {
 }
 
 /** Parses a URL of the service; a usage error calls it `what`. */
-export function parseServiceUrl(value: string, what: string, allowHttp: boolean): URL {
+export function parseServiceUrl(value: string, what: string, allowHttp?: boolean): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   // The value is not shown: it may be a key, or contain a password.
   if (url === undefined || !/^https?:$/.test(url.protocol))
@@ -27,21 +27,17 @@ export function parseServiceUrl(value: string, what: string, allowHttp: boolean)
   }
   if (url.search !== '' || url.hash !== '')
     throw new MediaError('usage', `The ${what} has a query or a fragment.`, asIs);
-  if (what === 'base URL') refuseEndpoint(url);
+  // As URLs in documentation do.
+  const [, base = '', endpoint] = /^(.*)(\/v1\/media\/upload|\/graphql)\/*$/.exec(url.pathname) ?? [];
+  if (what === 'base URL' && endpoint !== undefined)
+    throw new MediaError('usage', `The base URL ends in ${endpoint}.`, {
+      hint: `Use ${url.origin}${base}: the rest is added to it.`,
+    });
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname))
     throw new MediaError('usage', `The key would go to ${url.host} unencrypted: the ${what} is plain http.`, {
       hint: hint`Use https://${url.host}${url.pathname}, or add ${option('allowHttp')} if you trust the network.`,
     });
   return url;
-}
-
-/** Throws a usage error for a base URL that ends in the path of an endpoint, as URLs in documentation do. */
-function refuseEndpoint({origin, pathname}: URL): void {
-  const [, base = '', endpoint] = /^(.*)(\/v1\/media\/upload|\/graphql)\/*$/.exec(pathname) ?? [];
-  if (endpoint === undefined) return;
-  throw new MediaError('usage', `The base URL ends in ${endpoint}.`, {
-    hint: `Use ${origin}${base}: the rest is added to it.`,
-  });
 }
 
 /** Parses an API key: visible ASCII (RFC 6750, section 2.1); a usage error calls it `what`. */

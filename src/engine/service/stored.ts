@@ -2,6 +2,7 @@ import {type LookupAddress, lookup} from 'node:dns';
 import {BlockList, isIP, type LookupFunction} from 'node:net';
 import {isUnreachable, MediaError} from '../../errors.ts';
 import type {StopSignal} from '../../host.ts';
+import {pick} from '../../lib/object.ts';
 import {type ConnectionOptions, proxyFor, sendHead} from '../http/http.ts';
 import {type MediaRecord, publicUrl} from './record.ts';
 import {isRetryableRefusal} from './uploader.ts';
@@ -46,10 +47,14 @@ export async function isStillStored(
   // A proxy would hide the address that is connected to.
   const mayBeAsked = isOwn || (url.protocol === 'https:' && proxyFor(url, options.env) === undefined);
   if (url.username !== '' || url.password !== '' || !mayBeAsked) return false;
-  const bare = {...options, clientCertificate: undefined};
+  // Named one by one: what else the options of a connection have is for the service, and for no other origin.
+  const {clock, env, connectTimeoutMs, families = new Map(), certificateAuthorities, trace} = options;
+  const headers = isOwn ? options.headers : pick(options.headers, ['user-agent']);
+  const lookup = isOwn ? undefined : publicLookup;
+  const connection = {clock, env, headers, connectTimeoutMs, families, certificateAuthorities, trace, lookup};
   try {
     const request = {method: 'HEAD', url, headers: {}, waitMs, signal} as const;
-    const response = await sendHead(request, isOwn ? bare : {...bare, lookup: publicLookup});
+    const response = await sendHead(request, connection);
     const {status = 503, headers = {}} = response ?? {};
     if ((status < 500 && !isRetryableRefusal(status)) || signal.aborted)
       return status === 200 && headers['content-length'] === String(size);

@@ -57,18 +57,16 @@ export interface Refused {
   challenge?: string;
 }
 
+/** A response that is not a success as a refusal: what its error record, its fields or its page say. */
 export function refusalIn({status, headers, body, cut}: HttpResponse): Refused {
   const {'retry-after': retryAfter, location, 'www-authenticate': challenge} = headers;
   const {message, code} = parseErrorRecord(bodyText(body)) ?? {};
-  // A gateway may have cut it off, and not mean that nothing was stored.
+  // If a gateway has cut the record off, its code does not show that the service stored nothing.
   const serviceCode = cut ? undefined : code;
   const isReadable = message === undefined && headers['content-encoding'] === undefined;
   const words = isReadable ? wordsOf(body) : undefined;
-  return {
-    kind: 'refused',
-    status,
-    ...omitUndefined({message, words, serviceCode, retryAfter, location, challenge}),
-  };
+  const known = omitUndefined({message, words, serviceCode, retryAfter, location, challenge});
+  return {kind: 'refused', status, ...known};
 }
 
 /** Sends upload requests; rejects if a request cannot be sent or its response cannot be read. */

@@ -26,10 +26,11 @@ export function uploadBatch(
   const onStop = () => pacing.end(stop.reason);
   stop.addEventListener('abort', onStop, {once: true});
   if (stop.aborted) onStop();
-  let next = 0;
+  let count = 0;
+  /** Takes one source to its result. */
   const transfer = async (source: Source): Promise<PendingResult<Outcome | LeftOut>> => {
-    const position = next;
-    next += 1;
+    const position = count;
+    count += 1;
     const end = batchAbort.reason ?? stop.reason;
     if (end !== undefined)
       return {result: new OutcomeBuilder(position, source, options, batchAbort).notTried(end)};
@@ -42,12 +43,12 @@ export function uploadBatch(
     pacing,
     transfer,
     () => stop.reason?.code === 'interrupted',
-    // The signal lives on under `media watch`.
+    // `media watch` uses the signal for further batches.
     () => stop.removeEventListener('abort', onStop),
   );
 }
 
-/** The outcome with what `verify` says of its record; without that, only a different size is a warning. */
+/** Adds how the record differs: as a warning, or a failure if `verify` is strict; without `verify`, only its size. */
 function withComparison(outcome: Outcome | LeftOut, {verify, observer}: TransferOptions): Outcome | LeftOut {
   if (outcome.status === 'left out') return outcome;
   const {verified, error} = (verify && comparisonOf(outcome)) ?? {};

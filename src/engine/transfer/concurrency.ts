@@ -24,10 +24,7 @@ const slowStartStep = 4;
 /** The factor of a later step, as in BBR's ProbeBW. */
 const probeStep = 1.25;
 
-/**
- * Rounds before a later step. The pause doubles with each step in vain, so that few files are refused in all. One
- * failure per round is tolerated, and this many at once after as many rounds without one.
- */
+/** Rounds before a later step, doubled by each step in vain; also how many failures at once are tolerated. */
 const firstPause = 4;
 
 /** The part of a round that this process has to be idle for: a busy one is no faster with more files at a time. */
@@ -37,26 +34,17 @@ const leastIdle = 0.1;
 const enoughBytes = 64 * 1024 * 1024;
 
 /** The files and bytes that were stored in a round, how long it took, and how long this process waited for events. */
-interface Round {
-  readonly files: number;
-  readonly bytes: number;
-  readonly ms: number;
-  readonly idleMs: number;
-}
+type Round = Readonly<{files: number; bytes: number; ms: number; idleMs: number}>;
 
 /** A raise of the limit whose gain is yet to be measured: the limit before it, and the last round with that limit. */
-interface Trial {
-  readonly limitBefore: number;
-  readonly before: Round;
-}
+type Trial = Readonly<{limitBefore: number; before: Round}>;
 
 /**
  * As many files at a time as raise the throughput, found as TCP finds its congestion window: slow start, then careful
- * increase, and multiplicative decrease when there were too many (RFC 5681). Since a response is slow for many reasons,
- * the sign that the line or the service is full is that of BBR (Cardwell et al., "BBR: Congestion-Based Congestion
- * Control", 2016): the throughput of a round does not grow with the limit. A raise is kept if the throughput grows by
- * half of it or more. Then the limit rests, and a raise by a quarter is tried after a pause. While this process is the
- * bottleneck, nothing is raised.
+ * increase, and multiplicative decrease when there were too many (RFC 5681). The line or the service is full when the
+ * throughput of a round does not grow with the limit, as in BBR (Cardwell et al., "BBR: Congestion-Based Congestion
+ * Control", 2016). A raise is kept if the throughput grows by half of it or more. Then the limit rests, and a raise by
+ * a quarter is tried after a pause. While this process is the bottleneck, nothing is raised.
  *
  * A broken request halves the limit, or takes the last raise back, once a round (as in RFC 6582). A refusal lowers it
  * to the number of files in progress that were not refused, which is what the service takes.
@@ -83,50 +71,51 @@ export class AdaptiveConcurrency {
     this.#round.began = clock.monotonic();
   }
 
-  /** The limit, which changes when an attempt ends; a file in progress beyond it is not interrupted. */
+  /** How many files may be in progress. It may fall below how many there are: none of them is interrupted. */
   get limit(): number {
     const isFull = this.#inProgress.bytes >= enoughBytes;
     return isFull ? Math.min(this.#limit, safeConcurrency) : this.#limit;
   }
 
-  /** Resolves when a file of `size` bytes may be sent: at once, unless the limit has fallen since it was opened. */
+  /** Resolves when a file of `size` bytes may be sent, in the order of calls; call the result when its attempt ends. */
   begin(size: number): Promise<ReleaseSlot> | ReleaseSlot {
-    if (this.#inProgress.files < this.limit) return this.#began(size);
+    if (this.#inProgress.files < this.limit) return this.#take(size);
     return new Promise(begin => this.#waiting.push({size, begin}));
   }
 
-  /** Counts a file as in progress, until the returned function is called with how its attempt ended. */
-  #began(size: number): ReleaseSlot {
+  /** Counts a file of `size` bytes as in progress, until the returned function is called. */
+  #take(size: number): ReleaseSlot {
     this.#begun += 1;
     // A file alone is not measured, which would load another of Node's modules: 3 ms.
     if (this.#begun === 2) this.#round.idle = this.#clock.idle();
     const number = this.#begun;
     this.#inProgress.files += 1;
     this.#inProgress.bytes += size;
-    return how => this.#ended(number, size, how);
+    return how => this.#release(number, size, how);
   }
 
-  /** Counts a file out, lets the limit follow how it ended, and begins files that waited for room. */
-  #ended(number: number, size: number, how: AttemptResult): void {
+  /** Counts the file out, adapts the limit to how its attempt ended, and begins files that waited for room. */
+  #release(number: number, size: number, how: AttemptResult): void {
     this.#inProgress.files -= 1;
     this.#inProgress.bytes -= size;
-    if (how === 'stored') this.#stored(size);
-    if (how === 'refused' || how === 'broken') this.#failed(number, how);
+    if (how === 'stored') this.#countStored(size);
+    if (how === 'refused' || how === 'broken') this.#lower(number, how);
     while (this.#inProgress.files < this.limit) {
       const next = this.#waiting.shift();
       if (next === undefined) break;
-      next.begin(this.#began(next.size));
+      next.begin(this.#take(next.size));
     }
   }
 
-  #stored(size: number): void {
+  /** Counts a stored file of `size` bytes. Enough of them end the round, and win back one failure to be tolerated. */
+  #countStored(size: number): void {
     this.#tolerated = Math.min(firstPause, this.#tolerated + 1 / Math.max(this.#limit, safeConcurrency));
     this.#round.files += 1;
     this.#round.bytes += size;
     if (this.#round.files >= this.#roundLength * Math.max(initialLimit, this.#limit)) this.#endRound();
   }
 
-  /** In parts of the limit: in slow start without its slowest files, and later so long that chance decides little. */
+  /** How many files make a round, in parts of the limit: few in slow start, then more, to measure more exactly. */
   get #roundLength(): number {
     if (this.#isSlowStart) return 0.75;
     return this.#trial === undefined ? this.#pause : firstPause;
@@ -136,6 +125,7 @@ export class AdaptiveConcurrency {
     this.#round = {files: 0, bytes: 0, began: this.#clock.monotonic(), idle: this.#clock.idle()};
   }
 
+  /** Measures the round, and raises the limit, or judges the last raise by the throughput. */
   #endRound(): void {
     const {files, bytes, began, idle} = this.#round;
     const ms = Math.max(1, this.#clock.monotonic() - began);
@@ -145,7 +135,7 @@ export class AdaptiveConcurrency {
     this.#beginRound();
   }
 
-  /** Raises the limit on trial, unless this process was busy in the round before. The highest limit stays. */
+  /** Raises the limit on trial, unless this process was busy in the round before: then more files gain nothing. */
   #raise(before: Round): void {
     this.#trial = undefined;
     if (before.idleMs < leastIdle * before.ms) return;
@@ -170,15 +160,15 @@ export class AdaptiveConcurrency {
     }
   }
 
-  /** Keeps this limit until the pause is over. */
+  /** Keeps this limit until the pause, a longer round, is over. */
   #rest(limit: number): void {
     this.#limit = limit;
     this.#trial = undefined;
     this.#isSlowStart = false;
   }
 
-  /** Lowers the limit after a failure. Of attempts begun before the last decrease, only refusals still lower it. */
-  #failed(number: number, how: 'refused' | 'broken'): void {
+  /** Lowers the limit after a failure. Attempts begun before the last decrease lower it only if they were refused. */
+  #lower(number: number, how: 'refused' | 'broken'): void {
     const others = this.#inProgress.files;
     // A file that was alone would have failed with any limit.
     if (others === 0) return;

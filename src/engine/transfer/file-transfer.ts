@@ -95,8 +95,7 @@ export class FileTransfer {
     const path = (await journal?.manifest?.keyOf(this.#source, opened)) ?? relativePath;
     const transformRule = geotags === 'strip' ? geotagTransform : undefined;
     const input = {path, size: opened.size, stat: opened.stat, typeRule, transformRule};
-    // With --verify, the record is compared with the content type, which is not decided yet: the file is looked up
-    // later.
+    // `verify` compares the record with the content type, which is decided first: then the file is looked up later.
     const known =
       verify === undefined ? await this.#lookUp(since => journal?.lookUpUnchanged(input, since)) : undefined;
     if (known !== undefined) {
@@ -115,7 +114,7 @@ export class FileTransfer {
     return dryRun ? this.#outcome.checked() : this.#upload(opened, contentType);
   }
 
-  /** Decides the type, and does what depends on it: dimensions, the report of the start, warnings, the location. */
+  /** Decides the content type, and does what needs it: dimensions to verify, the report of the start, the location. */
   async #decideType(opened: OpenSource): Promise<string> {
     const {verify, geotags} = this.#options;
     const {contentType, warning} = await this.#options.contentType(this.#source, opened);
@@ -127,13 +126,13 @@ export class FileTransfer {
     return contentType;
   }
 
-  /** Searches the file for its location, and plans to send it without that. */
+  /** Searches the file for its location, to warn of it or to plan to send the file without it, as the options say. */
   async #applyGeotags(opened: OpenSource): Promise<void> {
     const {applyGeotags} = await import('./location-plan.ts');
     this.#stripped = await applyGeotags(this.#options.geotags, opened, this.#outcome);
   }
 
-  /** What the journal knows. If the outcome is unknown, the service is asked whether it honours keys. */
+  /** What `ask` finds in the journal; for an unknown file, again once the service has said whether it honours keys. */
   async #lookUp<Result extends {status: string}>(
     ask: (resendSince: number) => Promise<Result | undefined> | undefined,
   ): Promise<Result | undefined> {
@@ -189,13 +188,14 @@ export class FileTransfer {
     return result;
   }
 
+  /** The outcome of a file that this run has stored. */
   #stored({received}: Stored): PendingResult<Outcome> {
     this.#batch.pacing.report(this.#position, {availability: 'stored'});
     this.#retries.refund();
     return this.#outcome.stored(received, this.#entry);
   }
 
-  /** The outcome of the file, or undefined if it is to be tried again now. */
+  /** Judges, reports and records a failure. Resolves to the outcome, or undefined if the file is to be tried again. */
   async #afterFailure(attempt: FailedAttempt): Promise<PendingResult<Outcome> | undefined> {
     const {several, host} = this.#options;
     const {pacing, retryPolicy, batchAbort} = this.#batch;
@@ -237,7 +237,7 @@ export class FileTransfer {
       await this.#entry?.recordFailure({code: error.code, message: error.messageToKeep});
   }
 
-  /** The outcome of a file that is not stored, or may be. */
+  /** The outcome of a file that is not stored or, after an attempt with an unknown outcome, of an unknown file. */
   #failed(error: MediaError): PendingResult<Outcome> {
     const unknown = this.#unknown;
     const isSame = unknown?.messageToKeep === error.messageToKeep;
@@ -247,7 +247,7 @@ export class FileTransfer {
     return this.#outcome.failed(status, this.#retries.withAttempts(shown));
   }
 
-  /** Whether the file begins again later, for want of a descriptor. `attempts`: how many do not count. */
+  /** Whether the file begins again later, since no descriptor is left. `attempts`: how many attempts do not count. */
   #yieldDescriptor(error: MediaError, attempts = 0): boolean {
     if (error.code !== 'too_many_open_files' || this.#source.isOnce || this.#wasReleased) return false;
     this.#hasYielded = this.#unknown === undefined && this.#batch.descriptors.yieldDescriptor();

@@ -5,7 +5,7 @@ import type {InputVariant} from '../journal/journal.ts';
 import type {OpenSource} from '../sources/open/source.ts';
 import type {AttemptOptions} from './attempt/attempt.ts';
 import type {OutcomeBuilder} from './outcome-builder.ts';
-import {type FileOptions, geotagTransform} from './transfer-options.ts';
+import {geotagTransform, type TransferOptions} from './transfer-options.ts';
 
 /** How a file is sent without its location, and how the journal records that. */
 export type Stripped = Pick<InputVariant, 'transform' | 'onEarlierOriginals'> &
@@ -13,7 +13,7 @@ export type Stripped = Pick<InputVariant, 'transform' | 'onEarlierOriginals'> &
 
 /** Plans to send a file without its location (`strip`; rejects with `geotags_unstrippable`), or warns of it. */
 export async function applyGeotags(
-  mode: FileOptions['geotags'],
+  mode: TransferOptions['geotags'],
   opened: OpenSource,
   outcome: OutcomeBuilder,
 ): Promise<Stripped | undefined> {
@@ -27,7 +27,7 @@ export async function applyGeotags(
       return {
         transform: geotagTransform,
         transformed: (bytes, position) => applyPatches(bytes, position, plan.patches),
-        onEarlierOriginals: uploads => outcome.warn(stillPublicText(uploads)),
+        onEarlierOriginals: uploads => outcome.warn(publicLocationWarning(uploads)),
       };
     }
     outcome.warn('It tells where it was taken.', 'tell where they were taken.');
@@ -40,16 +40,15 @@ export async function applyGeotags(
   return undefined;
 }
 
-function unstrippableError(name: string, error: UnstrippableError): MediaError {
-  const sentence = phrase`${fact('subject', name)} is not sent: it may hold a location that cannot be removed, in ${error.place}.`;
-  return new MediaError('geotags_unstrippable', sentence, {
-    hint: 'Export it without its location, and upload that.',
-    cause: error,
-  });
+/** The error for a file whose location may not be removed completely. */
+function unstrippableError(name: string, cause: UnstrippableError): MediaError {
+  const sentence = phrase`${fact('subject', name)} is not sent: it may hold a location that cannot be removed, in ${cause.place}.`;
+  const hint = 'Export it without its location, and upload that.';
+  return new MediaError('geotags_unstrippable', sentence, {hint, cause});
 }
 
 /** The warning that earlier uploads of the same file still show its location. */
-function stillPublicText(uploads: number): string {
+function publicLocationWarning(uploads: number): string {
   return uploads === 1
     ? 'An earlier upload tells where it was taken, and stays public until you delete it at the service.'
     : `${uploads} earlier uploads tell where it was taken, and stay public until you delete them at the service.`;

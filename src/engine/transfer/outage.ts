@@ -47,7 +47,7 @@ export class Outage {
   #probes = 0;
   /** When the first suspect failed, on the monotonic clock. */
   #since = 0;
-  #end: MediaError | undefined;
+  #endError: MediaError | undefined;
 
   constructor(options: OutageOptions) {
     this.#options = options;
@@ -61,43 +61,38 @@ export class Outage {
   /** Call when nothing more is sent for a file. */
   finish(file: number): void {
     this.#underWay.delete(file);
-    if (this.#scout === file || this.#sending.has(file)) this.ended(file, 'neither');
+    if (this.#scout === file || this.#sending.has(file)) this.report(file, 'neither');
   }
 
   /** Ends all waiting, since the run ends. If a deadline ends the wait for the service, the error names the service. */
   abandon(why?: MediaError): void {
     if (this.#isClosed && why?.code === 'deadline_exceeded' && !this.#runStop.aborted)
-      this.#end = this.#error(why.message, why.hint);
+      this.#endError = this.#error(why.message, why.hint);
     this.#runStop.abort(new Error('The run ends.'));
     this.#pause.abort(undefined);
     this.#wakeAll();
   }
 
-  /** Resolves when the file may be sent or the run ends; to an error if the service was unavailable for too long. */
+  /** Resolves when the file may be sent or the run ends; to an error after too long an outage. The scout probes. */
   async pass(file: number): Promise<MediaError | undefined> {
     try {
-      await this.#waitUntilOpen(file);
+      for (;;) {
+        await this.#options.pause(this.#runStop);
+        this.#runStop.throwIfAborted();
+        if (this.#maySend) break;
+        this.#scout ??= file;
+        if (this.#scout !== file) await new Promise<void>(wake => this.#waiting.push({file, wake}));
+        else if ((await this.#isBack()) && this.#scout === file) break;
+      }
+      this.#sending.add(file);
     } catch (error) {
       if (!this.#runStop.aborted) throw error;
     }
-    return this.#end;
-  }
-
-  /** Resolves when a file may be sent; rejects when the run ends. In an outage, the scout probes and others wait. */
-  async #waitUntilOpen(file: number): Promise<void> {
-    for (;;) {
-      await this.#options.pause(this.#runStop);
-      this.#runStop.throwIfAborted();
-      if (this.#mayGo) break;
-      this.#scout ??= file;
-      if (this.#scout !== file) await new Promise<void>(wake => this.#waiting.push({file, wake}));
-      else if ((await this.#isBack()) && this.#scout === file) break;
-    }
-    this.#sending.add(file);
+    return this.#endError;
   }
 
   /** Call with the result of an attempt. Returns whether the next attempt is no retry: the service is away for all. */
-  ended(file: number, availability: Availability, failure?: Failure): boolean {
+  report(file: number, availability: Availability, failure?: Failure): boolean {
     const wasAlone = this.#scout === file;
     this.#sending.delete(file);
     if (availability === 'away') this.#suspect(file, wasAlone, failure);
@@ -108,14 +103,14 @@ export class Outage {
     return availability === 'away' && this.#isClosed && !wasAlone;
   }
 
-  /** With a suspect, no more files are sent at a time than may become unknown before sending stops. */
-  get #mayGo(): boolean {
+  /** Whether a file may be sent. With a suspect, only as many at a time as may become unknown before sending stops. */
+  get #maySend(): boolean {
     if (this.#isClosed) return false;
     const most = Math.max(mostSuspects, this.#options.concurrency.limit);
     return this.#suspects.size === 0 || this.#suspects.size + this.#sending.size < most;
   }
 
-  /** Counts a file that failed as in an outage; enough files in a row begin the outage. A single file begins none. */
+  /** Counts a file that failed as in an outage; enough of them in a row begin it. `wasAlone`: it was the scout. */
   #suspect(file: number, wasAlone: boolean, failure?: Failure): void {
     const {clock, observer, uploader, several, host} = this.#options;
     // A single file relies on its retries.
@@ -143,14 +138,14 @@ export class Outage {
     return this.#options.clock.monotonic() - this.#since;
   }
 
-  /** Probes the service once, after a wait that grows each time. */
+  /** Whether the service responds to a probe, after a wait that grows each time; false if the outage has ended. */
   async #isBack(): Promise<boolean> {
     const {clock, random, retryMaxWaitMs, uploader} = this.#options;
     const waitMs = Math.min(backoffMs(this.#probes, random), retryMaxWaitMs - this.#awayMs);
     this.#probes += 1;
     await clock.sleep(Math.max(0, waitMs), this.#pause).catch(() => {});
     this.#runStop.throwIfAborted();
-    if (this.#mayGo) return false;
+    if (this.#maySend) return false;
     const why = await uploader.probeAvailability?.(this.#runStop);
     this.#runStop.throwIfAborted();
     if (why !== undefined) {
@@ -167,10 +162,11 @@ export class Outage {
   #giveUpInTime(why: string): void {
     if (this.#awayMs < this.#options.retryMaxWaitMs || this.#runStop.aborted) return;
     const advice = hint`Try again when it is back${hint`, or wait longer for it with ${option('retryMaxWait')}`}.`;
-    this.#end = this.#error(why, advice);
-    this.#options.abort.abort(this.#end);
+    this.#endError = this.#error(why, advice);
+    this.#options.abort.abort(this.#endError);
   }
 
+  /** The error for files that are not sent; `why`: what the service last did, as a sentence. */
   #error(why: string, hint: Hint | undefined): MediaError {
     const sentence = `${this.#options.host} was unavailable for ${longTime(this.#awayMs)}.`;
     return new MediaError('outage', `${sentence} ${why}`, {hint});

@@ -1,12 +1,11 @@
+// The comments of OutcomeFacts are user documentation: `npm run completions` puts them into docs/ and its schemas.
 import {hasTrait, MediaError, NotMediaError, OwnFileError, type PlainError} from '../../errors.ts';
 import {fact, hint, phrase} from '../../hint.ts';
 import {publicUrl, type ReceivedRecord} from '../service/record.ts';
 import type {Source} from '../sources/open/source.ts';
 import type {Dimensions, TransferOptions} from './transfer-options.ts';
 
-/** What is known of a file that is stored. */
 interface StoredFacts extends Pick<ReceivedRecord, 'record' | 'json'> {
-  /** The media ID. */
   id: string;
   /** The URL for users: of the `PUBLIC` variant, else `fileUrl`; absent if there is neither. */
   url?: string;
@@ -54,13 +53,13 @@ export interface OutcomeFacts {
   isOnce?: true;
   /** Its position among the inputs, from 0. */
   position: number;
-  /** The content type that it is sent as, or would be. */
+  /** The content type, as it is sent. */
   contentType?: string;
-  /** What there is to say about the file, in sentences. */
+  /** Warnings about the file, as sentences. */
   warning?: string;
-  /** Whether the file tells where it was taken, or no longer (`stripped`), if that was looked for. */
+  /** Whether the file contains its location: `present`, `none`, or `stripped` if it was sent without it. */
   geotags?: 'none' | 'stripped' | 'present';
-  /** What the record and the file both say, and was compared (`size`, `type`, `width`, `height`). */
+  /** What was compared with the record: `size`, `type`, `width`, `height`. */
   verified?: readonly string[];
   /** The size in bytes. */
   size?: number;
@@ -74,6 +73,7 @@ export interface OutcomeFacts {
   elapsedMs: number;
 }
 
+/** What an outcome says of a stored file. */
 export function storedFacts({record, json}: ReceivedRecord): StoredFacts {
   const url = publicUrl(record);
   return {id: record.id, ...(url !== undefined && {url}), record, json};
@@ -84,7 +84,7 @@ export function unrecordedOf(outcome: Outcome): MediaError | undefined {
   return 'unrecorded' in outcome ? outcome.unrecorded : undefined;
 }
 
-/** A sentence about a size in the record that differs from the file's; undefined if none does. */
+/** The warning that the size in the record differs from the file's; undefined if it does not, or is no number. */
 export function sizeWarning(outcome: Outcome): string | undefined {
   if (outcome.status !== 'uploaded') return undefined;
   const {size} = outcome.record;
@@ -92,14 +92,13 @@ export function sizeWarning(outcome: Outcome): string | undefined {
   return `The service stored ${size} bytes of the ${outcome.size} that were sent; a proxy may have changed them.`;
 }
 
-/** Compares the record of a stored file with the file: the fields that both know, and the error if they differ. */
-export function comparisonOf(
-  outcome: Outcome,
-): {verified: string[]; error: MediaError | undefined} | undefined {
+/** The fields that the record of a stored file and the file both know, and the error if they differ. */
+export function comparisonOf(outcome: Outcome): {verified: string[]; error?: MediaError} | undefined {
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return undefined;
   const {file: name, size, contentType, dimensions: {width, height} = {}, record} = outcome;
   const verified: string[] = [];
   const found: string[] = [];
+  /** Compares a field with the file, unless either does not know it. */
   const compare = (what: string, stored: unknown, here: number | string | null | undefined) => {
     if (here == null || typeof stored !== typeof here) return;
     verified.push(what);
@@ -113,15 +112,13 @@ export function comparisonOf(
   const isTurned = record.width === height && record.height === width;
   compare('width', record.width, isTurned ? height : width);
   compare('height', record.height, isTurned ? width : height);
+  if (found.length === 0) return {verified};
   const sentence = phrase`${fact('subject', name)} is stored, but its record differs from the file: ${found.join(', ')}.`;
   const details = {hint: hint`Its media ID is ${fact('mediaId', record.id)}.`};
-  return {
-    verified,
-    error: found.length === 0 ? undefined : new MediaError('record_mismatch', sentence, details),
-  };
+  return {verified, error: new MediaError('record_mismatch', sentence, details)};
 }
 
-/** Whether a walk leaves out a source that failed so: neither its name nor its bytes say that it is media. */
+/** Whether a walk leaves out a source with this failure: neither its name nor its bytes say that it is media. */
 export async function isLeftOut({found}: Source, error: unknown): Promise<boolean> {
   if (error instanceof OwnFileError) return true;
   if (found === undefined || !(error instanceof MediaError)) return false;
@@ -130,10 +127,8 @@ export async function isLeftOut({found}: Source, error: unknown): Promise<boolea
 }
 
 /** Whether a walk would leave out a source that is not sent any more. */
-export async function wouldBeLeftOut(
-  source: Source,
-  {contentType, stop}: Pick<TransferOptions, 'contentType' | 'stop'>,
-): Promise<boolean> {
+export async function wouldBeLeftOut(source: Source, options: TransferOptions): Promise<boolean> {
+  const {contentType, stop} = options;
   if (source.found === undefined) return false;
   if (source.found.isHidden) return true;
   if (await source.found.isNamedMedia()) return false;

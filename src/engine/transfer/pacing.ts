@@ -4,13 +4,7 @@ import type {Stop} from '../../lib/stop.ts';
 import type {FailedAttempt} from './attempt/attempt.ts';
 import {backoffMs, type FailureVerdict} from './attempt/judge.ts';
 import {RateLimit} from './attempt/rate-limit.ts';
-import {
-  AdaptiveConcurrency,
-  type AttemptResult,
-  type Concurrency,
-  type ReleaseSlot,
-  safeConcurrency,
-} from './concurrency.ts';
+import {AdaptiveConcurrency, type AttemptResult, type Concurrency, safeConcurrency} from './concurrency.ts';
 import {Outage, type OutageOptions} from './outage.ts';
 import type {TransferOptions} from './transfer-options.ts';
 
@@ -34,8 +28,8 @@ export class Pacing {
   readonly #options: PacingOptions;
   readonly #concurrency: Concurrency;
   readonly #outage: Outage;
-  /** Of each file that has its turn, if the limit changes. */
-  readonly #slots = new Map<number, ReleaseSlot>();
+  /** By file: what releases its slot under a limit that changes; none under a fixed one. */
+  readonly #slots = new Map<number, (result: AttemptResult) => void>();
   #pausedUntil = 0;
   #refusalsInARow = 0;
   #refusedAt = Number.NEGATIVE_INFINITY;
@@ -82,7 +76,7 @@ export class Pacing {
       this.#refusalsInARow += 1;
     }
     this.#release(file, availability === 'stored' ? 'stored' : overload);
-    return this.#outage.ended(file, availability, failure);
+    return this.#outage.report(file, availability, failure);
   }
 
   /** Call when nothing more is sent for a file, also after report(), which has released its slot already. */
@@ -96,6 +90,7 @@ export class Pacing {
     this.#outage.abandon(why);
   }
 
+  /** Gives back the file's slot, if it has one: the second call for an attempt does nothing. */
   #release(file: number, result: AttemptResult): void {
     const release = this.#slots.get(file);
     this.#slots.delete(file);
@@ -105,7 +100,7 @@ export class Pacing {
   /** Resolves when no pause is left; rejects with the signal's reason if that is aborted first. */
   async #pause(signal: StopSignal): Promise<void> {
     const {clock, random, retries} = this.#options;
-    // At random, so that all do not come at once.
+    // At random, so that the files do not come at once.
     if (this.#refusalsInARow > 1 && retries > 0)
       await clock.sleep(backoffMs(Math.min(this.#refusalsInARow, longestRow) - 1, random), signal);
     for (;;) {

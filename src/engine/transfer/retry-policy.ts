@@ -5,9 +5,10 @@ import {backoffMs, type FailureVerdict} from './attempt/judge.ts';
 import type {OutcomeFacts} from './outcome.ts';
 import type {TransferOptions} from './transfer-options.ts';
 
-/** Services may forget idempotency keys without notice. Those that document it keep them for at least a day. */
+/** How long a key counts as remembered: those services that document it keep keys for a day or longer. */
 const keyLifeMs = 12 * 3_600_000;
 
+/** The most retries of a batch beyond those that stored files give back. */
 const budgetRetries = 100;
 
 /** How long a service has to respond when it is asked about keys, in milliseconds. */
@@ -72,7 +73,7 @@ export class RetryPolicy {
     return true;
   }
 
-  /** An uploaded file returns its retries, or a fifth of one if it had none, as in the AWS SDKs. */
+  /** Call for a stored file: returns its retries, or a fifth of one if it had none, as the AWS SDKs do. */
   refund(retries: number): void {
     this.#left = Math.min(budgetRetries, this.#left + Math.max(retries, 0.2));
   }
@@ -120,7 +121,7 @@ export class Retries {
     );
   }
 
-  /** Call when the file is stored: returns its retries to the batch. */
+  /** Call when the file is stored: gives its retries back to the batch. */
   refund(): void {
     this.#policy.refund(this.#spent);
   }

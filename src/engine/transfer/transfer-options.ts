@@ -1,3 +1,4 @@
+// The comments of TransferObserver are user documentation: the declarations of the library have them.
 import type {MediaError} from '../../errors.ts';
 import type {Clock, StopSignal} from '../../host.ts';
 import {adaptiveConcurrency} from '../../lib/value-kinds.ts';
@@ -19,28 +20,20 @@ export interface TransferObserver {
   unavailable(since: number | undefined): void;
   /** The result of a file is known. Not called for files that are left out. */
   finished(position: number): void;
-  /**
-   * The file is sent as another type than its content, or its record differs from it. `ofSeveral`: what several do,
-   * after their number.
-   */
+  /** Something about the file that is no failure. `ofSeveral`: what several files do, after their number. */
   warning(name: string, message: string, ofSeveral?: string): void;
 }
 
 /** A size in pixels, without any rotation; empty if it is not known. */
 export type Dimensions = Pick<MediaRecord, 'width' | 'height'>;
 
-/** What a batch gets from its run, and reports to it. */
-export interface RunOptions {
+export interface TransferOptions {
   clock: Clock;
   random: () => number;
   uuid: () => string;
   /** Aborted when the run should end. */
   stop: StopSignal<MediaError>;
   observer: TransferObserver;
-}
-
-/** What is done with each file beside sending it. */
-export interface FileOptions {
   /** Decides the content type, or rejects with a MediaError. */
   contentType: (source: Source, opened: OpenSource) => Promise<{contentType: string; warning?: string}>;
   /** What decides the content type, as the journal records it: a rule, or the type that was given for all files. */
@@ -55,24 +48,15 @@ export interface FileOptions {
   /** Records what was sent, so that another run can continue; in a dry run, only tells what was. */
   journal?: JournalLookup | undefined;
   dryRun: boolean;
-}
-
-/** Where files are sent, and how fast. */
-interface DestinationOptions {
   /** Receives up to `concurrency` uploads at a time. */
   uploader: Uploader;
   /** The service's host and port, for messages. */
   host: string;
-  /** How many files are uploaded at a time. */
   concurrency: ConcurrencyOption;
   /** Bytes per second for all files together; unlimited if undefined. */
   limitRate?: number | undefined;
   /** The longest time without progress (1 minute by default), and until the response (10), in milliseconds. */
   timeoutMs?: number | undefined;
-}
-
-/** What is done after a failure. */
-export interface RetryOptions {
   /** Attempts after the first. */
   retries: number;
   /** Whether there may be more than one file. If so, the batch waits while the service is unavailable. */
@@ -84,8 +68,6 @@ export interface RetryOptions {
   /** Whether unknown uploads are sent again; `honoured`: for 12 hours; `declared`: if the service honours keys. */
   onUnknown: 'hold' | 'retry' | 'honoured' | 'declared';
 }
-
-export interface TransferOptions extends RunOptions, FileOptions, DestinationOptions, RetryOptions {}
 
 /** What the journal calls the removal of a location; a later version that changes other bytes gets another name. */
 export const geotagTransform = 'geotags/2';

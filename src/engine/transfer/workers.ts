@@ -29,11 +29,13 @@ export async function* mapConcurrently<Item, Result>(
   const changed = () => {
     for (const goOn of waiting.splice(0)) goOn();
   };
+  /** Ends the work at the first failure. */
   const fail = (error: unknown) => {
     failures.push(error);
     hasEnded = true;
     changed();
   };
+  /** Works on an item; never rejects. */
   const workOn = async (item: Item) => {
     active += 1;
     try {
@@ -48,6 +50,7 @@ export async function* mapConcurrently<Item, Result>(
     changed();
   };
   const isFull = () => Math.max(active, results.length) >= concurrency.limit;
+  /** Begins work on each item when there is room; resolves when no more are read. */
   const read = async () => {
     if (isOver()) return;
     for await (const item of items) {
@@ -86,9 +89,8 @@ export async function* mapConcurrently<Item, Result>(
 }
 
 /**
- * Limits how many files are in progress once the process has run out of file descriptors. A file that gets none yields:
- * it closes what it has opened, and begins again when another one has ended. Each file that ends raises the limit a
- * little.
+ * Limits the files in progress once the process has no file descriptors left. A file that gets none yields: it closes
+ * what it has opened, and begins again when another has ended. Each that ends raises the limit a little.
  */
 export class Descriptors {
   #inProgress = 0;
@@ -97,7 +99,7 @@ export class Descriptors {
   #hasCompany = false;
   readonly #waiting: (() => void)[] = [];
 
-  /** Runs `work` when there is room; again, for as long as it resolves to undefined because it yielded. */
+  /** Runs `work` when there is room; again while it resolves to undefined, because it yielded its descriptor. */
   async use<Result>(work: () => Promise<Result | undefined>): Promise<Result> {
     for (;;) {
       while (this.#inProgress >= Math.floor(this.#most))
@@ -116,7 +118,7 @@ export class Descriptors {
     }
   }
 
-  /** Lowers the limit to the other files in progress; false if there were none, which could make room. */
+  /** Lowers the limit to the other files in progress; false if there were none, so that waiting would not help. */
   yieldDescriptor(): boolean {
     if (!this.#hasCompany) return false;
     this.#most = Math.max(1, this.#inProgress - 1);

@@ -1,7 +1,7 @@
 import type {FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import type {Host} from '../../host.ts';
-import {systemCode} from '../system-code.ts';
+import {failedWith, systemCode} from '../system-code.ts';
 import type {FileSystem} from './file-system.ts';
 
 /** The content of a file, or a function that writes it. */
@@ -92,9 +92,7 @@ export async function replaceContent(
 }
 
 /** Whether `link` failed because of the file system (FAT, some network shares) or because of too many links. */
-export function isWithoutHardLinks(error: unknown): boolean {
-  return ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(systemCode(error) ?? '');
-}
+export const isWithoutHardLinks = failedWith('EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK');
 
 /** Renames a file to `target` if that name is free; returns whether it was. `path` is removed either way. */
 export async function claimName(path: string, target: string, files: FileSystem): Promise<boolean> {
@@ -113,7 +111,8 @@ export async function claimName(path: string, target: string, files: FileSystem)
   }
 }
 
-const directoriesCannotSync = new Set(['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP']);
+/** Whether a directory could not be synced because the system has no such call: Windows, some file systems. */
+const cannotSync = failedWith('EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP');
 
 /** Opens a directory so that its entries can be synced, if the system supports it; rejects with the system's error. */
 export async function openDirectory(path: string, files: FileSystem) {
@@ -135,7 +134,7 @@ export async function syncDirectory(path: string, files: FileSystem): Promise<vo
 }
 
 function ignoreWhereImpossible(error: unknown): undefined {
-  if (!directoriesCannotSync.has(systemCode(error) ?? '')) throw error;
+  if (!cannotSync(error)) throw error;
 }
 
 /**

@@ -48,14 +48,6 @@ export const systemFiles = {
 /** A file system with these calls: the one of this machine, or a simulated one. */
 export type FileSystem = typeof systemFiles;
 
-/** What is known of the disk that a file is on. */
-export interface DiskKind {
-  /** Whether the file system is on this machine for certain, and honours O_DSYNC, which some ignore. */
-  isLocal: boolean;
-  /** Whether it may be on another machine, where simultaneous appends may overwrite each other. */
-  isRemote: boolean;
-}
-
 /** Local file systems by their numbers in statfs(2): ext2-4, XFS, Btrfs, F2FS, ZFS, tmpfs, and overlays. */
 const localTypes = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x01021994, 0x794c7630]);
 
@@ -65,8 +57,11 @@ const remoteTypes = new Set([
   0x47504653,
 ]);
 
-/** The kind of disk that a path leads to; neither where the system does not tell. */
-export async function diskKind(files: Pick<FileSystem, 'statfs'>, path: FilePath): Promise<DiskKind> {
+/**
+ * The kind of disk that a path leads to. `isLocal`: on this machine for certain, and honours O_DSYNC. `isRemote`: maybe
+ * on another machine, where simultaneous appends may overwrite each other. Neither where the system does not tell.
+ */
+export async function diskKind(files: Pick<FileSystem, 'statfs'>, path: FilePath) {
   const type = await files.statfs(path).then(
     stats => stats.type,
     () => 0,

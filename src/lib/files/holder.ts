@@ -55,6 +55,7 @@ export function stateOf(holder: Holder, host: Host): 'alive' | 'dead' | 'unknown
   return startTime === undefined || startTime === holder.startTime ? 'alive' : 'dead';
 }
 
+/** A holder as messages name it. */
 export function holderText(holder: Holder | undefined): string {
   return holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.hostName}`;
 }

@@ -36,9 +36,7 @@ export interface LockOptions {
 
 /** Takes a lock: from a dead holder at once, from a silent one elsewhere after 90 s; else rejects with LockHeld. */
 export async function acquireLock(path: string, host: Host, options: LockOptions = {}): Promise<Lock> {
-  const lock = new Lock(path, host, options);
-  await lock.take();
-  return lock;
+  return new Lock(path, host, options).take();
 }
 
 /** Runs `action` while no other process runs one under this lock; waits for each holder up to `patienceMs`. */
@@ -88,11 +86,12 @@ export class Lock {
   }
 
   /** Waits for the lock and takes it. A hard link appears complete or not at all: no process can read half a lock. */
-  async take(): Promise<void> {
+  async take(): Promise<this> {
     const {files} = this.#host;
     try {
       await files.writeFile(this.#candidate, JSON.stringify(this.holder), {mode: 0o600, flag: 'wx'});
       await this.#linkInTurn();
+      return this;
     } finally {
       await files.rm(this.#candidate, {force: true});
     }

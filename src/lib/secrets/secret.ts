@@ -97,7 +97,7 @@ export class Redaction {
 
   /** The text without the key, whether it is plain, escaped as in JSON or in a URL, or in base64. JSON stays JSON. */
   apply(text: string): string {
-    if (!this.#mayHold(text)) return text;
+    if (!this.#mayContain(text)) return text;
     // In text that is not JSON, quotes may end nothing and backslashes may escape nothing.
     const plain = isJson(text) ? [] : [percentEscape, noEscape];
     const ranges = [
@@ -114,7 +114,7 @@ export class Redaction {
   }
 
   /** A quick check whether the text needs the full search. */
-  #mayHold(text: string): boolean {
+  #mayContain(text: string): boolean {
     if (this.#key === '') return false;
     if (this.#hasSample(text)) return true;
     if (!text.includes('\\') && !text.includes('%')) return false;
@@ -168,25 +168,26 @@ function read(text: string, pattern: RegExp, quote = '"'): DecodedText {
   let lower = '';
   let units = 0;
   let at = 0;
-  const take = (plain: string, written: number, each: number) => {
-    lower += inSmallLetters(plain);
+  /** Adds decoded text, of which each character is `each` characters of the original. */
+  const add = (plain: string, written: number, each: number) => {
+    lower += lowerCaseInPlace(plain);
     for (const end = at + written; at < end; at += each) {
       starts[units] = at;
       units += 1;
     }
   };
-  const takePlain = (end: number) => take(text.slice(at, end).replaceAll('"', quote), end - at, 1);
+  const addPlain = (end: number) => add(text.slice(at, end).replaceAll('"', quote), end - at, 1);
   for (const {0: written, index} of text.matchAll(pattern)) {
-    takePlain(index);
-    take(plainOf(written), written.length, written.length);
+    addPlain(index);
+    add(plainOf(written), written.length, written.length);
   }
-  takePlain(text.length);
+  addPlain(text.length);
   starts[units] = text.length;
   return {lower, starts};
 }
 
-/** Each character in lower case, if that form is also a single character. */
-function inSmallLetters(text: string): string {
+/** A text in lower case with each character at its place: one whose lower case is longer stays as it is. */
+function lowerCaseInPlace(text: string): string {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;
   return text.replace(/./gs, unit => (unit.toLowerCase().length === 1 ? unit.toLowerCase() : unit));
@@ -211,6 +212,7 @@ function plainOf(spelling: string): string {
   return hex === undefined ? spelling.slice(-1) : String.fromCharCode(Number.parseInt(hex, 16));
 }
 
+/** A spelling with all its runs of one length. */
 function runsOf(text: string, length: number): Spelling {
   const runs = new Set<string>();
   for (let at = 0; at + length <= text.length; at += 1) runs.add(text.slice(at, at + length));

@@ -10,12 +10,9 @@ export interface Box {
   readonly content: Part;
 }
 
-/** The most boxes in another one, all of which are in memory; real ones have less than a thousand. */
-const mostBoxes = 10_000;
-
-/** The box at a position; undefined at the end. */
+/** The box at a position; undefined at the end. Throws if it is longer than the part. */
 export function boxAt(part: Part, at: number): Box | undefined {
-  const head = part.upTo(16, at);
+  const head = part.readUpTo(16, at);
   // QuickTime ends some lists with a zero.
   if (head.length < 8 && head.every(byte => byte === 0)) return undefined;
   const box = readBox(head, 0, part.size - at);
@@ -24,10 +21,12 @@ export function boxAt(part: Part, at: number): Box | undefined {
   return {kind: box.kind, whole, content: whole.slice(box.start)};
 }
 
+/** All boxes of a part, in order. */
 export function boxesIn(part: Part): Box[] {
   const boxes: Box[] = [];
   for (let box = boxAt(part, 0), at = 0; box !== undefined; box = boxAt(part, at)) {
-    if (boxes.push(box) > mostBoxes) throw new UnstrippableError('very many boxes');
+    // All of them are in memory; real boxes have less than a thousand.
+    if (boxes.push(box) > 10_000) throw new UnstrippableError('very many boxes');
     at += box.whole.size;
   }
   return boxes;

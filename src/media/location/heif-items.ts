@@ -7,24 +7,23 @@ import {walkXmp} from './xmp.ts';
 /** Types of items that are coded pictures, or made from other items (ISO/IEC 23008-12). */
 const pictureTypes = codesIn('hvc1 lhv1 av01 avc1 jpeg grid iovl iden tmap unci');
 
-/** The most pieces of all items, which need no bytes of their own; real files have a few for each tile of a picture. */
-const mostPieces = 100_000;
-
 /** Blanks the location in the items of a HEIF file. */
 export function walkItems(file: Part, meta: readonly Box[]): void {
-  const one = (kind: string) => {
+  // The content of the box of a kind: of two, readers might take either.
+  const onlyBox = (kind: string) => {
     const [first, ...others] = meta.filter(box => box.kind === kind);
     if (others.length > 0) throw new UnstrippableError(`a file with several boxes "${kind}"`);
     return first?.content;
   };
-  const information = one('iinf');
-  const locations = one('iloc');
+  const information = onlyBox('iinf');
+  const locations = onlyBox('iloc');
   if (information === undefined && locations === undefined) return;
   if (information === undefined || locations === undefined)
     throw new UnstrippableError('items without a place');
-  const places = readLocations(locations.all(), file, one('idat'));
+  const places = readLocations(locations.readAll(), file, onlyBox('idat'));
   const items = readItems(information);
   for (const [id, kind] of items) walkItem(places.get(id), kind);
+  // What no item is called may be anything: its bytes stay as they are.
   for (const [id, part] of places) if (!items.has(id)) part.claim(0, part.size);
 }
 
@@ -42,7 +41,7 @@ function walkItem(part: Part | undefined, kind: string): void {
     walkXmp(packet);
   } else if (isPicture) {
     part.claim(0, part.size);
-    if (kind === 'jpeg') refuseMetadata(part.upTo(2 ** 16), 'an item "jpeg"');
+    if (kind === 'jpeg') refuseMetadata(part.readUpTo(2 ** 16), 'an item "jpeg"');
   } else {
     throw unknownKind('an item', kind);
   }
@@ -53,7 +52,7 @@ function readItems(information: Part): Map<number, string> {
   const isLong = information.read(0, 1)[0] !== 0;
   const items = new Map<number, string>();
   for (const {kind, content} of boxesIn(information.slice(isLong ? 8 : 6))) {
-    const entry = content.all();
+    const entry = content.readAll();
     const version = entry[0] ?? 0;
     const start = version === 2 ? 8 : 10;
     if (kind !== 'infe' || (version !== 2 && version !== 3) || entry.length < start + 4)
@@ -95,7 +94,8 @@ function readLocations(bytes: Buffer, file: Part, data: Part | undefined): Map<n
       const length = next(lengthSize);
       // The other methods make an item from others, which is done for pictures only.
       const source = method === 0 ? file : data;
-      if (isElsewhere || method > 1 || source === undefined || pieces > mostPieces)
+      // Real files have a few pieces for each tile of a picture; two may be of the same bytes.
+      if (isElsewhere || method > 1 || source === undefined || pieces > 100_000)
         throw new UnstrippableError('items whose places are unknown');
       if (length > 0) extents.push(source.slice(offset, length));
     }

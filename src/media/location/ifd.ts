@@ -13,9 +13,6 @@ export interface IfdEntry {
   readonly isOutside: boolean;
 }
 
-/** Real directories have less than a hundred entries. */
-const mostEntries = 1_000;
-
 /** The bytes of a value by its type (TIFF 6.0, 2). */
 const typeSizes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
 
@@ -50,7 +47,8 @@ export class Tiff {
   directory(at: number): {entries: IfdEntry[]; size: number} {
     const {part} = this;
     const count = this.number(at, 2);
-    if (count > mostEntries) throw new UnstrippableError('a directory of very many tags');
+    // Real directories have less than a hundred.
+    if (count > 1_000) throw new UnstrippableError('a directory of very many tags');
     const size = 2 + 12 * count;
     const bytes = part.read(at, size);
     const entries = Array.from({length: count}, (_, index): IfdEntry => {

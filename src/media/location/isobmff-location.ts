@@ -1,7 +1,13 @@
 import {type Box, boxAt, boxesIn, contentWithin} from './boxes.ts';
 import {walkItems} from './heif-items.ts';
 import type {Part} from './part.ts';
-import {below, codesIn, refuseLocationOrMetadata, UnstrippableError, unknownKind} from './unstrippable.ts';
+import {
+  codesIn,
+  nextDepth,
+  refuseLocationOrMetadata,
+  UnstrippableError,
+  unknownKind,
+} from './unstrippable.ts';
 import {isLocation, walkXmp} from './xmp.ts';
 
 const containers = codesIn('moov trak mdia minf stbl moof traf udta');
@@ -20,9 +26,6 @@ const texts = codesIn(
     'wide PICT FIRM LENS CAME SETT MUID HMMT BCID GUMI thmb desc keys ilst',
 );
 
-const locationBoxes = new Set(['\xa9xyz', '@xyz', 'loci']);
-const xmpUuid = 'be7acfcb97a942e89c71999491e3afac';
-
 /** Those of Sony's profile, of encryption and of spherical videos. */
 const harmlessUuids = new Set([
   '50524f4621d24fcebb88695cfac9c740',
@@ -33,26 +36,18 @@ const harmlessUuids = new Set([
   'ffcc8263f8554a938814587a02521fdd',
 ]);
 
-/** Kinds of tracks that consist of pictures, sound and time codes only. */
-const trackKinds = new Set(['vide', 'soun', 'pict', 'auxv', 'tmcd', 'hint', 'clcp', 'meta']);
-
 /** Keys that tell a place, or where a camera looks or moves. */
 const locationKey = /location|gps|latitude|longitude|direction\.|\xa9xyz/i;
 
-/** Begins what AVCHD camcorders write into their pictures (H.264 SEI): the time, the exposure and the position. */
-const camcorder = Buffer.from('17ee8c60f84d11d98cd60800200c9a664d44504d', 'hex');
-
-/** The most boxes in a file; a long recording in fragments has a few for each second. */
-const mostBoxes = 1_000_000;
-
-/** Blanks the location in an MP4, QuickTime or HEIF file, which is where the offsets of its items count from. */
+/** Blanks the location in an MP4, QuickTime or HEIF file; `file` begins with it, since offsets count from its start. */
 export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
   for (let at = 0, count = 0; at < file.size; count += 1) {
     const box = await file.step(() => boxAt(file, at));
     if (box === undefined) return;
-    if (count > mostBoxes) throw new UnstrippableError('very many boxes');
+    // A long recording in fragments has a few for each second.
+    if (count > 1_000_000) throw new UnstrippableError('very many boxes');
     const {kind, content, whole} = box;
-    if (kind === 'mpvd') await walkIsobmff(content.withoutClaim(), below(depth));
+    if (kind === 'mpvd') await walkIsobmff(content.withoutClaim(), nextDepth(depth));
     else await refusePositions(box);
     if (!['mpvd', 'mdat'].includes(kind) && !texts.has(kind))
       await file.step(() => walkBox(file, box, '', depth));
@@ -62,8 +57,10 @@ export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
 
 /** Refuses a text box that names a location, and any box with a dashcam's positions: no track need refer to those. */
 async function refusePositions({kind, content}: Box): Promise<void> {
+  // Begins what AVCHD camcorders write into their pictures (H.264 SEI): the time, the exposure and the position.
+  const camcorder = Buffer.from('17ee8c60f84d11d98cd60800200c9a664d44504d', 'hex');
   for (let at = 0; at < content.size; at += 2 ** 20) {
-    const block = await content.step(() => content.upTo(2 ** 20 + 32, at));
+    const block = await content.step(() => content.readUpTo(2 ** 20 + 32, at));
     if (block.includes('freeGPS ') || hasGoProRecord(block))
       throw new UnstrippableError('the positions of a dashcam');
     if (block.includes(camcorder)) throw new UnstrippableError('the data of a camcorder');
@@ -81,15 +78,15 @@ function hasGoProRecord(block: Buffer): boolean {
 /** Blanks the location in a box, or refuses it, as any unknown kind. `within`: the kind of its parent, or empty. */
 function walkBox(file: Part, box: Box, within: string, depth: number): void {
   const {kind, content} = box;
-  if (kind === 'trak') checkTrack(content);
-  if (containers.has(kind)) for (const one of boxesIn(content)) walkBox(file, one, kind, below(depth));
-  else if (kind === 'meta') walkMeta(file, content, below(depth));
-  else if (locationBoxes.has(kind)) blankBox(box);
+  if (kind === 'trak') refuseUnknownTrack(content);
+  if (containers.has(kind)) for (const one of boxesIn(content)) walkBox(file, one, kind, nextDepth(depth));
+  else if (kind === 'meta') walkMeta(file, content, nextDepth(depth));
+  else if (/^(?:[\xa9@]xyz|loci)$/.test(kind)) blankBox(box);
   else if (kind === 'XMP_') walkXmp(content.withOwner());
   else if (kind === 'uuid') walkUuid(content);
-  else if (kind === 'stsd') refuseLocationOrMetadata(content.all(), 'a track');
+  else if (kind === 'stsd') refuseLocationOrMetadata(content.readAll(), 'a track');
   else if (texts.has(kind) || (within === 'udta' && kind.startsWith('\xa9')))
-    refuseLocationOrMetadata(content.all(), `a box "${kind}"`);
+    refuseLocationOrMetadata(content.readAll(), `a box "${kind}"`);
   else if (!harmless.has(kind)) throw unknownKind('a box', kind);
 }
 
@@ -102,19 +99,21 @@ function blankBox({content, whole}: Box): void {
 /** Blanks XMP; refuses a UUID that is not in the list, and a location in a listed box. */
 function walkUuid(content: Part): void {
   const id = content.read(0, 16).toString('hex');
-  if (id === xmpUuid) walkXmp(content.slice(16).withOwner());
+  if (id === 'be7acfcb97a942e89c71999491e3afac') walkXmp(content.slice(16).withOwner());
   else if (!harmlessUuids.has(id)) throw unknownKind('a box', 'uuid');
-  else refuseLocationOrMetadata(content.all(), 'a box "uuid"');
+  else refuseLocationOrMetadata(content.readAll(), 'a box "uuid"');
 }
 
 /** Refuses a track that may be a list of positions. */
-function checkTrack(track: Part): void {
+function refuseUnknownTrack(track: Part): void {
   const media = contentWithin(track, 'mdia');
   const kind = contentWithin(media, 'hdlr')?.read(8, 4).toString('latin1');
   if (kind === undefined) throw new UnstrippableError('a track of an unknown kind');
-  if (!trackKinds.has(kind)) throw unknownKind('a track of the kind', kind);
+  // The others consist of pictures, sound and time codes only.
+  if (!/^(?:vide|soun|pict|auxv|tmcd|hint|clcp|meta)$/.test(kind))
+    throw unknownKind('a track of the kind', kind);
   if (kind !== 'meta') return;
-  const text = contentWithin(media, 'minf', 'stbl', 'stsd')?.all().toString('latin1') ?? '';
+  const text = contentWithin(media, 'minf', 'stbl', 'stsd')?.readAll().toString('latin1') ?? '';
   // Apple's timed metadata names its keys.
   if (text.slice(12, 16) !== 'mebx' || text[7] !== '\x01' || locationKey.test(text))
     throw new UnstrippableError('a track of timed metadata');
@@ -122,12 +121,12 @@ function checkTrack(track: Part): void {
 
 /** Walks the metadata of a file, a movie or a track: items, or keys with their values. */
 function walkMeta(file: Part, meta: Part, depth: number): void {
-  // In QuickTime files it has no version.
-  const isOld = meta.read(4, 4).toString('latin1') === 'hdlr';
-  const inside = boxesIn(meta.slice(isOld ? 0 : 4));
+  // In QuickTime files, the box has no version, and begins with its handler.
+  const hasVersion = meta.read(4, 4).toString('latin1') !== 'hdlr';
+  const inside = boxesIn(meta.slice(hasVersion ? 4 : 0));
   const [keys, ...others] = inside.filter(({kind}) => kind === 'keys');
   if (others.length > 0) throw new UnstrippableError('several lists of keys');
-  const names = keys === undefined ? [] : namesOf(keys.content);
+  const names = keys === undefined ? [] : keyNames(keys.content);
   for (const box of inside) {
     if (box.kind === 'ilst') walkValues(box.content, names);
     else if (!['keys', 'iinf', 'iloc'].includes(box.kind)) walkBox(file, box, 'meta', depth);
@@ -136,24 +135,21 @@ function walkMeta(file: Part, meta: Part, depth: number): void {
 }
 
 /** The names of keys, which values refer to by number; throws if there are more or fewer than declared. */
-function namesOf(keys: Part): string[] {
-  const names = boxesIn(keys.slice(8)).map(({content}) => textOf(content));
+function keyNames(keys: Part): string[] {
+  const names = boxesIn(keys.slice(8)).map(({content}) => content.readAll().toString('latin1'));
   if (keys.read(4, 4).readUInt32BE(0) !== names.length)
     throw new UnstrippableError('a list of keys that is wrong');
   return names;
-}
-
-function textOf(part: Part): string {
-  return part.all().toString('latin1');
 }
 
 /** Turns the values of keys that tell a place into free space. */
 function walkValues(list: Part, names: readonly string[]): void {
   for (const item of boxesIn(list)) {
     const index = Buffer.from(item.kind, 'latin1').readUInt32BE(0);
-    const own = item.kind === '----' ? contentWithin(item.content, 'name') : undefined;
-    const name = own === undefined ? (names[index - 1] ?? item.kind) : textOf(own.slice(4));
+    // iTunes writes the name of a key of its own beside the value.
+    const ownName = item.kind === '----' ? contentWithin(item.content, 'name')?.slice(4) : undefined;
+    const name = ownName?.readAll().toString('latin1') ?? names[index - 1] ?? item.kind;
     if (locationKey.test(name) || isLocation(name.replace(/^.*\./, ''))) blankBox(item);
-    else refuseLocationOrMetadata(item.content.all(), 'a value of the movie');
+    else refuseLocationOrMetadata(item.content.readAll(), 'a value of the movie');
   }
 }

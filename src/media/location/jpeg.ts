@@ -9,26 +9,21 @@ import {walkXmp} from './xmp.ts';
 const harmless =
   /^(?:0 JF(?:IF|XX)\0|2 (?:ICC_PROFILE|MPF|urn:iso:std:iso:ts:21496:-1)\0|4 SCALADO\0|7 (?:HUAWEI\0\0|.Qualcomm Camera Attributes)|8 SPIFF\0|12 Ducky|13 Adobe_CM|14 Adobe)/s;
 
-/** The most markers in a picture; real ones have less than a thousand. */
-const mostMarkers = 10_000;
-
-const filling = Buffer.from([0xff, 0xff]);
+/** The bytes that are searched for a marker at a time. */
+const scanBytes = 64 * 1024 - 1;
 
 const wrong = 'a JPEG whose segments are wrong';
 
-/** A marker, with what its segment contains and where that ends. */
-interface Segment {
-  readonly kind: number;
-  readonly content: Part;
-  readonly end: number;
-}
+/** A marker by its second byte, the content of its segment, and where the next marker is looked for. */
+type Segment = ReturnType<typeof segmentAt>;
 
 /** Blanks the location in a JPEG picture that begins at the start of a part, and returns where it ends. */
 export async function walkJpeg(part: Part): Promise<number> {
   const segments: Segment[] = [];
   let at = 2;
   for (let kind = 0, count = 0; kind !== 0xd9; count += 1) {
-    if (count > mostMarkers) throw new UnstrippableError(wrong);
+    // Real pictures have less than a thousand markers.
+    if (count > 10_000) throw new UnstrippableError(wrong);
     const segment = await part.step(() => segmentAt(part, at));
     kind = segment.kind;
     if (kind >= 0xe0 && kind <= 0xef) segments.push(segment);
@@ -39,11 +34,10 @@ export async function walkJpeg(part: Part): Promise<number> {
 }
 
 /** The segment at an offset, after any filling bytes; the end of the picture has an empty one. */
-function segmentAt(part: Part, start: number): Segment {
+function segmentAt(part: Part, start: number) {
   let at = start;
-  // Filling bytes may precede it.
-  while (part.upTo(2, at).equals(filling)) at += 1;
-  const marker = part.upTo(4, at);
+  while (part.readUpTo(2, at).toString('latin1') === '\xff\xff') at += 1;
+  const marker = part.readUpTo(4, at);
   const kind = marker[1] ?? 0;
   if (marker[0] !== 0xff || kind < 0xc0 || (kind >= 0xd0 && kind <= 0xd8)) throw new UnstrippableError(wrong);
   if (kind === 0xd9) return {kind, content: part.slice(at, 0), end: at + 2};
@@ -55,9 +49,10 @@ function segmentAt(part: Part, start: number): Segment {
 /** Walks the application segments of a picture; some metadata is in several of them. */
 function walkSegments(segments: readonly Segment[]): void {
   const others = new Set(segments);
+  // What follows `begin` in the segments of this number that begin so; the others are judged at the end.
   const takeSegments = (number: number, begin: string) => {
     const matching = segments.filter(
-      one => one.kind === 0xe0 + number && one.content.upTo(begin.length).equals(Buffer.from(begin)),
+      one => one.kind === 0xe0 + number && one.content.readUpTo(begin.length).equals(Buffer.from(begin)),
     );
     for (const one of matching) others.delete(one);
     return matching.map(({content}) => content.slice(begin.length));
@@ -67,7 +62,7 @@ function walkSegments(segments: readonly Segment[]): void {
   for (const packet of packets) walkXmp(packet);
   const pieces = takeSegments(1, 'http://ns.adobe.com/xmp/extension/\0');
   for (const digest of new Set(pieces.map(digestOf)))
-    walkExtended(
+    walkExtendedXmp(
       digest,
       pieces.filter(piece => digestOf(piece) === digest),
       packets,
@@ -77,7 +72,7 @@ function walkSegments(segments: readonly Segment[]): void {
   for (const {kind, content} of others) {
     const number = kind - 0xe0;
     const place = `an APP${number} segment`;
-    const bytes = content.all();
+    const bytes = content.readAll();
     if (!harmless.test(`${number} ${bytes.toString('latin1', 0, 80)}`) && bytes.some(byte => byte !== 0))
       throw new UnstrippableError(place);
     refuseLocationOrMetadata(bytes, place);
@@ -90,7 +85,7 @@ function digestOf(piece: Part): string {
 }
 
 /** Blanks the location in extended XMP, which is in pieces (XMP part 3, 1.1.3.1), and makes its MD5 right. */
-function walkExtended(digest: string, pieces: readonly Part[], standard: readonly Part[]): void {
+function walkExtendedXmp(digest: string, pieces: readonly Part[], standard: readonly Part[]): void {
   const inOrder = pieces
     .map(piece => ({offset: piece.read(36, 4).readUInt32BE(0), data: piece.slice(40)}))
     .sort((one, other) => one.offset - other.offset);
@@ -99,14 +94,14 @@ function walkExtended(digest: string, pieces: readonly Part[], standard: readonl
   if (end !== length) throw new UnstrippableError('extended XMP with missing pieces');
   const whole = Part.join(inOrder.map(({data}) => data)).withOwner();
   if (!walkXmp(whole)) return;
-  const now = hash('md5', whole.all()).toUpperCase();
+  const now = hash('md5', whole.readAll()).toUpperCase();
   for (const piece of pieces) piece.write(0, Buffer.from(now));
   for (const packet of standard) replaceAll(packet, digest, now);
 }
 
 /** Replaces a text by one of the same length, in UTF-8 and both kinds of UTF-16. */
 function replaceAll(part: Part, text: string, other: string): void {
-  const bytes = Buffer.from(part.all());
+  const bytes = Buffer.from(part.readAll());
   const utf16 = (one: string) => Buffer.from(one, 'utf16le');
   for (const encode of [Buffer.from, utf16, (one: string) => utf16(one).swap16()]) {
     const [from, to] = [encode(text), encode(other)];
@@ -117,19 +112,13 @@ function replaceAll(part: Part, text: string, other: string): void {
 
 /** The offset of the next marker after entropy-coded data; restart markers and 0xff00 are data (ITU T.81, B.1.1). */
 async function endOfScan(part: Part, start: number): Promise<number> {
-  let at = start;
-  let mayBegin = false;
-  for await (const block of part.blocks(start)) {
-    if (mayBegin && isMarker(block[0])) return at - 1;
-    for (let index = block.indexOf(0xff); index !== -1; index = block.indexOf(0xff, index + 1))
-      if (isMarker(block[index + 1])) return at + index;
-    mayBegin = block.at(-1) === 0xff;
-    at += block.length;
+  for (let at = start; at < part.size; at += scanBytes) {
+    // With the byte after the block, in case that the block ends within a marker.
+    const block = await part.step(() => part.readUpTo(scanBytes + 1, at));
+    for (let index = block.indexOf(0xff); index !== -1; index = block.indexOf(0xff, index + 1)) {
+      const next = block[index + 1] ?? 0;
+      if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at + index;
+    }
   }
   throw new UnstrippableError('a JPEG that is cut off');
-}
-
-/** Whether a byte after 0xff makes it a marker. */
-function isMarker(next: number | undefined): boolean {
-  return next !== undefined && next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7);
 }

@@ -16,12 +16,6 @@ export {UnstrippableError} from './unstrippable.ts';
 /** Whether a file tells where it was taken, and the bytes without which it does not. */
 export type GeotagPlan = {geotags: 'none'} | {geotags: 'present'; patches: readonly Patch[]};
 
-/** Formats that consist of pixels and their size. */
-const withoutMetadata = /^image\/(?:x-portable-(?:bit|gray|pix|arbitrary)map|x-pfm|qoi|bmp|x-farbfeld)$/;
-
-/** A file of up to this size is read at once. */
-const headBytes = 256 * 1024;
-
 /** What walks the whole of a file of a type. */
 const walkers: readonly (readonly [types: RegExp, walk: (file: Part) => Promise<void>])[] = [
   [/^image\/jpeg$/, async file => walkTrailer(file.slice(await walkJpeg(file)))],
@@ -36,10 +30,13 @@ const walkers: readonly (readonly [types: RegExp, walk: (file: Part) => Promise<
 export async function planGeotags(file: RandomAccess): Promise<GeotagPlan> {
   const finding = await sniff(file);
   const type = finding?.isMedia ? finding.type : (finding?.container ?? 'an unknown format');
-  if (withoutMetadata.test(type)) return {geotags: 'none'};
+  // These formats consist of pixels and their size.
+  if (/^image\/(?:x-portable-(?:bit|gray|pix|arbitrary)map|x-pfm|qoi|bmp|x-farbfeld)$/.test(type))
+    return {geotags: 'none'};
   const walk = walkers.find(([types]) => types.test(type))?.[1];
   if (walk === undefined) throw new UnstrippableError(`a file of type ${type}`);
-  const whole = Part.ofFile(file, await readAt(file, 0, headBytes));
+  // Most pictures are read at once.
+  const whole = Part.ofFile(file, await readAt(file, 0, 256 * 1024));
   await walk(whole);
   const patches = await whole.patches();
   return patches.length === 0 ? {geotags: 'none'} : {geotags: 'present', patches};

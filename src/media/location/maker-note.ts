@@ -12,19 +12,19 @@ const makers: readonly (readonly [make: RegExp, tags: readonly number[]])[] = [
 /** What may be before the directory of a maker. */
 const headers = ['Panasonic\0\0\0', 'LEICA\0\0\0', 'Nikon\0\x01\0'];
 
-/** Zeroes the places in maker notes; notes that name one in another way are refused. */
+/** Zeroes the places in the maker notes at `noteAt` in a TIFF; refuses notes that name one in another way. */
 export function walkMakerNote(note: Part, tiff: Tiff, noteAt: number, make: string): void {
-  const bytes = note.all();
+  const bytes = note.readAll();
   refuseNamedLocation(bytes, 'maker notes');
   const head = bytes.toString('latin1', 0, 18);
   const tags = makers.find(([pattern]) => pattern.test(make) || pattern.test(head))?.[1];
   if (tags === undefined) return;
   // Nikon's have a TIFF header of their own, from which their offsets count.
   const base = head.startsWith('Nikon\0\x02') && head.length === 18 ? noteAt + 10 : 0;
-  const own = base === 0 ? tiff : new Tiff(tiff.part.slice(base), head[10] === 'I');
+  const noteTiff = base === 0 ? tiff : new Tiff(tiff.part.slice(base), head[10] === 'I');
   const at =
-    base === 0 ? noteAt + (headers.find(one => head.startsWith(one)) ?? '').length : own.number(4, 4);
-  for (const {tag, valueAt, valueSize} of own.directory(at).entries) {
+    base === 0 ? noteAt + (headers.find(one => head.startsWith(one)) ?? '').length : noteTiff.number(4, 4);
+  for (const {tag, valueAt, valueSize} of noteTiff.directory(at).entries) {
     if (!tags.includes(tag)) continue;
     const start = base + valueAt - noteAt;
     if (start < 0 || start + valueSize > note.size) throw new UnstrippableError('maker notes');

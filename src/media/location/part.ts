@@ -1,18 +1,11 @@
 import {type RandomAccess, readAt} from '../../lib/files/random-access.ts';
-import {applyPatches, mergePatches, type Patch} from './patches.ts';
+import {applyPatches, type Patch} from './patches.ts';
 import {UnstrippableError, wrongLengths} from './unstrippable.ts';
 
 interface Extent {
   readonly offset: number;
   readonly length: number;
 }
-
-/** Bounds for files that were made to waste memory or time; real metadata has less. */
-const longestRead = 16 * 2 ** 20;
-const mostLoaded = 64 * 2 ** 20;
-const mostChanges = 1_000;
-const mostClaims = 100_000;
-const mostExtents = 1_000;
 
 /** Bytes per read, since values are near each other; up to 16 times as much if a step has to read again. */
 const windowBytes = 64 * 1024;
@@ -28,14 +21,15 @@ interface Draft {
   readonly sharers: Map<string, object>;
 }
 
-/** A step of a walk needs bytes that are not in memory. */
+/** Thrown by a step of a walk that needs bytes which are not in memory. */
 class MissingError extends Error {
   extent: Extent = {offset: 0, length: 0};
 }
 
 /**
  * The bytes of a file, or of something in it that may be stored in several pieces, as they are after the planned
- * changes. Each part belongs to an owner, and the bytes that one owner claims cannot be changed by another.
+ * changes. Each part belongs to an owner, and the bytes that one owner claims cannot be changed by another. The limits
+ * are for files that were made to waste memory or time: real metadata has less.
  */
 export class Part {
   readonly size: number;
@@ -65,15 +59,16 @@ export class Part {
   /** Several parts of one file as one, in this order. */
   static join(parts: readonly Part[]): Part {
     const extents = parts.flatMap(part => part.#extents);
-    if (parts[0] === undefined || extents.length > mostExtents)
+    if (parts[0] === undefined || extents.length > 1_000)
       throw new UnstrippableError('metadata in very many pieces');
     return new Part(parts[0].#draft, extents, parts[0].#owner);
   }
 
-  /** Runs a synchronous step of a walk; after loading bytes, undoes its changes and claims and runs it again. */
+  /** Runs a synchronous step of a walk; loads bytes that it lacks, undoes its changes and claims, and runs it again. */
   async step<Result>(walk: () => Result): Promise<Result> {
     const {file, windows, changes, claims} = this.#draft;
     const [changeCount, claimCount] = [changes.length, claims.length];
+    // The first bytes of the file, and those that were loaded last, stay in memory.
     windows.splice(1, windows.length - 2);
     for (let loaded = 0, least = windowBytes; ; least = Math.min(2 * least, 16 * windowBytes)) {
       try {
@@ -84,7 +79,7 @@ export class Part {
         const bytes = await readAt(file, offset, Math.max(length, least));
         if (bytes.length < length) throw new UnstrippableError('a file that became shorter');
         loaded += bytes.length;
-        if (loaded > mostLoaded) throw new UnstrippableError('metadata in very many places');
+        if (loaded > 64 * 2 ** 20) throw new UnstrippableError('metadata in very many places');
         windows.push({offset, bytes});
         changes.length = changeCount;
         claims.length = claimCount;
@@ -94,10 +89,10 @@ export class Part {
 
   /** A part of this one, with the same owner. */
   slice(at: number, length = this.size - at): Part {
-    return new Part(this.#draft, this.#within(at, length), this.#owner);
+    return new Part(this.#draft, this.#extentsOf(at, length), this.#owner);
   }
 
-  /** The same bytes with an owner of their own, who claims them. */
+  /** The same bytes with an owner of their own, who claims them: nothing else may change them. */
   withOwner(): Part {
     const part = this.withoutClaim();
     part.claim(0, this.size);
@@ -113,80 +108,67 @@ export class Part {
     return new Part(this.#draft, this.#extents, owner);
   }
 
-  /** The same bytes with an owner of their own, who claims none. */
+  /** The same bytes with an owner of their own, whose changes are refused where any other owner has a claim. */
   withoutClaim(): Part {
     return new Part(this.#draft, this.#extents);
   }
 
-  /** Claims bytes: a change to them by another owner is refused. */
+  /** Claims bytes for the owner of this part: `patches` throws if another one changes them, as where data overlaps. */
   claim(at: number, length: number): void {
     const {claims} = this.#draft;
-    for (const extent of this.#within(at, length)) claims.push({...extent, owner: this.#owner});
-    if (claims.length > mostClaims) throw new UnstrippableError('very many values');
+    for (const extent of this.#extentsOf(at, length)) claims.push({...extent, owner: this.#owner});
+    if (claims.length > 100_000) throw new UnstrippableError('very many values');
   }
 
   /** All of the bytes asked for, within a step; a file that ends before them is refused. */
   read(at: number, length: number): Buffer {
-    if (length > longestRead) throw new UnstrippableError(`metadata of ${length} bytes`);
-    const pieces = this.#within(at, length).map(extent => bytesAt(this.#draft, extent));
+    if (length > 16 * 2 ** 20) throw new UnstrippableError(`metadata of ${length} bytes`);
+    const pieces = this.#extentsOf(at, length).map(extent => bytesAt(this.#draft, extent));
     return pieces[0] !== undefined && pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
   }
 
-  all(): Buffer {
+  readAll(): Buffer {
     return this.read(0, this.size);
   }
 
   /** Up to this many bytes; fewer only at the end. */
-  upTo(length: number, at = 0): Buffer {
+  readUpTo(length: number, at = 0): Buffer {
     return this.read(at, Math.min(length, this.size - at));
-  }
-
-  /** The bytes from a position on, without the planned changes; a block is valid until the next one is read. */
-  async *blocks(from: number): AsyncGenerator<Buffer> {
-    const memory = Buffer.allocUnsafeSlow(windowBytes);
-    for (let at = from; at < this.size; ) {
-      const [{offset, length}] = this.#within(at, Math.min(windowBytes, this.size - at)) as [Extent];
-      const {file, windows} = this.#draft;
-      const window = inWindow(windows, {offset, length});
-      const block = window ?? (await readAt(file, offset, length, memory));
-      if (block.length < length) throw new UnstrippableError('a file that became shorter');
-      yield block;
-      at += length;
-    }
   }
 
   /** Plans a change of the file; the buffer is kept without a copy, so the caller must not change it later. */
   write(at: number, bytes: Buffer): void {
     const before = this.read(at, bytes.length);
+    // Without the bytes at both ends that stay as they are.
     let start = 0;
     let end = bytes.length;
     while (start < end && before[start] === bytes[start]) start += 1;
     while (end > start && before[end - 1] === bytes[end - 1]) end -= 1;
     const {changes} = this.#draft;
-    for (const {offset, length} of this.#within(at + start, end - start)) {
+    for (const {offset, length} of this.#extentsOf(at + start, end - start)) {
       changes.push({offset, bytes: bytes.subarray(start, start + length), owner: this.#owner});
       start += length;
     }
-    if (changes.length > mostChanges) throw new UnstrippableError('very many places');
+    if (changes.length > 1_000) throw new UnstrippableError('very many places');
   }
 
   zero(at: number, length: number): void {
     this.write(at, Buffer.from(this.read(at, length)).fill(0));
   }
 
-  /** The planned changes, in order and without overlaps; throws if one changes bytes of another owner. */
-  patches(): Patch[] {
+  /** The planned changes: where two overlap, the later one counts. Throws if one changes bytes of another owner. */
+  patches(): readonly Patch[] {
     const {changes, claims} = this.#draft;
     for (const {offset, bytes, owner} of changes) {
       const end = offset + bytes.length;
       if (claims.some(one => one.owner !== owner && one.offset < end && offset < one.offset + one.length))
         throw new UnstrippableError('metadata that overlaps other data');
     }
-    return mergePatches(changes);
+    return changes;
   }
 
   /** The extents of some of the bytes; refused if there are not as many. */
-  #within(at: number, length: number): Extent[] {
+  #extentsOf(at: number, length: number): Extent[] {
     if (!(at >= 0 && length >= 0 && at + length <= this.size)) throw wrongLengths();
     const extents: Extent[] = [];
     let start = 0;
@@ -201,15 +183,11 @@ export class Part {
 }
 
 /** The bytes of an extent with the changes planned so far; throws a MissingError if they are not in memory. */
-function bytesAt({windows, changes}: Draft, extent: Extent): Buffer {
-  const bytes = inWindow(windows, extent);
-  if (bytes === undefined) throw Object.assign(new MissingError(), {extent});
-  return applyPatches(bytes, extent.offset, changes);
-}
-
-function inWindow(windows: readonly Patch[], {offset, length}: Extent): Buffer | undefined {
+function bytesAt({windows, changes}: Draft, {offset, length}: Extent): Buffer {
   const window = windows.find(
     one => one.offset <= offset && offset + length <= one.offset + one.bytes.length,
   );
-  return window?.bytes.subarray(offset - window.offset, offset - window.offset + length);
+  if (window === undefined) throw Object.assign(new MissingError(), {extent: {offset, length}});
+  const start = offset - window.offset;
+  return applyPatches(window.bytes.subarray(start, start + length), offset, changes);
 }

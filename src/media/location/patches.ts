@@ -4,22 +4,7 @@ export interface Patch {
   readonly bytes: Buffer;
 }
 
-/** The changes in order, those that touch joined; of those that overlap, the last one counts. */
-export function mergePatches(changes: readonly Patch[]): Patch[] {
-  const ranges: {start: number; end: number}[] = [];
-  for (const {offset, bytes} of [...changes].sort((one, other) => one.offset - other.offset)) {
-    const last = ranges.at(-1);
-    const end = offset + bytes.length;
-    if (last === undefined || last.end < offset) ranges.push({start: offset, end});
-    else last.end = Math.max(last.end, end);
-  }
-  return ranges.map(({start, end}) => ({
-    offset: start,
-    bytes: applyPatches(Buffer.alloc(end - start), start, changes),
-  }));
-}
-
-/** The bytes at a position with the patches there: a copy, if there are some. */
+/** The bytes at a position with the patches there, of which the last one counts; a copy, if there are some. */
 export function applyPatches<Bytes extends Uint8Array>(
   bytes: Bytes,
   position: number,

@@ -1,4 +1,5 @@
 import {crc32, inflateSync} from 'node:zlib';
+import {undefinedIfThrows} from '../../lib/system-code.ts';
 import {Part} from './part.ts';
 import {walkResources} from './photoshop.ts';
 import {walkExif} from './tiff.ts';
@@ -11,9 +12,6 @@ const harmless = codesIn(
   'IHDR PLTE IDAT tRNS gAMA cHRM sRGB iCCP sBIT bKGD hIST pHYs sPLT tIME acTL fcTL fdAT cICP mDCV mDCv cLLI cLLi oFFs pCAL ' +
     'sCAL sTER gIFg gIFx vpAg iDOT orNT caNv CgBI',
 );
-
-/** The longest text that a compressed one may be. */
-const longestText = 16 * 2 ** 20;
 
 /** Blanks the location in a PNG picture. */
 export async function walkPng(file: Part): Promise<void> {
@@ -32,11 +30,11 @@ export async function walkPng(file: Part): Promise<void> {
 function walkChunk(kind: string, chunk: Part): void {
   if (kind === 'IEND' || harmless.has(kind)) return;
   const data = chunk.slice(4, chunk.size - 8);
-  const before = data.all();
+  const before = data.readAll();
   if (kind === 'eXIf') walkExif(data);
   else if (textHeads.has(kind)) walkText(kind, before, data);
   else throw unknownKind('a chunk', kind);
-  if (data.all().equals(before)) return;
+  if (data.readAll().equals(before)) return;
   const sum = Buffer.alloc(4);
   sum.writeUInt32BE(crc32(chunk.read(0, chunk.size - 4)));
   chunk.write(chunk.size - 4, sum);
@@ -49,39 +47,30 @@ const textHeads = new Map([
   ['iTXt', /^([^\0]*)\0(.).[^\0]*\0[^\0]*\0/s],
 ]);
 
-/** Blanks the location in a text; one that is compressed cannot be changed. */
+/** Blanks the location in a text by its keyword, or refuses a compressed one with a location; trusts other keywords. */
 function walkText(kind: string, bytes: Buffer, data: Part): void {
   const [head, keyword, flag] = textHeads.get(kind)?.exec(bytes.toString('latin1')) ?? [];
   if (head === undefined || keyword === undefined) throw new UnstrippableError('a text without a keyword');
   const isCompressed = kind === 'zTXt' || (kind === 'iTXt' && flag !== '\0');
-  const text = isCompressed
-    ? Part.ofBytes(inflate(bytes.subarray(head.length)))
-    : data.slice(head.length).withOwner();
-  walkPlain(keyword, text);
+  let text = data.slice(head.length).withOwner();
+  if (isCompressed) {
+    const inflate = () => inflateSync(bytes.subarray(head.length), {maxOutputLength: 16 * 2 ** 20});
+    const inflated = undefinedIfThrows(inflate);
+    if (inflated === undefined) throw new UnstrippableError('a compressed text');
+    text = Part.ofBytes(inflated);
+  }
+  if (keyword === 'XML:com.adobe.xmp') walkXmp(text);
+  else if (isLocation(keyword)) text.write(0, Buffer.alloc(text.size, ' '));
+  else if (/^raw profile type /i.test(keyword)) refuseProfile(keyword, text.readAll());
   if (isCompressed && text.patches().length > 0)
     throw new UnstrippableError(`the compressed text "${keyword}"`);
 }
 
-function inflate(bytes: Buffer): Buffer {
-  try {
-    return inflateSync(bytes, {maxOutputLength: longestText});
-  } catch {
-    throw new UnstrippableError('a compressed text');
-  }
-}
-
-/** Blanks the location in a text by its keyword, or refuses a profile with one; trusts all other keywords. */
-function walkPlain(keyword: string, text: Part): void {
-  if (keyword === 'XML:com.adobe.xmp') walkXmp(text);
-  else if (isLocation(keyword)) text.write(0, Buffer.alloc(text.size, ' '));
-  else if (/^raw profile type /i.test(keyword)) checkProfile(keyword, text.all());
-}
-
 /** Refuses a profile in hexadecimal digits, as ImageMagick writes it, that has a location. */
-function checkProfile(keyword: string, text: Buffer): void {
+function refuseProfile(keyword: string, text: Buffer): void {
   const [, digits = ''] = /^\n[^\n]*\n *\d+\n([\da-f\s]*)$/i.exec(text.toString('latin1')) ?? [];
   const profile = Part.ofBytes(Buffer.from(digits.replace(/\s/g, ''), 'hex'));
-  if (profile.upTo(6).toString('latin1') === 'Exif\0\0') walkExif(profile.slice(6));
+  if (profile.readUpTo(6).toString('latin1') === 'Exif\0\0') walkExif(profile.slice(6));
   else if (/ (?:iptc|8bim)$/i.test(keyword)) walkResources(profile);
   else if (/ xmp$/i.test(keyword)) walkXmp(profile);
   else if (!/ ic[cm]$/i.test(keyword)) throw new UnstrippableError(`the text "${keyword}"`);

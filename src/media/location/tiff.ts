@@ -17,10 +17,6 @@ const refusedTags: readonly (readonly [place: string, ...tags: number[]])[] = [
 const refusals = new Map(refusedTags.flatMap(([place, ...tags]) => tags.map(tag => [tag, place] as const)));
 
 const subDirectories = new Set([0x14a, 0x190, 0x8769, 0xa005]);
-const gpsTag = 0x8825;
-
-/** Replaces it: no reader knows this tag, and none is between the two, so the order stays valid. */
-const unusedTag = [0x88, 0x26];
 
 /** Pairs of tags: offsets of picture data, and their lengths. */
 const pictureData = [
@@ -40,24 +36,23 @@ interface Walk {
 
 /** Blanks the location in a TIFF or DNG file. */
 export async function walkTiffFile(file: Part): Promise<void> {
-  const walk = await file.step(() => walkOf(file.withoutClaim()));
+  const walk = await file.step(() => startWalk(file.withoutClaim()));
   for (const at of walk.directories) addDirectories(walk, await file.step(() => walkIfd(walk, at)));
   if (walk.isRaw && !walk.isDng) throw new UnstrippableError('a raw picture that is not a DNG');
-  const end = await file.step(() => file.upTo(64, Math.max(0, file.size - 64)));
+  const end = await file.step(() => file.readUpTo(64, Math.max(0, file.size - 64)));
+  // Programs append their own data to a TIFF file (exiftool).
+  const trailer = /AXS[!*].{8}$|CANON OPTIONAL DATA\0|\xa1\xb2\xc3\xd4$|cbipcbbl$|QDIOBS$|SEFT$|zmie/s;
   if (trailer.test(end.toString('latin1'))) throw new UnstrippableError('the data after the picture');
 }
 
-/** Endings that programs append to a TIFF file (exiftool). */
-const trailer = /AXS[!*].{8}$|CANON OPTIONAL DATA\0|\xa1\xb2\xc3\xd4$|cbipcbbl$|QDIOBS$|SEFT$|zmie/s;
-
 /** Blanks the location in the Exif metadata of a file that is not a TIFF, such as a JPEG, PNG, WebP or HEIF. */
 export function walkExif(part: Part): void {
-  const walk = walkOf(part.withSharedOwner());
+  const walk = startWalk(part.withSharedOwner());
   for (const at of walk.directories) addDirectories(walk, walkIfd(walk, at));
 }
 
 /** Begins a walk at the first directory; refuses BigTIFF and bytes without a TIFF header. */
-function walkOf(part: Part): Walk {
+function startWalk(part: Part): Walk {
   const head = part.read(0, 8);
   const isLittle = head[0] === 0x49;
   const magic = isLittle ? head.readUInt16LE(2) : head.readUInt16BE(2);
@@ -89,12 +84,13 @@ function walkIfd(walk: Walk, at: number): number[] {
     const {tag, valueAt, valueSize, isOutside} = entry;
     const refusal = refusals.get(tag);
     if (refusal !== undefined) throw new UnstrippableError(refusal);
+    // The make of the camera; the version of DNG.
     if (tag === 0x10f) walk.make = part.read(valueAt, valueSize).toString('latin1');
     if (tag === 0xc612) walk.isDng = true;
     // A colour filter array or linear raw data (DNG 1.7, PhotometricInterpretation).
     if (tag === 0x106) walk.isRaw ||= walk.tiff.numbers(entry).some(kind => kind === 32803 || kind === 34892);
     if (subDirectories.has(tag)) following.push(walk.tiff.numbers(entry));
-    else if (tag === gpsTag) blankGps(walk.tiff, entry);
+    else if (tag === 0x8825) blankGps(walk.tiff, entry);
     else if (isOutside && !walkValue(walk, entry)) part.claim(valueAt, valueSize);
   }
   claimPictures(walk.tiff, entries);
@@ -109,7 +105,7 @@ function walkValue({tiff, make}: Walk, {tag, valueAt, valueSize}: IfdEntry): boo
   else if (tag === 0x2bc) walkXmp(value.withOwner());
   else if (tag === 0x83bb) walkIptc(value.withOwner());
   else if (tag === 0x927c) walkMakerNote(value.withOwner(), tiff, valueAt, make);
-  else if (tag === 0xc634) refusePrivate(value.withOwner().all());
+  else if (tag === 0xc634) refusePrivate(value.withOwner().readAll());
   else return false;
   return true;
 }
@@ -129,7 +125,8 @@ function blankGps(tiff: Tiff, pointer: IfdEntry): void {
   const {entries, size} = tiff.directory(at);
   for (const {isOutside, valueAt, valueSize} of entries) if (isOutside) gps.zero(valueAt, valueSize);
   gps.zero(at, size);
-  const newTag = Buffer.from(unusedTag);
+  // No reader knows this tag, and none is between it and that of GPS, so the order of the tags stays valid.
+  const newTag = Buffer.of(0x88, 0x26);
   part.write(pointer.at, isLittle ? newTag.swap16() : newTag);
   part.zero(pointer.valueAt, pointer.valueSize);
 }

@@ -19,7 +19,7 @@ export function unknownKind(what: string, kind: string): UnstrippableError {
 }
 
 /** The depth one level down; refuses more than 32 levels, where real files have less than ten. */
-export function below(depth: number): number {
+export function nextDepth(depth: number): number {
   if (depth >= 32) throw new UnstrippableError('data that is nested very deeply');
   return depth + 1;
 }
@@ -28,9 +28,6 @@ export function below(depth: number): number {
 export function codesIn(text: string): ReadonlySet<string> {
   return new Set(text.match(/.{4}(?= |$)/g));
 }
-
-/** Names of location tags in bytes of unknown structure. */
-const location = /GPS(?:Lat|Lon|Alt|Pos|Info|Coord|[ :=])|latitude|longitude|ISO6709/i;
 
 /** How metadata within pictures begins, such as in a thumbnail: Exif, XMP, IPTC and Photoshop's Exif. */
 const metadata = [
@@ -42,6 +39,7 @@ const metadata = [
 
 /** Refuses bytes of unknown structure in which a location is named. */
 export function refuseNamedLocation(bytes: Buffer, place: string): void {
+  const location = /GPS(?:Lat|Lon|Alt|Pos|Info|Coord|[ :=])|latitude|longitude|ISO6709/i;
   if (location.test(bytes.toString('latin1'))) throw new UnstrippableError(place);
 }
 

@@ -1,6 +1,6 @@
 import type {Part} from './part.ts';
 import {walkExif} from './tiff.ts';
-import {below, codesIn, UnstrippableError, unknownKind} from './unstrippable.ts';
+import {codesIn, nextDepth, UnstrippableError, unknownKind} from './unstrippable.ts';
 import {walkXmp} from './xmp.ts';
 
 /** Chunks in which no location can be (RFC 9649). */
@@ -13,10 +13,11 @@ export async function walkWebp(file: Part): Promise<void> {
   await walkChunks(file.slice(12));
 }
 
+/** Walks the chunks of a picture, or of one frame of an animation. */
 async function walkChunks(file: Part, depth = 0): Promise<void> {
   for (let at = 0; at < file.size; ) {
     const {kind, data} = await file.step(() => walkChunk(file, at));
-    if (kind === 'ANMF') await walkChunks(data.slice(16), below(depth));
+    if (kind === 'ANMF') await walkChunks(data.slice(16), nextDepth(depth));
     // A chunk of an odd length is followed by a filling byte.
     at += 8 + data.size + (data.size & 1);
   }

@@ -11,11 +11,9 @@ const place = 'XMP metadata';
 const locationName =
   /gps|longt?itude|latitude(?!yyy|zzz)|altitude|geotag|geography|elevation(?!angle)|locality|lrftarget(?:lat|lon|(?:abs)?alt)|^(?:city|state|country(?:name|code)?|(?:shot|dcterms)?location(?:created|shown|name|id|code|remarks)?|sublocation|provincestate|stateprovince|worldregion|continent|waterbody|island(?:group)?|county|municipality|verbatimcoordinates|footprintwkt|georeference(?:remarks|sources)|coverage|earthpos|pose|ratingregion|lat|long?|lat_long|mcc|mnc|lac|cellid|cgi|(?:cam|gimbal)reverse|(?:flight|gimbal)(?:pitch|roll|yaw)degree|flight[xyz]speed|rtk(?:flag|std(?:hgt|lat|lon)))$/i;
 
-/** Another prefix than the usual one of Sony Ericsson's namespace, whose names are as short as "r". */
-const otherCellPrefix = /xmlns:(?!cell\s*=)[^\s=]+\s*=\s*["']http:\/\/developer\.sonyericsson\.com\/cell/;
-
 const name = '[A-Za-z_\\x80-\\uffff][\\w.\\-:\\x80-\\uffff]*';
 const attribute = `(${name})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`;
+const attributePattern = new RegExp(attribute, 'g');
 
 /** One piece of XML: an instruction, a comment, CDATA, an end tag, a start tag, or text. */
 const piece = new RegExp(
@@ -29,7 +27,7 @@ const looseProperty = new RegExp(`<(${name})[\\s/>]|\\s(${name})\\s*=\\s*["']`, 
 
 /** Overwrites the properties of an XMP packet that tell a place with spaces; returns whether there were any. */
 export function walkXmp(packet: Part): boolean {
-  const bytes = packet.all();
+  const bytes = packet.readAll();
   const [first, second] = bytes;
   const isLittle = first === 0xff || second === 0;
   // UTF-8 is read as bytes: all that is looked for is ASCII.
@@ -40,7 +38,9 @@ export function walkXmp(packet: Part): boolean {
   const copy = Buffer.from(inByteOrder(bytes));
   const width = encoding === 'latin1' ? 1 : 2;
   const text = copy.toString(encoding);
-  if (otherCellPrefix.test(text)) throw new UnstrippableError(place);
+  // Another prefix than the usual one of Sony Ericsson's namespace, whose names are as short as "r".
+  if (/xmlns:(?!cell\s*=)[^\s=]+\s*=\s*["']http:\/\/developer\.sonyericsson\.com\/cell/.test(text))
+    throw new UnstrippableError(place);
   const spans = locationSpans(text);
   for (const {start, end} of spans) copy.fill(' ', width * start, width * end, encoding);
   const rest = copy.toString(encoding);
@@ -53,11 +53,6 @@ export function walkXmp(packet: Part): boolean {
   return spans.length > 0;
 }
 
-interface Span {
-  start: number;
-  end: number;
-}
-
 /** Whether a property, by its name with or without a prefix, tells a place. */
 export function isLocation(name: string): boolean {
   const [, prefix, local = ''] = /^(?:([^:]*):)?(.*)$/s.exec(name) ?? [];
@@ -65,8 +60,8 @@ export function isLocation(name: string): boolean {
 }
 
 /** Where in an XMP packet elements and attributes tell a place; some may be within others. */
-function locationSpans(text: string): Span[] {
-  const spans: Span[] = [];
+function locationSpans(text: string) {
+  const spans: {start: number; end: number}[] = [];
   const open: {name: string; at: number}[] = [];
   for (piece.lastIndex = 0; piece.lastIndex < text.length; ) {
     const at = piece.lastIndex;
@@ -75,7 +70,12 @@ function locationSpans(text: string): Span[] {
     const {start, end, attributes = '', empty} = match.groups ?? {};
     if (start !== undefined) {
       open.push({name: start, at});
-      for (const span of attributeSpans(attributes, at + 1 + start.length)) spans.push(span);
+      for (const {0: whole, 1: property = '', index} of attributes.matchAll(attributePattern)) {
+        // The value of such a property is elsewhere in the packet.
+        if (property === 'rdf:nodeID') throw new UnstrippableError(place);
+        const begin = at + 1 + start.length + index;
+        if (isLocation(property)) spans.push({start: begin, end: begin + whole.length});
+      }
     }
     if (end !== undefined || empty === '/') {
       const element = open.pop();
@@ -86,16 +86,5 @@ function locationSpans(text: string): Span[] {
     }
   }
   if (open.length > 0) throw new UnstrippableError(place);
-  return spans;
-}
-
-/** Where attributes tell a place, by their `offset` in the packet; refuses `rdf:nodeID`. */
-function attributeSpans(attributes: string, offset: number): Span[] {
-  const spans: Span[] = [];
-  for (const {0: whole, 1: property = '', index} of attributes.matchAll(new RegExp(attribute, 'g'))) {
-    // A property whose value is elsewhere.
-    if (property === 'rdf:nodeID') throw new UnstrippableError(place);
-    if (isLocation(property)) spans.push({start: offset + index, end: offset + index + whole.length});
-  }
   return spans;
 }

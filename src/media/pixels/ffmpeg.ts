@@ -33,32 +33,22 @@ export async function runFfmpeg(
   return stdout;
 }
 
-const longestOutput = 1024 * 1024;
-
 /** Formats of images that it may read. */
 const imageFormats =
   'qoi_pipe,exr_pipe,pcx_pipe,j2k_pipe,jpegls_pipe,psd_pipe,tiff_pipe,dds_pipe,sgi_pipe,sunrast_pipe,pgm_pipe,ppm_pipe,pbm_pipe,pam_pipe,hdr_pipe';
 
-/** The codecs of images that own readers do not know. */
-const imageCodecs = /^(?:exr|jpegls|pcx|qoi|sgi)$/;
-
-/** What it is to print. */
-const entries = 'format=duration:stream=codec_type,codec_name,width,height:stream_disposition=attached_pic';
-const report = ['-of', 'json', '-show_entries', entries];
-
-/** Formats of images that own readers know as well; it may read none of the others that they know. */
-const comparedTypes = new Set(['dds', 'j2c', 'jp2', 'pnm', 'psd', 'tiff']);
-
-/** Whether ffprobe may know more of an image than its own reader does, which has recognized this format, or none. */
+/** Whether ffprobe may read an image as well, in which our own reader has recognized this format, or none. */
 export function canCompare(imageType: string | undefined): boolean {
-  return imageType === undefined || comparedTypes.has(imageType);
+  return imageType === undefined || /^(?:dds|j2c|jp2|pnm|psd|tiff)$/.test(imageType);
 }
 
 /** The facts from ffprobe, if it is on PATH: images for image/*, videos for video/*. Never rejects. */
 export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<MediaFacts> {
   const isImage = contentType.startsWith('image/');
   const input = {path, formats: isImage ? imageFormats : ffmpegContainers};
-  const output = await runFfmpeg('ffprobe', input, report, longestOutput).catch(() => '');
+  const entries = 'format=duration:stream=codec_type,codec_name,width,height:stream_disposition=attached_pic';
+  const report = ['-of', 'json', '-show_entries', entries];
+  const output = await runFfmpeg('ffprobe', input, report, 1024 * 1024).catch(() => '');
   const facts = parseObject(output.toString()) ?? {};
   const streams = Array.isArray(facts['streams']) ? facts['streams'].filter(isObject) : [];
   const [video] = streams.filter(
@@ -69,10 +59,11 @@ export async function probeWithFfprobe({path, contentType}: MediaFile): Promise<
   const format = isObject(facts['format']) ? facts['format'] : {};
   const milliseconds = Math.round(Number(format['duration']) * 1_000);
   const hasSize = isCount(width) && isCount(height);
+  // Our own readers know the other formats of images.
+  const isOnlyHere = isImage && /^(?:exr|jpegls|pcx|qoi|sgi)$/.test(String(codec));
   return omitUndefined({
     ...(hasSize ? {width, height} : {}),
-    imageType:
-      isImage && imageCodecs.test(String(codec)) ? String(codec).replace('jpegls', 'jls') : undefined,
+    imageType: isOnlyHere ? String(codec).replace('jpegls', 'jls') : undefined,
     duration: !isImage && isCount(milliseconds) ? milliseconds / 1_000 : undefined,
   });
 }

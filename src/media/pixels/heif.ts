@@ -1,10 +1,11 @@
 import {type RandomAccess, readAt} from '../../lib/files/random-access.ts';
 import {isCount} from '../../lib/json.ts';
 import {byWord} from '../../lib/object.ts';
+import {readBox} from '../tracks/isobmff-tracks.ts';
+import {Sections} from '../tracks/sections.ts';
 import type {MediaFacts} from './media-facts.ts';
 
-/** The size of an image is in its `meta` box, which is small, and may come after its data. */
-const longestMeta = 4 * 1024 * 1024;
+/** The most boxes in a file, or in another box; real files have less than a hundred. */
 const mostBoxes = 1_000;
 
 /** The formats of still images by their brands; of the compatible brands, the first format counts. */
@@ -35,7 +36,12 @@ export function heifFormat(head: Buffer): string | undefined {
 
 /** Format and size of the primary item (ISO/IEC 23008-12) or its clean aperture, unrotated; throws if damaged. */
 export async function probeHeif(bytes: RandomAccess, imageType: string): Promise<MediaFacts> {
-  const meta = boxesIn((await metaBox(bytes)).subarray(4));
+  const boxesOfFile = new Sections(bytes, {shortest: 8, most: mostBoxes, read: readBox});
+  const {start, end} = (await boxesOfFile.find({start: 0, end: bytes.size}, 'meta')) ?? {start: 0, end: 0};
+  // The box is small, and may come after the data of the image.
+  if (end - start < 4 || end - start > 4 * 1024 * 1024) throw new Error('no meta box');
+  // The version of the box comes first.
+  const meta = boxesIn(await readAt(bytes, start + 4, end - start - 4));
   const primary = onlyBoxOf(meta, 'pitm');
   const item = primary[0] === 0 ? primary.readUInt16BE(4) : primary.readUInt32BE(4);
   const boxes = boxesIn(onlyBoxOf(meta, 'iprp'));
@@ -52,30 +58,14 @@ export async function probeHeif(bytes: RandomAccess, imageType: string): Promise
   return isSize ? {width, height, imageType} : {imageType};
 }
 
-/** The content of the first `meta` box of at most `longestMeta` bytes; throws if it finds no such box. */
-async function metaBox(bytes: RandomAccess): Promise<Buffer> {
-  const end = bytes.size;
-  let at = 0;
-  for (let count = 0; count < mostBoxes && at + 8 <= end; count += 1) {
-    const head = await readAt(bytes, at, 16);
-    const short = head.readUInt32BE(0);
-    const size = short === 1 ? Number(head.readBigUInt64BE(8)) : short === 0 ? end - at : short;
-    const headLength = short === 1 ? 16 : 8;
-    if (size < headLength || at + size > end) break;
-    if (head.toString('latin1', 4, 8) === 'meta' && size <= longestMeta)
-      return readAt(bytes, at + headLength, size - headLength);
-    at += size;
-  }
-  throw new Error('no meta box');
-}
-
+/** The boxes in the content of another one; throws if one is longer than that. */
 function boxesIn(bytes: Buffer): Box[] {
   const boxes: Box[] = [];
   for (let at = 0; at + 8 <= bytes.length && boxes.length < mostBoxes; ) {
-    const size = bytes.readUInt32BE(at);
-    if (size < 8 || at + size > bytes.length) throw new Error('a box is longer than its parent');
-    boxes.push({type: bytes.toString('latin1', at + 4, at + 8), body: bytes.subarray(at + 8, at + size)});
-    at += size;
+    const box = readBox(bytes.subarray(at, at + 16), at, bytes.length);
+    if (box === undefined) throw new Error('a box is longer than its parent');
+    boxes.push({type: box.kind, body: bytes.subarray(box.start, box.end)});
+    at = box.end;
   }
   return boxes;
 }

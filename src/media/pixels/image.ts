@@ -4,23 +4,14 @@ import {isCount} from '../../lib/json.ts';
 import {heifFormat, probeHeif} from './heif.ts';
 import type {MediaFacts} from './media-facts.ts';
 
-const headLength = 128 * 1024;
-
 // image-size takes the first of several sizes in a file.
 disableTypes(['heif']);
-
-/** PNG, GIF, BMP, WebP and JPEG. */
-const plainFormat = /^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s;
-/** An SVG whose width or height is fractional or has another unit than pixels: programs convert it differently. */
-const hasOtherUnits = /<svg\s[^<>]*\s(?:width|height)=(["'])(?!\d+(?:px)?\1)[^"'%]+\1/;
-/** How many bytes to read of these formats, except JPEG. */
-const plainLength = 64;
 
 /** Format and coded size of an image; throws if the format is not recognized. */
 export async function probeImage(bytes: RandomAccess, contentType: string): Promise<MediaFacts> {
   const plain = await probePlainImage(bytes, contentType);
   if (plain !== undefined) return plain;
-  const head = await readAt(bytes, 0, headLength);
+  const head = await readAt(bytes, 0, 128 * 1024);
   const isTiff = /^(?:II[*+]\0|MM\0[*+])/.test(head.toString('latin1', 0, 4));
   return isTiff ? tiffFacts(bytes, head) : factsOf(head, contentType);
 }
@@ -30,11 +21,12 @@ export async function probePlainImage(
   bytes: RandomAccess,
   contentType: string,
 ): Promise<MediaFacts | undefined> {
-  const head = await readAt(bytes, 0, plainLength);
+  // Enough for all of them except JPEG.
+  const head = await readAt(bytes, 0, 64);
   const heif = heifFormat(head);
   if (heif !== undefined) return probeHeif(bytes, heif);
   if (isIcon(head)) return probeIcon(bytes, head);
-  if (!plainFormat.test(head.toString('latin1'))) return undefined;
+  if (!/^(?:\x89PNG|GIF8[79]a|BM|RIFF.{4}WEBP|\xff\xd8)/s.test(head.toString('latin1'))) return undefined;
   if (head.toString('latin1', 0, 2) === 'BM') return bitmapFacts(head);
   if (head.toString('latin1', 1, 4) === 'PNG')
     return {...factsOf(head, contentType), imageType: (await isAnimatedPng(bytes)) ? 'apng' : 'png'};
@@ -46,12 +38,14 @@ function factsOf(head: Uint8Array, contentType: string): MediaFacts {
   const {width, height, type} = imageSize(head);
   // TGA has no signature: almost any file that begins with zeros would count as one.
   if (type === undefined || (type === 'tga' && !/(tga|targa)/.test(contentType))) return {};
-  if (type === 'svg' && hasOtherUnits.test(Buffer.from(head).toString('latin1'))) return {imageType: type};
-  return withSize(width, height, type === 'jxl-stream' ? 'jxl' : type);
+  // Programs convert a size differently that is fractional or has another unit than pixels.
+  const otherUnits = /<svg\s[^<>]*\s(?:width|height)=(["'])(?!\d+(?:px)?\1)[^"'%]+\1/;
+  if (type === 'svg' && otherUnits.test(Buffer.from(head).toString('latin1'))) return {imageType: type};
+  return sizedFacts(width, height, type === 'jxl-stream' ? 'jxl' : type);
 }
 
 /** A format, and the size if it is one. */
-function withSize(width: number | undefined, height: number | undefined, imageType: string): MediaFacts {
+function sizedFacts(width: number | undefined, height: number | undefined, imageType: string): MediaFacts {
   return isCount(width) && isCount(height) ? {width, height, imageType} : {imageType};
 }
 
@@ -60,7 +54,7 @@ function bitmapFacts(head: Buffer): MediaFacts {
   const isShort = head.readUInt32LE(14) === 12;
   const width = isShort ? head.readUInt16LE(18) : head.readInt32LE(18);
   const height = isShort ? head.readUInt16LE(20) : Math.abs(head.readInt32LE(22));
-  return withSize(width, height, 'bmp');
+  return sizedFacts(width, height, 'bmp');
 }
 
 /** Whether a PNG has a chunk for animations before its data, as the third edition of its specification says. */
@@ -86,7 +80,7 @@ async function jpegFacts(bytes: RandomAccess): Promise<MediaFacts> {
     if (marker === 0xff) {
       offset += 1; // a fill byte
     } else if (marker >= 0xc0 && marker <= 0xc2) {
-      return withSize(segment.readUInt16BE(7), segment.readUInt16BE(5), 'jpg'); // baseline, extended, progressive
+      return sizedFacts(segment.readUInt16BE(7), segment.readUInt16BE(5), 'jpg'); // baseline, extended, progressive
     } else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
       offset += 2; // a marker without a segment
     } else {
@@ -96,14 +90,12 @@ async function jpegFacts(bytes: RandomAccess): Promise<MediaFacts> {
   throw new Error('no frame header');
 }
 
-/** The lengths of whole numbers by their types. */
-const numberLengths: Readonly<Record<number, number>> = {3: 2, 4: 4, 16: 8};
-
 /** The size in the first directory of a TIFF or BigTIFF, which many writers put at the end of the file. */
 async function tiffFacts(bytes: RandomAccess, head: Buffer): Promise<MediaFacts> {
   const littleEndian = head[0] === 0x49;
   const isBig = head[littleEndian ? 2 : 3] === 0x2b;
   const [wordLength, countLength, entryLength] = isBig ? [8, 8, 20] : [4, 2, 12];
+  // A whole number of this many bytes, in the byte order of the file.
   const numberAt = (bytes: Buffer, at: number, length: number) => {
     const digits = Buffer.from(bytes.subarray(at, at + length));
     return Number(`0x${(littleEndian ? digits.reverse() : digits).toString('hex')}`);
@@ -111,6 +103,8 @@ async function tiffFacts(bytes: RandomAccess, head: Buffer): Promise<MediaFacts>
   const offset = numberAt(head, wordLength, wordLength);
   const count = numberAt(await readAt(bytes, offset, countLength), 0, countLength);
   const directory = await readAt(bytes, offset + countLength, Math.min(count, 4_096) * entryLength);
+  // The bytes of whole numbers by their types.
+  const numberLengths: Readonly<Record<number, number>> = {3: 2, 4: 4, 16: 8};
   const values = new Map<number, number>();
   for (let entry = 0; entry + entryLength <= directory.length; entry += entryLength) {
     const length = numberLengths[numberAt(directory, entry + 2, 2)];
@@ -125,21 +119,17 @@ async function tiffFacts(bytes: RandomAccess, head: Buffer): Promise<MediaFacts>
   return {width, height, imageType: 'tiff'};
 }
 
-const iconHeadLength = 6;
-const iconType = 1;
-const cursorType = 2;
-
-/** Whether a file begins like an icon or a cursor with at least one picture. */
+/** Whether a file begins like an icon (1) or a cursor (2) with at least one picture. */
 function isIcon(head: Buffer): boolean {
-  if (head.length < iconHeadLength || head.readUInt16LE(0) !== 0 || head.readUInt16LE(4) === 0) return false;
-  return [iconType, cursorType].includes(head.readUInt16LE(2));
+  if (head.length < 6 || head.readUInt16LE(0) !== 0 || head.readUInt16LE(4) === 0) return false;
+  return [1, 2].includes(head.readUInt16LE(2));
 }
 
 /** Format and size of an icon or cursor: those of its largest picture; no size if the directory says another. */
 async function probeIcon(bytes: RandomAccess, head: Buffer): Promise<MediaFacts> {
-  const imageType = head.readUInt16LE(2) === iconType ? 'ico' : 'cur';
+  const imageType = head.readUInt16LE(2) === 1 ? 'ico' : 'cur';
   const length = 16 * head.readUInt16LE(4);
-  const directory = await readAt(bytes, iconHeadLength, length);
+  const directory = await readAt(bytes, 6, length);
   let largest = {width: 0, height: 0, offset: 0};
   for (let entry = 0; entry < length; entry += 16) {
     const width = directory.readUInt8(entry) || 256;

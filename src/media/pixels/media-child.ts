@@ -10,9 +10,6 @@ import {childParameters} from '../../package-file.ts';
 import type {MediaRequest} from './media-facts.ts';
 import {limitedCommand} from './process-limits.ts';
 
-/** How long one response may take: this ends what waits forever, while the process limits its own processor time. */
-const limitMs = 60_000;
-
 /** A process, since it was started. */
 interface Running {
   readonly child: ChildProcess;
@@ -67,9 +64,10 @@ export class MediaChild {
       if (running === undefined) return undefined;
       const {child, end} = running;
       child.channel?.ref();
-      const cancelLimit = systemHost().clock.after(limitMs, () => child.kill('SIGKILL'));
+      // Ends what waits forever; the processor time is limited by the process itself.
+      const cancelLimit = systemHost().clock.after(60_000, () => child.kill('SIGKILL'));
       const response = once(child, 'message', {signal: end});
-      // It waits in the channel while the process starts. If it has ended, there is no response.
+      // The request waits in the channel while the process starts. Sending it fails only if the process has ended.
       child.send(request, () => {});
       const [message] = await response.catch(() => []);
       cancelLimit();

@@ -35,7 +35,7 @@ export interface MediaRequest extends MediaFile {
   readonly sharp?: string | undefined;
 }
 
-/** Inspects a file; resolves to no facts if it cannot be read or the inspection fails. */
+/** What `look` finds in a file; no facts if the file cannot be read, or if `look` rejects. */
 export async function factsIn<Facts>(
   path: string,
   look: (bytes: RandomAccess) => Promise<Facts>,
@@ -51,6 +51,7 @@ export async function factsIn<Facts>(
   }
 }
 
+/** Random access to the bytes of an open file, which the caller closes. */
 export async function accessTo(handle: FileHandle): Promise<RandomAccess> {
   const {size} = await handle.stat();
   return {

@@ -3,7 +3,7 @@ import {systemHost} from '../../host.ts';
 import {boundedResponse} from '../../lib/bounded-response.ts';
 import {threadSource} from '../../package-file.ts';
 import {agreeingFacts, canCompare, probeWithFfprobe} from './ffmpeg.ts';
-import type {Findings, MediaRequest} from './media-facts.ts';
+import type {Findings, MediaFacts, MediaRequest} from './media-facts.ts';
 import {probe} from './probe.ts';
 
 /** Limits of the thread that reads files: processor time per file, and heap. Buffers outside take up to 64 MiB. */
@@ -27,13 +27,12 @@ export function serveMediaChild(channel: Pick<NodeJS.Process, 'on' | 'send'>): v
   // A terminal sends Ctrl-C to this process too; the service may still need it for uploads that have arrived.
   systemHost().onEndSignal(() => {});
   channel.on('disconnect', () => void thread?.terminate());
-  channel.on('message', async (request: MediaRequest) => channel.send?.(await responseTo(request)));
-}
-
-/** An empty response if the thread has ended: its parent then knows no facts, or has no preview. */
-async function responseTo(request: MediaRequest): Promise<object> {
-  if (request.task === 'probe') return facts(request);
-  return (await inThread(request, limits.processorMs[request.task])) ?? {};
+  channel.on('message', async (request: MediaRequest) => {
+    const {task} = request;
+    const response = task === 'probe' ? facts(request) : inThread(request, limits.processorMs[task]);
+    // An empty response says that the thread has ended: there are no facts, or there is no preview.
+    channel.send?.((await response) ?? {});
+  });
 }
 
 /** Makes what a request is for; each kind needs a large module. */
@@ -47,13 +46,13 @@ async function isMade(request: MediaRequest): Promise<boolean> {
 }
 
 /** The facts that our own reader and ffprobe agree on. */
-async function facts(request: MediaRequest): Promise<object> {
+async function facts(request: MediaRequest): Promise<MediaFacts | undefined> {
   const kind = request.contentType.startsWith('video/') ? 'video' : request.task;
   const reading = inThread<Findings>(request, limits.processorMs[kind]);
   // Starting ffprobe takes far longer than reading a header.
   const isDecided = request.contentType.startsWith('image/') && !canCompare((await reading)?.imageType);
   const [facts, others] = await Promise.all([reading, isDecided ? {} : probeWithFfprobe(request)]);
-  return facts === undefined ? {} : agreeingFacts(facts, others);
+  return facts && agreeingFacts(facts, others);
 }
 
 /** Resolves to undefined if the thread has ended instead, also because it used too much time. */

@@ -45,9 +45,9 @@ export async function makePreviews(
   {newPath, hasSpace}: {newPath: () => string; hasSpace: () => Promise<boolean>},
 ) {
   const [thumbnail, stream] = await Promise.all([
-    makeFile(newPath(), target => makeThumbnail(file, target)),
-    // What the reader of videos gives up on would keep this process busy too.
-    makeFile(newPath(), async target =>
+    makeOrRemove(newPath(), target => makeThumbnail(file, target)),
+    // A video without a known duration was given up on: making its stream would take as long.
+    makeOrRemove(newPath(), async target =>
       (await probing).duration !== undefined && (await hasSpace()) ? makeStream(file, target) : false,
     ),
   ]);
@@ -66,15 +66,16 @@ const inTurn = limitConcurrency(1);
 
 /** Makes the thumbnail of a stored file at `path`; resolves to whether it exists. Rejects once `stop` is aborted. */
 export function addThumbnail(file: MediaFile, path: string, draft: string, stop: StopSignal) {
+  // Made beside its place, so that nobody sees a part of it.
   const add = async () => {
     stop.throwIfAborted();
-    if ((await makeFile(draft, target => makeThumbnail(file, target))) === undefined) return false;
+    if ((await makeOrRemove(draft, target => makeThumbnail(file, target))) === undefined) return false;
     await renameDurably(draft, path, systemFiles);
     return true;
   };
   const adding = thumbnails.get(path) ?? inTurn(add);
   thumbnails.set(path, adding);
-  // Once it was made, the file itself says so; a disk that is full may have space later.
+  // Only a thumbnail that cannot be made stays known: others are on disk, or had no space there, which may change.
   void adding.catch(() => true).then(isOver => isOver && thumbnails.delete(path));
   return adding;
 }
@@ -105,8 +106,11 @@ function sharpStart(): string | undefined {
   );
 }
 
-/** Resolves to the path if `make` resolves to true; otherwise removes what `make` left there. */
-async function makeFile(path: string, make: (path: string) => Promise<boolean>): Promise<string | undefined> {
+/** Resolves to the path if `make` resolves to true; else removes what `make` left there, and resolves to undefined. */
+async function makeOrRemove(
+  path: string,
+  make: (path: string) => Promise<boolean>,
+): Promise<string | undefined> {
   if (await make(path).catch(() => false)) return path;
   // What a process wrote before it was killed.
   await rm(path, {recursive: true, force: true});

@@ -12,14 +12,6 @@ import {
 import {accessTo, type MediaRequest} from './media-facts.ts';
 import {videoInput} from './video.ts';
 
-/** In seconds, as Apple recommends. */
-const segmentSeconds = 6;
-/** What a playlist and the heads of segments may take, beyond the size of the video, in bytes. */
-const overheadBytes = 4 * 1024 * 1024;
-
-/** What players can read in fragmented MP4. */
-const knownCodecs = new Set(['avc', 'hevc', 'vp9', 'av1', 'aac', 'mp3', 'opus', 'flac', 'ac3', 'eac3']);
-
 /**
  * Writes a video as an HLS stream into its target, a directory, without encoding it again: `index.m3u8`, the playlist
  * that it names, and one file of fragmented MP4 with all segments. Resolves with whether players can read that; rejects
@@ -28,7 +20,8 @@ const knownCodecs = new Set(['avc', 'hevc', 'vp9', 'av1', 'aac', 'mp3', 'opus', 
 export async function writeStream({path, target = ''}: MediaRequest): Promise<boolean> {
   const handle = await open(path, 'r');
   const bytes = await accessTo(handle);
-  const longest = 2 * bytes.size + overheadBytes;
+  // 4 MiB for a playlist and the heads of segments, which a short video has as well.
+  const longest = 2 * bytes.size + 4 * 1024 * 1024;
   let length = 0;
   const files: FileHandle[] = [];
   const input = videoInput(bytes, longest);
@@ -37,13 +30,15 @@ export async function writeStream({path, target = ''}: MediaRequest): Promise<bo
       format: new HlsOutputFormat({
         segmentFormat: new CmafOutputFormat(),
         singleFilePerPlaylist: true,
-        targetDuration: segmentSeconds,
+        // As Apple recommends, in seconds.
+        targetDuration: 6,
         getPlaylistPath: ({n}) => `playlist-${n}.m3u8`,
         getSegmentPath: ({playlist}) => `segments-${playlist.n}.mp4`,
       }),
       target: new PathedTarget('index.m3u8', async ({path}) => {
         const file = await open(join(target, path), 'wx', 0o600);
         files.push(file);
+        // Called with each piece of a file, which need not follow the one before it.
         const write = async ({data, position}: StreamTargetChunk) => {
           length += data.length;
           // Samples that a damaged index names many times would fill the disk.
@@ -80,5 +75,6 @@ async function isPlayable({isValid, utilizedTracks, discardedTracks}: Conversion
   if (!isValid || !utilizedTracks.some(track => track.isVideoTrack())) return false;
   if (discardedTracks.some(({track}) => track.isVideoTrack() || track.isAudioTrack())) return false;
   const codecs = await Promise.all(utilizedTracks.map(track => track.getCodec()));
-  return codecs.every(codec => codec !== null && knownCodecs.has(codec));
+  // What players can read in fragmented MP4.
+  return codecs.every(codec => /^(?:avc|hevc|vp9|av1|aac|mp3|opus|flac|e?ac3)$/.test(codec ?? ''));
 }

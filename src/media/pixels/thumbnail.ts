@@ -5,13 +5,6 @@ import {systemFiles} from '../../lib/files/file-system.ts';
 import {ffmpegContainers, runFfmpeg} from './ffmpeg.ts';
 import type {MediaRequest} from './media-facts.ts';
 
-const longestEdge = 320;
-/** Of a poster frame, in bytes. */
-const largestFrame = 64 * 1024 * 1024;
-
-/** Image formats. SVG, which sharp could render too, is left out: a small file can demand unlimited work. */
-const pictureFormats = ['jpeg', 'png', 'webp', 'gif', 'tiff', 'heif', 'avif'];
-
 /** Writes the thumbnail of a medium; resolves with whether it has one. */
 export async function writeThumbnail(request: MediaRequest): Promise<boolean> {
   const {path, contentType, target = '', sharp: start} = request;
@@ -20,10 +13,11 @@ export async function writeThumbnail(request: MediaRequest): Promise<boolean> {
   const input = contentType.startsWith('video/') ? await posterFrame(path) : path;
   const picture = sharp(input, {failOn: 'error'});
   const {format} = await picture.metadata();
-  if (!pictureFormats.includes(format ?? '')) return false;
+  // Without SVG, which sharp could render too: a small file can demand unlimited work.
+  if (!/^(?:jpeg|png|webp|gif|tiff|heif|avif)$/.test(format ?? '')) return false;
   const bytes = await picture
     .rotate()
-    .resize(longestEdge, longestEdge, {fit: 'inside', withoutEnlargement: true})
+    .resize(320, 320, {fit: 'inside', withoutEnlargement: true})
     .webp()
     .toBuffer();
   await writeDurably(target, bytes, systemFiles);
@@ -38,5 +32,5 @@ function posterFrame(path: string): Promise<Buffer> {
     ...['-an', '-sn', '-dn', '-vf', 'scale=w=min(iw\\,640):h=-2,thumbnail=24', '-frames:v', '1'],
     ...['-c:v', 'png', '-f', 'image2pipe', 'pipe:1'],
   ];
-  return runFfmpeg('ffmpeg', input, output, largestFrame);
+  return runFfmpeg('ffmpeg', input, output, 64 * 1024 * 1024);
 }

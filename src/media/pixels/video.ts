@@ -5,11 +5,6 @@ import type {Findings, MediaFacts} from './media-facts.ts';
 // mediabunny logs notes about codecs, which must not appear on standard output.
 Logging.level = LogLevel.Silent;
 
-/** By how much header and frames may differ, in seconds. */
-const tolerance = 0.1;
-
-const longestReading = 64 * 1024 * 1024;
-
 /** Coded size and duration of a video; none without a video track. Rejects if it had to read too many bytes. */
 export function probeVideo(bytes: RandomAccess): Promise<Findings> {
   return withInput(bytes, async input => {
@@ -28,8 +23,9 @@ export function squareVideoSize(bytes: RandomAccess): Promise<MediaFacts> {
   });
 }
 
+/** What `look` finds in a video, of which it may read 64 MiB. */
 async function withInput<Facts>(bytes: RandomAccess, look: (input: Input) => Promise<Facts>): Promise<Facts> {
-  const input = videoInput(bytes, longestReading);
+  const input = videoInput(bytes, 64 * 1024 * 1024);
   try {
     return await look(input);
   } finally {
@@ -53,8 +49,8 @@ async function durationOf(input: Input): Promise<Pick<Findings, 'duration' | 'is
   const end = await input.computeDuration();
   const start = Math.max(0, await input.getFirstTimestamp());
   const headerDuration = (await input.getDurationFromMetadata()) || end;
-  // Matroska states the length, MP4 the end.
-  if (Math.min(Math.abs(headerDuration - end), Math.abs(headerDuration - end + start)) > tolerance)
+  // Matroska states the length, MP4 the end; either may differ from the frames by a tenth of a second.
+  if (Math.min(Math.abs(headerDuration - end), Math.abs(headerDuration - end + start)) > 0.1)
     return {isDurationDoubtful: true};
   const milliseconds = Math.round((end - start) * 1000);
   return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? {duration: milliseconds / 1000} : {};

@@ -60,6 +60,7 @@ const oggCodecs: readonly (readonly [magic: string, tracks: Tracks])[] = [
 function oggTracks(head: Buffer): Tracks {
   const kinds = new Set<Tracks>();
   let position = 0;
+  // The bit says that a page begins a stream.
   while (
     matches(head, position, 'OggS') &&
     position + 27 <= head.length &&
@@ -98,6 +99,7 @@ function programTracks(head: Buffer): Tracks {
   let tracks: Tracks;
   for (let at = 0; at + 14 <= head.length; ) {
     const code = head.readUInt32BE(at);
+    // Video streams, also extended ones; then the numbers of streams in a system header.
     if (code >> 4 === 0x1e || code === 0x1fd) return 'video';
     if (code === 0x1bb && (head.readUInt8(at + 10) & 31) > 0) return 'video';
     if (code === 0x1bb && head.readUInt8(at + 9) >> 2 > 0) tracks = 'audio';
@@ -115,6 +117,7 @@ function isTransportStream(head: Buffer): boolean {
   for (const distance of [188, 192, 204]) {
     for (let start = 0; start < distance; start += 1) {
       if (head[start] !== 0x47) continue;
+      // At the start of a file, fewer packets are enough.
       const atBoundary = start === 0 || (start === 4 && distance === 192);
       if (packetsFollow(head, start, distance, atBoundary ? 3 : 5)) return true;
     }

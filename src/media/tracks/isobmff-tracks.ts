@@ -84,25 +84,26 @@ export async function isobmffTracks(bytes: RandomAccess): Promise<ReadonlySet<st
     const handler = media && (await boxes.find(media, 'hdlr'));
     if (handler === undefined) return undefined;
     const kind = handlers.get((await readAt(bytes, handler.start + 8, 4)).toString('latin1'));
-    if (kind === 'video') pictures.push(await idIn(bytes, await boxes.find(track, 'tkhd')));
+    if (kind === 'video') pictures.push(await trackId(bytes, await boxes.find(track, 'tkhd')));
     else kinds.add(kind ?? 'unknown');
     const references = await boxes.find(track, 'tref');
     const list = references && (await boxes.find(references, 'chap'));
-    for (const id of await chaptersIn(bytes, list)) chapters.add(id);
+    for (const id of await chapterTrackIds(bytes, list)) chapters.add(id);
   }
+  // The pictures of chapters are a track as well, which makes no video of a file of sound.
   if (pictures.some(id => id === undefined || !chapters.has(id))) return new Set(['video']);
   return boxes.isSound && !kinds.has('unknown') ? kinds : undefined;
 }
 
 /** The number of a track, if its header has one (ISO/IEC 14496-12, 8.3.2). */
-async function idIn(bytes: RandomAccess, header: Span | undefined): Promise<number | undefined> {
+async function trackId(bytes: RandomAccess, header: Span | undefined): Promise<number | undefined> {
   if (header === undefined || header.end - header.start < 24) return undefined;
   const fields = await readAt(bytes, header.start, 24);
   return fields.length < 24 ? undefined : fields.readUInt32BE(fields[0] === 1 ? 20 : 12);
 }
 
 /** The chapter tracks of a track, with titles or pictures (QuickTime File Format, "Chapter Lists"). */
-async function chaptersIn(bytes: RandomAccess, list: Span | undefined): Promise<number[]> {
+async function chapterTrackIds(bytes: RandomAccess, list: Span | undefined): Promise<number[]> {
   if (list === undefined) return [];
   const ids = await readAt(bytes, list.start, Math.min(list.end - list.start, 64) & ~3);
   return Array.from({length: ids.length >> 2}, (_, index) => ids.readUInt32BE(4 * index));

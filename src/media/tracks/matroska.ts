@@ -2,9 +2,6 @@ import type {RandomAccess} from '../../lib/files/random-access.ts';
 import {matches} from './bytes.ts';
 import {type Section, Sections} from './sections.ts';
 
-/** The most elements before the list of tracks: a few, or a cluster every few seconds if the list comes last. */
-const mostElements = 4000;
-
 // The identifiers of RFC 9559 and RFC 8794.
 const docType = 0x4282;
 const segment = 0x18538067;
@@ -36,7 +33,8 @@ export function matroskaType(head: Buffer): string | undefined {
 
 /** The kinds of tracks in a Matroska or WebM file; undefined if there is no video and the list is incomplete. */
 export async function matroskaTracks(bytes: RandomAccess): Promise<ReadonlySet<string> | undefined> {
-  const elements = new Sections(bytes, {shortest: 1, most: mostElements, read: readElement});
+  // There are a few elements before the list of tracks, or a cluster every few seconds if the list comes last.
+  const elements = new Sections(bytes, {shortest: 1, most: 4000, read: readElement});
   const whole = await elements.find({start: 0, end: bytes.size}, segment);
   const list = whole && (await elements.find(whole, trackList));
   if (list === undefined) return undefined;
@@ -50,14 +48,15 @@ export async function matroskaTracks(bytes: RandomAccess): Promise<ReadonlySet<s
     kinds.add(trackTypes.get((await bytes.read(type.start, 1))[0] ?? 0) ?? 'unknown');
   }
   if (kinds.has('video')) return kinds;
+  // The last entry of a file that was cut off may end behind the list, and the list behind the file.
   const isWhole = elements.isSound && end <= list.end && list.end <= bytes.size;
   return isWhole && !kinds.has('unknown') ? kinds : undefined;
 }
 
 /** An element by its first bytes; its length is infinite in live streams. */
 function readElement(bytes: Buffer, position: number): Section<number> | undefined {
-  const idLength = lengthOf(bytes[0]);
-  const sizeLength = lengthOf(bytes[idLength]);
+  const idLength = numberLength(bytes[0]);
+  const sizeLength = numberLength(bytes[idLength]);
   const headerLength = idLength + sizeLength;
   if (idLength === 0 || idLength > 4 || sizeLength === 0 || headerLength > bytes.length) return undefined;
   // With the marker bit, a size of eight bytes would not fit into a number.
@@ -70,7 +69,7 @@ function readElement(bytes: Buffer, position: number): Section<number> | undefin
 }
 
 // The length of a number is the count of leading zero bits in its first byte, plus one.
-function lengthOf(first: number | undefined): number {
+function numberLength(first: number | undefined): number {
   return first === undefined || first === 0 ? 0 : Math.clz32(first) - 23;
 }
 

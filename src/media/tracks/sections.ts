@@ -21,8 +21,6 @@ interface Format<Kind> {
   read: (header: Buffer, position: number, limit: number) => Section<Kind> | undefined;
 }
 
-const longestHeader = 16;
-
 /** The sections of a container, which are read one after another, each only to see where the next one begins. */
 export class Sections<Kind> {
   /** Whether all sections so far were valid, and not too many. */
@@ -41,7 +39,8 @@ export class Sections<Kind> {
     const {shortest, most, read} = this.#format;
     const end = Math.min(span.end, this.#bytes.size);
     for (let position = span.start; position + shortest <= end; ) {
-      const section = read(await readAt(this.#bytes, position, longestHeader), position, span.end);
+      // No header is longer than 16 bytes.
+      const section = read(await readAt(this.#bytes, position, 16), position, span.end);
       this.#count += 1;
       if (section === undefined || this.#count > most) {
         this.isSound = false;

@@ -33,13 +33,15 @@ export async function decideContentType(
   isFound = false,
 ): Promise<TypeDecision> {
   const nameClaim = await readExtension(name);
-  const finding = asOwnText(nameClaim, await sniff(bytes));
-  const claim = resolveClaim(nameClaim, finding);
+  const finding = withoutOwnText(nameClaim, await sniff(bytes));
+  // The bytes decide between the types of an extension that has several.
+  const isFurther = finding?.isMedia && furtherTypes.get(nameClaim.extension)?.includes(finding.type);
+  const claim = isFurther ? {...nameClaim, type: finding.type} : nameClaim;
   const certainType = claim.isAmbiguous ? undefined : claim.type;
   if (finding?.isMedia === false) throw notMediaError(claim, finding, certainType !== undefined);
   if (isFound && finding?.isText && isNamedText(claim))
     throw notMediaError(claim, {isMedia: false, what: plainText}, false);
-  const decision = finding && choose(claim, finding, rule);
+  const decision = finding && typeOfMedia(claim, finding, rule);
   const contentType = decision?.contentType ?? certainType;
   if (contentType === undefined) throw notMediaError(claim, finding, false);
   if (bytes.size < leastSize(contentType))
@@ -66,7 +68,7 @@ export async function decideSourceType(
 }
 
 /** The type of a file whose bytes are media; throws if the rule, or an ambiguous extension, forbids a mismatch. */
-function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecision {
+function typeOfMedia(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecision {
   const {type, isAmbiguous} = claim;
   const agree = type !== undefined && typesAgree(type, finding.type);
   if (rule === 'strict' && !agree) throw mismatchError(claim, finding);
@@ -79,14 +81,12 @@ function choose(claim: Claim, finding: MediaFinding, rule: TypeRule): TypeDecisi
   return {contentType: type, warning: describeMismatch(claim, type, finding.type)};
 }
 
-const svg = 'image/svg+xml';
-
 /** The finding, or none if the bytes are text and the name's type is a text format: then the name decides. */
-function asOwnText({type}: Claim, finding: Finding): Finding {
+function withoutOwnText({type}: Claim, finding: Finding): Finding {
   if (finding?.isMedia !== false || type === undefined) return finding;
   // The root element of an SVG may come after the bytes that were read.
   const isOwnText =
-    finding.what === plainText ? textTypes.has(type) : finding.what === markup && type === svg;
+    finding.what === plainText ? textTypes.has(type) : finding.what === markup && type === 'image/svg+xml';
   return isOwnText ? undefined : finding;
 }
 
@@ -96,17 +96,12 @@ function isNamedText({extension, otherType}: Claim): boolean {
   return otherType !== 'application/xml' && otherType !== 'application/octet-stream';
 }
 
-/** The claim with the type that the bytes decide, if the extension has several types. */
-function resolveClaim(claim: Claim, finding: Finding): Claim {
-  const isFurther = finding?.isMedia === true && furtherTypes.get(claim.extension)?.includes(finding.type);
-  return isFurther ? {...claim, type: finding.type} : claim;
-}
-
-/** What the extension of a name says: our own tables come before mime-types. */
+/** What the extension of a name says: our own tables come before mime-types, which takes time to load. */
 async function readExtension(name: string): Promise<Claim> {
   const extension = extname(name).slice(1).toLowerCase();
-  const tableType = extensionTypes.get(extension) ?? commonTypes.get(extension);
-  const type = tableType ?? (extension === '' ? undefined : await typeByExtension(extension));
+  let type = extensionTypes.get(extension) ?? commonTypes.get(extension);
+  if (type === undefined && extension !== '')
+    type = (await import('mime-types')).default.lookup(extension) || undefined;
   const claim = {name, extension, isAmbiguous: ambiguousExtensions.has(extension)};
   if (type === undefined) return claim;
   return isMediaType(type) ? {...claim, type} : {...claim, otherType: type};
@@ -116,12 +111,6 @@ async function readExtension(name: string): Promise<Claim> {
 export async function isNamedMedia(name: string): Promise<boolean> {
   const {type, isAmbiguous} = await readExtension(name);
   return type !== undefined && !isAmbiguous;
-}
-
-/** The content type of an extension in the table of mime-types; undefined if that has none. */
-async function typeByExtension(extension: string): Promise<string | undefined> {
-  const {default: mimeTypes} = await import('mime-types');
-  return mimeTypes.lookup(extension) || undefined;
 }
 
 /** Parses and normalises `--content-type` (RFC 9110, 8.3.1); a usage error if it is not image/* or video/*. */

@@ -19,14 +19,14 @@ export interface Claim {
 /** The error for a file that is neither an image nor a video, or that nothing shows to be one. */
 export function notMediaError(claim: Claim, finding: Finding, isCalledMedia: boolean): NotMediaError {
   return new NotMediaError(
-    phrase`${fact('subject', fileOf(claim))} is not recognised as an image or a video: ${describe(claim, finding)}.`,
+    phrase`${fact('subject', fileText(claim))} is not recognised as an image or a video: ${describe(claim, finding)}.`,
     {isCalledMedia, hint: hintFor(claim, finding)},
   );
 }
 
 /** The error for a file whose name and bytes have different types. */
 export function mismatchError(claim: Claim, finding: MediaFinding): MediaError {
-  const sentence = phrase`The name and the bytes of ${fact('file', fileOf(claim))} do not agree: ${describe(claim, finding)}.`;
+  const sentence = phrase`The name and the bytes of ${fact('file', fileText(claim))} do not agree: ${describe(claim, finding)}.`;
   return new MediaError('type_mismatch', sentence, {
     hint: hint`Set the type with ${option('contentType', finding.type)}, or leave out ${option('types', 'strict')}.`,
   });
@@ -34,7 +34,7 @@ export function mismatchError(claim: Claim, finding: MediaFinding): MediaError {
 
 /** The warning that a file is sent with another type than its bytes have. */
 export function describeMismatch(claim: Claim, sent: string, found: string): Hint {
-  return hint`The extension .${extensionOf(claim)} says ${sent}, but the bytes say ${found}: sent as ${sent} (${option('types', 'content')} sends ${found}).`;
+  return hint`The extension .${extensionText(claim)} says ${sent}, but the bytes say ${found}: sent as ${sent} (${option('types', 'content')} sends ${found}).`;
 }
 
 /** The text on one line: each control, format or unassigned character becomes a question mark. */
@@ -42,13 +42,15 @@ export function showable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }
 
-function fileOf({name}: Claim): string {
+/** How a sentence names the file, at its beginning. */
+function fileText({name}: Claim): string {
   return name === '-' ? 'Standard input' : name;
 }
 
-function extensionOf({extension}: Claim): string {
-  const shown = showable(extension);
-  return shown.length > 16 ? `${shown.slice(0, 16)}...` : shown;
+/** The extension for a message: on one line, of at most 16 characters. */
+function extensionText({extension}: Claim): string {
+  const text = showable(extension);
+  return text.length > 16 ? `${text.slice(0, 16)}...` : text;
 }
 
 /** The types by extension and by bytes in one clause. */
@@ -56,14 +58,16 @@ function describe(claim: Claim, finding: Finding): string {
   return `${describeClaim(claim)}, and the bytes ${describeBytes(finding)}`;
 }
 
+/** What the extension says, as a clause. */
 function describeClaim(claim: Claim): string {
   if (claim.extension === '') return 'the name has no extension';
-  if (claim.type !== undefined) return `the extension .${extensionOf(claim)} says ${claim.type}`;
+  if (claim.type !== undefined) return `the extension .${extensionText(claim)} says ${claim.type}`;
   return claim.otherType === undefined
-    ? `the extension .${extensionOf(claim)} is unknown`
-    : `the extension .${extensionOf(claim)} is for other files`;
+    ? `the extension .${extensionText(claim)} is unknown`
+    : `the extension .${extensionText(claim)} is for other files`;
 }
 
+/** What the bytes are, as the end of a clause that begins with "the bytes". */
 function describeBytes(finding: Finding): string {
   if (finding === undefined) return 'are not recognised';
   if (finding.isMedia) return `say ${finding.type}`;
@@ -72,6 +76,7 @@ function describeBytes(finding: Finding): string {
   return container === undefined ? `are ${words}` : `are ${words} that contains only ${what}`;
 }
 
+/** What to do about a file that is not recognised: a remedy that its content suggests, else how to send it anyway. */
 function hintFor(claim: Claim, finding: Finding): Hint {
   if (finding?.isMedia) return hint`To send it, set its type: ${option('contentType', finding.type)}`;
   const remedy = finding && remedyFor(claim, finding);

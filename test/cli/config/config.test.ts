@@ -3,8 +3,8 @@ import {createServer, type ServerResponse} from 'node:http';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {generate} from 'selfsigned';
-import {describe, expect, it, onTestFinished} from 'vitest';
-import {listen, portOf} from '../../engine/service/support.ts';
+import {describe, expect, it} from 'vitest';
+import {listen, portOf} from '../../support/loopback.ts';
 import {fixture, mediaCommand, sandbox} from '../../support/media.ts';
 
 /** What `media config list` prints where nothing is set. */
@@ -233,7 +233,6 @@ describe('where a value comes from', () => {
       });
     });
     await listen(busy);
-    onTestFinished(() => void busy.close());
     const url = `http://127.0.0.1:${portOf(busy)}`;
     const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'key'});
     const speed = {concurrency: '2', 'limit-rate': '900K', 'retry-max-wait': '1s'};

@@ -2,10 +2,11 @@ import {chmod, mkdir, readFile, stat, symlink, writeFile} from 'node:fs/promises
 import {createServer} from 'node:https';
 import {delimiter, dirname, join} from 'node:path';
 import {generate} from 'selfsigned';
-import {describe, expect, it, onTestFinished} from 'vitest';
+import {describe, expect, it} from 'vitest';
 import {sandboxFor, testKey} from '../../engine/service/program.ts';
-import {deadUrl, listen, portOf} from '../../engine/service/support.ts';
+import {deadUrl} from '../../engine/service/support.ts';
 import {connectedSandbox, denyingWith, embeddedService, unknownKey} from '../../support/embedded.ts';
+import {listen, portOf} from '../../support/loopback.ts';
 import {fixture, program, type Sandbox, sandbox, testedExecutable} from '../../support/media.ts';
 import {isUploadLook, type ScriptedConnection, scriptedServer} from '../../support/scripted-server.ts';
 
@@ -243,10 +244,6 @@ describe('the way to the service', () => {
       response.end('{"data":{"__typename":"Query"}}'),
     );
     await listen(server);
-    onTestFinished(() => {
-      server.close();
-      server.closeAllConnections();
-    });
     const box = await sandboxFor(`https://127.0.0.1:${portOf(server)}`);
     const {failed, found, exitCode} = await examine(box);
     expect(failed).toMatchObject([

@@ -75,7 +75,7 @@ describe('help', () => {
     const text = (await (await sandbox()).run(['upload', '--help'])).stdout.replace(/\s+/g, ' ');
     for (const fact of [
       'what decides the type (extension, content, strict)',
-      'how to print (table, url, markdown, json, ndjson)',
+      'output format (table, url, markdown, json, ndjson)',
       'how many files at a time (default: auto)',
       'how often to retry a file (default: 5)',
       '(default: 1m, response 10m)',

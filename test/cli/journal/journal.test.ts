@@ -1056,6 +1056,10 @@ describe('manifests', () => {
     for (const words of [['-o', 'media.json', 'part-1.json'], ['media.json']])
       expect(await media(one, 'merge', ...words)).toMatchObject({exitCode: 0});
     expect(await read(one, 'media.json')).toBe(joined);
+    const withCrlf = joined.replaceAll('\n', '\r\n');
+    await files(one, {'media.json': withCrlf});
+    await media(one, 'merge', '-o', 'media.json', 'part-2.json');
+    expect(await read(one, 'media.json')).toBe(withCrlf);
     await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
     for (const files of [['j'], ['part-1.json', 'part-2.json']])
       expect(await media(one, 'merge', ...files)).toMatchObject({
@@ -1079,7 +1083,8 @@ describe('manifests', () => {
     await expect(read(one, 'media.json')).rejects.toThrow('ENOENT');
     for (const content of ['new', 'old']) {
       await files(one, {'assets/a.png': content});
-      expect(await media(one, ...command)).toMatchObject({exitCode: 0});
+      const {exitCode, stderr} = await media(one, ...command);
+      expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: 'media.json: 2 files, 0 unknown.\n'});
       expect(await read(one, 'media.json')).toBe(manifest(line('assets/a.png', content), line('b.png', 'b')));
     }
   });

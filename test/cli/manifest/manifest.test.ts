@@ -90,13 +90,16 @@ describe('media upload --manifest', () => {
     expect(await text()).toBe(bytes);
     expect(await stored()).toBe(2);
     expect(await beside()).toEqual(['media.json']);
-    await writeFile(join(sandbox.directory, 'media.json'), bytes.replace(/ {2}"serviceId".*\n/, ''));
+    // A layout that is not ours stays, too.
+    const withCrlf = `\ufeff${bytes.replace(/ {2}"serviceId".*\n/, '').replaceAll('\n', '\r\n')}`;
+    await writeFile(join(sandbox.directory, 'media.json'), withCrlf);
     await service.close();
     delete sandbox.env['MEDIA_API_KEY'];
     expect(await upload('-r', 'assets', '--format', 'url')).toMatchObject({
       stdout: first.stdout,
       exitCode: 0,
     });
+    expect(await text()).toBe(withCrlf);
   });
 
   it('a file with another name: a new key without a request; other content: replaced, with the fields of others', async () => {

@@ -1,7 +1,8 @@
 import {connect, createServer, type Socket} from 'node:net';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {errorLines, sandboxFor, testKey} from '../../engine/service/program.ts';
-import {deadUrl, listen, portOf, urlOf} from '../../engine/service/support.ts';
+import {deadUrl} from '../../engine/service/support.ts';
+import {listen, portOf, urlOf} from '../../support/loopback.ts';
 import {fixture} from '../../support/media.ts';
 import {isUploadLook, scriptedServer, someRecord} from '../../support/scripted-server.ts';
 import {tlsService} from '../../support/tls.ts';
@@ -14,9 +15,7 @@ type Reply = (socket: Socket, head: string, join: () => void) => void;
 /** A proxy that takes every host for the service at `port`; `heads` are the requests that it got, the first of each connection. */
 async function someProxy(port: number, reply: Reply = (_socket, _head, join) => join()) {
   const heads: string[] = [];
-  const sockets = new Set<Socket>();
   const server = createServer(socket => {
-    sockets.add(socket);
     let received = '';
     socket.on('error', () => {}).on('data', onHead);
     function onHead(bytes: Buffer): void {
@@ -30,16 +29,12 @@ async function someProxy(port: number, reply: Reply = (_socket, _head, join) => 
           else service.write(received, 'latin1');
           service.pipe(socket).pipe(service);
         });
-        sockets.add(service);
+        socket.on('close', () => service.destroy());
         service.on('error', () => socket.destroy());
       });
     }
   });
   await listen(server);
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
   return {url: urlOf(server), host: `127.0.0.1:${portOf(server)}`, heads};
 }
 
@@ -351,9 +346,6 @@ describe('a proxy that does not do it', () => {
       socket.on('error', () => {}).on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     });
     await listen(server);
-    onTestFinished(() => {
-      server.close();
-    });
     expect(await failed({HTTPS_PROXY: urlOf(server).replace('http:', 'https:')})).toEqual({
       exitCode: 1,
       sentence: `media: The proxy 127.0.0.1:${portOf(server)} does not speak TLS on this port.`,

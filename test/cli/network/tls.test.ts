@@ -2,10 +2,10 @@ import {copyFile, writeFile} from 'node:fs/promises';
 import {createServer as createHttpServer} from 'node:http';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {errorLines, sandboxFor} from '../../engine/service/program.ts';
-import {listen, portOf} from '../../engine/service/support.ts';
 import {needPrograms} from '../../support/installed.ts';
+import {listen, portOf} from '../../support/loopback.ts';
 import {fixture} from '../../support/media.ts';
 import {someRecord} from '../../support/scripted-server.ts';
 import {loopbackNames, makeCertificate, pemFile, tlsService} from '../../support/tls.ts';
@@ -207,9 +207,6 @@ test('https:// to a server that speaks plain HTTP: tls_failed, exit 1, the port 
     response.end(someRecord);
   });
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-  });
   const {stdout, stderr, exitCode} = await upload(`https://127.0.0.1:${portOf(server)}`, ['--json']);
   expect({stdout, exitCode, requests}).toEqual({stdout: '', exitCode: 1, requests: 0});
   expect(errorLines(stderr)).toEqual([

@@ -2,11 +2,10 @@ import {PassThrough} from 'node:stream';
 import {describe, expect, it} from 'vitest';
 import {cellsOf, cutMiddle, wrap} from '../../../src/cli/output/cells.ts';
 import {
-  checkRow,
   type FormatName,
   formatOutcome,
-  outcomeRow,
   recordRows,
+  tableColumns,
 } from '../../../src/cli/output/results/formats.ts';
 import {type OutputFormat, Results} from '../../../src/cli/output/results/results.ts';
 import {renderTable} from '../../../src/cli/output/results/table.ts';
@@ -133,14 +132,16 @@ describe('recordRows', () => {
   });
 });
 
-describe('outcomeRow', () => {
+describe('tableColumns', () => {
   it('a success, a failure, and something checked', () => {
+    const row = (outcome: UploadResult, dryRun = false) =>
+      tableColumns(dryRun, true).map(([, text]) => text(outcome) ?? '');
     const json = '{"id":"m","width":2,"height":3,"size":4,"fileUrl":"https://c/1"}';
-    expect(outcomeRow(uploaded(json))).toEqual(['photo.png', 'uploaded', '', 'https://c/1']);
-    expect(outcomeRow(failed)).toEqual(['gone.png', 'failed', '3 B', 'rejected']);
+    expect(row(uploaded(json))).toEqual(['photo.png', 'uploaded', '', 'https://c/1', 'm']);
+    expect(row(failed)).toEqual(['gone.png', 'failed', '3 B', 'rejected', '']);
     const checked = outcomeOf({file: 'a', status: 'checked', contentType: 'image/png', size: 1, attempts: 0});
-    expect(checkRow(checked)).toEqual(['a', 'checked', 'image/png', '1 B', '']);
-    expect(checkRow(failed)).toEqual(['gone.png', 'failed', 'image/png', '3 B', 'rejected']);
+    expect(row(checked, true)).toEqual(['a', 'checked', 'image/png', '1 B', '']);
+    expect(row(failed, true)).toEqual(['gone.png', 'failed', 'image/png', '3 B', 'rejected']);
   });
 });
 
@@ -250,12 +251,11 @@ describe('renderTable', () => {
   });
 
   it.each([80, 30, 16])('a status in its style, %i columns', width => {
-    const styleOf = (_heading: string | undefined, text: string) => (text === 'failed' ? 'red' : undefined);
-    expect(renderTable(rows, {headings, styleOf, width, color: true})).toMatch(
+    expect(renderTable(rows, {headings, width, color: true})).toMatch(
       // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one
-      /uploaded\s[\s\S]*\u001b\[31mfailed\u001b\[39m/,
+      /\u001b\[32muploaded\u001b\[39m\s[\s\S]*\u001b\[31mfailed\u001b\[39m/,
     );
-    expect(renderTable(rows, {headings, styleOf, width, color: false})).not.toContain('\u001b');
+    expect(renderTable(rows, {headings, width, color: false})).not.toContain('\u001b');
   });
 
   it('no headings: a value beside its name, or below where it does not fit', () => {

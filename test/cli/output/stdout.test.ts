@@ -22,9 +22,9 @@ test.each(['before', 'after'])(
   async when => {
     const clock = new ManualClock();
     const {stdout, texts} = reader();
-    if (when === 'before') stdout.hurry(clock, 50);
+    if (when === 'before') stdout.hurry(clock);
     const writes = Promise.all([stdout.write('a'), stdout.write('b')]);
-    if (when === 'after') stdout.hurry(clock, 50);
+    if (when === 'after') stdout.hurry(clock);
     await clock.advance(50);
     await writes;
     await stdout.write('c');
@@ -35,7 +35,7 @@ test.each(['before', 'after'])(
 test('hurried, and somebody reads: all of it comes', async () => {
   const clock = new ManualClock();
   const {stdout, texts, read} = reader();
-  stdout.hurry(clock, 50);
+  stdout.hurry(clock);
   for (const text of ['a', 'b', 'c']) {
     const write = stdout.write(text);
     read();

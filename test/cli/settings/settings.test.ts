@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {GlobalOptions} from '../../../src/cli/settings/hint-options.ts';
 import {parseProfileName} from '../../../src/cli/settings/parse.ts';
+import {serviceSettings} from '../../../src/cli/settings/profile.ts';
 import {resolveSettings} from '../../../src/cli/settings/settings.ts';
 import type {Profiles} from '../../../src/cli/settings/store.ts';
 import {parseKey, parseServiceUrl} from '../../../src/engine/service/service-url.ts';
@@ -161,6 +162,18 @@ describe('resolveSettings: the flag, then the environment, then the profile', ()
     expect((await resolveSettings(await set('0'), embedded)).onUnknown).toBe('hold');
     await expect(resolveSettings(await set('maybe'), embedded)).rejects.toMatchObject({code: 'usage'});
   });
+
+  it.each(['https://b.example', 'embedded'])(
+    'of what a profile has for its service: nothing for %s',
+    async baseUrl => {
+      const names = serviceSettings().filter(name => name !== 'key-store');
+      const ofA = Object.fromEntries(names.map(name => [name, `${name} of A`]));
+      const profile = {...ofA, 'base-url': 'https://a.example', 'key-origin': 'https://a.example'};
+      const host = await hostWith({}, {default: profile});
+      const {host: _host, profile: _profile, ...settings} = await resolveSettings(host, {baseUrl});
+      expect(JSON.stringify(settings)).not.toContain(' of A');
+    },
+  );
 
   it('graphql-url at another origin: only for a key from the environment', async () => {
     await expect(resolveSettings(await hostWith({}), {profile: 'split'})).rejects.toMatchObject({

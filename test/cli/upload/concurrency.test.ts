@@ -1,8 +1,8 @@
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
-import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
-import {describe, expect, it, onTestFinished} from 'vitest';
+import {describe, expect, it} from 'vitest';
+import {listen, urlOf} from '../../support/loopback.ts';
 import {fixture, type Sandbox, sandbox} from '../../support/media.ts';
 import {someRecord} from '../../support/scripted-server.ts';
 
@@ -25,12 +25,8 @@ async function waitingService(atLeast: number) {
       response.setHeader('Content-Type', 'application/json').end(someRecord);
     });
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return {seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`};
+  await listen(server);
+  return {seen, url: urlOf(server)};
 }
 
 async function sandboxWith(files: number, url: string): Promise<Sandbox> {

@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import {once} from 'node:events';
 import {existsSync, readFileSync} from 'node:fs';
 import {copyFile, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
@@ -7,9 +8,9 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {formatNames} from '../../../src/cli/output/results/formats.ts';
-import {listen, urlOf} from '../../engine/service/support.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
 import {audiobook, latin1, smallFiles} from '../../support/formats.ts';
+import {urlOf} from '../../support/loopback.ts';
 import {fixture, Sandbox} from '../../support/media.ts';
 import {optionOf} from '../../support/output-formats.ts';
 import {slowTest} from '../../support/patience.ts';
@@ -146,7 +147,7 @@ async function groupSandbox() {
       response.end(JSON.stringify({id}));
     }),
   );
-  await listen(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const box = new Sandbox(directory, {MEDIA_BASE_URL: urlOf(server), MEDIA_API_KEY: 'mk_1'});
   const close = async () => {
     server.closeAllConnections();

@@ -3,20 +3,13 @@ import {copyFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {Tally} from '../../../src/cli/commands/upload/tally.ts';
 import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
 import {type ErrorCode, exitStatusOf, MediaError} from '../../../src/errors.ts';
 import {sandboxFor} from '../../engine/service/program.ts';
-import {
-  deadUrl,
-  listen,
-  mebibyte,
-  sinkServer,
-  unbufferable,
-  urlOf,
-  writeSparsePng,
-} from '../../engine/service/support.ts';
+import {deadUrl, mebibyte, sinkServer, unbufferable, writeSparsePng} from '../../engine/service/support.ts';
+import {listen, urlOf} from '../../support/loopback.ts';
 import {
   fixture,
   mediaCommand,
@@ -313,9 +306,6 @@ describe('standard output that', () => {
 test('a service that accepts and closes at once: no hang, no crash', async () => {
   const server = createServer(socket => socket.end());
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-  });
   const {exitCode, stdout} = await (await sandboxFor(urlOf(server))).start([
     'upload',
     photo,

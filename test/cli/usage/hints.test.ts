@@ -5,12 +5,12 @@ import {rootCertificates} from 'node:tls';
 import {pathToFileURL} from 'node:url';
 import {execa} from 'execa';
 import {generate} from 'selfsigned';
-import {describe, expect, it, onTestFinished} from 'vitest';
+import {describe, expect, it} from 'vitest';
 import {errorWriter, withHints} from '../../../src/cli/hints/key-hints.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {command, hint, option} from '../../../src/hint.ts';
-import {listen, portOf} from '../../engine/service/support.ts';
 import {connectedSandbox, embeddedService} from '../../support/embedded.ts';
+import {listen, portOf} from '../../support/loopback.ts';
 import {fixture, mediaInShell, Sandbox, sandbox} from '../../support/media.ts';
 import {outcomeOf} from '../../support/outcomes.ts';
 
@@ -282,10 +282,6 @@ describe('a certificate that is not accepted', () => {
     } as Parameters<typeof generate>[1]);
     const server = createServer({key, cert}, (_request, response) => response.end());
     await listen(server);
-    onTestFinished(() => {
-      server.close();
-      server.closeAllConnections();
-    });
     box.env['NODE_EXTRA_CA_CERTS'] = join(box.directory, 'authority.pem');
     await writeFile(box.env['NODE_EXTRA_CA_CERTS'], cert);
     return `https://localhost:${portOf(server)}`;

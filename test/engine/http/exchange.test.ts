@@ -8,7 +8,7 @@ import {nextTurn, type StopSignal, systemClock} from '../../../src/host.ts';
 import {threadedServer} from '../../support/threaded-server.ts';
 import {deadUrl} from '../service/support.ts';
 
-const options = {clock: systemClock, env: {}, userAgent: 'media/test'};
+const options = {clock: systemClock, env: {}, headers: {'user-agent': 'media/test'}};
 
 async function connectionTo(server: Server): Promise<Connection> {
   server.listen(0, '127.0.0.1');

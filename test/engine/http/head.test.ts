@@ -17,7 +17,7 @@ test.each(['before it begins', 'while it waits for TLS'])('a request aborted %s:
       waitMs: 60_000,
       signal: controller.signal,
     },
-    {clock: systemClock, env: {}, userAgent: 'media/test', connectTimeoutMs: 60_000},
+    {clock: systemClock, env: {}, headers: {'user-agent': 'media/test'}, connectTimeoutMs: 60_000},
   );
   if (!controller.signal.aborted) await peer.reached();
   controller.abort();
@@ -28,7 +28,12 @@ test('a time limit that passes at any moment: the opening of a connection throug
   const {port} = await silentServer();
   for (let attempt = 0; attempt < 300; attempt += 1) {
     const env = {HTTPS_PROXY: `http://127.0.0.1:${port}`};
-    const options = {clock: systemClock, env, userAgent: 'media/test', connectTimeoutMs: 1 + (attempt % 3)};
+    const options = {
+      clock: systemClock,
+      env,
+      headers: {'user-agent': 'media/test'},
+      connectTimeoutMs: 1 + (attempt % 3),
+    };
     const opening = openSocket(new URL('https://media.invalid'), options, new Stop());
     await expect(opening).rejects.toMatchObject({code: 'connect_timeout'});
   }

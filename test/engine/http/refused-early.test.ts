@@ -44,7 +44,7 @@ test.each<[string, string, Body['content'], number]>([
     const connection = new Connection(new URL(`http://127.0.0.1:${port}`), {
       clock,
       env: {},
-      userAgent: 'test',
+      headers: {'user-agent': 'test'},
     });
     onTestFinished(() => connection.destroy());
     const answer = await connection.request({

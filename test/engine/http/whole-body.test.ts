@@ -21,7 +21,11 @@ async function served() {
   await new Promise(resolve => server.once('listening', resolve));
   const {port} = server.address() as AddressInfo;
   const {clock} = systemHost();
-  const connection = new Connection(new URL(`http://127.0.0.1:${port}`), {clock, env: {}, userAgent: 'test'});
+  const connection = new Connection(new URL(`http://127.0.0.1:${port}`), {
+    clock,
+    env: {},
+    headers: {'user-agent': 'test'},
+  });
   onTestFinished(async () => {
     await connection.destroy();
     server.close();

@@ -5,19 +5,18 @@ import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {type Clock, systemClock} from '../../../src/host.ts';
 import {eventually} from '../../support/eventually.ts';
+import {listen, urlOf} from '../../support/loopback.ts';
 import {ManualClock, settled} from '../../support/manual-clock.ts';
 import {type Script, scriptedServer, someRecord} from '../../support/scripted-server.ts';
 import {fullListener, silentServer} from '../../support/silent-peers.ts';
 import {
   answerText,
   clientOf,
-  listen,
   mebibyte,
   memorySource,
   sinkServer,
   unbufferable,
   uploadEach,
-  urlOf,
   zeroSource,
 } from './support.ts';
 
@@ -100,9 +99,6 @@ describe('a response before the whole body has come', () => {
       });
     });
     await listen(server);
-    onTestFinished(() => {
-      server.close();
-    });
     const source = zeroSource('a.png', unbufferable, {
       read: async (position, length) => {
         if (position > 2 * mebibyte) begin();
@@ -254,9 +250,6 @@ describe('a connection', () => {
       });
     });
     await listen(server);
-    onTestFinished(() => {
-      server.close();
-    });
     const client = clientOf(urlOf(server));
     const [outcome] = await uploadEach([zeroSource('a.png', unbufferable)], client, {clock, timeoutMs});
     expect(summary(outcome)).toEqual({status: 'uploaded', attempts: 1});

@@ -11,16 +11,17 @@ import {Secret} from '../../../src/lib/secrets/secret.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {embeddedService} from '../../support/embedded.ts';
 import {eventually} from '../../support/eventually.ts';
+import {listen, urlOf} from '../../support/loopback.ts';
 import {ManualClock} from '../../support/manual-clock.ts';
 import {fixture} from '../../support/media.ts';
 import {someRecord} from '../../support/scripted-server.ts';
 import {loopbackNames, makeCertificate, tlsService} from '../../support/tls.ts';
-import {clientOf, listen, memorySource, uploadEach, urlOf} from './support.ts';
+import {clientOf, memorySource, uploadEach} from './support.ts';
 
 /** A client of a new embedded service; `key` replaces the one that may do everything. */
 async function client(key?: string) {
   const embedded = await embeddedService();
-  const options = {clock: systemClock, env: {}, userAgent: 'media/test'};
+  const options = {clock: systemClock, env: {}, headers: {'user-agent': 'media/test'}};
   const secret = new Secret(key ?? embedded.key);
   return {...embedded, client: new ServiceClient({baseUrl: new URL(embedded.service.url)}, secret, options)};
 }
@@ -135,12 +136,8 @@ test('a service that takes 9 s to say which one it is: known', async () => {
     if (request.method === 'GET') answer = () => response.writeHead(405, {'media-service-id': 'one'}).end();
   });
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   const clock = new ManualClock();
-  const options = {clock, env: {}, userAgent: 'media/test'};
+  const options = {clock, env: {}, headers: {'user-agent': 'media/test'}};
   const client = new ServiceClient({baseUrl: new URL(urlOf(server))}, new Secret('key-of-the-test'), options);
   const id = client.serviceId(new Stop());
   await eventually(() => isPosted);
@@ -157,10 +154,6 @@ test('a run that is stopped while it asks which service is there: rejects with i
     isAsked = true;
   });
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   const stop = new Stop<Error>();
   const id = clientOf(urlOf(server)).serviceId(stop);
   await eventually(() => isAsked);
@@ -198,7 +191,7 @@ test('whether a file is still stored is asked without the client certificate', a
   const {port, pem, uploads} = await tlsService(loopbackNames, options);
   const url = `https://127.0.0.1:${port}`;
   const client = new ServiceClient({baseUrl: new URL(url)}, new Secret('key-of-the-test'), {
-    ...{clock: systemClock, env: {}, userAgent: 'media/test'},
+    ...{clock: systemClock, env: {}, headers: {'user-agent': 'media/test'}},
     ...{certificateAuthorities: pem, clientCertificate: mine},
   });
   onTestFinished(() => client.close());
@@ -207,4 +200,32 @@ test('whether a file is still stored is asked without the client certificate', a
   const {signal} = new AbortController();
   await client.isStored({id: 'm_1', fileUrl: `${url}/m_1`}, 1, signal).catch(() => false);
   expect(uploads).toEqual(['POST /v1/media/upload']);
+});
+
+test('the fields of a client are in each request to the service: uploads, GraphQL, probes, questions about a file', async () => {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url} ${request.headers['x-own']}`);
+    if (request.headers['content-type'] === 'text/plain') request.socket.destroy();
+    else request.resume().on('end', () => response.end(someRecord));
+  });
+  await listen(server);
+  onTestFinished(() => void server.close());
+  const baseUrl = new URL(urlOf(server));
+  const client = new ServiceClient({baseUrl}, new Secret('key-of-the-test'), {
+    ...{clock: systemClock, env: {}, headers: {'x-own': 'yes'}},
+  });
+  onTestFinished(() => client.close());
+  const {signal} = new AbortController();
+  await client.upload(request(Buffer.from('bytes')));
+  await client.graphql({query: '{__typename}'});
+  await client.serviceId(signal);
+  await client.isStored({id: 'm_1', fileUrl: `${baseUrl.href}m_1`}, 1, signal);
+  expect(seen).toEqual([
+    'POST /v1/media/upload yes',
+    'POST /graphql yes',
+    'POST /v1/media/upload yes',
+    'GET /v1/media/upload yes',
+    'HEAD /m_1 yes',
+  ]);
 });

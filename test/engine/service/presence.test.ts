@@ -32,7 +32,7 @@ test.each<[post: Reply, get: Reply, expected: string | undefined]>([
   [needsLogin, needsLogin, undefined],
 ])('POST: %s, GET: %s: %s', async (post, get, expected) => {
   const address = {baseUrl: new URL('https://media.example')};
-  const options = {clock: systemHost().clock, env: {}, userAgent: 'test'};
+  const options = {clock: systemHost().clock, env: {}, headers: {'user-agent': 'test'}};
   const client = new ServiceClient(address, new Secret('key'), options);
   client.askUploadPath = async method => reply(method === 'GET' ? get : post);
   expect(await client.probeAvailability(new Stop())).toBe(expected);

@@ -1,10 +1,11 @@
 import {createServer} from 'node:net';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {verifyKey} from '../../../src/engine/service/key-identity.ts';
+import {listen, urlOf} from '../../support/loopback.ts';
 import {fixture} from '../../support/media.ts';
 import {scriptedServer, someRecord} from '../../support/scripted-server.ts';
 import {sandboxFor, testKey} from './program.ts';
-import {answerText, clientOf, listen, memorySource, uploadEach, urlOf} from './support.ts';
+import {answerText, clientOf, memorySource, uploadEach} from './support.ts';
 
 const key = 'key-of-the-test';
 
@@ -84,9 +85,6 @@ test('a service that resets each connection at its second request: as many unkno
       });
   });
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-  });
   const sources = Array.from({length: 12}, (_, index) => memorySource(`${index}`, Buffer.from(`${index}`)));
   const outcomes = await uploadEach(sources, clientOf(urlOf(server)));
   const count = (wanted: string) => outcomes.filter(({status}) => status === wanted).length;

@@ -1,5 +1,5 @@
 import {open, writeFile} from 'node:fs/promises';
-import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
+import {createServer, type Server, type Socket} from 'node:net';
 import {join} from 'node:path';
 import type {ConnectionOptions} from '../../../src/engine/http/http.ts';
 import {ServiceClient} from '../../../src/engine/service/client.ts';
@@ -16,6 +16,7 @@ import {Secret} from '../../../src/lib/secrets/secret.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {afterTest} from '../../support/after-test.ts';
 import {deadPort} from '../../support/free-ports.ts';
+import {listen, urlOf} from '../../support/loopback.ts';
 import {patienceMs} from '../../support/patience.ts';
 import {someRecord} from '../../support/scripted-server.ts';
 
@@ -116,10 +117,6 @@ export async function sinkServer(options: SinkOptions = {}): Promise<Sink> {
     });
   });
   await listen(server);
-  afterTest(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
   const resume = () => {
     pauseAfter = Number.POSITIVE_INFINITY;
     for (const socket of sockets) socket.resume();
@@ -136,22 +133,6 @@ export function answerText(status: number, body: string): string {
   return `HTTP/1.1 ${status} Status\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-/** Listens on any free port of loopback. */
-export async function listen(server: Server): Promise<void> {
-  await new Promise<void>(resolve => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-}
-
-/** The port that a server listens on. */
-export function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
-}
-
-export function urlOf(server: Server): string {
-  return `http://127.0.0.1:${portOf(server)}`;
-}
-
 /** The URL of a port that nothing listens on. */
 export async function deadUrl(): Promise<string> {
   return `http://127.0.0.1:${await deadPort()}`;
@@ -166,7 +147,7 @@ export function clientOf(
   const client = new ServiceClient({baseUrl: new URL(url)}, new Secret('key-of-the-test'), {
     clock: systemClock,
     env,
-    userAgent: 'media/test',
+    headers: {'user-agent': 'media/test'},
     connectTimeoutMs,
   });
   afterTest(() => client.close());

@@ -54,10 +54,10 @@ describe('an outage', () => {
     const {clock, outage, state, send, news} = batch();
     await send(0, 1, 2, 3, 4, 5, 6, 7);
     expect(await news()).toHaveLength(8);
-    expect(outage.ended(0, 'away', failure)).toBe(false);
+    expect(outage.report(0, 'away', failure)).toBe(false);
     // The first sign counts, not when it was certain.
     await clock.advance(1_000);
-    expect([1, 2].map(file => outage.ended(file, 'away', failure))).toEqual([false, true]);
+    expect([1, 2].map(file => outage.report(file, 'away', failure))).toEqual([false, true]);
     for (const file of [0, 1, 2]) outage.finish(file);
     await send(8, 9, 10);
     expect(await news()).toEqual(['away since 0']);
@@ -67,7 +67,7 @@ describe('an outage', () => {
     state.probe = undefined;
     await clock.advance(20_000);
     expect(await news()).toEqual(['sent 8']);
-    outage.ended(8, 'stored');
+    outage.report(8, 'stored');
     expect(await news()).toEqual(['back', 'sent 9', 'sent 10']);
   });
 
@@ -78,12 +78,12 @@ describe('an outage', () => {
   ] as const)('the file that goes alone is %s', async (_what, sign, expected) => {
     const {clock, outage, state, send, news} = batch();
     await send(0, 1, 2);
-    for (const file of [0, 1, 2]) outage.ended(file, 'away', failure);
+    for (const file of [0, 1, 2]) outage.report(file, 'away', failure);
     await send(8, 9);
     state.probe = undefined;
     await clock.advance(1_500);
     expect((await news()).slice(-1)).toEqual(['sent 8']);
-    expect(outage.ended(8, sign, failure)).toBe(false);
+    expect(outage.report(8, sign, failure)).toBe(false);
     await clock.advance(1_500);
     expect(await news()).toEqual(expected);
   });
@@ -92,9 +92,9 @@ describe('an outage', () => {
     const {outage, send, news} = batch();
     await send(0, 1, 2, 3, 4, 5, 6);
     await news();
-    for (const file of [0, 1]) outage.ended(file, 'away', failure);
-    outage.ended(2, 'stored');
-    for (const file of [3, 4]) outage.ended(file, 'away', failure);
+    for (const file of [0, 1]) outage.report(file, 'away', failure);
+    outage.report(2, 'stored');
+    for (const file of [3, 4]) outage.report(file, 'away', failure);
     await send(8);
     expect(await news()).toEqual(['sent 8']);
   });
@@ -102,7 +102,7 @@ describe('an outage', () => {
   it('one file that ends so again and again: none, and its tries are its own', async () => {
     const {outage, send, news} = batch();
     await send(0, 1, 2);
-    for (const _ of [1, 2, 3, 4]) expect(outage.ended(0, 'away', failure)).toBe(false);
+    for (const _ of [1, 2, 3, 4]) expect(outage.report(0, 'away', failure)).toBe(false);
     await send(8);
     expect(await news()).toEqual(['sent 0', 'sent 1', 'sent 2', 'sent 8']);
   });
@@ -110,7 +110,7 @@ describe('an outage', () => {
   it('fewer files under way than three: as many are enough', async () => {
     const {outage, send, news} = batch({concurrency: 1});
     await send(0);
-    expect(outage.ended(0, 'away', failure)).toBe(true);
+    expect(outage.report(0, 'away', failure)).toBe(true);
     outage.finish(0);
     await send(1);
     expect(await news()).toEqual(['sent 0', 'away since 0']);
@@ -119,7 +119,7 @@ describe('an outage', () => {
   it('a run of a single file: none', async () => {
     const {outage, send, news} = batch({several: false});
     await send(0);
-    expect(outage.ended(0, 'away', failure)).toBe(false);
+    expect(outage.report(0, 'away', failure)).toBe(false);
     await send(0);
     expect(await news()).toEqual(['sent 0', 'sent 0']);
   });
@@ -128,18 +128,18 @@ describe('an outage', () => {
     const {outage, send, news} = batch({concurrency: 4});
     await send(0, 1, 2, 3);
     await news();
-    outage.ended(0, 'away', failure);
+    outage.report(0, 'away', failure);
     outage.finish(0);
     await send(4);
     expect(await news()).toEqual([]);
-    outage.ended(1, 'stored');
+    outage.report(1, 'stored');
     expect(await news()).toEqual(['sent 4']);
   });
 
   it('longer than allowed: all who wait are told why, and so is the batch', async () => {
     const {clock, outage, state, send, news} = batch({retryMaxWaitMs: 20_000});
     await send(0, 1, 2);
-    for (const file of [0, 1, 2]) outage.ended(file, 'away', failure);
+    for (const file of [0, 1, 2]) outage.report(file, 'away', failure);
     await send(8, 9);
     await news();
     await clock.advance(19_000);
@@ -155,14 +155,14 @@ describe('an outage', () => {
   it('files that go alone and end so for longer than allowed: it is given up too', async () => {
     const {clock, outage, state, send, news} = batch({retryMaxWaitMs: 20_000});
     await send(0, 1, 2);
-    for (const file of [0, 1, 2]) outage.ended(file, 'away', failure);
+    for (const file of [0, 1, 2]) outage.report(file, 'away', failure);
     state.probe = undefined;
     let file = 8;
     await send(file);
     for (let tries = 0; tries < 40 && state.ends.length === 0; tries += 1) {
       await clock.advance(2_000);
       if (!(await news()).includes(`sent ${file}`)) continue;
-      outage.ended(file, 'away', failure);
+      outage.report(file, 'away', failure);
       outage.finish(file);
       file += 1;
       await send(file);
@@ -174,7 +174,7 @@ describe('an outage', () => {
   it('the run ends meanwhile: nobody waits', async () => {
     const {clock, outage, send, news} = batch();
     await send(0, 1, 2);
-    for (const file of [0, 1, 2]) outage.ended(file, 'away', failure);
+    for (const file of [0, 1, 2]) outage.report(file, 'away', failure);
     await send(8, 9);
     await clock.advance(10);
     await news();
@@ -186,7 +186,7 @@ describe('an outage', () => {
     const {clock, outage, state, send, news} = batch();
     await send(0, 1, 2);
     state.pausedUntil = 5_000;
-    for (const file of [0, 1, 2]) outage.ended(file, 'away', failure);
+    for (const file of [0, 1, 2]) outage.report(file, 'away', failure);
     await send(8);
     await clock.advance(4_999);
     expect(state.probes).toBe(0);

@@ -11,7 +11,7 @@ import {noObserver} from '../service/support.ts';
 const minute = 60_000;
 const stored = {availability: 'stored'} as const;
 const refused = (status: number, rest: Partial<Refused> = {}) =>
-  judge('held', {kind: 'refused', status, ...rest});
+  judge('sending', {kind: 'refused', status, ...rest});
 const tooMany = refused(429);
 const asked = (seconds: number) => refused(429, {retryAfter: String(seconds)});
 
@@ -150,7 +150,7 @@ describe('as many files at a time as the service takes', () => {
   it('a broken connection halves it', async () => {
     const {pacing, take} = batch({concurrency: {most: 16}});
     await take(0, 1, 2, 3);
-    pacing.report(0, judge('held', {kind: 'connection', cause: new Error('reset')}));
+    pacing.report(0, judge('sending', {kind: 'connection', cause: new Error('reset')}));
     expect(pacing.limit).toBe(8);
   });
 

@@ -33,7 +33,7 @@ describe('the retries of a batch', () => {
 
 describe('the retries of a file', () => {
   const error = new MediaError('service_failed', 'media.example failed (502).');
-  const verdict = judge('held', {kind: 'refused', status: 502});
+  const verdict = judge('sending', {kind: 'refused', status: 502});
 
   function retriesOf(retries: number) {
     const waits: (number | undefined)[] = [];

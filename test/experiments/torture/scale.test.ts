@@ -2,12 +2,12 @@ import {createHash} from 'node:crypto';
 import {linkSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {access, mkdtemp, rm} from 'node:fs/promises';
 import {createServer} from 'node:http';
-import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {expect, onTestFinished} from 'vitest';
 import {shardOf} from '../../../src/engine/sources/find/shard.ts';
 import {experiment} from '../../support/experiment/experiment.ts';
+import {listen, urlOf} from '../../support/loopback.ts';
 import {fixture, Sandbox} from '../../support/media.ts';
 import {memoryIn, tellMemory} from '../../support/memory.ts';
 import {slowTest} from '../../support/patience.ts';
@@ -44,14 +44,8 @@ async function hashingSink(onFirst: () => Promise<void> = async () => {}) {
     response.setHeader('content-type', 'application/json');
     response.end(`{"id":"m_${digest}","type":"IMAGE"}`);
   });
-  await new Promise<void>(resolve => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return {url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, hashes};
+  await listen(server);
+  return {url: urlOf(server), hashes};
 }
 
 function sandboxIn(directory: string, url: string): Sandbox {

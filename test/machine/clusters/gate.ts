@@ -1,6 +1,5 @@
 import {createServer, type IncomingMessage, request, type ServerResponse} from 'node:http';
-import type {AddressInfo} from 'node:net';
-import {onTestFinished} from 'vitest';
+import {listen, urlOf} from '../../support/loopback.ts';
 
 /** How the gate meets uploads while it is closed; it knows them by their lengths. */
 export interface Closed {
@@ -39,15 +38,9 @@ export async function gateBefore(origin: string, closed?: Closed): Promise<Gate>
       forward(incoming, outgoing, origin);
     }
   });
-  await new Promise<void>(resolve => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: urlOf(server),
     arrivals: contentLength => lengths.filter(length => length === contentLength).length,
     open: () => {
       hold = undefined;

@@ -18,8 +18,6 @@ const desktop = {
   'wl-paste': `[ "$1" = -l ] && echo image/webp || cat "${fixture('photo.webp')}"`,
   'wl-copy': 'cat > /dev/null',
   flameshot: `cat "${fixture('photo.png')}"`,
-  grim: `cat "${fixture('photo.png')}"`,
-  slurp: 'echo 1,2 3x4',
 };
 
 /** A machine for somebody who reads, with an API key in $KEY, and the service of the examples under its name. */

@@ -1,8 +1,7 @@
 import {createServer} from 'node:http';
 import {fileURLToPath} from 'node:url';
 import {execa} from 'execa';
-import {onTestFinished} from 'vitest';
-import {listen, portOf} from '../../engine/service/support.ts';
+import {listen, portOf} from '../../support/loopback.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 import {patienceMs, slowTest} from '../../support/patience.ts';
 import {someRecord} from '../../support/scripted-server.ts';
@@ -37,10 +36,6 @@ export async function leaksOf(program: URL, things: number): Promise<Leaks> {
     else request.resume().on('end', respond);
   });
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   const {stdout} = await execa(process.execPath, [fileURLToPath(program)], {
     cwd: directory,
     env: {

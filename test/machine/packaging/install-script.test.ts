@@ -4,7 +4,7 @@ import {fileURLToPath} from 'node:url';
 import {gzipSync} from 'node:zlib';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {examplesIn} from '../../support/examples.ts';
+import {examplesIn, markdown} from '../../support/examples.ts';
 import {needPrograms, pathOf} from '../../support/installed.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 import {slowTest} from '../../support/patience.ts';
@@ -237,7 +237,8 @@ it('docs/install.md and docs/verify.md, block by block as printed', async contex
   needPrograms(context, ['curl']);
   const {home, release} = await newcomer();
   release.files.set('install.sh', await readFile(script));
-  const [byScript = '', uninstall = '', byHand = ''] = examplesIn('docs/install.md').map(({code}) => code);
+  const [byScript = '', byHand = ''] = examplesIn('docs/install.md').map(({code}) => code);
+  const [uninstall = ''] = /sh install\.sh --uninstall/.exec(markdown('docs/install.md')) ?? [];
   const [verify = ''] = examplesIn('docs/verify.md').map(({code}) => code);
   const ours = (code: string) => code.replaceAll('media-linux-x64', archive.replace('.gz', ''));
   const type = (code: string) =>

@@ -1,5 +1,10 @@
 import {readFile} from 'node:fs/promises';
-import {type GeotagPlan, planGeotags, UnstrippableError} from '../../../src/media/location/location.ts';
+import {
+  applyPatches,
+  type GeotagPlan,
+  planGeotags,
+  UnstrippableError,
+} from '../../../src/media/location/location.ts';
 import {fixture} from '../../support/media.ts';
 
 /** What the door plans for bytes in memory. */
@@ -10,18 +15,13 @@ export function planFor(bytes: Buffer): Promise<GeotagPlan> {
   });
 }
 
-/** The bytes with a plan's patches, which must be in order and within them. */
+/** The bytes with a plan's patches, which must be within them. */
 export function patched(bytes: Buffer, plan: GeotagPlan): Buffer {
   if (plan.geotags === 'none') return bytes;
-  const changed = Buffer.from(bytes);
-  let end = 0;
-  for (const patch of plan.patches) {
-    const isNext = patch.offset >= end && patch.offset + patch.bytes.length <= bytes.length;
-    if (!isNext || patch.bytes.length === 0) throw new Error(`a patch at ${patch.offset} is out of order`);
-    patch.bytes.copy(changed, patch.offset);
-    end = patch.offset + patch.bytes.length;
-  }
-  return changed;
+  for (const patch of plan.patches)
+    if (patch.bytes.length === 0 || patch.offset + patch.bytes.length > bytes.length)
+      throw new Error(`a patch at ${patch.offset} is not within the file`);
+  return applyPatches(bytes, 0, plan.patches);
 }
 
 /** What is sent of bytes: the same without their location, or the place because of which they are refused. */

@@ -1,6 +1,7 @@
+import {once} from 'node:events';
 import {connect, createServer, type Server, type Socket} from 'node:net';
-import {listen, urlOf} from '../../engine/service/support.ts';
 import {eventually} from '../eventually.ts';
+import {urlOf} from '../loopback.ts';
 
 /** What a fault does to one direction of one connection: takes each chunk, and passes on what it likes. */
 export type Toxic = (way: Way) => (chunk: Buffer) => Promise<void> | void;
@@ -141,7 +142,7 @@ export class FaultProxy {
 
   static async start(target: string, random: () => number): Promise<FaultProxy> {
     const proxy = new FaultProxy(new URL(target), random);
-    await listen(proxy.#server);
+    await once(proxy.#server.listen(0, '127.0.0.1'), 'listening');
     return proxy;
   }
 

@@ -1,21 +1,12 @@
-import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
-import {afterTest} from '../after-test.ts';
+import {createServer, type Socket} from 'node:net';
+import {listen, portOf} from '../loopback.ts';
 import type {Lie} from './lies.ts';
 
 /** The authority of a server that does so with each connection; it ends with the test. */
 export async function listening(onConnection: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server: Server = createServer(socket => {
-    sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-    onConnection(socket);
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  afterTest(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = createServer(socket => onConnection(socket.on('error', () => {})));
+  await listen(server);
+  return `127.0.0.1:${portOf(server)}`;
 }
 
 /** What a server answers that is there. */

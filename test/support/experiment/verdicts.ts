@@ -61,7 +61,7 @@ export async function uploadBatch(batch: Batch): Promise<Outcome[] | undefined> 
     {
       clock: systemClock,
       env: {},
-      userAgent: 'media/torture',
+      headers: {'user-agent': 'media/torture'},
       ...(batch.certificateAuthorities === undefined
         ? {}
         : {certificateAuthorities: batch.certificateAuthorities}),

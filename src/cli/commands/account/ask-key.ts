@@ -1,6 +1,6 @@
 import {Writable} from 'node:stream';
 import {parseKey, parseServiceUrl, withScheme} from '../../../engine/service/service-url.ts';
-import {MediaError, throwAs} from '../../../errors.ts';
+import {MediaError, throwAs, unlessBug} from '../../../errors.ts';
 import {textOf} from '../../../lib/files/read-text.ts';
 import {printable} from '../../../lib/printable.ts';
 import type {Secret} from '../../../lib/secrets/secret.ts';
@@ -10,25 +10,25 @@ import {hintOptions} from '../../settings/hint-options.ts';
 
 /** Throws a usage error if there is no terminal to ask for the key on. */
 export function requireTerminal(invocation: Invocation): void {
-  if (isInteractive(invocation)) return;
+  if (hasTerminal(invocation)) return;
   throw new MediaError('usage', 'There is no terminal to ask for the key.', {
     hint: `Set MEDIA_API_KEY instead of logging in, or pipe the key in: media login --key-stdin${hintOptions(invocation)}`,
   });
 }
 
-function isInteractive({host}: Invocation): boolean {
+/** Whether a person can be asked: questions are written to standard error, and read from standard input. */
+function hasTerminal({host}: Invocation): boolean {
   return host.stdin.isTTY === true && host.stderr.isTTY === true;
 }
 
 /** Asks for the base URL; a usage error without a terminal. */
 export async function askBaseUrl(invocation: Invocation): Promise<URL> {
-  if (!isInteractive(invocation)) {
+  if (!hasTerminal(invocation))
     throw new MediaError('usage', 'No base URL is set.', {
       hint: `Set the service: media login --key-stdin --base-url URL${hintOptions(invocation)}`,
     });
-  }
   const parse = (value: string) =>
-    parseServiceUrl(withScheme(value.trim()), 'base URL', invocation.globals.allowHttp === true);
+    parseServiceUrl(withScheme(value.trim()), 'base URL', invocation.globals.allowHttp);
   return parse(await ask('text', invocation, 'Base URL of the service', parse));
 }
 
@@ -39,6 +39,7 @@ export async function askKey(invocation: Invocation, baseUrl: URL, profileUrl?: 
   return parse(await ask('password', invocation, `API key for ${baseUrl.origin}${page}`, parse));
 }
 
+/** In bytes: far more than any key has, and little for a device or a file that was piped in by mistake. */
 const longestKey = 64 * 1024;
 
 /** The key on standard input; a usage error if that cannot be read, is too long, or is not a key. */
@@ -49,7 +50,7 @@ export async function readKey({host}: Invocation): Promise<Secret> {
   return parseKey(text, 'The key on standard input');
 }
 
-/** Asks for a line on the terminal, through standard error, until it passes the check; a password is not shown. */
+/** Asks for a line on the terminal until `check` accepts it; a password is not shown. Rejects at Ctrl-D. */
 async function ask(
   kind: 'text' | 'password',
   {host, abandon}: Invocation,
@@ -59,6 +60,7 @@ async function ask(
   const {createInterface} = await import('node:readline');
   const {stdin: input, stderr} = host;
   const isShown = kind === 'text';
+  // readline writes what is typed, and the prompt, to its output: to nowhere for a password.
   const nowhere = new Writable({write: (_chunk, _encoding, done) => done()});
   const lines = createInterface({input, output: isShown ? stderr : nowhere, terminal: true, historySize: 0});
   const writeUnlessShown = (text: string) => isShown || stderr.write(text);
@@ -71,7 +73,7 @@ async function ask(
   const line = new Promise<string | undefined>(resolve => {
     lines.on('line', text => {
       writeUnlessShown('\n');
-      const reason = complaint(text, check);
+      const reason = problemWith(text, check);
       if (reason === undefined) return resolve(text);
       stderr.write(`${printable(reason)}\n`);
       show();
@@ -81,7 +83,6 @@ async function ask(
       host.suspend();
       show();
     });
-    // Ctrl-D, or a terminal that is gone.
     for (const end of ['close', 'error']) lines.on(end, () => resolve(undefined));
   });
   show();
@@ -93,13 +94,12 @@ async function ask(
 }
 
 /** What is wrong with a value, as a line for the terminal; undefined if the check passes. */
-function complaint(value: string | undefined, check: (value: string) => void): string | undefined {
+function problemWith(value: string, check: (value: string) => void): string | undefined {
   try {
-    check(value ?? '');
+    check(value);
     return undefined;
   } catch (error) {
-    if (!(error instanceof MediaError)) throw error;
-    const {message, hint = ''} = error.inWordsOf(commandLine());
+    const {message, hint = ''} = unlessBug(error).inWordsOf(commandLine());
     return `${message} ${hint}`.trim();
   }
 }

@@ -1,10 +1,8 @@
-import type {Command} from 'commander';
 import {MediaError, unlessBug} from '../../../errors.ts';
 import {omitUndefined, own} from '../../../lib/object.ts';
 import {printable} from '../../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {SettingList} from '../../output/json-output.ts';
-import {helpList} from '../../session/help-format.ts';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../session/invocation.ts';
 import {existingProfiles} from '../../settings/hint-options.ts';
 import {profileNameOf, shownBaseUrl} from '../../settings/parse.ts';
@@ -12,16 +10,12 @@ import {droppedNote, readSetting, settingInForce, withBaseUrl} from '../../setti
 import {type SettingName, settingNames, settingTable} from '../../settings/setting-table.ts';
 import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
-function settingsHelp(context: {command: Command}): string {
-  const meanings = settingNames.map(name => [name, settingTable[name].meaning] as const);
-  return helpList(context, 'Settings:', meanings);
-}
-
 /** Declares `media config` and its subcommands; the key is not a setting, and is never printed. */
 export function configCommand(cli: Cli): CliCommand {
+  const meanings = settingNames.map(name => [name, settingTable[name].meaning] as const);
   const config = new CliCommand('config', cli)
     .description('Show and change the settings of a profile.')
-    .addHelpText('after', settingsHelp)
+    .helpList('Settings:', meanings)
     .examples([
       'media config list',
       'media config set base-url https://api.example.com',
@@ -41,7 +35,7 @@ export function configCommand(cli: Cli): CliCommand {
   config
     .command('set <name> <value>')
     .description('Change one setting.')
-    .addHelpText('after', settingsHelp)
+    .helpList('Settings:', meanings)
     .examples([
       'media config set base-url https://api.example.com',
       'media config set graphql-url https://api.example.com/internal/graphql',
@@ -57,7 +51,9 @@ export function configCommand(cli: Cli): CliCommand {
     .command('unset <name>')
     .description('Remove one setting.')
     .examples(['media config unset graphql-url'])
-    .runs(unset);
+    .runs(async (_options, invocation, word: string) => {
+      await updateSetting(invocation, settingName(word));
+    });
   return config;
 }
 
@@ -68,41 +64,38 @@ async function list({json}: {json?: boolean}, {host, globals, stdout, report}: I
   const profile = storedProfile(profiles, profileName);
   const run = {host, globals, profileName, profile};
   const settings = settingNames.flatMap(name => {
-    const standard = {value: settingTable[name].default, place: 'default'};
-    const {value, place} = settingInForce(name, run) ?? standard;
-    const text =
-      name === 'base-url' && value !== undefined
-        ? shownBaseUrl(value, '********')
-        : value?.replace(/\/\/[^/]*@/, '//********@');
-    return text === undefined || place === undefined ? [] : [{name, value: text, source: place}];
+    const {value = settingTable[name].default, place = 'default'} = settingInForce(name, run) ?? {};
+    if (value === undefined) return [];
+    const hidden =
+      name === 'base-url' ? shownBaseUrl(value, '********') : value.replace(/\/\/[^/]*@/, '//********@');
+    return {name, value: hidden, source: place};
   });
+  // A value in force may be wrong, since a variable or an edited file was not checked when it was set.
   for (const name of settingNames) {
     const parse = (value: string) => settingTable[name].parse(value, {host, allowHttp: true});
-    await readSetting(settingInForce(name, run), parse).catch(error => {
+    await readSetting(name, run, parse).catch(error => {
       const {message, hint = ''} = report.inWords(unlessBug(error));
       report.warning(`${name} cannot be used: ${message} ${hint}`.trim());
     });
   }
-  const shownPlace = (source: string) => (source === 'default' ? source : `from ${source}`);
   const lines = settings.map(
-    ({name, value, source}) => `${name}=${printable(value)} (${shownPlace(source)})\n`,
+    ({name, value, source}) =>
+      `${name}=${printable(value)} (${source === 'default' ? source : `from ${source}`})\n`,
   );
   const [path, names] = [configPath(host), Object.keys(profiles)];
   const text = `${lines.join('')}Profiles: ${names.map(printable).join(', ') || 'none'}\nSettings file: ${path}\n`;
   await stdout.write(json ? jsonLine<SettingList>({settings, profiles: names, path}) : text);
 }
 
+/** Stores a setting in the profile, which is created if it does not exist; throws a usage error for a wrong value. */
 async function set(_options: object, invocation: Invocation, word: string, text: string): Promise<void> {
   const {host, globals, report} = invocation;
   const name = settingName(word);
   const value = await settingTable[name].parse(text, {host, allowHttp: globals.allowHttp === true});
-  const before = await change(invocation, name, value);
+  const before = await updateSetting(invocation, name, value);
+  // A key-command wins over a stored key.
   if (name === 'key-command' && (before.key ?? before['key-store']) !== undefined)
     report.warning('The stored key is no longer used; media logout deletes it.');
-}
-
-async function unset(_options: object, invocation: Invocation, word: string): Promise<void> {
-  await change(invocation, settingName(word), undefined);
 }
 
 /** The setting with this name; throws a usage error that names a similar setting, or all. */
@@ -116,30 +109,23 @@ function settingName(name: string): SettingName {
   });
 }
 
-/** Sets or removes a setting, with its base URL the settings of the old service too; resolves to the profile before. */
-async function change(
-  {host, globals, report}: Invocation,
-  name: SettingName,
-  value: string | undefined,
-): Promise<Profile> {
+/** Sets or removes a setting; another base URL removes what belongs to the old one. Resolves to the old profile. */
+async function updateSetting(invocation: Invocation, name: SettingName, value?: string): Promise<Profile> {
+  const {host, globals, report} = invocation;
   const profileName = profileNameOf(host, globals);
   let before: Profile = {};
-  let dropped: (keyof Profile)[] = [];
+  let removed: (keyof Profile)[] = [];
   await updateProfiles(host, profiles => {
-    before = value === undefined ? storedProfile(profiles, profileName) : (own(profiles, profileName) ?? {});
-    const change =
-      name === 'base-url'
-        ? withBaseUrl(before, value)
-        : {profile: omitUndefined({...before, [name]: value}), removedSettings: []};
-    dropped = change.removedSettings;
-    if (own(profiles, profileName) !== undefined || value !== undefined)
-      profiles[profileName] = change.profile;
+    const existing = own(profiles, profileName);
+    before = value === undefined ? storedProfile(profiles, profileName) : (existing ?? {});
+    const {profile, removedSettings = []} =
+      name === 'base-url' ? withBaseUrl(before, value) : {profile: omitUndefined({...before, [name]: value})};
+    removed = removedSettings;
+    if (existing !== undefined || value !== undefined) profiles[profileName] = profile;
   });
-  if (dropped.includes('key-store')) {
-    const {forgetKeychainEntry} = await import('./store-key.ts');
-    await forgetKeychainEntry(profileName, before, host, report);
-  }
-  const note = droppedNote(before, dropped);
+  const {forgetKeychainEntry} = await import('./store-key.ts');
+  if (removed.includes('key-store')) await forgetKeychainEntry(profileName, before, invocation);
+  const note = droppedNote(before, removed);
   if (note !== undefined) report.note(note);
   return before;
 }

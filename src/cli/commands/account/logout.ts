@@ -1,7 +1,8 @@
 import {own} from '../../../lib/object.ts';
 import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
 import {existingProfiles, type HintedRun, profileOption} from '../../settings/hint-options.ts';
-import type {Profile, Profiles} from '../../settings/store.ts';
+import {profileNameOf} from '../../settings/parse.ts';
+import {type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
 export function logoutCommand(cli: Cli): CliCommand {
   return new CliCommand('logout', cli)
@@ -11,15 +12,15 @@ export function logoutCommand(cli: Cli): CliCommand {
     .runs(runLogout);
 }
 
-/** Deletes keys and keeps the other settings. Succeeds if there is no key. */
-export async function runLogout({all}: {all?: boolean}, {host, report, globals}: Invocation): Promise<void> {
-  const {readProfiles, updateProfiles} = await import('../../settings/store.ts');
-  const {profileNameOf} = await import('../../settings/parse.ts');
+/** Deletes stored keys, in the keychain too, and keeps all other settings. Succeeds if there is no key. */
+async function runLogout({all}: {all?: boolean}, invocation: Invocation): Promise<void> {
+  const {host, report, globals} = invocation;
   const profileName = profileNameOf(host, globals);
   const profiles = await readProfiles(host);
-  const names = (all ? Object.keys(profiles) : [profileName]).filter(name =>
-    hasStoredKey(own(profiles, name) ?? {}),
-  );
+  const names = (all ? Object.keys(profiles) : [profileName]).filter(name => {
+    const {key, 'key-store': store} = own(profiles, name) ?? {};
+    return (key ?? store) !== undefined;
+  });
   if (names.length === 0)
     return report.note(all ? 'No profile has a key.' : noKeyText(profileName, profiles, {host, globals}));
   await updateProfiles(host, profiles => {
@@ -32,7 +33,7 @@ export async function runLogout({all}: {all?: boolean}, {host, report, globals}:
   const {forgetKeychainEntry} = await import('./store-key.ts');
   const deleted = [];
   for (const name of names)
-    if (await forgetKeychainEntry(name, own(profiles, name) ?? {}, host, report)) deleted.push(name);
+    if (await forgetKeychainEntry(name, own(profiles, name) ?? {}, invocation)) deleted.push(name);
   if (deleted.length > 0)
     report.note(`Deleted the key of ${deleted.length === 1 ? 'profile' : 'profiles'} ${deleted.join(', ')}.`);
   if (host.env['MEDIA_API_KEY']) report.warning('MEDIA_API_KEY is still set in the environment.');
@@ -45,8 +46,4 @@ function noKeyText(name: string, profiles: Profiles, run: HintedRun): string {
     return `Profile ${name} has no stored key. To stop using its key-command: media config unset key-command${profileOption(run)}`;
   if (name === 'default' || profile !== undefined) return `Profile ${name} has no key.`;
   return `There is no profile "${name}". ${existingProfiles(Object.keys(profiles))}.`;
-}
-
-function hasStoredKey(profile: Profile): boolean {
-  return profile.key !== undefined || profile['key-store'] !== undefined;
 }

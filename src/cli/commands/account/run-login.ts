@@ -8,7 +8,7 @@ import type {Invocation} from '../../session/invocation.ts';
 import {openSessionFor, type Session, withSession, withTimeout} from '../../session/session.ts';
 import {checkUploadPath} from '../../session/upload-path.ts';
 import {clearVariable, hintOptions, profileOption} from '../../settings/hint-options.ts';
-import {refuseOtherOrigin, resolveSettings, type Settings} from '../../settings/settings.ts';
+import {refuseOtherOrigin, resolveSettings} from '../../settings/settings.ts';
 import {askBaseUrl, askKey, readKey, requireTerminal} from './ask-key.ts';
 import {type NewKey, storeKey} from './store-key.ts';
 
@@ -22,18 +22,15 @@ export interface LoginOptions {
   timeout: number;
 }
 
-/** How often a key is asked for that the service does not know. */
+/** How often a person may type a key, if the service does not know it. */
 const mostTries = 3;
 
 /** Asks for what is missing, checks the key with the service and stores it for the base URL's origin. */
 export async function runLogin(options: LoginOptions, {globals, ...run}: Invocation): Promise<void> {
-  const typed = globals.baseUrl;
-  const invocation = {
-    ...run,
-    globals: typed === undefined ? globals : {...globals, baseUrl: withScheme(typed)},
-  };
+  const baseUrlOption = globals.baseUrl === undefined ? {} : {baseUrl: withScheme(globals.baseUrl)};
+  const invocation = {...run, globals: {...globals, ...baseUrlOption}};
   const {host, report} = invocation;
-  // The stored key would never be used; gh refuses this too.
+  // With the variable or a key-command, the stored key would never be used; gh refuses this too.
   if (host.env['MEDIA_API_KEY'])
     throw new MediaError(
       'usage',
@@ -43,12 +40,14 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
   if (!options.keyStdin) requireTerminal(invocation);
   const resolve = (globals: Invocation['globals']) => resolveSettings(host, globals, {readKey: false});
   let settings = await resolve(invocation.globals);
-  if (settings.baseUrl?.kind === 'embedded') {
+  if (settings.baseUrl?.kind === 'embedded')
     throw new MediaError('usage', 'The embedded service needs no login.', {
       hint: 'Upload with: media upload FILE --base-url embedded',
     });
-  }
-  refuseKeyCommand(settings);
+  if (settings.profile['key-command'] !== undefined)
+    throw new MediaError('usage', `Profile ${settings.profileName} gets its key from its key-command.`, {
+      hint: `To store a key instead, run: media config unset key-command${profileOption(settings)}`,
+    });
   const baseUrl = settings.baseUrl?.url ?? (await askBaseUrl(invocation));
   // Certificates are read for a service only.
   if (settings.baseUrl === undefined)
@@ -57,16 +56,22 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
   refuseOtherOrigin(settings, baseUrl);
   // A key that is typed is asked for, so that the terminal does not show it.
   const isPiped = options.keyStdin === true && host.stdin.isTTY !== true;
+  /** Checks a key and stores it; rejects if the service refuses it. */
   const logIn = async (key: Secret) => {
     const ofKey = {baseUrl: {kind: 'service', url: baseUrl}, key: {secret: key, source: 'profile'}} as const;
     await withSession(await openSessionFor({...settings, ...ofKey}, invocation), async session => {
       const checked = options.verify ? await checkKey(invocation, session, options.timeout) : undefined;
       const {profileName} = settings;
-      const newKey = {baseUrl, key, ...checked};
-      const place = await storeKey(invocation, profileName, newKey, options.insecureStorage !== true);
+      const newKey: NewKey = {profileName, baseUrl, key, ...checked};
+      const place = await storeKey(invocation, newKey, options.insecureStorage !== true);
       reportKeyPlace(newKey, `${place} (profile ${profileName})`, report);
-      if (checked !== undefined) await warnOfUploadPath(invocation, session, options.timeout);
-      adviseNext(newKey.verdict, invocation);
+      if (checked !== undefined) {
+        const ask = (signal: AbortSignal) => checkUploadPath(session, signal);
+        const path = await withTimeout(invocation, options.timeout, ask);
+        if (path.status === 'warning') report.warning(`${path.message}.`);
+        if (path.status === 'failed') report.warning(`${path.error.message} ${path.error.hint ?? ''}`.trim());
+      }
+      noteNextCommands(newKey.verdict, invocation);
     });
   };
   if (isPiped) return logIn(await readKey(invocation));
@@ -79,6 +84,7 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
   }
 }
 
+/** Reports where the key was stored, and what the service said of it. */
 function reportKeyPlace({baseUrl, verdict}: NewKey, place: string, report: Report): void {
   if (verdict === undefined) {
     report.note(`The key for ${baseUrl.origin} is stored unchecked in ${place}.`);
@@ -91,7 +97,7 @@ function reportKeyPlace({baseUrl, verdict}: NewKey, place: string, report: Repor
 }
 
 /** Suggests commands. They need no --base-url, since the profile has it, unless the environment sets another. */
-function adviseNext(verdict: KeyVerdict | undefined, {host, globals, report}: Invocation): void {
+function noteNextCommands(verdict: KeyVerdict | undefined, {host, globals, report}: Invocation): void {
   const {baseUrl, ...others} = globals;
   const options = hintOptions({host, globals: host.env['MEDIA_BASE_URL'] ? globals : others});
   report.note(
@@ -102,21 +108,8 @@ function adviseNext(verdict: KeyVerdict | undefined, {host, globals, report}: In
   report.note(`To upload a file: media upload FILE${options}`);
 }
 
-/** Throws a usage error if the profile has a key-command, since its stored key would never be used. */
-function refuseKeyCommand(settings: Settings): void {
-  const {profile, profileName} = settings;
-  if (profile['key-command'] === undefined) return;
-  throw new MediaError('usage', `Profile ${profileName} gets its key from its key-command.`, {
-    hint: `To store a key instead, run: media config unset key-command${profileOption(settings)}`,
-  });
-}
-
 /** Asks the service about a key, and whose it is. Rejects if it does not accept the key, or cannot be asked. */
-async function checkKey(
-  invocation: Invocation,
-  {client, hostName, settings}: Session,
-  timeoutMs: number,
-): Promise<Pick<NewKey, 'verdict' | 'account'>> {
+async function checkKey(invocation: Invocation, {client, hostName, settings}: Session, timeoutMs: number) {
   const verdict = await withTimeout(invocation, timeoutMs, signal => verifyKey(client, signal));
   // A key for uploads only may be denied.
   const error = verdict.status === 'denied' ? undefined : verdictError(verdict, hostName);
@@ -133,12 +126,4 @@ function refusalHint(error: MediaError, profileUrl: string | undefined): string 
   const page = profileUrl === undefined ? '.' : `: ${profileUrl}`;
   const copyKey = `Nothing was stored. Copy the key again from the profile page of the service${page}`;
   return error.inWordsOf(withKeyHint(copyKey)).hint ?? storeAnyway;
-}
-
-/** Warns if uploads would fail at the base URL, as `media doctor` does. */
-async function warnOfUploadPath(invocation: Invocation, session: Session, timeoutMs: number): Promise<void> {
-  const result = await withTimeout(invocation, timeoutMs, signal => checkUploadPath(session, signal));
-  if (result.status === 'warning') invocation.report.warning(`${result.message}.`);
-  if (result.status === 'failed')
-    invocation.report.warning(`${result.error.message} ${result.error.hint ?? ''}`.trim());
 }

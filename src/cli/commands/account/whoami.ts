@@ -1,11 +1,10 @@
-import type {KeyVerdict} from '../../../engine/service/key-identity.ts';
 import {describeRefusal} from '../../../engine/transfer/attempt/explain.ts';
 import {exitStatusOf} from '../../../errors.ts';
 import {omitUndefined} from '../../../lib/object.ts';
 import {printable} from '../../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {WhoamiReport} from '../../output/json-output.ts';
-import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../session/invocation.ts';
+import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
 import {timeoutOption} from '../../session/values.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import type {Settings} from '../../settings/settings.ts';
@@ -20,82 +19,56 @@ export function whoamiCommand(cli: Cli): CliCommand {
 }
 
 /** Prints the report; exit status 0 if the key is accepted, 4 missing or refused, 6 unreachable, 1 unclear. */
-export async function runWhoami(
-  {json, timeout: timeoutMs}: {json?: boolean; timeout: number},
-  invocation: Invocation,
-): Promise<ExitStatus> {
+async function runWhoami(options: {json?: boolean; timeout: number}, invocation: Invocation) {
   const {resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(invocation.host, invocation.globals);
   const {profileName: profile, baseUrl, key} = settings;
   const isEmbedded = baseUrl?.kind === 'embedded';
-  const canAsk = isEmbedded || (baseUrl !== undefined && key !== undefined);
-  const {exitStatus, ...check} = canAsk
-    ? await askService(settings, invocation, timeoutMs)
-    : await missingKeyCheck(settings);
+  const {exitStatus, ...check} = await checkKey(settings, invocation, options.timeout);
+  const ownKey = key && {masked: key.secret.mask(), source: key.source};
   const report: WhoamiReport = {
     profile,
     baseUrl: isEmbedded ? 'embedded' : (baseUrl?.url.href ?? null),
     baseUrlSource: settings.baseUrlSource?.place ?? null,
-    key: isEmbedded
-      ? {masked: '********', source: 'embedded'}
-      : key === undefined
-        ? null
-        : {masked: key.secret.mask(), source: key.source},
+    key: isEmbedded ? {masked: '********', source: 'embedded'} : (ownKey ?? null),
     ...check,
   };
-  await invocation.stdout.write(json ? jsonLine(report) : reportText(report));
+  await invocation.stdout.write(options.json ? jsonLine(report) : reportText(report));
   return exitStatus;
 }
 
-/** What the service, or the lack of settings, says of the key. */
-type KeyCheck = Omit<WhoamiReport, 'profile' | 'baseUrl' | 'baseUrlSource' | 'key'> & {
-  exitStatus: ExitStatus;
-};
-
-async function missingKeyCheck(settings: Settings): Promise<KeyCheck> {
-  const {missingSettings} = await import('../../hints/key-hints.ts');
-  const {message, hint} = missingSettings(settings);
-  return {status: 'missing', message, ...omitUndefined({hint}), exitStatus: 4};
-}
-
-async function askService(settings: Settings, invocation: Invocation, timeoutMs: number): Promise<KeyCheck> {
-  const [{openSessionFor, withTimeout, withSession}, {verifyKey, whoOwnsKey}] = await Promise.all([
-    import('../../session/session.ts'),
-    import('../../../engine/service/key-identity.ts'),
-  ]);
+/** The fields of the report about the key, and the exit status: asks the service, if there is a key to ask about. */
+async function checkKey(settings: Settings, invocation: Invocation, timeoutMs: number) {
+  const [{missingSettings, refusedKeyHint, withKeyHint}, {openSessionFor, withTimeout, withSession}] =
+    await Promise.all([import('../../hints/key-hints.ts'), import('../../session/session.ts')]);
+  const {baseUrl, key} = settings;
+  if (baseUrl?.kind !== 'embedded' && (baseUrl === undefined || key === undefined)) {
+    const {message, hint} = missingSettings(settings);
+    return {status: 'missing', message, ...omitUndefined({hint}), exitStatus: 4} as const;
+  }
+  const {verifyKey, whoOwnsKey} = await import('../../../engine/service/key-identity.ts');
   return withSession(await openSessionFor(settings, invocation), async ({client}) => {
     const verdict = await withTimeout(invocation, timeoutMs, signal => verifyKey(client, signal));
     const {status} = verdict;
-    const identity =
-      status === 'accepted'
-        ? await withTimeout(invocation, timeoutMs, signal => whoOwnsKey(client, signal))
-        : undefined;
-    const {message, httpStatus} =
-      status === 'unreachable'
-        ? {message: verdict.error.message, httpStatus: undefined}
-        : {message: undefined, httpStatus: undefined, ...verdict};
-    const hint = await hintFor(verdict, settings);
-    const profileUrl = status === 'rejected' ? settings.profileUrl : undefined;
-    return {
-      status,
-      ...omitUndefined({httpStatus, message, hint, profileUrl, identity}),
-      exitStatus: status === 'unreachable' ? exitStatusOf[verdict.error.code] : exitStatuses[status],
-    };
+    if (status === 'accepted') {
+      const identity = await withTimeout(invocation, timeoutMs, signal => whoOwnsKey(client, signal));
+      return {status, ...omitUndefined({identity}), exitStatus: 0};
+    }
+    // The page with the keys has its own line in the report, so the hint does not repeat it.
+    const {profileUrl, ...others} = settings;
+    const face = withKeyHint(refusedKeyHint(others));
+    if (status === 'unreachable') {
+      const {code, message, hint} = verdict.error.inWordsOf(face);
+      return {status, message, ...omitUndefined({hint}), exitStatus: exitStatusOf[code]};
+    }
+    const {httpStatus, message} = verdict;
+    if (status === 'rejected') {
+      const {hint} = describeRefusal(verdict.refusal, '').inWordsOf(face);
+      return {status, ...omitUndefined({httpStatus, message, hint, profileUrl}), exitStatus: 4};
+    }
+    const hint = `To find out why: media doctor${hintOptions(settings)}`;
+    return {status, ...omitUndefined({httpStatus, message, hint}), exitStatus: status === 'denied' ? 4 : 1};
   });
-}
-
-const exitStatuses = {accepted: 0, rejected: 4, denied: 4, unclear: 1};
-
-/** The hint does not repeat the page with the keys, which has its own line in the report. */
-async function hintFor(
-  verdict: KeyVerdict,
-  {profileUrl, ...settings}: Settings,
-): Promise<string | undefined> {
-  const {refusedKeyHint, withKeyHint} = await import('../../hints/key-hints.ts');
-  const face = withKeyHint(refusedKeyHint(settings));
-  if (verdict.status === 'rejected') return describeRefusal(verdict.refusal, '').inWordsOf(face).hint;
-  if (verdict.status === 'unreachable') return verdict.error.inWordsOf(face).hint;
-  return verdict.status === 'accepted' ? undefined : `To find out why: media doctor${hintOptions(settings)}`;
 }
 
 /** What a status means, where the word says too little. */

@@ -18,7 +18,7 @@ import {checkNetwork, networkChecks} from './network.ts';
 const timeoutMs = 30_000;
 
 /** Runs every check that is possible after the earlier ones; the others are skipped, with the reason. */
-export async function examine(invocation: Invocation): Promise<CheckResult[]> {
+export async function runChecks(invocation: Invocation): Promise<CheckResult[]> {
   const {host} = invocation;
   // Reading the settings makes them private, so their modes are checked first.
   const modes = await checkModes(host);
@@ -47,21 +47,20 @@ export async function examine(invocation: Invocation): Promise<CheckResult[]> {
   }
   results.push(ok('base-url', `${baseUrl.url.href} (from ${settings.baseUrlSource?.place})`));
   const network = await checkNetwork(invocation, settings, baseUrl.url);
-  const isReached = network.every(({status}) => status !== 'failed');
-  const ofKey = isReached
-    ? await checkService(invocation, settings)
-    : skip('the service was not reached', ...ofService);
-  return [...results, ...network, ...ofKey];
+  results.push(...network);
+  if (network.some(({status}) => status === 'failed'))
+    return [...results, ...skip('the service was not reached', ...ofService)];
+  return [...results, ...(await checkService(invocation, settings))];
 }
 
-/** Also rejects for a wrong speed setting, which is otherwise read only for uploads. */
+/** The settings; also rejects for a wrong speed, which otherwise only uploads read. */
 async function readSettings({host, globals}: Invocation): Promise<Settings> {
   const settings = await resolveSettings(host, globals);
   await speedSettings(settings);
   return settings;
 }
 
-/** Fails if both the settings file and its directory were open to other users; Windows has no modes. */
+/** Fails if both the settings file and its directory were open to other users. Windows has no modes to check. */
 async function checkModes(host: Host): Promise<CheckResult> {
   const check = 'file-modes';
   // The code that reads the file reports why there is no path, or it cannot be accessed.
@@ -84,21 +83,22 @@ async function checkService(invocation: Invocation, settings: Settings): Promise
   const session = await openSessionFor(settings, invocation);
   return withSession(session, async ({hostName, client}) => {
     const verdict = await withTimeout(invocation, timeoutMs, signal => verifyKey(client, signal));
-    const face = settings.baseUrl?.kind === 'embedded' ? undefined : withKeyHint(refusedKeyHint(settings));
     const error = verdictError(verdict, hostName);
-    const problem = face === undefined ? error : error?.inWordsOf(face);
+    // The key of the embedded service is not one that a person could renew.
+    const problem =
+      settings.baseUrl?.kind === 'embedded' ? error : error?.inWordsOf(withKeyHint(refusedKeyHint(settings)));
     if (verdict.status === 'rejected' && problem !== undefined)
       return [fail('key', problem), ...skip('the key is not accepted', 'upload-path')];
     const path = await withTimeout(invocation, timeoutMs, signal =>
       checkUploadPath({client, settings}, signal),
     );
-    const key = settings.key?.secret.mask() ?? 'made for this run';
-    let ofKey = problem === undefined ? ok('key', `${key}, accepted`) : fail('key', problem);
+    const mask = settings.key?.secret.mask() ?? 'made for this run';
+    let key = problem === undefined ? ok('key', `${mask}, accepted`) : fail('key', problem);
     if (verdict.status === 'denied' && path.status === 'ok') {
-      const message = `${key}: a GraphQL request returned ${verdict.httpStatus}, so it may be for uploads only`;
-      ofKey = {check: 'key', status: 'warning', message};
+      const message = `${mask}: a GraphQL request returned ${verdict.httpStatus}, so it may be for uploads only`;
+      key = {check: 'key', status: 'warning', message};
     }
-    return [ofKey, {check: 'upload-path', ...path}];
+    return [key, {check: 'upload-path', ...path}];
   });
 }
 

@@ -20,8 +20,8 @@ export function doctorCommand(cli: Cli): CliCommand {
 
 /** Runs all possible checks and prints a line for each; exit status 0 all well, 4 the key, 6 unreachable, 1 other. */
 export async function runDoctor({json}: {json?: boolean}, invocation: Invocation): Promise<ExitStatus> {
-  const {examine} = await import('./account-checks.ts');
-  const results = await examine(invocation);
+  const {runChecks} = await import('./account-checks.ts');
+  const results = await runChecks(invocation);
   const {inWords} = invocation.report;
   await invocation.stdout.write(
     json ? reportJson(results, inWords) : results.map(result => reportLine(result, inWords)).join(''),
@@ -30,15 +30,15 @@ export async function runDoctor({json}: {json?: boolean}, invocation: Invocation
   return firstStatus(new Set(failed.map(({code}) => exitStatusOf[code])));
 }
 
-const columns = {status: 12, label: 15};
-
+/** A check as text: its status, its name and what was found, with the hint of a failure on a second line. */
 function reportLine(result: CheckResult, inWords: Report['inWords']): string {
-  const head = result.status.padEnd(columns.status) + checkLabels[result.check].padEnd(columns.label);
+  const head = result.status.padEnd(12) + checkLabels[result.check].padEnd(15);
   if (result.status !== 'failed') return `${head}${printable(result.message)}\n`;
   const {message, hint} = inWords(result.error);
   return `${head}${printable(message)}\n${hint === undefined ? '' : `${' '.repeat(head.length)}${printable(hint)}\n`}`;
 }
 
+/** The report of `media doctor --json` (docs/schemas): `failed` if any check has failed. */
 function reportJson(results: readonly CheckResult[], inWords: Report['inWords']): string {
   const status = results.some(result => result.status === 'failed') ? 'failed' : 'ok';
   const checks = results.map(result =>

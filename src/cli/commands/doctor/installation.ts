@@ -4,7 +4,7 @@ import type {Host} from '../../../host.ts';
 import {isExecutable} from '../../../package-file.ts';
 import type {CheckResult} from './check-result.ts';
 
-/** Says how the copy of the program that runs was installed, and whether PATH finds another one. */
+/** Checks how this copy of the program was installed, and whether PATH finds another one: that is only a warning. */
 export async function checkInstallation(host: Host): Promise<CheckResult> {
   const check = 'installation';
   const {way, place} = await installationOf(host);
@@ -50,7 +50,7 @@ async function programsInPath({env, files}: Host): Promise<FoundProgram[]> {
       const target = await files.realpath(path);
       if (!programs.has(target)) programs.set(target, {path, target});
     } catch {
-      // There is none in this directory.
+      // This directory has no such program.
     }
   }
   return [...programs.values()];

@@ -24,13 +24,9 @@ type NetworkCheck = (typeof networkChecks)[number];
 const timeoutMs = 30_000;
 
 /** Tries to reach the service step by step; steps after one that fails are skipped. */
-export async function checkNetwork(
-  invocation: Invocation,
-  settings: Settings,
-  url: URL,
-): Promise<CheckResult[]> {
+export async function checkNetwork(invocation: Invocation, settings: Settings, url: URL) {
   let proxy: NamedProxy | undefined;
-  let [address, response] = ['', 'reached'];
+  let [address, response] = ['', ''];
   let error: MediaError | undefined;
   try {
     proxy = proxyFor(url, invocation.host.env);
@@ -41,19 +37,19 @@ export async function checkNetwork(
     error = unlessBug(failure);
   }
   const isProxied = proxy !== undefined;
-  const end =
-    error === undefined ? networkChecks.length : networkChecks.indexOf(failedCheck(error.code, isProxied));
+  const failed = error && failedCheck(error.code, isProxied);
   const messages: Record<NetworkCheck, string> = {
     proxy: proxy === undefined ? 'none' : `through ${proxy.url.origin}`,
     dns: address,
     connection: response,
     tls: url.protocol === 'https:' ? 'the certificate is accepted' : 'not used: the base URL is plain http',
   };
-  return networkChecks.map((check, index) => {
-    if (error !== undefined && index === end) return {check, status: 'failed', error};
+  return networkChecks.map((check, index): CheckResult => {
+    if (error !== undefined && check === failed) return {check, status: 'failed', error};
     if (check === 'dns' && isProxied)
       return {check, status: 'skipped', message: `the proxy looks up ${url.hostname}`};
-    if (index > end) return {check, status: 'skipped', message: 'not reached'};
+    if (failed !== undefined && index > networkChecks.indexOf(failed))
+      return {check, status: 'skipped', message: 'not reached'};
     return {check, status: 'ok', message: messages[check]};
   });
 }
@@ -102,22 +98,20 @@ function refusalForTls(response: HttpResponse, url: URL, settings: Settings): Me
   const {host} = url;
   const {status, message, words = ''} = refusalIn(response);
   if (status !== 400 || message !== undefined) return undefined;
-  if (/certificate/i.test(words))
-    return new MediaError('tls_failed', `${host} refused the request: "${words}".`, {
-      status,
-      hint: clientCertificateHint,
-    });
-  if (url.protocol !== 'http:' || !/\b(https|ssl|tls)\b/i.test(words)) return undefined;
-  return new MediaError('tls_failed', `${host} expects https: "${words}".`, {
-    status,
-    hint: withHttps(url, settings),
-  });
+  const isForCertificate = /certificate/i.test(words);
+  const isForHttps = url.protocol === 'http:' && /\b(https|ssl|tls)\b/i.test(words);
+  if (!isForCertificate && !isForHttps) return undefined;
+  const problem = isForCertificate ? 'refused the request' : 'expects https';
+  const hint = isForCertificate ? clientCertificateHint : withHttps(url, settings);
+  return new MediaError('tls_failed', `${host} ${problem}: "${words}".`, {status, hint});
 }
 
+/** How to correct the base URL to the same one with https. */
 function withHttps({host, pathname}: URL, settings: Settings): string {
   return correctBaseUrl(settings, `https://${host}${pathname.replace(/\/+$/, '')}`);
 }
 
+/** The step that an error of a request belongs to; the steps before it have succeeded. */
 function failedCheck(code: ErrorCode, throughProxy: boolean): NetworkCheck {
   if (code === 'tls_failed') return 'tls';
   const isBehindProxy = ['connection_lost', 'not_http', 'local_failure'].includes(code);

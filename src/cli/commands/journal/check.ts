@@ -8,13 +8,15 @@ import {
   type Verdict,
   writeMergedJournal,
 } from '../../../engine/journal/journal.ts';
-import type {InputRequest} from '../../../engine/sources/find/expand.ts';
+import {expandInputs, type InputRequest, inputContext} from '../../../engine/sources/find/expand.ts';
 import type {OpenSource, Source} from '../../../engine/sources/open/source.ts';
+import {isLeftOut} from '../../../engine/transfer/outcome.ts';
 import {hasTrait, MediaError, unlessBug} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
+import {contentHash} from '../../../lib/files/content-hash.ts';
 import {Stop} from '../../../lib/stop.ts';
 import {countText} from '../../../lib/units.ts';
-import type {TypeRule} from '../../../media/type/decide.ts';
+import {decideSourceType, type TypeRule} from '../../../media/type/decide.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
 import {openSession} from '../../session/session.ts';
 import {withoutOwnFiles} from '../upload/own-files.ts';
@@ -22,12 +24,13 @@ import {type ProofCounts, proofTally} from './output.ts';
 
 /** The inputs after `--` and in lists, with the options by which an upload finds and refuses files. */
 interface ProofOptions extends InputRequest {
+  /** The journals. */
   files: readonly string[];
   types: TypeRule;
   json?: boolean;
 }
 
-/** The same without what stands on both sides of `--`. */
+/** The options alone, without the journals and inputs. */
 export type ProofFlags = Omit<ProofOptions, 'files' | 'inputs'>;
 
 /** Prints the inputs that are not recorded exactly once. Files that an upload leaves out may be missing. */
@@ -38,51 +41,39 @@ export async function checkJournals(options: ProofOptions, invocation: Invocatio
   await verifyService(readers, invocation);
   for await (const verdict of proveInputs(new JournalSet(readers), options, host)) await tally.add(verdict);
   const counts = await tally.end();
-  if (counts.all === 0) {
+  if (counts.all === 0)
     throw new MediaError('nothing_matched', 'The inputs contain no image and no video.', {
       hint: 'Files that you name are always checked. To check everything in directories, add --all.',
     });
-  }
-  return conclude(counts, report, adviceFor(counts));
+  return conclude(counts, report);
 }
 
 /** Merges journals if all their inputs, and all inputs named, are recorded exactly once; else prints the others. */
-export async function mergeJournals(
-  options: ProofOptions & {output: string},
-  {host, stdout, report}: Invocation,
-): Promise<ExitStatus> {
+export async function mergeJournals(options: ProofOptions & {output: string}, invocation: Invocation) {
+  const {host, stdout, report} = invocation;
   const tally = proofTally(stdout, options.json);
   const {inputs, filesFrom = []} = options;
   const readers = await readJournals(options.files, host, {paths: true});
   const journals = new JournalSet(readers);
-  const pathsSoFar = new Set<PathKey>();
+  const reportedPaths = new Set<PathKey>();
   for await (const verdict of journals.checkAllPaths()) {
     await tally.add(verdict);
-    if (verdict.status !== 'once') pathsSoFar.add(verdict.path);
+    if (verdict.status !== 'once') reportedPaths.add(verdict.path);
   }
   if (inputs.length + filesFrom.length > 0) {
     for await (const verdict of proveInputs(journals, options, host)) {
-      // A path of the journals is listed already; another root may have a second one.
-      if (verdict.status !== 'once' && !pathsSoFar.delete(verdict.path)) await tally.add(verdict);
+      // Another root may have a second input of the same path, which is reported too.
+      if (verdict.status !== 'once' && !reportedPaths.delete(verdict.path)) await tally.add(verdict);
     }
   }
   const counts = await tally.end();
   if (counts.all === counts.once) await writeMergedJournal(options.output, readers, host);
-  return conclude(counts, report, `${adviceFor(counts)}${options.output} was not written.`);
+  return conclude(counts, report, `${options.output} was not written.`);
 }
 
-/** What to do about each kind of input that is not recorded exactly once. */
-function adviceFor({missing, unknown, refused}: ProofCounts): string {
-  return [
-    missing > 0 ? 'Upload missing inputs with the same journal. ' : '',
-    unknown > 0 ? 'Settle unknown ones with media journal resolve. ' : '',
-    refused > 0 ? 'Fix refused inputs, or leave them out with --exclude. ' : '',
-  ].join('');
-}
-
-/** Notes that all is proven and returns 0, or reports a failure with `hint` and returns 1. */
-function conclude(counts: ProofCounts, report: Invocation['report'], hint: string): ExitStatus {
-  const {all, once, elsewhere} = counts;
+/** Notes that all is proven and returns 0, or reports the failure and returns 1. `result` ends its hint. */
+function conclude(counts: ProofCounts, report: Invocation['report'], result = ''): ExitStatus {
+  const {all, once, elsewhere, missing, unknown, refused} = counts;
   const inputs = countText(all, 'input');
   if (all === once) {
     report.note(`${inputs}, each recorded exactly once.`);
@@ -96,7 +87,12 @@ function conclude(counts: ProofCounts, report: Invocation['report'], hint: strin
     .filter(status => counts[status] > 0)
     .map(status => `${counts[status]} ${status}`);
   const message = `${once} of ${inputs} ${once === 1 ? 'is' : 'are'} recorded exactly once: ${others.join(', ')}.`;
-  report.failure(new MediaError('journal_unproven', message, {hint: hint.trim()}));
+  const advice = [
+    missing > 0 ? 'Upload missing inputs with the same journal. ' : '',
+    unknown > 0 ? 'Settle unknown ones with media journal resolve. ' : '',
+    refused > 0 ? 'Fix refused inputs, or leave them out with --exclude. ' : '',
+  ].join('');
+  report.failure(new MediaError('journal_unproven', message, {hint: `${advice}${result}`.trim()}));
   return 1;
 }
 
@@ -117,12 +113,7 @@ async function verifyService(readers: readonly JournalReader[], invocation: Invo
 }
 
 /** Checks the inputs of `media upload -r`, and what it leaves out as not media if a journal contains it. */
-async function* proveInputs(
-  journals: JournalSet,
-  options: ProofOptions,
-  host: Host,
-): AsyncGenerator<Verdict> {
-  const {expandInputs, inputContext} = await import('../../../engine/sources/find/expand.ts');
+async function* proveInputs(journals: JournalSet, options: ProofOptions, host: Host) {
   const mapFile = withoutOwnFiles(options.files, host);
   for await (const source of expandInputs({...options, recursive: true}, {...inputContext(host), mapFile})) {
     if (source.found?.isHidden) continue;
@@ -132,33 +123,26 @@ async function* proveInputs(
 }
 
 /** The verdict on a source; undefined if nothing is recorded of it and an upload leaves it out. */
-async function proveSource(
-  journals: JournalSet,
-  source: Source,
-  types: TypeRule,
-): Promise<Verdict | undefined> {
+async function proveSource(journals: JournalSet, source: Source, types: TypeRule) {
   const path = source.relativePath ?? source.name;
-  let open: OpenSource | undefined;
+  let file: OpenSource | undefined;
   try {
-    const file = await source.open(new AbortController().signal);
-    open = file;
-    const {contentHash} = await import('../../../lib/files/content-hash.ts');
-    const input = {path, size: file.size, stat: file.stat};
-    const verdict = await journals.checkInput(input, () => contentHash(file));
-    if (verdict.status !== 'missing') return verdict;
-    const {decideSourceType} = await import('../../../media/type/decide.ts');
-    await decideSourceType(source, file, {types});
+    const opened = await source.open(new Stop());
+    file = opened;
+    const {size, stat} = opened;
+    const verdict = await journals.checkInput({path, size, stat}, () => contentHash(opened));
+    // What is missing is no media, refused, or to be uploaded: as the type of its content says.
+    if (verdict.status === 'missing') await decideSourceType(source, opened, {types});
     return verdict;
   } catch (error) {
     // An unreadable journal ends the check.
     if (!(error instanceof MediaError) || error.code.startsWith('journal_')) throw error;
-    const {isLeftOut} = await import('../../../engine/transfer/outcome.ts');
     if (await isLeftOut(source, error)) return undefined;
-    // An upload does not even try it, although it can be read.
+    // What cannot be read now may be uploaded later; of the others, an upload does not even try these.
     const isRefused = error.code !== 'file_unreadable' && hasTrait(error.code, 'as it is');
-    const status = isRefused ? 'refused' : 'missing';
+    const status: Verdict['status'] = isRefused ? 'refused' : 'missing';
     return {status, path: pathKey(path), reason: error.message, ids: []};
   } finally {
-    await open?.close();
+    await file?.close();
   }
 }

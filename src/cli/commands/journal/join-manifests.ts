@@ -1,6 +1,11 @@
 import {dirname, join} from 'node:path';
 import {commonScope} from '../../../engine/journal/journal.ts';
-import {type Manifest, parseManifest, sidesOf} from '../../../engine/manifest/manifest-file.ts';
+import {
+  type Manifest,
+  parseManifest,
+  renderManifest,
+  sidesOf,
+} from '../../../engine/manifest/manifest-file.ts';
 import {manifestPath, readManifestText, writeManifest} from '../../../engine/manifest/manifest-store.ts';
 import {mergeManifests} from '../../../engine/manifest/merge-manifests.ts';
 import {parseRecord} from '../../../engine/service/record.ts';
@@ -19,36 +24,40 @@ export async function joinManifests(
   {host, report}: Invocation,
 ): Promise<ExitStatus> {
   const directory = dirname(await manifestPath(output, host));
+  // A file that cannot be read counts as absent: it confirms neither of two contents.
   const hashOf = (key: string) =>
     openStream(join(directory, key), host.files)
       .then(streamHash)
       .catch(() => undefined);
   const text = (await readManifestText(output, host)) ?? '';
-  const parts: {displayPath: string; scope: Manifest}[] = [];
-  for (const displayPath of new Set([output, ...files])) {
-    const read = displayPath === output ? text : await readManifestText(displayPath, host);
+  const outputSides = text === '' ? [] : sidesOf(text);
+  const parts = outputSides.map(side => ({displayPath: output, scope: parseManifest(side, output)}));
+  for (const displayPath of new Set(files)) {
+    if (displayPath === output) continue;
+    const read = await readManifestText(displayPath, host);
     if (read === undefined)
       throw new MediaError('file_missing', `The manifest ${displayPath} does not exist.`, {
         hint: 'Check its name. Nothing was written.',
       });
-    const sides = read === '' && displayPath === output ? [] : sidesOf(read);
-    for (const side of sides) parts.push({displayPath, scope: parseManifest(side, displayPath)});
+    for (const side of sidesOf(read)) parts.push({displayPath, scope: parseManifest(side, displayPath)});
   }
   // Only for its error: all manifests must belong to one service and account.
   commonScope(parts);
   const [first, ...others] = parts.map(({scope}) => scope);
   if (first === undefined) return 0;
-  let joined: Manifest = {...first, text};
+  let joined = first;
   const conflicts = new Set<string>();
   for (const other of others) {
-    const {manifest, undecided} = await mergeManifests(undefined, other, joined, hashOf);
-    for (const key of undecided) conflicts.add(key);
-    for (const [key, entry] of other.files) {
-      const ids = [entry, joined.files.get(key) ?? entry].map(({record}) => idIn(record));
-      if (entry.sha256 === manifest.files.get(key)?.sha256 && ids[0] !== ids[1])
-        report.note(`${key} is stored twice with the same content, as ${ids.sort().join(' and ')}.`);
+    for (const [key, {sha256, record}] of other.files) {
+      const known = joined.files.get(key);
+      const [id, knownId] = [record, known?.record ?? record].map(idIn);
+      if (known !== undefined && known.sha256 !== sha256) conflicts.add(key);
+      else if (id !== knownId)
+        report.note(
+          `${key} is stored twice with the same content, as ${[id, knownId].sort().join(' and ')}.`,
+        );
     }
-    joined = manifest;
+    joined = await mergeManifests(undefined, other, joined, hashOf);
   }
   for (const key of conflicts) {
     if ((await hashOf(key)) === joined.files.get(key)?.sha256) continue;
@@ -60,12 +69,16 @@ export async function joinManifests(
       },
     );
   }
-  await writeManifest(output, joined, host, hashOf);
+  // A file that differs only in its layout stays as it is.
+  const isKnown = outputSides.length === 1 && renderManifest(joined) === renderManifest(first);
+  const before: Manifest = {...first, files: new Map(), unknown: new Map(), text};
+  if (!isKnown) await writeManifest(output, before, joined, host, hashOf);
   const {files: known, unknown} = joined;
   report.note(`${output}: ${countText(known.size, 'file')}, ${unknown.size} unknown.`);
   return 0;
 }
 
+/** The media ID in a record of a manifest; undefined if the record was damaged by hand. */
 function idIn(record: string): string | undefined {
   const received = parseRecord(record);
   return 'record' in received ? received.record.id : undefined;

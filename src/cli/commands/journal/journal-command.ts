@@ -1,4 +1,3 @@
-import {Option} from 'commander';
 import {MediaError} from '../../../errors.ts';
 import {omitUndefined} from '../../../lib/object.ts';
 import {shellQuoted} from '../../../lib/shell.ts';
@@ -45,16 +44,15 @@ export function journalCommand(cli: Cli): CliCommand {
     ])
     .runs(async (options: ProofFlags, invocation, words: string[]) => {
       const {checkJournals} = await import('./check.ts');
-      const named = namedIn(words, invocation.argv, options);
+      const named = await namedIn(words, options, invocation);
       if (!named.hasInputs) throw missingNameError('No input');
-      await nameManifests(named, invocation);
       return checkJournals({...named, ...options}, invocation);
     });
   journal
     .command('merge <file...>')
     .usage('[options] <file...> [-- <input...>]')
     .description(
-      'Merge journals into one if they record each input exactly once, and each one after --; otherwise the exit status is 1. Manifests, also both sides of a git conflict, are joined.',
+      'Merge journals into one if they record each input, and each one after --, exactly once; otherwise the exit status is 1. Manifests are joined, also the two sides of a git conflict.',
     )
     .option('-o, --output <file>', 'the journal or manifest to write; one manifest is written in place')
     .addOptions([...selectionOptions(), typesOption()])
@@ -65,13 +63,11 @@ export function journalCommand(cli: Cli): CliCommand {
       'media journal merge media.json',
     ])
     .runs(async (options: ProofFlags & {output?: string}, invocation, words: string[]) => {
-      const named = namedIn(words, invocation.argv, options);
-      const areManifests = await nameManifests(named, invocation);
-      const [first, second] = named.files;
-      const {output = areManifests && second === undefined ? first : undefined} = options;
+      const named = await namedIn(words, options, invocation);
+      const {output = named.areManifests && named.files.length === 1 ? named.files[0] : undefined} = options;
       if (output === undefined)
         throw new MediaError('usage', 'No file to write was given.', {hint: 'Name it with -o FILE.'});
-      if (areManifests) {
+      if (named.areManifests) {
         const {joinManifests} = await import('./join-manifests.ts');
         return joinManifests({...named, output}, invocation);
       }
@@ -87,7 +83,7 @@ export function journalCommand(cli: Cli): CliCommand {
     )
     .option('--all', 'settle all unknown uploads')
     .option('--uploaded <id>', 'the upload is stored, with this media ID')
-    .addOption(new Option('--url <url>', 'with --uploaded: the URL of the file').argParser(parseUrl))
+    .option('--url <url>', 'with --uploaded: the URL of the file', parseUrl)
     .option(
       '--uploaded-from <list>',
       'with --all: a file that lists what is stored, a path and a media ID on each line, with its URL if known',
@@ -110,32 +106,30 @@ export function journalCommand(cli: Cli): CliCommand {
     .examples(['media journal forget assets.journal photos/cat.png'])
     .runs(async (_options, invocation, file: string, what: string) => {
       const {forgetUpload} = await import('./settle.ts');
-      return forgetUpload({file, what}, invocation);
+      return forgetUpload(file, what, invocation);
     });
   return journal;
 }
 
-/** The journals and inputs on the command line. Commander joins the words around `--`, so `argv` tells them apart. */
-function namedIn(words: readonly string[], argv: readonly string[], {filesFrom = []}: ProofFlags) {
+/**
+ * The journals or manifests, and the inputs, of a command line. Commander joins the words around `--`, so `argv` tells
+ * them apart. Throws if manifests are to be compared with inputs, which the upload itself does.
+ */
+async function namedIn(words: readonly string[], {filesFrom = []}: ProofFlags, {argv, host}: Invocation) {
   const dashes = argv.indexOf('--');
   const inputCount = dashes === -1 ? 0 : argv.length - dashes - 1;
   const files = words.slice(0, words.length - inputCount);
-  if (files.length === 0) throw missingNameError('No journal');
+  const [first] = files;
+  if (first === undefined) throw missingNameError('No journal');
   const inputs = words.slice(words.length - inputCount);
-  return {files, inputs, hasInputs: inputs.length + filesFrom.length > 0};
-}
-
-/** Whether manifests were named; throws if they are to be compared with inputs, which the upload itself does. */
-async function nameManifests(
-  {files: [first = ''], hasInputs}: ReturnType<typeof namedIn>,
-  {host}: Invocation,
-): Promise<boolean> {
+  const hasInputs = inputs.length + filesFrom.length > 0;
   const {isManifest} = await import('../../../engine/manifest/manifest-store.ts');
-  if (!(await isManifest(first, host))) return false;
-  if (!hasInputs) return true;
-  throw new MediaError('usage', `${first} is a manifest, which media upload compares with inputs.`, {
-    hint: `Use --check: media upload -r ./assets --manifest ${shellQuoted(first)} --check`,
-  });
+  const areManifests = await isManifest(first, host);
+  if (areManifests && hasInputs)
+    throw new MediaError('usage', `${first} is a manifest, which media upload compares with inputs.`, {
+      hint: `Use --check: media upload -r ./assets --manifest ${shellQuoted(first)} --check`,
+    });
+  return {files, inputs, hasInputs, areManifests};
 }
 
 function missingNameError(what: 'No journal' | 'No input'): MediaError {

@@ -5,11 +5,12 @@ import {
   type JournalReader,
   type PathKey,
 } from '../../../engine/journal/journal.ts';
-import {readMemory} from '../../../engine/manifest/settlement.ts';
+import {readMemory} from '../../../engine/manifest/run-manifest.ts';
 import {emptyUrl, publicUrl} from '../../../engine/service/record.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {JournalEntryLine} from '../../output/json-output.ts';
 import type {Invocation} from '../../session/invocation.ts';
+import {journalDirectory} from '../../settings/paths.ts';
 import {fileFields, linesTo, textLine} from './output.ts';
 
 interface ListOptions {
@@ -25,10 +26,14 @@ export async function listJournals(options: ListOptions, {host, stdout, report}:
   const isNamed = options.files.length > 0;
   const files = isNamed ? options.files : await ownJournals(host);
   for (const file of files) {
-    const reader = await readMemory(file, host, {...(!isNamed && {user: host})});
-    for await (const path of reader.paths())
-      for (const entry of latestUploads(reader, path))
-        await lines.add(await formatEntry(reader, path, entry));
+    // This machine's own journals are refused if other users may write them.
+    const reader = await readMemory(file, host, isNamed ? {} : {user: host});
+    for await (const path of reader.paths()) {
+      const entries = reader.index.entriesOfPath(path);
+      // The newest first: it is shown, and of older ones what is stored or unknown.
+      const shown = entries.filter(({state}, at) => at === 0 || state === 'done' || state === 'unknown');
+      for (const entry of shown.reverse()) await lines.add(await formatEntry(reader, path, entry));
+    }
   }
   await lines.end();
 }
@@ -53,50 +58,34 @@ async function listFormat({json, template}: ListOptions, report: Invocation['rep
   };
 }
 
-/** The entries of a path that are shown: what is stored or unknown, any other result only if nothing newer is known. */
-function latestUploads({index}: JournalReader, path: PathKey): IndexRow[] {
-  const entries = index.entriesOfPath(path);
-  return entries.filter((entry, place) => place === 0 || ['done', 'unknown'].includes(entry.state)).reverse();
-}
-
 /** The name of a state in the output. */
 function statusOf(state: IndexRow['state']): JournalEntryLine['status'] {
   return state === 'done' ? 'uploaded' : state;
 }
 
+/** A line for people: of a stored upload its media ID, else why it is not stored. */
 async function entryText(reader: JournalReader, path: PathKey, entry: IndexRow): Promise<string> {
-  const id =
-    entry.state === 'done' ? (await reader.recordOf(entry)).record.id : await entryReason(reader, entry);
-  return textLine(statusOf(entry.state), path, id);
+  const isStored = entry.state === 'done';
+  const rest = isStored ? (await reader.recordOf(entry)).record.id : await entryReason(reader, entry);
+  return textLine(statusOf(entry.state), path, rest);
 }
 
+/** A line of `media journal list --json` (docs/schemas). */
 async function entryJson(reader: JournalReader, path: PathKey, entry: IndexRow): Promise<string> {
   const {size, state, offset} = entry;
   const {key} = await reader.lineOf(entry);
-  const error =
-    state === 'failed'
-      ? await reader.failureOf(entry)
-      : state === 'unknown'
-        ? {code: 'outcome_unknown', message: await entryReason(reader, entry)}
-        : undefined;
-  const fields = {
-    ...fileFields(path),
-    status: statusOf(state),
-    error,
-    size,
-    // A manifest has no keys, and its lines are at the offsets before a file.
-    idempotencyKey: offset < 0 ? undefined : key,
-    journal: reader.displayPath,
-  };
-  return jsonLine<JournalEntryLine>(
-    fields,
-    state === 'done' ? (await reader.recordOf(entry)).json : undefined,
-  );
+  let error: JournalEntryLine['error'];
+  if (state === 'failed') error = await reader.failureOf(entry);
+  if (state === 'unknown') error = {code: 'outcome_unknown', message: await entryReason(reader, entry)};
+  const json = state === 'done' ? (await reader.recordOf(entry)).json : undefined;
+  // A manifest has no keys, and its lines are at the offsets before a file.
+  const idempotencyKey = offset < 0 ? undefined : key;
+  const fields = {...fileFields(path), status: statusOf(state), error, size, idempotencyKey};
+  return jsonLine<JournalEntryLine>({...fields, journal: reader.displayPath}, json);
 }
 
 /** The journals that `--once` keeps on this machine. */
 async function ownJournals(host: Invocation['host']): Promise<string[]> {
-  const {journalDirectory} = await import('../../settings/paths.ts');
   const directory = journalDirectory(host);
   const names = await host.files.readdir(directory).catch(() => []);
   return names.filter(name => name.endsWith('.ndjson')).map(name => join(directory, name));

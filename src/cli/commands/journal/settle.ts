@@ -8,7 +8,8 @@ import {
   readJournal,
 } from '../../../engine/journal/journal.ts';
 import {isManifest} from '../../../engine/manifest/manifest-store.ts';
-import {openManifestToSettle} from '../../../engine/manifest/settlement.ts';
+import {openManifest} from '../../../engine/manifest/run-manifest.ts';
+import type {MediaRecord} from '../../../engine/service/record.ts';
 import {normalizeName} from '../../../engine/sources/find/walk/names.ts';
 import {MediaError, throwAs} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
@@ -39,10 +40,8 @@ export interface ResolveOptions {
 interface Decision {
   name: string;
   entry: IndexRow;
-  record?: KnownRecord | undefined;
+  record?: MediaRecord | undefined;
 }
-
-type KnownRecord = {id: string; fileUrl?: string};
 
 /** Records the user's decisions about unknown uploads. If none of them matches, nothing is written. */
 export async function resolveUnknown(options: ResolveOptions, invocation: Invocation): Promise<void> {
@@ -52,19 +51,24 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
   const list = uploadedFrom === undefined ? undefined : await recordsIn(uploadedFrom, host);
   const records =
     what === undefined ? list : new Map([[what, id === undefined ? id : omitUndefined({id, fileUrl})]]);
-  const choose = async (reader: JournalReader) => {
-    const decisions = records === undefined ? await allUnknown(reader) : await decisionsFor(reader, records);
+  /** The decisions on what was named, or with --all on all unknown uploads; throws if there is none. */
+  const decide = async (reader: JournalReader) => {
+    const decisions: Decision[] = records === undefined ? [] : await decisionsFor(file, reader, records);
+    if (records === undefined)
+      for await (const {path, entry} of reader.entriesIn('unknown'))
+        decisions.push({name: pathFields(path).path, entry});
     if (decisions.length > 0) return decisions;
     const which = list === undefined ? what : 'that the list names';
-    throw noSuchUploadError(reader, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
+    throw noSuchUploadError(file, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
   };
-  await changeJournal(file, invocation, choose, async (journal, decisions) => {
-    for (const {entry, record} of decisions) await journal.settle(entry, record);
+  await changeJournal(file, invocation, decide, async (journal, decisions) => {
+    for (const decision of decisions) await journal.settle(decision.entry, decision.record);
     const [first, second] = decisions;
-    const stored = first?.record?.id;
-    const end = stored === undefined ? 'the next run sends it again' : `recorded as uploaded, ${stored}`;
+    const record = first?.record;
+    const end = record ? `recorded as uploaded, ${record.id}` : 'the next run sends it again';
     report.note(second ? `${decisions.length} unknown uploads were settled.` : `${first?.name}: ${end}.`);
-    const {length: remaining} = await allUnknown(journal.reader);
+    let remaining = 0;
+    for await (const _ of journal.reader.entriesIn('unknown')) remaining += 1;
     const are = remaining === 1 ? 'is' : 'are';
     if (remaining > 0)
       report.note(`${remaining} ${are} still unknown: media journal list ${shellQuoted(file)}`);
@@ -76,15 +80,14 @@ async function changeJournal<Choice>(
   file: string,
   {host, report}: Invocation,
   choose: (reader: JournalReader) => Promise<Choice>,
-  act: (journal: Pick<Journal, 'reader' | 'settle' | 'forget'>, choice: Choice) => Promise<void>,
+  act: (journal: Journal, choice: Choice) => Promise<void>,
 ): Promise<void> {
   const note = (text: string) => report.note(text);
   const isOfRepository = await isManifest(file, host);
-  // A manifest is not written if it stays as it is.
-  if (!isOfRepository) await choose(await readJournal(file, host, {paths: true}));
-  const journal = isOfRepository
-    ? await openManifestToSettle(file, host, note)
-    : await openJournal(file, host, {note});
+  // A manifest first gets what a run that was cut off has left beside it; without a change, it is not written.
+  if (isOfRepository) await (await openManifest(file, host, {note})).close();
+  else await choose(await readJournal(file, host, {paths: true}));
+  const journal = await (isOfRepository ? openManifest : openJournal)(file, host, {note});
   try {
     await act(journal, await choose(journal.reader));
   } finally {
@@ -94,8 +97,7 @@ async function changeJournal<Choice>(
 
 /** Throws a usage error unless the options say what to settle, and exactly one way to settle it. */
 function requireOneDecision({what, all, uploaded, url, uploadedFrom, resend}: ResolveOptions): void {
-  const hint =
-    'Check whether the service has the file: if so, --uploaded ID, and --url URL; if not, --resend.';
+  const hint = 'Check whether the service has the file: if so, --uploaded ID --url URL; if not, --resend.';
   if ((what === undefined) !== (all === true))
     throw new MediaError('usage', 'Give the path of the upload to settle, or --all.', {hint});
   if (all === true && uploaded !== undefined)
@@ -108,22 +110,15 @@ function requireOneDecision({what, all, uploaded, url, uploadedFrom, resend}: Re
     throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
 }
 
-/** A decision for each unknown upload: it is sent again. */
-async function allUnknown(reader: JournalReader): Promise<Decision[]> {
-  const decisions: Decision[] = [];
-  for await (const {path, entry} of reader.entriesIn('unknown'))
-    decisions.push({name: pathFields(path).path, entry});
-  return decisions;
-}
-
 /** Gives unknown uploads the records of their names; ignores a name without an upload. */
 async function decisionsFor(
+  file: string,
   reader: JournalReader,
-  records: ReadonlyMap<string, KnownRecord | undefined>,
+  records: ReadonlyMap<string, MediaRecord | undefined>,
 ): Promise<Decision[]> {
   const decisions = new Map<number, Decision>();
   for (const [name, entries] of await uploadsByName(reader, [...records.keys()], 'unknown')) {
-    if (entries.length > 1) throw ambiguousError(reader, name);
+    if (entries.length > 1) throw ambiguousError(file, name);
     for (const entry of entries) decisions.set(entry.row, {name, entry, record: records.get(name)});
   }
   return [...decisions.values()];
@@ -147,46 +142,44 @@ async function uploadsByName(reader: JournalReader, names: readonly string[], st
   return uploads;
 }
 
-function noSuchUploadError({displayPath}: JournalReader, what: string): MediaError {
-  return new MediaError('usage', `${displayPath} contains ${what}.`, {
-    hint: `To see its uploads and their paths: media journal list ${shellQuoted(displayPath)}`,
+function noSuchUploadError(file: string, what: string): MediaError {
+  return new MediaError('usage', `${file} contains ${what}.`, {
+    hint: `To see its uploads and their paths: media journal list ${shellQuoted(file)}`,
   });
 }
 
-/** The same path under several roots, or of a file that was changed in between: an ID belongs to one content. */
-function ambiguousError({displayPath}: JournalReader, what: string): MediaError {
+/** The error if a name means several uploads: an ID belongs to one content, and a path may have had several. */
+function ambiguousError(file: string, what: string): MediaError {
   return new MediaError('usage', `Several uploads match ${what}.`, {
-    hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(displayPath)}`,
+    hint: `Give the idempotency key of the one that you mean: media journal list --json ${shellQuoted(file)}`,
   });
 }
 
 /** Records that the service no longer has a file, so that the next run sends it again. */
-export async function forgetUpload(
-  {file, what}: {file: string; what: string},
-  invocation: Invocation,
-): Promise<void> {
-  const choose = async (reader: JournalReader) => {
+export async function forgetUpload(file: string, what: string, invocation: Invocation): Promise<void> {
+  /** All stored uploads of the content that `what` names; throws if it names none, or several. */
+  const findUploads = async (reader: JournalReader) => {
     const {index} = reader;
     const entries = (await uploadsByName(reader, [what], 'done')).get(what) ?? [];
     const [content, ...others] = new Set(entries.map(({row}) => index.contentOf(row)));
-    if (content === undefined) throw noSuchUploadError(reader, `no stored upload ${what}`);
-    if (others.length > 0) throw ambiguousError(reader, what);
+    if (content === undefined) throw noSuchUploadError(file, `no stored upload ${what}`);
+    if (others.length > 0) throw ambiguousError(file, what);
     // It may have been sent in several ways and, in merged journals, by several runs.
     return index.entriesWithContent(content).filter(({state}) => state === 'done');
   };
-  await changeJournal(file, invocation, choose, async (journal, entries) => {
+  await changeJournal(file, invocation, findUploads, async (journal, entries) => {
     for (const entry of entries) await journal.forget(entry);
   });
   invocation.report.note(`${what}: forgotten, so the next run sends it again.`);
 }
 
 /** What a list knows: on each line a path, an idempotency key or a SHA-256, the media ID and, if known, the URL. */
-async function recordsIn(path: string, host: Host): Promise<Map<string, KnownRecord>> {
+async function recordsIn(path: string, host: Host): Promise<Map<string, MediaRecord>> {
   const hint = 'Use a file with a path and a media ID on each line.';
   const text = await readText(resolveUserPath(host.cwd(), path), host.files).catch(
     throwAs('file_unreadable', `The list ${path} could not be read`, hint),
   );
-  const records = new Map<string, KnownRecord>();
+  const records = new Map<string, MediaRecord>();
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
     const [, name, id, fileUrl] = /^(.*?\S)\s+(\S+)(?:\s+(https?:\/\/\S+))?\s*$/.exec(line) ?? [];

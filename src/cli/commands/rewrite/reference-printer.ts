@@ -30,7 +30,7 @@ export interface RewriteFlags extends Pick<Parameters<typeof uploadFiles>[1], Sh
   allowMissing?: boolean;
 }
 
-/** What the file of a project changes. */
+/** How documents are read beside a file of a project. */
 const readings: readonly (readonly [file: DialectLine['dialect']['projectFile'], how: string])[] = [
   ['mkdocs.yml', 'Markdown is read as in MkDocs'],
   ['mkdocs.yaml', 'Markdown is read as in MkDocs'],
@@ -47,11 +47,15 @@ const unchangedNames: readonly (readonly [kind: UnchangedLine['unchanged']['kind
   ['front-matter', 'front matter value'],
 ];
 
+/** An outcome, or with --check only that the file is local. */
 interface FileResult extends Pick<Outcome, 'geotags'> {
   status: ReferenceLine['status'];
   error?: MediaError | undefined;
   record?: MediaRecord;
 }
+
+/** The result of a file that a document refers to; undefined if it was not uploaded. */
+export type OutcomeOf = (file?: string) => Outcome | undefined;
 
 /** Prints what a run found and did. */
 export class ReferencePrinter {
@@ -83,7 +87,7 @@ export class ReferencePrinter {
       await this.#line(reference, {status: 'local', error: reference.problem});
       this.#annotate?.(error, reference.document, reference);
     }
-    this.#invocation.report.note(`${counts(plan)}.`);
+    this.#invocation.report.note(`${countsText(plan)}.`);
     return references.length === 0 ? 0 : 1;
   }
 
@@ -93,7 +97,7 @@ export class ReferencePrinter {
     throw error;
   }
 
-  /** Reports every document that could not be read, or not as what it is called. */
+  /** Reports how documents were read: by the rules of a project, as Markdown although they are called MDX, or not. */
   async reportFailedDocuments({documents, failed}: RewritePlan): Promise<void> {
     const {report} = this.#invocation;
     for (const [projectFile, how] of readings) {
@@ -109,14 +113,11 @@ export class ReferencePrinter {
 
   /** Reports a document that could not be read or written. */
   async reportFailedDocument(file: string, error: MediaError): Promise<void> {
-    this.#invocation.report.failure(error, file);
+    const {report, stdout} = this.#invocation;
+    report.failure(error, file);
     this.#annotate?.(error, file, {line: 1, column: 1});
-    const line = {
-      file,
-      status: 'failed',
-      error: errorFields(this.#invocation.report.inWords(error)),
-    } as const;
-    if (this.#flags.ndjson) await this.#invocation.stdout.write(jsonLine<ReferenceLine>(line));
+    const line = {file, status: 'failed', error: errorFields(report.inWords(error))} as const;
+    if (this.#flags.ndjson) await stdout.write(jsonLine<ReferenceLine>(line));
   }
 
   /** Reports how much stays as it is, though it names local media: of each kind, as JSON for each document. */
@@ -144,9 +145,9 @@ export class ReferencePrinter {
     }
   }
 
+  /** Reports a problem at its place on standard error, as text also with --ndjson, which has its own line for it. */
   #reportProblem(reference: FoundReference, error: MediaError): void {
     const message = `${placeOf(reference)}: ${error.message}`;
-    // The document as `file` makes this text with NDJSON, where reportProblems() prints the line.
     this.#invocation.report.failure(error.reword({message}), reference.document);
     this.#annotate?.(error, reference.document, reference);
   }
@@ -161,7 +162,7 @@ export class ReferencePrinter {
   }
 
   /** Prints the template for each file, or the references with the results of their files. */
-  async printResults(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): Promise<void> {
+  async printResults(plan: RewritePlan, outcomeOf: OutcomeOf): Promise<void> {
     const {host, stdout} = this.#invocation;
     const {ndjson, write, outDir, stdout: isPrinted} = this.#flags;
     if (this.#template !== undefined) {
@@ -170,17 +171,17 @@ export class ReferencePrinter {
         await stdout.write(renderOutcome(this.#template, outcome, pathOf));
     } else if (ndjson || !(write || isPrinted || outDir !== undefined)) {
       for (const reference of referencesOf(plan)) {
-        const outcome = outcomeOf(reference.file ?? '');
+        const outcome = outcomeOf(reference.file);
         if (outcome !== undefined) await this.#line(reference, outcome);
       }
     }
   }
 
   /** Reports each reference to a stored file without a web URL; returns 0, 1, or 3 if others have one. */
-  reportMissingUrls(plan: RewritePlan, outcomeOf: (file: string) => Outcome | undefined): number {
+  reportMissingUrls(plan: RewritePlan, outcomeOf: OutcomeOf): number {
     let [status, others] = [0, 0];
     for (const reference of referencesOf(plan)) {
-      const outcome = outcomeOf(reference.file ?? '');
+      const outcome = outcomeOf(reference.file);
       const error = missingUrl(reference, outcome);
       if (error !== undefined) {
         this.#reportProblem(reference, error);
@@ -197,12 +198,12 @@ export class ReferencePrinter {
   }
 
   /** Notes how many references and files there were. */
-  printSummary(plan: RewritePlan, outcomes: ReadonlyMap<string, Outcome>): void {
+  printSummary(plan: RewritePlan, outcomes: readonly Outcome[]): void {
     const byStatus = new Map<string, number>();
-    for (const {status} of outcomes.values()) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+    for (const {status} of outcomes) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     const files =
       [...byStatus].map(([status, count]) => `${count} ${status}`).join(', ') || 'nothing to upload';
-    this.#invocation.report.note(`${counts(plan)}; files: ${files}.`);
+    this.#invocation.report.note(`${countsText(plan)}; files: ${files}.`);
   }
 
   /** Prints a reference and its result; as text, without the error, which standard error has. */
@@ -211,11 +212,9 @@ export class ReferencePrinter {
     const {document, line, column, source, file: path} = reference;
     const {status, geotags, error = missingUrl(reference, result)} = result;
     if (!this.#flags.ndjson) return stdout.write(`${placeOf(reference)}  ${printable(source)}  ${status}\n`);
-    const url = insertedUrl(result);
-    const fields = {file: document, line, column, source, path, url, status, geotags};
-    await stdout.write(
-      jsonLine<ReferenceLine>({...fields, error: error && errorFields(report.inWords(error))}),
-    );
+    const fields = {file: document, line, column, source, path, url: insertedUrl(result), status, geotags};
+    const errorText = error && errorFields(report.inWords(error));
+    await stdout.write(jsonLine<ReferenceLine>({...fields, error: errorText}));
   }
 }
 
@@ -233,7 +232,8 @@ function referencesOf({documents}: RewritePlan): FoundReference[] {
   return documents.flatMap(({references}) => references);
 }
 
-function counts(plan: RewritePlan): string {
+/** How much was found: `2 local references in 1 document`. */
+function countsText(plan: RewritePlan): string {
   const references = countText(referencesOf(plan).length, 'local reference');
   return `${references} in ${countText(plan.documents.length, 'document')}`;
 }

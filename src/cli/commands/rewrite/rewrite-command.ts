@@ -19,14 +19,14 @@ export function rewriteCommand(cli: Cli): CliCommand {
     .option('--check', 'exit with status 1 if a document refers to local media')
     .exclusive('--write', '--out-dir', '--stdout', '--check')
     .optionsGroup('References:')
-    .option('--links', 'also links to images and videos, such as [clip](clip.mp4)')
-    .option('--front-matter <key>', 'also the values of this key in the front matter', collect)
+    .option('--links', 'include links to images and videos, such as [clip](clip.mp4)')
+    .option('--front-matter <key>', 'include the values of this key in the front matter', collect)
     .option(
       '--root <directory>',
       'read no file outside this directory; /x.png is x.png in it (default: the git work tree)',
     )
     .option('--static <directory>', 'look for /x.png in this directory first', collect)
-    .option('--allow-missing', 'leave what cannot be uploaded as it is')
+    .option('--allow-missing', 'do not change references to files that cannot be uploaded')
     .optionsGroup('Output:')
     .option('--ndjson', 'print one JSON line per reference')
     .option('--template <text>', 'print this text for each uploaded file, such as "{file}\\t{url}\\n"')
@@ -34,7 +34,7 @@ export function rewriteCommand(cli: Cli): CliCommand {
     .addOption(geotagsOption())
     .addOption(concurrencyOption())
     .optionsGroup('Memory:')
-    .option('--manifest <file>', 'take URLs from this file of the repository, and add what is uploaded')
+    .option('--manifest <file>', 'take URLs from this manifest, and add what is uploaded')
     .option('--journal <file>', "record what was uploaded in this journal instead of this machine's own")
     .option('--no-once', 'upload again what this machine has already uploaded')
     .exclusive('--stdout', '--ndjson', '--template')
@@ -52,7 +52,7 @@ export function rewriteCommand(cli: Cli): CliCommand {
       commonOptions,
     )
     .runs(async (options: Omit<RewriteFlags, 'inputs'>, invocation, inputs: string[]) => {
-      const {RewriteRun} = await import('./rewrite-run.ts');
-      return new RewriteRun({...options, inputs}, invocation).execute();
+      const {runRewrite} = await import('./rewrite-run.ts');
+      return runRewrite({...options, inputs}, invocation);
     });
 }

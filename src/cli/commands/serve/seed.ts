@@ -25,14 +25,15 @@ export async function* seedFiles(directory: string, dataDirectory: string, {host
   for await (const source of expandInputs({inputs, recursive: true}, inputContext(host))) {
     if (isBelow(join(place, String(source.relativePath)), data)) continue;
     const contentType = await seedTypeOf(source, report);
-    if (contentType === undefined) leftOut += 1;
-    else {
-      count += 1;
-      const {name} = source;
-      const onSame = (other: string) =>
-        report.note(`${[name, other].sort().join(' and ')} have the same content and are stored once.`);
-      yield {name, contentType, open: () => source.open(neverStopped), onSame};
+    if (contentType === undefined) {
+      leftOut += 1;
+      continue;
     }
+    count += 1;
+    const {name} = source;
+    const onSame = (other: string) =>
+      report.note(`${[name, other].sort().join(' and ')} have the same content and are stored once.`);
+    yield {name, contentType, open: () => source.open(neverStopped), onSame};
   }
   if (count === 0)
     throw new MediaError('nothing_matched', `${directory} contains no images or videos.`, {hint});
@@ -48,8 +49,8 @@ async function seedTypeOf(source: Source, report: Report): Promise<string | unde
     const deciding = decideSourceType(source, file, {types: 'extension'});
     return (await deciding.finally(() => file.close())).contentType;
   } catch (error) {
-    const isForeign = error instanceof NotMediaError && !error.isCalledMedia;
-    if (!isForeign) report.warning(`${asMediaError(error).message} It is not part of the seed.`);
+    const isOtherFile = error instanceof NotMediaError && !error.isCalledMedia;
+    if (!isOtherFile) report.warning(`${asMediaError(error).message} It is not part of the seed.`);
     return undefined;
   }
 }

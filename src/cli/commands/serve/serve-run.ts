@@ -10,6 +10,7 @@ import {asMediaError, type Report} from '../../output/report.ts';
 import {type ExitStatus, endSignal, type Invocation} from '../../session/invocation.ts';
 import {describeServiceError, startEmbedded} from '../../session/start-embedded.ts';
 import {parseProfileName} from '../../settings/parse.ts';
+import {dataDirectory} from '../../settings/paths.ts';
 import {originOf} from '../../settings/profile.ts';
 import {readProfiles, updateProfiles} from '../../settings/store.ts';
 import {type ServeOptions, type ServeSettings, serveSettings} from './serve-settings.ts';
@@ -32,15 +33,16 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     try {
       await stdout.write(variablesText(service, settings.service.fixedKey === undefined ? key : undefined));
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
-      reportLeftBehind(service.leftBehind, join(directory, 'lost'), report);
-      stopLinks = offerLinks(service, invocation);
-      if (!options.ephemeral) await namePages(service.url, invocation);
+      reportLeftBehind(service, join(directory, 'lost'), report);
+      stopLinks = printLinks(service, invocation);
+      if (!options.ephemeral) await storeProfileUrl(service.url, invocation);
       return await signal.received;
     } finally {
       stopLinks();
       await service.close();
     }
   } catch (error) {
+    // A signal that comes during the start ends it with this error.
     if (!stop.aborted || error !== stop.reason) throw error;
     return signal.received;
   } finally {
@@ -53,15 +55,14 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
 }
 
 /** Prints a link to the pages, and another at each SIGUSR2 until the returned function is called. */
-function offerLinks(service: EmbeddedService, {host, report}: Invocation): () => void {
-  const offer = () => {
-    const another = host.platform === 'win32' ? '' : `; for another: kill -USR2 ${host.processId()}`;
-    const url = service.signInUrl();
-    const text = `To manage API keys and see uploads, open ${url} (this link works once${another}).`;
-    report.event(text, {signIn: {url}});
-  };
-  const stop = host.onStatusSignal(offer);
-  offer();
+function printLinks(service: EmbeddedService, {host, report}: Invocation): () => void {
+  const another = host.platform === 'win32' ? '' : `; for another: kill -USR2 ${host.processId()}`;
+  const print = (url: string) =>
+    report.event(`To manage API keys and see uploads, open ${url} (this link works once${another}).`, {
+      signIn: {url},
+    });
+  const stop = host.onStatusSignal(() => print(service.signInUrl()));
+  print(service.signInUrl());
   return stop;
 }
 
@@ -78,12 +79,9 @@ function variablesText({url, faultControl}: EmbeddedService, key: string | undef
   return lines.map(line => `${line}\n`).join('');
 }
 
-/** Says what earlier services left unfinished. */
-function reportLeftBehind(
-  {temporary, lost}: EmbeddedService['leftBehind'],
-  lostDirectory: string,
-  report: Report,
-): void {
+/** Reports what earlier services left unfinished. */
+function reportLeftBehind({leftBehind}: EmbeddedService, lostDirectory: string, report: Report): void {
+  const {temporary, lost} = leftBehind;
   if (temporary > 0) report.note(`Removed after an earlier run: ${countText(temporary, 'temporary file')}.`);
   if (lost.length > 0)
     report.warning(
@@ -100,53 +98,43 @@ async function dataDirectoryFor({ephemeral, dataDir}: ServeSettings, host: Host)
       .mkdtemp(join(parent, 'media-serve-'))
       .catch(throwAs('local_failure', `No directory can be made in ${parent}`, hint));
   }
-  if (dataDir !== undefined) return resolveUserPath(host.cwd(), dataDir);
-  const {dataDirectory} = await import('../../settings/paths.ts');
-  return dataDirectory(host);
+  return dataDir === undefined ? dataDirectory(host) : resolveUserPath(host.cwd(), dataDir);
 }
 
 /** Starts the service with a new key, and revokes the key of an earlier start. */
-async function start(
-  settings: ServeSettings,
-  dataDirectory: string,
-  stop: StopSignal,
-  invocation: Invocation,
-) {
-  const {host, report} = invocation;
+async function start(settings: ServeSettings, directory: string, signal: StopSignal, invocation: Invocation) {
+  const {report} = invocation;
+  const {clock} = invocation.host;
   const {seed, keepsUsedKeys} = settings;
   const options: ServiceOptions = {
     ...settings.service,
-    ...(seed !== undefined && {seed: (await import('./seed.ts')).seedFiles(seed, dataDirectory, invocation)}),
-    dataDirectory,
-    exclusive: true,
-    metrics: true,
-    previews: true,
-    clock: host.clock,
-    signal: stop,
+    ...(seed !== undefined && {seed: (await import('./seed.ts')).seedFiles(seed, directory, invocation)}),
+    ...{dataDirectory: directory, exclusive: true, metrics: true, previews: true, clock, signal},
     onWait: why => report.note(why),
-    onRequest: entry => report.event(logLine(entry), {request: logFields(entry, host.clock)}),
+    onRequest: entry => logRequest(entry, clock, report),
     onError: error => report.failure(asMediaError(describeServiceError(error, options))),
   };
   return startEmbedded(options, {label: 'serve', persist: true, keepsUsedKeys});
 }
 
-/** The fields of a line of the log; `time` is the end of the request. */
-function logFields({elapsedMs, ...fields}: RequestEntry, clock: Clock) {
-  return {time: new Date(clock.now()).toISOString(), ...fields, elapsedMs: Math.round(elapsedMs)};
-}
-
-function logLine({method, path, status, bytes, elapsedMs, faults = []}: RequestEntry): string {
+/** Logs a request that has ended, as text or as JSON. A status of 0 means that a fault prevented any response. */
+function logRequest({elapsedMs: exactMs, ...request}: RequestEntry, clock: Clock, report: Report): void {
+  const {method, path, status, bytes, faults = []} = request;
+  const elapsedMs = Math.round(exactMs);
   const result = status === 0 ? 'no response' : String(status);
   const cause = faults.map(fault => `, fault ${fault}`).join('');
-  return `${method} ${path} ${result} ${bytes} B ${Math.round(elapsedMs)} ms${cause}`;
+  const time = new Date(clock.now()).toISOString();
+  report.event(`${method} ${path} ${result} ${bytes} B ${elapsedMs} ms${cause}`, {
+    request: {time, ...request, elapsedMs},
+  });
 }
 
 /**
- * Stores where the pages of an embedded service are, so that `media login` and refused keys can name its profile page:
- * in the profile that was chosen with `--profile`, together with the base URL, or else in the default profile if that
- * uses this service already. A profile of another service stays as it is.
+ * Stores the URL of the service's profile page, so that `media login` and errors of refused keys can name it: in the
+ * profile that was chosen with `--profile`, together with the base URL, or else in the default profile if that uses
+ * this service already. A profile of another service stays as it is.
  */
-async function namePages(url: string, {host, globals, report}: Invocation): Promise<void> {
+async function storeProfileUrl(url: string, {host, globals, report}: Invocation): Promise<void> {
   const profileName = globals.profile ?? (host.env['MEDIA_PROFILE'] || undefined);
   const name = parseProfileName(profileName ?? 'default');
   const page = `${url}/profile`;

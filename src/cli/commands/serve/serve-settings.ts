@@ -21,14 +21,14 @@ export interface ServeOptions
 
 export type ServeSettings = Awaited<ReturnType<typeof serveSettings>>;
 
-/** The options of `media serve`, and its variables: `services:` of GitHub and GitLab can pass no options. */
+/** The options of `media serve`, else its variables: `services:` of GitHub and GitLab can pass no options. */
 export async function serveSettings(options: ServeOptions, host: Host) {
   const {env} = host;
   const {ephemeral = false, maxSize, quota, faultPort} = options;
   const dataDir = options.dataDir ?? (ephemeral ? undefined : env['MEDIA_SERVE_DATA_DIR'] || undefined);
   const list = options.fault ?? wordsIn(env['MEDIA_SERVE_FAULT']);
   const control = faultPort === undefined ? undefined : {port: faultPort};
-  const hasFaults = list !== undefined || control !== undefined;
+  const faults = omitUndefined({list, control});
   return {
     ephemeral,
     dataDir,
@@ -43,7 +43,7 @@ export async function serveSettings(options: ServeOptions, host: Host) {
       fixedKey: await chosenKey(env['MEDIA_SERVE_KEY'], env['MEDIA_SERVE_KEY_FILE'], host),
       maxSize,
       quota,
-      faults: hasFaults ? omitUndefined({list, control}) : undefined,
+      faults: Object.keys(faults).length === 0 ? undefined : faults,
     }),
   };
 }
@@ -62,6 +62,7 @@ async function chosenKey(key = '', file = '', {cwd, files}: Host): Promise<strin
   return text.trim();
 }
 
+/** The port in MEDIA_SERVE_PORT, or the default port if that is not set; a usage error if it is not a port. */
 function portOf(text = ''): number {
   const port = text === '' ? defaultPort : /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;

@@ -17,7 +17,7 @@ const countAfterMs = {drawn: 500, plain: plainLineMs / 2};
 /** How long a progress report on request waits for the inputs to be counted. */
 const countingMs = 1_000;
 
-/** Shows progress on standard error: drawn on a terminal, else a line every 10 s. Measures several inputs meanwhile. */
+/** Shows progress on standard error: drawn on a terminal, else a line every 10 s. Counts several inputs meanwhile. */
 export async function watchUpload(
   invocation: Invocation,
   inputs: Inputs,
@@ -32,14 +32,16 @@ export async function watchUpload(
     const parts = [`${filesText(standing)}, ${standingText(standing)}`, unavailableText(standing)];
     report.note([tally.summary(), ...parts.filter(part => part !== '')].join('; '));
   };
-  const isDrawn = mayDraw(invocation);
+  const isWanted = globals.progress !== false;
+  const isTerminal = mayAnimate(host.stderr, host.env);
+  // The reader of a piped standard output may write to the same terminal, where drawing would erase it.
+  const isDrawn = isWanted && report.chatty && isTerminal && !host.isStdoutPiped();
   const drawing = isDrawn ? await import('../../output/progress/progress.ts') : undefined;
   const progress =
     drawing && new drawing.Progress(host, {meter, several: inputs.several, summary: () => tally.summary()});
   report.drawing = progress;
-  // What a program starts always has lines, since CI ends silent jobs; else several inputs, or what is not drawn.
-  const hasReader = inputs.several || report.json !== undefined || mayAnimate(host.stderr, host.env);
-  const hasLines = !isDrawn && globals.progress !== false && hasReader;
+  // CI ends jobs that print nothing, so --json and --ndjson have lines even for one input.
+  const hasLines = isWanted && !isDrawn && (inputs.several || report.json !== undefined || isTerminal);
   const stopLines = hasLines ? host.clock.every(plainLineMs, reportProgress) : () => {};
   const surveyEnd = new AbortController();
   let counting: Promise<void> | undefined;
@@ -48,21 +50,24 @@ export async function watchUpload(
   };
   // A failure to count is ignored: the run itself reports the same failure.
   const count = () => (counting ??= countAll().catch(() => {}));
-  const mayCount = report.level !== 'quiet' && inputs.several && globals.progress !== false;
+  const mayCount = isWanted && report.level !== 'quiet' && inputs.several;
   const countAfter = isDrawn ? countAfterMs.drawn : countAfterMs.plain;
   const stopCounting = mayCount ? host.clock.after(countAfter, count) : () => {};
   const observer: TransferObserver = {
+    /** Measures and draws a file from now on. */
     started(position, name, size) {
       meter.begin(position, name, size);
       progress?.start();
     },
     progress: (position, sentBytes) => meter.progress(position, sentBytes),
     finished: position => meter.end(position),
+    /** Draws why a file waits; with --verbose, also reports it. */
     retrying(position, name, error, waitMs) {
       meter.setWaiting(position, waitMs, error.message);
       report.trace(`${name}: ${error.message} Next try ${whenText(error, waitMs)}.`);
       report.causes(error);
     },
+    /** Draws how long the service has been unavailable, until it is back; with --verbose, also reports it. */
     unavailable(since) {
       meter.unavailable(since);
       report.trace(
@@ -91,16 +96,10 @@ export async function watchUpload(
   };
 }
 
+/** When a file is tried again after an error; without `waitMs`, what ends its wait depends on the error. */
 function whenText({code}: MediaError, waitMs: number | undefined): string {
   if (waitMs !== undefined) return `in ${Math.round(waitMs)} ms`;
   return code === 'too_many_open_files' ? 'when another file has ended' : 'when the service is back';
-}
-
-/** The reader of a piped standard output may write to the same terminal, where drawing would erase it. */
-function mayDraw({host, report, globals}: Invocation): boolean {
-  return (
-    globals.progress !== false && report.chatty && mayAnimate(host.stderr, host.env) && !host.isStdoutPiped()
-  );
 }
 
 /** Where the outcomes go: to standard output, or to the command that uploads files for its own purpose. */

@@ -8,17 +8,15 @@ const mostGroups = 20;
 /** How many file names are listed for one reason, unless the files may be stored. */
 const mostNames = 3;
 
-/** The files with one reason, of which `tell` reports the number and some names. */
+/** The files with one reason; `print` reports their number and some of their names. */
 interface Group {
   count: number;
   names: string[];
-  tell: (count: number, names: readonly string[]) => void;
+  print: (count: number, names: readonly string[]) => void;
 }
 
-type Named = Pick<Outcome, 'file'> & {status?: string};
-
-/** A failure, and without what is so for its file only, which would keep equal failures apart. */
-export interface WrittenFailure {
+/** The failure of a file. `common` makes the same without what differs between files, such as the media ID. */
+interface FileFailure {
   error: PlainError;
   common: () => PlainError;
 }
@@ -32,14 +30,16 @@ export function failureReport({report}: Pick<Invocation, 'report'>, isEachNamed 
   /** By what the files have in common, so that 400,000 of them take no more memory and screen space than 20. */
   const groups = {warning: new Map<string, Group>(), failure: new Map<string, Group>()};
   const others = {warning: 0, failure: 0};
-  /** Adds a file to the group with this key; only the `tell` of the group's first file is used. */
+  /** Adds a file to the group with this key; only the `print` of the group's first file is used. */
   const addTo = (
     what: keyof typeof groups,
     key: string,
-    {file: name, status}: Named,
-    tell: Group['tell'],
+    name: string,
+    print: Group['print'],
+    status = '',
   ) => {
-    const group = groups[what].get(key) ?? {count: 0, names: [], tell};
+    const group = groups[what].get(key) ?? {count: 0, names: [], print};
+    // Someone has to settle each unknown file by its name.
     const isUnknown = status === 'unknown';
     if (group.count === 0 && groups[what].size >= mostGroups && !isUnknown) {
       others[what] += 1;
@@ -50,36 +50,33 @@ export function failureReport({report}: Pick<Invocation, 'report'>, isEachNamed 
     if (isUnknown || group.names.length < mostNames) group.names.push(name);
   };
   return {
-    warn(name: string, message: string, several: boolean, ofSeveral?: string): void {
-      const tell: Group['tell'] = (count, names) => {
+    /** Warns of a file. For a group, the sentence is its number and `ofSeveral`, by default the message. */
+    warn(name: string, message: string, several: boolean, ofSeveral = `: ${message}`): void {
+      const print: Group['print'] = (count, names) => {
         if (count === 1) report.warning(`${name}: ${message}`);
-        else
-          report.warnings(
-            `${count} files${ofSeveral === undefined ? `: ${message}` : ` ${ofSeveral}`}`,
-            names,
-            count,
-          );
+        else report.warnings(`${count} files${ofSeveral}`, names, count);
       };
-      if (atOnce || !several) tell(1, []);
-      else addTo('warning', message, {file: name}, tell);
+      if (atOnce || !several) print(1, []);
+      else addTo('warning', message, name, print);
     },
-    add(outcome: Named, several: boolean, {error, common: write}: WrittenFailure): void {
-      const {file: name} = outcome;
+    /** Reports the failure of a file now, or with all that have the same code, sentence and hint at the end. */
+    add({file: name, status}: Outcome, several: boolean, {error, common: commonError}: FileFailure): void {
       if (!several || (report.json === 'json' ? !isOfRun(error.code) : atOnce)) {
         report.failure(error, name, several);
         return;
       }
-      const common = write();
-      const alike = groupSentence(common, 2, {page: undefined});
-      addTo('failure', JSON.stringify([error.code, alike, common.hint]), outcome, (count, names) => {
+      const common = commonError();
+      const key = JSON.stringify([error.code, groupSentence(common, 2, {page: undefined}), common.hint]);
+      const print: Group['print'] = (count, names) => {
         if (count === 1) report.failure(error, name, true);
         else report.failures(common, groupSentence(common, count), isOfRun(error.code) ? [] : names, count);
-      });
+      };
+      addTo('failure', key, name, print, status);
     },
-    /** Reports the groups, once. */
+    /** Reports the groups and forgets them. */
     end(): void {
       for (const what of ['warning', 'failure'] as const) {
-        for (const {count, names, tell} of groups[what].values()) tell(count, names);
+        for (const {count, names, print} of groups[what].values()) print(count, names);
         const count = others[what];
         const files = count === 1 ? '1 more file' : `${count} more files`;
         if (count > 0) report.note(`... and ${files} for other reasons; --verbose shows every ${what}.`);

@@ -1,18 +1,17 @@
 import {publicUrl} from '../../../engine/service/record.ts';
 import type {Outcome} from '../../../engine/transfer/outcome.ts';
 import {exitStatusOf, type MediaError, type PlainError, systemError} from '../../../errors.ts';
-import type {FileSystem} from '../../../lib/files/file-system.ts';
 import {printable} from '../../../lib/printable.ts';
 import {type Annotate, annotator, outputEntry} from '../../output/ci.ts';
 import {markdownText, markdownUrl, printableJson} from '../../output/escape.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
 import type {Tally} from './tally.ts';
 
-/** GitHub limits the outputs of a job to 1 MiB, counted as UTF-16. */
+/** GitHub limits the outputs of a job to 1 MiB, counted as UTF-16: this many characters. */
 const longestOutputs = 2 ** 19;
-/** GitHub limits the summary of a step. */
+/** GitHub limits the summary of a step, in bytes. */
 const longestSummary = 2 ** 20;
-/** Reserved for the text around the table. */
+/** The bytes reserved for the text around the table. */
 const summaryFrame = 1024;
 
 /** Reports an upload to GitHub's runner in its documented formats: annotations, outputs and a step summary. */
@@ -25,7 +24,8 @@ export class GithubReport {
   readonly #failures = new Lines();
   readonly #successes = new Lines();
   readonly #annotate: Annotate;
-  #ending: PlainError | undefined;
+  /** Why the whole run failed. */
+  #runFailure: PlainError | undefined;
 
   /** The tally is that of the run, which adds to it. */
   constructor(invocation: Invocation, tally: Tally) {
@@ -34,39 +34,38 @@ export class GithubReport {
     this.#annotate = annotator(invocation.host, invocation.report);
   }
 
+  /** Adds the result of a file; `noUrl`: why a file that is stored counts as a failure. */
   add(outcome: Outcome, noUrl?: MediaError): void {
-    const {position, file: name} = outcome;
+    const {position, file: name, status} = outcome;
+    const row = (result: string) => `| ${markdownText(name)} | ${status} | ${result} |`;
     if (noUrl !== undefined) this.#annotate(noUrl, name);
     if ('error' in outcome) {
       const {code, messageToKeep} = outcome.error;
       this.#annotate(outcome.error, name);
-      this.#failures.add(position, row(outcome, `\`${code}\` ${markdownText(messageToKeep)}`));
+      this.#failures.add(position, row(`\`${code}\` ${markdownText(messageToKeep)}`));
     } else if ('record' in outcome) {
       const {record, json} = outcome;
       const id = printable(String(record.id));
       const url = publicUrl(record) ?? '';
       const target = markdownUrl(url);
-      const shownId = markdownText(id);
+      const label = markdownText(id);
       // Later steps may print these; escaped, they are not read as commands there either.
       this.#ids.add(position, id);
       this.#urls.add(position, printable(url));
       this.#records.add(position, printableJson(json));
       // The summary shows what this run has changed.
-      if (outcome.status !== 'skipped')
-        this.#successes.add(
-          position,
-          row(outcome, target === undefined ? shownId : `[${shownId}](${target})`),
-        );
-    } else this.#successes.add(position, row(outcome, ''));
+      if (status !== 'skipped')
+        this.#successes.add(position, row(target === undefined ? label : `[${label}](${target})`));
+    } else this.#successes.add(position, row(''));
   }
 
   /** Reports that the whole run failed. */
   addFailure(error: MediaError): void {
     this.#annotate(error);
-    this.#ending = this.#invocation.report.inWords(error);
+    this.#runFailure = this.#invocation.report.inWords(error);
   }
 
-  /** Writes the outputs and the summary of a run. Resolves to its exit status, or to another if the write fails. */
+  /** Writes the outputs and the summary. Returns `status`, or the status of a write that fails if that is 0. */
   async end(status: ExitStatus): Promise<ExitStatus> {
     const {host, report} = this.#invocation;
     const {env} = host;
@@ -80,19 +79,18 @@ export class GithubReport {
 
   /** The outputs `id`, `url` and `records`; an output beyond GitHub's limit for all is not set, with a warning. */
   #outputs(): string {
+    const {host, report} = this.#invocation;
+    const records = this.#records.join(',\n');
     const values = {
       id: this.#ids.join('\n'),
       url: this.#urls.join('\n'),
-      records: this.#records.join(',\n', '[', ']'),
+      records: records === undefined ? undefined : `[${records}]`,
     };
     let text = '';
     for (const [name, value] of Object.entries(values)) {
-      const entry = outputEntry(name, value ?? '', `ghadelimiter_${this.#invocation.host.uuid()}`);
+      const entry = outputEntry(name, value ?? '', `ghadelimiter_${host.uuid()}`);
       if (value !== undefined && text.length + entry.length <= longestOutputs) text += entry;
-      else
-        this.#invocation.report.warning(
-          `The output ${name} is larger than GitHub accepts, so it was not set.`,
-        );
+      else report.warning(`The output ${name} is larger than GitHub accepts, so it was not set.`);
     }
     return text;
   }
@@ -102,9 +100,10 @@ export class GithubReport {
     const room = longestSummary - existingSize - summaryFrame;
     if (room <= 0) return '';
     let text = `### media upload\n\n${this.#tally.summary()}\n\n`;
-    if (this.#ending !== undefined)
-      text += `${markdownText(this.#ending.messageToKeep)} ${markdownText(this.#ending.hint ?? '')}\n\n`;
-    const rows = this.#tally.total - this.#tally.fields().skipped;
+    const failure = this.#runFailure;
+    if (failure !== undefined)
+      text += `${markdownText(failure.messageToKeep)} ${markdownText(failure.hint ?? '')}\n\n`;
+    const rows = this.#tally.total - this.#tally.counts.skipped;
     if (rows === 0) return Buffer.byteLength(text) <= room ? text : '';
     text += '| file | status | media |\n|---|---|---|\n';
     let size = Buffer.byteLength(text);
@@ -119,39 +118,21 @@ export class GithubReport {
     return otherRows === 0 ? `${text}\n` : `${text}\n... and ${otherRows} more.\n\n`;
   }
 
-  /** Appends to a file that GitHub names; resolves to the error if that fails. Without a path, does nothing. */
-  async #append(
-    path: string | undefined,
-    content: (size: number) => string,
-  ): Promise<MediaError | undefined> {
-    if (!path) return undefined;
+  /** Appends a line to a file that GitHub names, if it does; resolves to the error. `content` gets the size so far. */
+  async #append(path = '', content: (size: number) => string): Promise<MediaError | undefined> {
+    if (path === '') return undefined;
     const {files} = this.#invocation.host;
     try {
-      const {size, isWhole} = await endOf(path, files);
-      const text = content(size);
-      if (text !== '') await files.writeFile(path, (isWhole ? '' : '\n') + text, {flag: 'a'});
+      const stats = await files.stat(path).catch(() => undefined);
+      const before = stats?.isFile() && stats.size > 0 ? await files.readFile(path) : Buffer.of();
+      const text = content(before.length);
+      const lineBreak = before.length === 0 || before.at(-1) === 0x0a ? '' : '\n';
+      if (text !== '') await files.writeFile(path, lineBreak + text, {flag: 'a'});
       return undefined;
     } catch (error) {
       return systemError('output_failed', `${path} could not be written`, error);
     }
   }
-}
-
-/** The size of a file, 0 if there is none yet, and whether its last line has its line break. */
-async function endOf(path: string, files: FileSystem): Promise<{size: number; isWhole: boolean}> {
-  const stats = await files.stat(path).catch(() => undefined);
-  if (!stats?.isFile() || stats.size === 0) return {size: 0, isWhole: true};
-  const file = await files.open(path);
-  try {
-    const {buffer} = await file.read(Buffer.of(0x0a), 0, 1, stats.size - 1);
-    return {size: stats.size, isWhole: buffer[0] === 0x0a};
-  } finally {
-    await file.close();
-  }
-}
-
-function row({file: name, status}: Outcome, result: string): string {
-  return `| ${markdownText(name)} | ${status} | ${result} |`;
 }
 
 /** Lines with the positions of their inputs, as many as GitHub accepts. */
@@ -170,7 +151,7 @@ class Lines {
   }
 
   /** All lines in the order of the inputs; undefined if there were too many. */
-  join(separator: string, start = '', end = ''): string | undefined {
-    return this.#length > longestSummary ? undefined : start + this.inOrder().join(separator) + end;
+  join(separator: string): string | undefined {
+    return this.#length > longestSummary ? undefined : this.inOrder().join(separator);
   }
 }

@@ -1,5 +1,5 @@
 import {basename} from 'node:path';
-import type {InputContext} from '../../../engine/sources/find/expand.ts';
+import type {InputContext, InputRequest} from '../../../engine/sources/find/expand.ts';
 import type {Shard} from '../../../engine/sources/find/shard.ts';
 import {Disk} from '../../../engine/sources/open/disk.ts';
 import {filesIn} from '../../../engine/sources/open/file-source.ts';
@@ -13,8 +13,10 @@ import {resolveUserPath} from '../../../lib/files/typed-path.ts';
 import {omitUndefined} from '../../../lib/object.ts';
 import {commandLine} from '../../hints/command-line.ts';
 import {announceTyping, type Invocation} from '../../session/invocation.ts';
-import type {InputFlags, MemoryFlags, TransferFlags} from './flags.ts';
+import type {UploadFlags} from './flags.ts';
 import {ownFiles} from './run-memory.ts';
+
+type InputFlags = InputRequest & Partial<UploadFlags>;
 
 /** The inputs of a run: a stream of sources, and what is known about it beforehand. */
 export interface Inputs {
@@ -35,12 +37,12 @@ export interface Inputs {
 
 /** Opens the inputs of the command line, or the share of `--shard`; rejects if one is invalid or matches nothing. */
 export async function openInputs(
-  options: InputFlags & MemoryFlags,
+  options: InputFlags,
   {host, report}: Pick<Invocation, 'host' | 'report'>,
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
   if (options.clipboard) return clipboardInputs(options, {host, report}, signal);
-  if (options.source) return knownInputs(options.inputs, options.source);
+  if (options.source) return namedInputs(options.inputs, options.source);
   if (options.filesFrom?.includes('-')) announceTyping('the names of files, one per line', {host, report});
   else if (options.inputs.includes('-')) announceTyping('the content of a file', {host, report});
   const [{expandInputs, inputContext, interruptible, resumeIterator}, {autoShard, ownShare, parseShard}] =
@@ -50,21 +52,21 @@ export async function openInputs(
     ]);
   const value = options.shard;
   const shard = value === undefined ? undefined : value === 'auto' ? autoShard(host.env) : parseShard(value);
-  const journals = (await ownFiles(options, host)).map(({path}) => path);
-  const writesFiles = journals.length > 0 || host.fileOf('stdout') !== undefined;
+  const paths = (await ownFiles(options, host)).map(({path}) => path);
+  const writesFiles = paths.length > 0 || host.fileOf('stdout') !== undefined;
   const context = {
     ...inputContext(host),
     signal,
-    ...(writesFiles && {mapFile: (await import('./own-files.ts')).withoutOwnFiles(journals, host)}),
+    ...(writesFiles && {mapFile: (await import('./own-files.ts')).withoutOwnFiles(paths, host)}),
   };
+  /** Reads the inputs from their beginning, or this machine's share of them. */
   const allSources = (callbacks: Partial<InputContext> = {}) => {
     const sources = expandInputs(options, {...context, ...callbacks});
     return shard === undefined ? sources : ownShare(sources, shard);
   };
   const unfollowedLinks = new Set<string>();
   const iterator = interruptible(allSources({onUnfollowedLink: name => unfollowedLinks.add(name)}), signal);
-  const inputCount = options.inputs.length + (options.filesFrom?.length ?? 0);
-  const mayBeOne = inputCount === 1 && options.inputs.length === 1 && !options.recursive;
+  const mayBeOne = options.inputs.length === 1 && !options.filesFrom?.length && !options.recursive;
   // Errors show up with the first source; a second source of a pattern shows that it means several.
   const firstSources = [await iterator.next()];
   if (mayBeOne && !firstSources[0]?.done) firstSources.push(await iterator.next());
@@ -78,9 +80,7 @@ export async function openInputs(
       const {isRepeatable, survey} = await import('../../../engine/sources/find/survey.ts');
       return (await isRepeatable(options, context)) && survey(allSources(), found, until);
     },
-    async close() {
-      await iterator.return?.(undefined);
-    },
+    close: async () => void (await iterator.return?.(undefined)),
   };
 }
 
@@ -91,24 +91,23 @@ async function clipboardInputs(
   signal: StopSignal<Error>,
 ): Promise<Inputs> {
   const {inputs, filesFrom = [], shard, name} = options;
-  if (inputs.length + filesFrom.length > 0 || shard !== undefined) {
+  if (inputs.length + filesFrom.length > 0 || shard !== undefined)
     throw new MediaError('usage', '--clipboard takes no other input, and no --shard.', {
       hint: 'Upload the others with a command of their own.',
     });
-  }
   const {pictureSource, readClipboard} = await import('../../../engine/sources/clipboard/clipboard.ts');
   const content = await readClipboard(host, signal);
   if ('files' in content) {
     if (content.warning !== undefined) report.warning(content.warning);
-    return knownInputs(content.files, filesIn(host.cwd(), new Disk(host.files)));
+    return namedInputs(content.files, filesIn(host.cwd(), new Disk(host.files)));
   }
   const picture = name === undefined ? content : {...content, name: basename(name)};
   const source = pictureSource(picture, host);
-  return knownInputs([picture.name], () => source);
+  return namedInputs([picture.name], () => source);
 }
 
-/** Exactly these inputs, in this order: none of the names is a pattern. */
-function knownInputs(names: readonly string[], source: (name: string) => Source): Inputs {
+/** Exactly these inputs, in this order: none of the names is a pattern, and no file is left out. */
+function namedInputs(names: readonly string[], source: (name: string) => Source): Inputs {
   const sources = async function* () {
     for (const name of names) yield source(name);
   };
@@ -124,43 +123,38 @@ function knownInputs(names: readonly string[], source: (name: string) => Source)
   };
 }
 
-type DecideType = TransferOptions['contentType'];
-
 /** The function that decides the content type of each source; an invalid --content-type is a usage error. */
-export async function typeDecision({types, contentType: typeOption}: TransferFlags): Promise<DecideType> {
+export async function typeDecision(flags: UploadFlags): Promise<TransferOptions['contentType']> {
   const {decideSourceType, parseContentType} = await import('../../../media/type/decide.ts');
-  const contentType = typeOption === undefined ? undefined : parseContentType(typeOption);
+  const {types} = flags;
+  const contentType = flags.contentType === undefined ? undefined : parseContentType(flags.contentType);
   return async (source, opened) => {
     const {warning, ...decision} = await decideSourceType(source, opened, {types, contentType});
     return {...decision, ...omitUndefined({warning: warning && hintText(warning, commandLine())})};
   };
 }
 
-/** Throws a usage error if two of the journal, the lists and standard output are the same file. */
-export async function refuseSameFile(
-  {filesFrom = [], ...memory}: InputFlags & MemoryFlags,
-  host: Host,
-): Promise<void> {
+/** Throws a usage error if two of the journal, the lists and standard output are one file, which would be lost. */
+export async function refuseSameFile({filesFrom = [], ...memory}: UploadFlags, host: Host): Promise<void> {
   const files = [
     ...(await ownFiles(memory, host)),
-    ...filesFrom.map(path => (path === '-' ? {what: '--files-from -'} : {what: '--files-from', path})),
+    ...filesFrom.map(path => ({what: path === '-' ? '--files-from -' : '--files-from', path})),
   ];
-  const optionOfFile = new Map<string, string>();
-  const output = host.fileOf('stdout');
-  if (output !== undefined) optionOfFile.set(output, 'standard output');
-  // Without a path, it is standard input.
+  const optionOfFile = new Map<string | undefined, string>();
+  optionOfFile.set(host.fileOf('stdout'), 'standard output');
   for (const {what, path} of files) {
-    const identity =
-      path === undefined
-        ? host.fileOf('stdin')
-        : await inodeOf(resolveUserPath(host.cwd(), path), 'file', host.files);
-    if (identity === undefined) continue;
-    const other = optionOfFile.get(identity);
+    const isStdin = what === '--files-from -';
+    const inode = isStdin
+      ? host.fileOf('stdin')
+      : await inodeOf(resolveUserPath(host.cwd(), path), 'file', host.files);
+    if (inode === undefined) continue;
+    const other = optionOfFile.get(inode);
+    // A list that is named twice is read twice.
     if (other !== undefined && (other !== what || what !== '--files-from')) {
-      const pathText = path === undefined ? '' : `, ${path}`;
+      const pathText = isStdin ? '' : `, ${path}`;
       const hint = 'Use a different file for each.';
       throw new MediaError('usage', `${what} and ${other} are the same file${pathText}.`, {hint});
     }
-    optionOfFile.set(identity, what);
+    optionOfFile.set(inode, what);
   }
 }

@@ -6,13 +6,13 @@ import type {Stop} from '../../../lib/stop.ts';
 import {certainSize} from '../../../media/pixels/probe.ts';
 import type {Invocation} from '../../session/invocation.ts';
 import type {Session} from '../../session/session.ts';
-import type {Speed} from '../../settings/profile.ts';
+import {type Speed, speedSettings} from '../../settings/profile.ts';
 import type {Settings} from '../../settings/settings.ts';
-import type {InputFlags, MemoryFlags, TransferFlags} from './flags.ts';
+import type {UploadFlags} from './flags.ts';
 import type {Inputs} from './open-inputs.ts';
 import {openRunJournal, readDryRunMemory} from './run-memory.ts';
 
-/** What a run keeps open: the service, its journal, or what a dry run knows of earlier runs. */
+/** What a run keeps open. A dry run has no session, and its journal is only read. */
 export interface Resources {
   session?: Session | undefined;
   journal?: JournalLookup | undefined;
@@ -22,27 +22,24 @@ export interface Resources {
   speed?: Speed | undefined;
 }
 
-/** Opens what the options ask for; what is open already is closed again if something fails. A dry run opens nothing. */
+/** Opens the service and the journal that the options ask for; if one fails, the other is closed again. */
 export async function openResources(
-  options: InputFlags & MemoryFlags & TransferFlags,
+  options: UploadFlags,
   invocation: Invocation,
   shard: Inputs['shard'],
   stop: Stop<MediaError>,
 ): Promise<Resources> {
   if (options.dryRun) return readDryRunMemory(options, invocation, {shard, stop});
-  const [{openSession}, {speedSettings}] = await Promise.all([
-    import('../../session/session.ts'),
-    import('../../settings/profile.ts'),
-  ]);
-  const opened = await openSession(invocation, stop).catch(error => {
+  const {openSession} = await import('../../session/session.ts');
+  const sessionOrError = await openSession(invocation, stop).catch((error: MediaError) => {
     // A run with a manifest needs a key only if it sends something.
     if (options.manifest === undefined || error.code !== 'no_key') throw error;
-    return error as MediaError;
+    return error;
   });
-  const session = opened instanceof MediaError ? undefined : opened;
+  const session = sessionOrError instanceof MediaError ? undefined : sessionOrError;
   try {
     const speed = session && (await speedSettings(session.settings));
-    const journal = await openRunJournal(options, invocation, {session: opened, shard, stop});
+    const journal = await openRunJournal(options, invocation, {session: sessionOrError, shard, stop});
     return {session, journal, speed, onUnknown: session?.settings.onUnknown};
   } catch (error) {
     await session?.close();
@@ -62,16 +59,16 @@ type BatchOptions = Pick<
   'contentType' | 'observer' | 'several' | 'stop' | 'waitsForNetwork'
 >;
 
-/** How a batch transfers files, by the flags and by what the run has opened. */
+/** The options of a batch: from the flags, else from the settings in `resources`, else the defaults. */
 export function transferOptions(
-  flags: TransferFlags,
+  flags: Omit<UploadFlags, 'inputs'>,
   {session, journal, speed, onUnknown = 'declared'}: Resources,
   {host}: Pick<Invocation, 'host'>,
   batchOptions: BatchOptions,
 ): TransferOptions {
-  const {retries, timeout} = flags;
   const limitRate = flags.limitRate ?? speed?.limitRate;
   return {
+    // Without a session, nothing is sent: in a dry run, or where a manifest knows all inputs.
     uploader: session?.client ?? {upload: () => Promise.reject(new Error('a dry run sends nothing'))},
     host: session?.hostName ?? '',
     clock: host.clock,
@@ -80,9 +77,9 @@ export function transferOptions(
     ...batchOptions,
     typeRule: flags.contentType ?? flags.types,
     concurrency: flags.concurrency ?? speed?.concurrency ?? transferDefaults.concurrency,
-    retries,
+    retries: flags.retries,
     retryMaxWaitMs: flags.retryMaxWait ?? speed?.retryMaxWait ?? transferDefaults.retryMaxWaitMs,
-    timeoutMs: timeout,
+    timeoutMs: flags.timeout,
     limitRate: limitRate === Number.POSITIVE_INFINITY ? undefined : limitRate,
     onUnknown: flags.onUnknown ?? onUnknown,
     dryRun: flags.dryRun === true,

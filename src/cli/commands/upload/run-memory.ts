@@ -11,44 +11,32 @@ import {omitUndefined} from '../../../lib/object.ts';
 import {systemReason} from '../../../lib/system-code.ts';
 import type {Invocation} from '../../session/invocation.ts';
 import type {Session} from '../../session/session.ts';
-import type {Settings} from '../../settings/settings.ts';
-import type {InputFlags, MemoryFlags} from './flags.ts';
+import {dataDirectory, journalDirectory, stateUnwritableError} from '../../settings/paths.ts';
+import {speedSettings} from '../../settings/profile.ts';
+import {resolveSettings, type Settings} from '../../settings/settings.ts';
+import type {UploadFlags} from './flags.ts';
 
 /** How long a run waits for another one that uses this machine's own journal. */
 const oncePatienceMs = 30_000;
 
-/** Throws a usage error if options about what is remembered contradict each other. */
-export function refuseContradictions(flags: MemoryFlags & Omit<InputFlags, 'inputs'>): void {
+/** Throws a usage error for two memories, options without their manifest, and --prune with a part of the inputs. */
+export function refuseContradictions(flags: UploadFlags): void {
   const {journal, manifest, check, prune, once, shard, filesFrom} = flags;
-  const memories = {
-    '--once': once === true,
-    '--journal': journal !== undefined,
-    '--manifest': manifest !== undefined,
-  };
-  const onlyWithManifest = {'--check': check, '--prune': prune};
-  const notWithPrune = {
-    '--shard': shard !== undefined,
-    '--files-from': filesFrom !== undefined,
-  };
-  const namesOf = (options: Record<string, boolean | undefined>) =>
-    Object.entries(options).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
+  const namesOf = (options: object) => Object.entries(options).flatMap(([name, on]) => (on ? name : []));
   const refuse = (names: readonly string[], how: string, hint: string): never => {
     throw new MediaError('usage', `${names.join(' and ')} ${how}.`, {hint});
   };
-  const [first = '', second] = namesOf(memories);
+  const [first = '', second] = namesOf({'--once': once, '--journal': journal, '--manifest': manifest});
   if (second !== undefined)
     refuse([first, second], 'were given together', 'Each is a memory of its own; leave one of them out.');
-  const [lonely] = manifest === undefined ? namesOf(onlyWithManifest) : [];
+  const [lonely] = manifest === undefined ? namesOf({'--check': check, '--prune': prune}) : [];
   if (lonely !== undefined) refuse([lonely], 'was given without --manifest', 'Add --manifest FILE.');
-  const [partial] = prune ? namesOf(notWithPrune) : [];
+  const [partial] = prune ? namesOf({'--shard': shard, '--files-from': filesFrom}) : [];
   if (partial !== undefined) refuse(['--prune', partial], 'were given together', `Leave one of them out.`);
 }
 
 /** The files that a run may write, with the options that name them. */
-export async function ownFiles(
-  {journal, manifest}: MemoryFlags,
-  host: Invocation['host'],
-): Promise<{what: string; path: string}[]> {
+export async function ownFiles({journal, manifest}: Partial<UploadFlags>, host: Invocation['host']) {
   if (journal !== undefined) return [{what: '--journal', path: journal}];
   if (manifest === undefined) return [];
   const {manifestPath} = await import('../../../engine/manifest/manifest-store.ts');
@@ -64,38 +52,37 @@ export async function ownFiles(
  * session, a run with a manifest may have the error that keeps it from sending.
  */
 export async function openRunJournal(
-  flags: MemoryFlags & Partial<InputFlags>,
+  flags: Partial<UploadFlags>,
   invocation: Pick<Invocation, 'host' | 'globals'> & {report: Pick<Invocation['report'], 'note'>},
   {session, shard, stop}: {session: Session | MediaError; shard: Shard | undefined; stop: StopSignal},
 ): Promise<Journal | undefined> {
-  const {host, report} = invocation;
+  const {host, globals, report} = invocation;
   const {journal, manifest} = flags;
+  const note = (text: string) => report.note(text);
+  const identify = async () => {
+    if (session instanceof MediaError) throw session;
+    return session.client.serviceId(stop);
+  };
   if (manifest !== undefined) {
-    const isOpen = !(session instanceof MediaError);
     const {openManifest} = await import('../../../engine/manifest/run-manifest.ts');
-    const {resolveSettings} = await import('../../settings/settings.ts');
-    const resolve = () => resolveSettings(host, invocation.globals, {readKey: false});
-    return openManifest(manifest, host, {
-      service: isOpen ? session.identity : await identityOf(await resolve(), host),
-      identify: () => (isOpen ? session.client.serviceId(stop) : Promise.reject(session)),
-      unsendable: isOpen ? undefined : session,
-      prunes: flags.prune ? flags : undefined,
-      isPart: shard !== undefined,
-      note: text => report.note(text),
-      stop,
-    });
+    const unsendable = session instanceof MediaError ? session : undefined;
+    const service =
+      session instanceof MediaError
+        ? await identityOf(await resolveSettings(host, globals, {readKey: false}), host)
+        : session.identity;
+    const prunes = flags.prune ? flags : undefined;
+    const isPart = shard !== undefined;
+    return openManifest(manifest, host, {service, identify, unsendable, prunes, isPart, note, stop});
   }
   if (session instanceof MediaError) throw session;
   const {identity, settings} = session;
   const {account, profile, profileName} = settings;
   if (journal === undefined && !(flags.once ?? profile.once === 'true')) return undefined;
   const {openJournal} = await import('../../../engine/journal/journal.ts');
-  const identify = () => session.client.serviceId(stop);
   const identifyAccount = async () => account ?? session.identifyAccount?.(stop);
-  const common = {note: (text: string) => report.note(text), stop, identify, identifyAccount};
+  const common = {note, stop, identify, identifyAccount};
   if (journal !== undefined)
     return openJournal(journal, host, {scope: scopeOf(identity, account, shard), ...common});
-  const {stateUnwritableError} = await import('../../settings/paths.ts');
   const path = await ownJournal(host, identity, profileName);
   await makeDirectory(dirname(path), host.files, 0o700).catch(cause => {
     throw stateUnwritableError(host, `${dirname(path)} could not be created: ${systemReason(cause)}.`, cause);
@@ -110,9 +97,9 @@ export async function openRunJournal(
   });
 }
 
-/** Reads the journal for a dry run, without opening the service. Without a base URL, the scopes are not compared. */
+/** Reads the journal or manifest of a dry run, which sends nothing. Without a base URL, it may be of any service. */
 export async function readDryRunMemory(
-  flags: MemoryFlags & Partial<InputFlags>,
+  flags: UploadFlags,
   invocation: Invocation,
   {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
 ): Promise<{journal?: JournalLookup | undefined; onUnknown?: Settings['onUnknown'] | undefined}> {
@@ -124,19 +111,18 @@ export async function readDryRunMemory(
     return lookUpInManifest(manifest ?? '', host, {service, check, note, prunes: prune ? flags : undefined});
   };
   if (check) return {journal: await ofManifest()};
-  if (journal === undefined && manifest === undefined && once === false) return {};
-  const {resolveSettings} = await import('../../settings/settings.ts');
+  const isNamed = journal !== undefined || manifest !== undefined;
+  if (!isNamed && once === false) return {};
   const settings = await resolveSettings(host, globals, {readKey: false});
-  const {speedSettings} = await import('../../settings/profile.ts');
   // Nothing is sent, but a wrong value is found.
   await speedSettings(settings);
-  if (manifest === undefined && journal === undefined && !(once ?? settings.profile.once === 'true'))
-    return {};
+  if (!isNamed && !(once ?? settings.profile.once === 'true')) return {};
   const {account, onUnknown} = settings;
   const identity = await identityOf(settings, host);
   if (manifest !== undefined) return {journal: await ofManifest(identity), onUnknown};
   const isEmbedded = settings.baseUrl?.kind === 'embedded';
   const {readLookup} = await import('../../../engine/journal/journal.ts');
+  /** Opens the service only for one question, which a journal of another service asks first. */
   const ask = async <Result>(question: (session: Session) => Promise<Result>) => {
     const {openSession, withSession} = await import('../../session/session.ts');
     return withSession(await openSession(invocation, stop), question);
@@ -161,17 +147,13 @@ async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promis
     const {serviceIdentity} = await import('../../../engine/service/client.ts');
     return serviceIdentity(baseUrl.url);
   }
-  const [{embeddedIdentity}, {dataDirectory}] = await Promise.all([
-    import('../../session/start-embedded.ts'),
-    import('../../settings/paths.ts'),
-  ]);
+  const {embeddedIdentity} = await import('../../session/start-embedded.ts');
   const identity = await embeddedIdentity(dataDirectory(host));
   return identity === undefined ? undefined : `embedded:${identity}`;
 }
 
 /** The path of this machine's journal for a service and a profile; `state_unwritable` if others may write it. */
 async function ownJournal(host: Invocation['host'], service: string, profile: string): Promise<string> {
-  const {journalDirectory, stateUnwritableError} = await import('../../settings/paths.ts');
   const directory = journalDirectory(host);
   const digest = hash('sha256', `${service}\n${profile}`, 'hex').slice(0, 16);
   const path = join(directory, `${digest}.ndjson`);

@@ -1,22 +1,18 @@
-import {
-  type LeftOut,
-  type Outcome,
-  type OutcomeFacts,
-  unrecordedOf,
-} from '../../../engine/transfer/outcome.ts';
+import {type LeftOut, type Outcome, unrecordedOf} from '../../../engine/transfer/outcome.ts';
 import {type ErrorCode, exitStatusOf, firstStatus, MediaError} from '../../../errors.ts';
 import {countText, formatBytes} from '../../../lib/units.ts';
-import type {InputFlags} from './flags.ts';
+import type {UploadFlags} from './flags.ts';
 
 const none = {files: 0, bytes: 0};
 type Sum = typeof none;
 
 /** Counts the results of the inputs. */
 export class Tally {
-  readonly #counts = {uploaded: 0, skipped: 0, checked: 0, mismatched: 0, failed: 0, unknown: 0};
+  /** How many inputs have each status; only add() changes it. */
+  readonly counts = {uploaded: 0, skipped: 0, checked: 0, mismatched: 0, failed: 0, unknown: 0};
   readonly #codes = new Set<ErrorCode>();
   readonly #dryRun: boolean;
-  /** What passed the checks of a dry run: all files, those of each content type, and those without their location. */
+  /** What passed the checks of a dry run: all files (''), those of each content type, and those `stripped`. */
   readonly #sums = new Map<string, Sum>();
   /** How many files were left out by walks; they are not inputs. */
   leftOut = 0;
@@ -35,15 +31,13 @@ export class Tally {
       if (outcome.isHidden) this.#hidden += 1;
       return;
     }
-    this.#counts[outcome.status] += 1;
+    const {status, contentType = '', size = 0, geotags} = outcome;
+    this.counts[status] += 1;
     if (unrecordedOf(outcome) !== undefined) this.#unrecorded += 1;
     if (noUrl !== undefined) this.#withoutUrl += 1;
-    if (outcome.status === 'checked') this.#addUp(outcome);
     const error = 'error' in outcome ? outcome.error : noUrl;
     if (error !== undefined) this.#codes.add(error.code);
-  }
-
-  #addUp({contentType = '', size = 0, geotags}: OutcomeFacts): void {
+    if (status !== 'checked') return;
     for (const name of geotags === 'stripped' ? ['', contentType, geotags] : ['', contentType]) {
       const {files, bytes} = this.#sums.get(name) ?? none;
       this.#sums.set(name, {files: files + 1, bytes: bytes + size});
@@ -54,23 +48,24 @@ export class Tally {
   sums(): string[] {
     const {'': all = none, stripped, ...types} = Object.fromEntries(this.#sums);
     const ofTypes = Object.entries(types).sort(([, a], [, b]) => b.bytes - a.bytes);
-    const lines = ofTypes.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`);
-    lines.unshift(`Nothing was sent. To upload: ${sumText(all)}.`);
-    if (stripped !== undefined) lines.push(`  without their location: ${sumText(stripped)}`);
-    return lines;
+    return [
+      `Nothing was sent. To upload: ${sumText(all)}.`,
+      ...ofTypes.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`),
+      ...(stripped === undefined ? [] : [`  without their location: ${sumText(stripped)}`]),
+    ];
   }
 
   /** How many inputs are finished. */
   get total(): number {
-    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+    return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
   }
 
   /** Whether the service has any of the inputs; in a dry run, none was sent. */
   get isAnyStored(): boolean {
-    return !this.#dryRun && this.#counts.uploaded + this.#counts.skipped > 0;
+    return !this.#dryRun && this.counts.uploaded + this.counts.skipped > 0;
   }
 
-  /** The hint if all uploads succeeded but the output could not be written. */
+  /** The hint for output that could not be written although all uploads succeeded; none if nothing is stored. */
   get outputHint(): string | undefined {
     if (!this.isAnyStored) return undefined;
     return 'The uploads themselves succeeded. Do not run the command again only for its output.';
@@ -78,7 +73,7 @@ export class Tally {
 
   /** The summary line. In a dry run, inputs are checked, known to a journal, or fail. */
   summary(): string {
-    const {uploaded, skipped, checked, mismatched, failed, unknown} = this.#counts;
+    const {uploaded, skipped, checked, mismatched, failed, unknown} = this.counts;
     const parts = this.#dryRun
       ? [
           `${checked} will be uploaded`,
@@ -96,22 +91,17 @@ export class Tally {
     return [...parts, this.leftOut > 0 && leftOut].filter(Boolean).join(', ');
   }
 
-  /** What `--check` has found. */
+  /** The summary line of `--check`; `manifest`: its path. */
   checkSummary(manifest = ''): string {
-    const {skipped} = this.#counts;
+    const {skipped} = this.counts;
     if (skipped === this.total) return `${manifest} is up to date: ${countText(skipped, 'file')}.`;
     const found = `${manifest} is out of date: ${this.total - skipped} of ${countText(this.total, 'file')}`;
     return `${found}. Run the command without --check, and commit ${manifest}.`;
   }
 
-  /** The counts for programs. */
-  fields(): Record<Outcome['status'], number> {
-    return {...this.#counts};
-  }
-
   /** The exit status of the batch (docs/design/contract.md, "Exit status"). */
   exitStatus(): number {
-    const {uploaded, skipped, checked, unknown} = this.#counts;
+    const {uploaded, skipped, checked, unknown} = this.counts;
     const statuses = new Set<number>([...this.#codes].map(code => exitStatusOf[code]));
     if (unknown > 0) statuses.add(5);
     if (statuses.size > 0 && uploaded + skipped + checked > this.#withoutUrl) statuses.add(3);
@@ -124,8 +114,8 @@ function sumText({files, bytes}: Sum): string {
   return `${countText(files, 'file')}, ${formatBytes(bytes)}`;
 }
 
-/** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may upload files. */
-export function refuseNothing({total, leftOut}: Tally, {shard}: InputFlags): void {
+/** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may have files. */
+export function refuseEmptyRun({total, leftOut}: Tally, {shard}: UploadFlags): void {
   if (total > 0 || leftOut === 0 || shard !== undefined) return;
   const names = leftOut === 1 ? '1 name was' : `${leftOut} names were`;
   throw new MediaError(

@@ -1,6 +1,6 @@
 import {Option} from 'commander';
 import {resolveUserPath} from '../../../lib/files/typed-path.ts';
-import {formatNames} from '../../output/results/formats.ts';
+import {formatHelp, formatNames} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
 import {
@@ -25,49 +25,31 @@ export function uploadCommand(cli: Cli): CliCommand {
     .description('Upload images and videos and print their records.')
     .argument('[input...]', 'files, directories (-r), patterns, standard input (-)')
     .optionsGroup('Inputs:')
-    .option('-r, --recursive', 'upload directories, with all that is in them')
+    .option('-r, --recursive', 'upload directories, with their subdirectories')
     .addOptions(selectionOptions())
-    .option('--clipboard', 'upload what is in the clipboard')
-    .option('--name <file>', 'name standard input or the clipboard')
-    .option('--shard <k/n>', 'part k of n of the inputs; auto asks the CI system')
+    .option('--clipboard', 'upload the picture or the files in the clipboard')
+    .option('--name <file>', 'the file name of standard input or the clipboard')
+    .option('--shard <k/n>', 'upload only part k of n; auto asks the CI system')
     .addOption(typesOption())
     .option('--content-type <type>', 'send every file as this image/* or video/* type')
     .addOption(geotagsOption())
     .optionsGroup('Output:')
-    .addOption(
-      new Option('--format <format>', 'how to print').choices(formatNames).default(undefined, 'table'),
-    )
+    .addOption(new Option('--format <format>', formatHelp).choices(formatNames).default(undefined, 'table'))
     .option('--json', "print the service's record of each file")
     .option('--ndjson', 'print a line of JSON per input, failures included')
-    .option('--template <text>', 'print this per file, such as "{file}\\t{url}\\n"')
+    .option('--template <text>', 'print this text per file, such as "{file}\\t{url}\\n"')
     .option('--ci', 'in GitHub Actions, write annotations and a summary')
     .exclusive('--format', '--json', '--ndjson', '--template')
     .optionsGroup('Transfer:')
     .option('--dry-run', 'check everything, send nothing')
     .addOption(concurrencyOption())
     .option('--retries <n>', 'how often to retry a file', wholeNumber(0, 100), uploadDefaults.retries)
+    .optionWithDefault('--retry-max-wait <time>', 'the longest outage to wait for', '5m', parseDuration)
+    .optionWithDefault('--limit-rate <rate>', 'bytes per second, such as 500K or 2M', 'none', parseRate)
+    .optionWithDefault('--deadline <time>', 'end the run after a time such as 10m', 'none', parseDuration)
+    .optionWithDefault('--timeout <time>', 'time to wait for progress', '1m, response 10m', parseDuration)
     .addOption(
-      new Option('--retry-max-wait <time>', 'the longest outage to wait for')
-        .argParser(parseDuration)
-        .default(undefined, '5m'),
-    )
-    .addOption(
-      new Option('--limit-rate <rate>', 'bytes per second, such as 500K or 2M')
-        .argParser(parseRate)
-        .default(undefined, 'none'),
-    )
-    .addOption(
-      new Option('--deadline <time>', 'end the run after this, such as 10m')
-        .argParser(parseDuration)
-        .default(undefined, 'none'),
-    )
-    .addOption(
-      new Option('--timeout <time>', 'time without progress')
-        .argParser(parseDuration)
-        .default(undefined, '1m, response 10m'),
-    )
-    .addOption(
-      new Option('--on-unknown <action>', 'files that may be stored already')
+      new Option('--on-unknown <action>', 'what to do if a file may be stored')
         .choices(['hold', 'retry'])
         .default(undefined, 'retry where the service honours Idempotency-Key, else hold'),
     )
@@ -78,10 +60,10 @@ export function uploadCommand(cli: Cli): CliCommand {
     )
     .optionsGroup('Memory:')
     .option('--once', 'skip what this machine has already uploaded')
-    .option('--manifest <file>', 'skip what this file records, add what is uploaded')
+    .option('--manifest <file>', 'skip what this file lists, add what is uploaded')
     .option('--check', 'send nothing; fail if the manifest is out of date')
-    .option('--prune', 'remove files that are gone from the manifest')
-    .option('--journal <file>', 'record uploads, and continue there next time')
+    .option('--prune', 'remove deleted files from the manifest')
+    .option('--journal <file>', 'record uploads in this file, to continue later')
     .option('--no-once', 'ignore the once setting of the profile')
     .examples(
       [
@@ -101,6 +83,7 @@ export function uploadCommand(cli: Cli): CliCommand {
     });
 }
 
+/** The format that --json, --ndjson, --template or --format asks for; a usage error if the template is wrong. */
 async function chosenFormat(options: Omit<UploadFlags, 'inputs'>, {host}: Invocation): Promise<OutputFormat> {
   if (options.json) return 'json';
   if (options.ndjson) return 'ndjson';

@@ -16,19 +16,21 @@ import {type UploadFlags, uploadDefaults} from './flags.ts';
 import {typeDecision} from './open-inputs.ts';
 import {closeResources, openResources, type Resources, transferOptions} from './resources.ts';
 
+type Result = UploadResult | LeftOut;
+
 /** How a queue differs from one run of `media upload`. */
 export interface QueueOptions {
   flags: Partial<UploadFlags>;
   /** Called with the time since which the service is unavailable; with undefined when it is back, or was never away. */
   onUnavailable: TransferObserver['unavailable'];
-  /** Awaited while the service is open, before add() returns the outcome; if this rejects, add() rejects too. */
-  beforeEnd: (outcome: UploadResult | LeftOut, session: Session | undefined) => Promise<void> | undefined;
+  /** Awaited while the service is open, before add() returns the result; if this rejects, add() rejects too. */
+  beforeEnd: (result: Result, session: Session | undefined) => Promise<void> | undefined;
 }
 
-/** A file that was added, with the promise of its outcome. */
+/** A file that was added, with the promise of its result. */
 interface QueuedFile {
   source: Source;
-  resolve: (outcome: UploadResult | LeftOut) => void;
+  resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
 
@@ -45,12 +47,14 @@ export class UploadQueue {
   readonly #flags: UploadFlags;
   readonly #options: QueueOptions;
   readonly #stop = new Stop<MediaError>();
+  /** The files that no batch has taken yet. */
   readonly #waiting: QueuedFile[] = [];
-  /** The files of the batch whose outcome is not known yet, by position. */
+  /** The files of the batch whose result is not known yet, by position. */
   readonly #pending = new Map<number, QueuedFile>();
   #running: Promise<void> | undefined;
   /** Whether the batch takes no more files. */
   #isOver = false;
+  /** Makes a batch that waits for a file look again whether there is one, or whether it is over. */
   #wake = () => {};
 
   constructor(invocation: Invocation, options: QueueOptions) {
@@ -60,7 +64,7 @@ export class UploadQueue {
   }
 
   /** Uploads a file; rejects if the service or the journal cannot be opened. */
-  add(source: Source): Promise<UploadResult | LeftOut> {
+  add(source: Source): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({source, resolve, reject});
       this.#wake();
@@ -91,41 +95,54 @@ export class UploadQueue {
       const resources = await openResources(this.#flags, this.#invocation, undefined, this.#stop);
       await this.#upload(resources).finally(() => closeResources(resources));
     } catch (error) {
-      this.#fail(withoutChoice(error));
+      // The commands with a queue have no --no-once.
+      const face = commandLine();
+      const withoutOption = {...face, command: {...face.command, uploadWithoutOnce: '.'}};
+      const failed = [...this.#pending.values(), ...this.#waiting.splice(0)];
+      this.#pending.clear();
+      for (const {reject} of failed) reject(asMediaError(error).inWordsOf(withoutOption));
     }
   }
 
-  /** Rejects with why the batch was stopped, if it was. */
+  /** Uploads one batch; rejects with why it was stopped, if it was. */
   async #upload(resources: Resources): Promise<void> {
     const {uploadBatch} = await import('../../../engine/transfer/batch.ts');
     const {errorWriter, withHints} = await import('../../hints/key-hints.ts');
+    const {session} = resources;
+    const {report} = this.#invocation;
     let isAway = false;
-    const onUnavailable = (since: number | undefined) => {
-      isAway = since !== undefined;
-      this.#options.onUnavailable(since);
+    const observer: TransferObserver = {
+      started() {},
+      progress() {},
+      finished() {},
+      retrying(_position, name, error) {
+        report.trace(`${name}: ${error.message}`);
+        report.causes(error);
+      },
+      unavailable: since => {
+        isAway = since !== undefined;
+        this.#options.onUnavailable(since);
+      },
+      warning: (name, message) => report.warning(`${name}: ${message}`),
     };
     const options = transferOptions(this.#flags, resources, this.#invocation, {
-      contentType: await typeDecision(this.#flags),
-      observer: this.#observer(onUnavailable),
-      several: true,
-      waitsForNetwork: true,
-      stop: this.#stop,
+      ...{contentType: await typeDecision(this.#flags), observer, stop: this.#stop},
+      ...{several: true, waitsForNetwork: true},
     });
-    const wording = runOptions(this.#invocation, this.#flags);
-    const {session} = resources;
+    const words = runOptions(this.#invocation, this.#flags);
     let ends = Promise.resolve();
-    for await (const result of uploadBatch(this.#sources(), options)) {
+    for await (const outcome of uploadBatch(this.#sources(), options)) {
       // The batch before this one may have ended while it waited for the service.
-      if (result.status === 'uploaded' && !isAway) onUnavailable(undefined);
-      const outcome =
-        result.status === 'left out'
-          ? result
-          : withHints(withReason(result), errorWriter(result, session?.settings, wording, {}));
-      const end = this.#options.beforeEnd(outcome, session)?.then(
-        () => this.#settle(outcome),
-        error => this.#settle(outcome, error),
+      if (outcome.status === 'uploaded' && !isAway) this.#options.onUnavailable(undefined);
+      const result =
+        outcome.status === 'left out'
+          ? outcome
+          : withHints(withReason(outcome), errorWriter(outcome, session?.settings, words, {}));
+      const end = this.#options.beforeEnd(result, session)?.then(
+        () => this.#finish(result),
+        error => this.#finish(result, error),
       );
-      if (end === undefined) this.#settle(outcome);
+      if (end === undefined) this.#finish(result);
       else ends = ends.then(() => end);
     }
     await ends;
@@ -137,7 +154,7 @@ export class UploadQueue {
     for (let position = 0; !this.#isOver && !this.#stop.aborted; ) {
       const file = this.#waiting.shift();
       if (file === undefined) {
-        await this.#change();
+        await this.#nextFile();
         continue;
       }
       this.#pending.set(position, file);
@@ -147,7 +164,7 @@ export class UploadQueue {
   }
 
   /** Resolves when there may be another file; ends the batch when nothing has happened for a while. */
-  #change(): Promise<void> {
+  #nextFile(): Promise<void> {
     return new Promise(resolve => {
       const endWhenIdle = () => {
         this.#isOver = true;
@@ -164,45 +181,14 @@ export class UploadQueue {
   }
 
   /** Resolves or rejects the add() of a file, and ends the batch if the next file needs a new session. */
-  #settle(outcome: UploadResult | LeftOut, failure?: unknown): void {
-    const {position} = outcome;
-    const file = this.#pending.get(position);
-    this.#pending.delete(position);
-    if (outcome.status !== 'left out' && endsBatch(outcome)) this.#isOver = true;
+  #finish(result: Result, failure?: unknown): void {
+    const file = this.#pending.get(result.position);
+    this.#pending.delete(result.position);
+    if (result.status !== 'left out' && endsBatch(result)) this.#isOver = true;
     if (this.#pending.size === 0 || this.#isOver) this.#wake();
-    if (failure === undefined) file?.resolve(outcome);
+    if (failure === undefined) file?.resolve(result);
     else file?.reject(failure);
   }
-
-  /** Fails every file that waits or whose outcome is not known. */
-  #fail(error: unknown): void {
-    const failed = [...this.#pending.values(), ...this.#waiting.splice(0)];
-    this.#pending.clear();
-    for (const {reject} of failed) reject(asMediaError(error));
-  }
-
-  #observer(unavailable: TransferObserver['unavailable']): TransferObserver {
-    const {report} = this.#invocation;
-    return {
-      started() {},
-      progress() {},
-      finished() {},
-      retrying(_position, name, error) {
-        report.trace(`${name}: ${error.message}`);
-        report.causes(error);
-      },
-      unavailable,
-      warning: (name, message) => report.warning(`${name}: ${message}`),
-    };
-  }
-}
-
-/** Writes the hint without --no-once, since the commands with a queue have no such option. */
-function withoutChoice(error: unknown): unknown {
-  const face = commandLine();
-  return error instanceof MediaError
-    ? error.inWordsOf({...face, command: {...face.command, uploadWithoutOnce: '.'}})
-    : error;
 }
 
 /** Replaces the error of a file that was not tried by the error that ended the batch. */

@@ -10,9 +10,10 @@ import {
 import {exitStatusOf, MediaError, type PlainError} from '../../../errors.ts';
 import {fact, phrase} from '../../../hint.ts';
 import type {EndSignal} from '../../../host.ts';
+import {own} from '../../../lib/object.ts';
 import {Stop} from '../../../lib/stop.ts';
 import {commandLine, runOptions} from '../../hints/command-line.ts';
-import {urlOfFormat} from '../../output/results/formats.ts';
+import {urlFormats} from '../../output/results/formats.ts';
 import type {Results} from '../../output/results/results.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
 import type {Session} from '../../session/session.ts';
@@ -21,13 +22,13 @@ import {type RunOutput, watchUpload} from './display.ts';
 import {failureReport} from './failures.ts';
 import type {UploadFlags} from './flags.ts';
 import type {GithubReport} from './github.ts';
-import {type Inputs, openInputs, refuseSameFile, typeDecision} from './open-inputs.ts';
+import {openInputs, refuseSameFile, typeDecision} from './open-inputs.ts';
 import {closeResources, openResources, transferOptions} from './resources.ts';
 import {retryAdvice} from './retry-advice.ts';
 import {refuseContradictions} from './run-memory.ts';
-import {refuseNothing, Tally, unfollowedText} from './tally.ts';
+import {refuseEmptyRun, Tally, unfollowedText} from './tally.ts';
 
-/** A stopping run waits 5 s for responses, so a longer pause means a disk that hangs; in milliseconds. */
+/** A stopped run waits 5 s for responses, so a longer pause means a disk that hangs; in milliseconds. */
 const longestPauseMs = 5_500;
 
 /** One run of `media upload`: opens the service, sends the sources, prints the results, handles signals. */
@@ -43,13 +44,14 @@ export class UploadRun {
   #signal: EndSignal | undefined;
   /** Shows the progress; before the first file, there is only the summary. */
   #display: Awaited<ReturnType<typeof watchUpload>> | undefined;
-  /** Prints the outcomes. */
+  /** Prints the outcomes, if that is not left to another command. */
   #results: Results | undefined;
   #cancelQuit = () => {};
-  #localFailure: MediaError | undefined;
+  /** Why the journal could not be closed. */
+  #journalFailure: MediaError | undefined;
   /** Why the inputs came to an early end, after some of them. */
   #inputFailure: MediaError | undefined;
-  /** The journal, from which the next run knows what this one has sent. */
+  /** The path of the journal, from which the next run knows what this one has sent. */
   #journal: string | undefined;
 
   constructor(options: UploadFlags, invocation: Invocation, output: RunOutput) {
@@ -64,23 +66,29 @@ export class UploadRun {
   /** Makes the run; resolves to its exit status, or to the signal that stopped it. `ci` receives every outcome. */
   async execute(ci?: GithubReport): Promise<ExitStatus> {
     this.#ci = ci;
-    const {host} = this.#invocation;
-    const stopListening = host.onEndSignal(signal => this.#onSignal(signal));
-    const stopTelling = host.onStatusSignal(() => {
-      if (this.#display === undefined) this.#invocation.report.note(this.tally.summary());
+    const {host, report} = this.#invocation;
+    const {deadline} = this.#options;
+    const ignoreEndSignals = host.onEndSignal(signal => this.#onSignal(signal));
+    const ignoreStatusSignals = host.onStatusSignal(() => {
+      if (this.#display === undefined) report.note(this.tally.summary());
       else void this.#display.reportAfterCount();
     });
-    const cancelDeadline = this.#startDeadline();
+    const tooLate = new MediaError('deadline_exceeded', 'The deadline of this run has passed.', {
+      hint: 'Allow more time with --deadline.',
+    });
+    const cancelDeadline =
+      deadline === undefined ? () => {} : host.clock.after(deadline, () => this.#stopRun(tooLate));
     try {
       await this.#upload();
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
-      if (this.#signal === undefined) throw this.#plain(error);
+      // After a signal, what failed because of it needs no report.
+      if (this.#signal === undefined) throw this.#withRunHint(error);
     } finally {
       cancelDeadline();
       this.#cancelQuit();
-      stopListening();
-      stopTelling();
+      ignoreEndSignals();
+      ignoreStatusSignals();
     }
     return this.#signal ?? this.#exitStatus();
   }
@@ -97,20 +105,11 @@ export class UploadRun {
     const suffix = this.#display?.isAwaiting() ? ': waiting for responses to finished uploads' : '';
     report.note(`Stopping${suffix}. ${again} to quit now.`);
     this.#signal = signal;
-    this.#end(new MediaError('interrupted', `The run was stopped by ${signal}.`));
+    this.#stopRun(new MediaError('interrupted', `The run was stopped by ${signal}.`));
   }
 
-  #startDeadline(): () => void {
-    const {deadline} = this.#options;
-    if (deadline === undefined) return () => {};
-    const error = new MediaError('deadline_exceeded', 'The deadline of this run has passed.', {
-      hint: 'Allow more time with --deadline.',
-    });
-    return this.#invocation.host.clock.after(deadline, () => this.#end(error));
-  }
-
-  /** Stops the run: nothing new is sent. If no file gets a result for 5.5 s, the process ends. */
-  #end(why: MediaError): void {
+  /** Stops the run, by a signal or its deadline: nothing new is sent. */
+  #stopRun(why: MediaError): void {
     const {host, stdout} = this.#invocation;
     stdout.hurry(host.clock);
     this.#stop.abort(why);
@@ -118,40 +117,35 @@ export class UploadRun {
     this.#quitIfHung(why);
   }
 
-  /** Quits when no file has had its result for 5.5 s. */
+  /** Ends the process with the results so far if no file gets a result for 5.5 s: a disk hangs, which never ends. */
   #quitIfHung(why: MediaError): void {
+    const {abandon, report, host} = this.#invocation;
     const count = () => this.tally.total + this.tally.leftOut;
     const before = count();
-    this.#cancelQuit = this.#invocation.host.clock.after(longestPauseMs, () => {
-      if (count() === before) this.#quit(why);
-      else this.#quitIfHung(why);
+    this.#cancelQuit = host.clock.after(longestPauseMs, () => {
+      if (count() !== before) return this.#quitIfHung(why);
+      this.#failures.end();
+      report.failure(why);
+      abandon(this.#signal ?? (this.#exitStatus() || 1));
     });
   }
 
-  /** Ends the process at once with the results so far, since a disk hangs and nothing can be waited for. */
-  #quit(why: MediaError): void {
-    const {abandon, report} = this.#invocation;
-    this.#failures.end();
-    report.failure(why);
-    abandon(this.#signal ?? (this.#exitStatus() || 1));
-  }
-
+  /** Reads the inputs, sends them, and reports each result and the whole; rejects if the run itself fails. */
   async #upload(): Promise<void> {
     const contentType = await typeDecision(this.#options);
     refuseContradictions(this.#options);
     await refuseSameFile(this.#options, this.#invocation.host);
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
-    if (inputs.empty) {
-      const why =
-        inputs.shard === undefined ? 'The list names no file' : 'This shard contains none of the inputs';
-      this.#invocation.report.note(`${why}, so there is nothing to upload.`);
-      if (inputs.shard === undefined || this.#options.manifest === undefined) return;
-    }
     const {several, shard} = inputs;
     const {dryRun = false, check} = this.#options;
-    // The lines about a check for people are those of failures.
+    if (inputs.empty) {
+      const why = shard === undefined ? 'The list names no file' : 'This shard contains none of the inputs';
+      this.#invocation.report.note(`${why}, so there is nothing to upload.`);
+      if (shard === undefined || this.#options.manifest === undefined) return;
+    }
+    const {host, stdout, report} = this.#invocation;
+    // For people, --check prints no table: its failures name the files.
     if ('format' in this.#output && !(check && this.#output.format === 'table')) {
-      const {host, stdout, report} = this.#invocation;
       const {Results} = await import('../../output/results/results.ts');
       const isVerbose = report.level === 'verbose';
       this.#results = new Results(stdout, host.env, {...this.#output, several, dryRun, isVerbose});
@@ -166,94 +160,86 @@ export class UploadRun {
     this.#journal = resources.journal?.displayPath;
     const manifest = resources.journal?.manifest;
     const display = await watchUpload(this.#invocation, inputs, this.tally, (name, message, ofSeveral) =>
-      this.#failures.warn(name, message, several, ofSeveral),
+      this.#failures.warn(name, message, several, ofSeveral && ` ${ofSeveral}`),
     );
     this.#display = display;
     try {
       const {uploadBatch} = await import('../../../engine/transfer/batch.ts');
-      const options = transferOptions(this.#options, resources, this.#invocation, {
-        ...{contentType, observer: display.observer, several, stop: this.#stop},
-      });
+      const batchOptions = {contentType, observer: display.observer, several, stop: this.#stop};
+      const options = transferOptions(this.#options, resources, this.#invocation, batchOptions);
       const sources = check && manifest ? withStale(inputs.sources, manifest) : inputs.sources;
-      for await (const result of uploadBatch(sources, options)) {
-        if (result.status === 'left out') await this.#leaveOut(result);
-        else await this.#take(result, several, session?.settings);
-      }
+      for await (const result of uploadBatch(sources, options))
+        await this.#report(result, several, session?.settings);
     } catch (error) {
       this.#failures.end();
-      // What was stored is told all the same.
+      // If there are results, the run goes on to report them, and this error after them.
       if (!(error instanceof MediaError) || this.tally.total === 0) throw error;
-      this.#inputFailure = this.#plain(error);
+      this.#inputFailure = this.#withRunHint(error);
     } finally {
       display.finish();
-      this.#localFailure = await closeResources(resources);
+      this.#journalFailure = await closeResources(resources);
     }
     await this.#results?.end();
-    if (this.#inputFailure !== undefined && this.#signal === undefined)
-      this.#invocation.report.failure(this.#inputFailure);
-    if (inputs.unfollowedLinks?.size) this.#invocation.report.note(unfollowedText(inputs.unfollowedLinks));
-    if (this.#signal === undefined) refuseNothing(this.tally, this.#options);
-    await this.#conclude(session, inputs, manifest);
+    if (this.#inputFailure !== undefined && this.#signal === undefined) report.failure(this.#inputFailure);
+    if (inputs.unfollowedLinks?.size) report.note(unfollowedText(inputs.unfollowedLinks));
+    if (this.#signal === undefined) refuseEmptyRun(this.tally, this.#options);
+    await this.#conclude(session, several, manifest);
   }
 
-  /** An error that is not of a single file, with the options of this run in its hint. */
-  #plain(error: MediaError): PlainError {
+  /** An error of the whole run, with the options of this run in the commands of its hint. */
+  #withRunHint(error: MediaError): PlainError {
     return error.inWordsOf(commandLine(runOptions(this.#invocation, this.#options)));
   }
 
-  async #take(result: Outcome, several: boolean, settings: Settings | undefined): Promise<void> {
+  /** Counts and reports the result of one file, and prints it or keeps it for the command that runs this. */
+  async #report(result: Outcome | LeftOut, several: boolean, settings: Settings | undefined): Promise<void> {
+    const {host, report} = this.#invocation;
+    if (result.status === 'left out') {
+      this.tally.add(result);
+      report.trace(`${result.file}: left out, ${result.isHidden ? 'hidden' : 'not media'}.`);
+      return this.#results?.add(result);
+    }
     const noUrl = this.#noUrlError(result, several);
     const error = 'error' in result ? result.error : (unrecordedOf(result) ?? noUrl);
-    const failure = error && (await this.#written(result, error, settings));
+    const failure = error && (await this.#withHints(result, error, settings));
     const outcome = failure?.outcome ?? (result as UploadResult);
     this.tally.add(outcome, noUrl);
     this.#retryAdvice.add(outcome);
     this.#ci?.add(outcome, noUrl);
     if (failure !== undefined) this.#failures.add(outcome, several, failure);
-    const {host, report} = this.#invocation;
     if (outcome.status === 'skipped' && 'format' in this.#output && !several && host.stderr.isTTY)
       report.note(`${outcome.file} was uploaded before, and is not sent again. This is its record.`);
     if ('outcomes' in this.#output) this.#output.outcomes.push(outcome);
     await this.#results?.add(outcome);
   }
 
-  /** A failed outcome and its error with their hints as text. */
-  async #written(result: Outcome, error: MediaError, settings: Settings | undefined) {
+  /** A failed outcome and its error, with hints as text that fit the command that was typed. */
+  async #withHints(result: Outcome, error: MediaError, settings: Settings | undefined) {
     const {errorWriter, withHints} = await import('../../hints/key-hints.ts');
     const other = 'outcomes' in this.#output ? this.#options : undefined;
     const write = errorWriter(result, settings, runOptions(this.#invocation, this.#options), other);
     const outcome = withHints(result, write);
-    const written = 'error' in outcome ? outcome.error : write(error);
-    return {outcome, error: written, common: () => write(error, true)};
+    const plain = 'error' in outcome ? outcome.error : write(error);
+    return {outcome, error: plain, common: () => write(error, true)};
   }
 
-  /** Why a stored file has only an empty line in a list of URLs. Where only a value is empty, that is a warning. */
+  /** Why a stored file has only an empty line in a list of URLs. Where only a value is empty, warns of that instead. */
   #noUrlError(outcome: Outcome, several: boolean): MediaError | undefined {
     if (!('format' in this.#output && 'record' in outcome) || 'error' in outcome) return undefined;
     const {format} = this.#output;
     const {file: name, record} = outcome;
-    const urlOf = typeof format === 'object' ? undefined : urlOfFormat[format];
-    if (urlOf !== undefined) return noUrlError(name, record, urlOf);
+    const ofUrls = typeof format === 'object' ? undefined : own(urlFormats, format);
+    if (ofUrls !== undefined) return noUrlError(name, record, ofUrls.urlOf);
     const hasUrl = this.#ci !== undefined || (typeof format === 'object' && format.template.hasUrl);
     if (hasUrl && publicUrl(record) === undefined) this.#failures.warn(name, emptyUrl, several);
     return undefined;
   }
 
-  async #leaveOut(input: LeftOut): Promise<void> {
-    this.tally.add(input);
-    this.#invocation.report.trace(`${input.file}: left out, ${input.isHidden ? 'hidden' : 'not media'}.`);
-    await this.#results?.add(input);
-  }
-
-  async #conclude(
-    session: Session | undefined,
-    {several}: Inputs,
-    manifest: JournalManifest | undefined,
-  ): Promise<void> {
+  /** Ends the report on standard error: failures in groups, then advice, and the summary last, where people look. */
+  async #conclude(session: Session | undefined, several: boolean, manifest: JournalManifest | undefined) {
     const {report} = this.#invocation;
-    if (session?.settings.baseUrl?.kind === 'embedded' && this.tally.fields().uploaded > 0) {
+    if (session?.settings.baseUrl?.kind === 'embedded' && this.tally.counts.uploaded > 0)
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
-    }
     if (this.#options.dryRun && !this.#options.check) {
       if (several) for (const line of this.tally.sums()) report.note(line);
       for await (const key of manifest?.stale() ?? [])
@@ -285,9 +271,7 @@ export class UploadRun {
     const isRecorded = this.#journal !== undefined || !this.tally.isAnyStored;
     const journal = isRecorded ? undefined : 'With --journal FILE, a journal records what was stored.';
     const hint = status === 0 ? this.tally.outputHint : journal;
-    const failures = [stdout.failure?.reword({hint}), this.#localFailure].filter(
-      failure => failure !== undefined,
-    );
+    const failures = [stdout.failure?.reword({hint}), this.#journalFailure].flatMap(failure => failure ?? []);
     for (const failure of failures) report.failure(failure);
     if (this.#inputFailure !== undefined && status < 3)
       return this.tally.isAnyStored ? 3 : exitStatusOf[this.#inputFailure.code];

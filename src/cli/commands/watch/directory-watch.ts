@@ -7,7 +7,7 @@ import {makeDirectory} from '../../../lib/files/durable.ts';
 import {type FileSystem, inodeOf} from '../../../lib/files/file-system.ts';
 import {isBelow, resolveUserPath} from '../../../lib/files/typed-path.ts';
 import {Stop} from '../../../lib/stop.ts';
-import {isDenied, systemCode} from '../../../lib/system-code.ts';
+import {isDenied, isOutOfDescriptors, systemCode} from '../../../lib/system-code.ts';
 import {isPassedOver} from './settler.ts';
 
 export interface DirectoryWatchOptions {
@@ -43,7 +43,7 @@ export class DirectoryWatch {
   #isLost = false;
   /** The directories and files that were reported because they cannot be read. */
   readonly #reportedPaths = new Set<string>();
-  #startCount = 0;
+  #startMs = 0;
   /** Ends the pause before the next check. */
   #pause = new Stop();
   #isClosed = false;
@@ -64,34 +64,35 @@ export class DirectoryWatch {
     }
   }
 
+  /** Ends run(); resolves when nothing is watched any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#pause.abort(undefined);
-    await this.#end();
+    await this.#watcher?.close();
   }
 
-  /** Watches the directory that is there now, unless that is done already. */
+  /** Watches the directory that is there now: if it is another one, or if 10 minutes have passed. */
   async #follow(): Promise<void> {
     const {clock, files, onState} = this.#options;
     const identity = await inodeOf(this.#path, 'directory', files);
-    const isNews = this.#isLost || identity !== this.#identity;
-    const isDue = identity !== undefined && clock.monotonic() - this.#startCount >= againMs;
+    const isOther = this.#isLost || identity !== this.#identity;
+    const isDue = identity !== undefined && clock.monotonic() - this.#startMs >= againMs;
     this.#isLost = false;
-    if (!isNews && !isDue) return;
-    await this.#end();
+    if (!isOther && !isDue) return;
+    await this.#watcher?.close();
     this.#identity = identity;
     if (identity === undefined) onState('gone');
-    else await this.#begin(isNews);
+    else await this.#begin(isOther);
   }
 
-  /** Begins to watch; `isNews` is false if the same directory is only watched afresh, which is not reported. */
-  async #begin(isNews: boolean): Promise<void> {
+  /** Starts chokidar; `isOther` is false if the same directory is only watched afresh, which is not reported. */
+  async #begin(isOther: boolean): Promise<void> {
     const {clock, files, poll, except, onFile, onFileGone, onState, onError} = this.#options;
     const {watch} = await import('chokidar');
-    // What chokidar does not follow includes the directory itself.
+    // With followSymlinks: false, chokidar does not even follow the directory itself if that is a link.
     const root = await files.realpath(this.#path);
     if (this.#isClosed) return;
-    this.#startCount = clock.monotonic();
+    this.#startMs = clock.monotonic();
     // chokidar asks with slashes in place of backslashes.
     const isSame = (one: string, other = '') => one.replaceAll('\\', '/') === other.replaceAll('\\', '/');
     const isIgnored = (path: string) =>
@@ -106,12 +107,13 @@ export class DirectoryWatch {
       binaryInterval: pollMs,
     });
     this.#watcher = watcher;
+    /** The same path below the directory as it was named, which may be a link. */
     const named = (path: string) => (root === this.#path ? path : this.#path + path.slice(root.length));
     /** chokidar lists them only together with their files, which takes milliseconds where there are many. */
     const directories = new Set<string>();
-    // chokidar reads a directory before it watches it, so what comes in between is looked for once more.
+    // chokidar reads a directory before it watches it, so a file that comes in between is looked for once more.
     const readAgain = async (directory: string) => {
-      // chokidar leaves these out without a word.
+      /** Reports, once, a path that chokidar leaves out silently. */
       const report = (path: string, error: Error) => {
         if (!this.#reportedPaths.has(path)) onError(error);
         this.#reportedPaths.add(path);
@@ -134,7 +136,7 @@ export class DirectoryWatch {
     watcher.on('ready', async () => {
       isReady = true;
       await Promise.all([...directories].map(readAgain));
-      if (isNews && !watcher.closed) onState('watching');
+      if (isOther && !watcher.closed) onState('watching');
     });
     watcher.on('addDir', path => {
       directories.add(path);
@@ -143,6 +145,7 @@ export class DirectoryWatch {
     watcher.on('add', path => onFile(named(path)));
     watcher.on('change', path => onFile(named(path)));
     watcher.on('unlink', path => onFileGone(named(path)));
+    /** The directory itself is gone, or no longer watched: run() looks at once whether there is another one. */
     const onLost = () => {
       this.#isLost = true;
       this.#pause.abort(undefined);
@@ -158,18 +161,12 @@ export class DirectoryWatch {
     });
     watcher.on('error', onError);
   }
-
-  async #end(): Promise<void> {
-    const watcher = this.#watcher;
-    this.#watcher = undefined;
-    await watcher?.close();
-  }
 }
 
-/** The message for an error of the watcher: fatal if the system allows no more watches; else it skips a part. */
+/** The error for one of the watcher: fatal if the system allows no more watches, else only a part is not watched. */
 export function watchTrouble(cause: unknown, directory: string): {isFatal: boolean; error: MediaError} {
   const code = systemCode(cause);
-  if (code === 'ENOSPC' || code === 'EMFILE' || code === 'ENFILE') {
+  if (code === 'ENOSPC' || isOutOfDescriptors(cause)) {
     const sentence = `${directory} cannot be watched: the system allows no more watches (${code}).`;
     const hint =
       'Use --poll, or raise the limits (fs.inotify.max_user_watches and max_user_instances on Linux).';
@@ -186,10 +183,7 @@ export interface WatchedPlace {
 }
 
 /** Checks that each is a directory; rejects with the first that is not. */
-export async function watchedPlaces(
-  names: readonly string[],
-  {cwd, files}: Pick<Host, 'cwd' | 'files'>,
-): Promise<WatchedPlace[]> {
+export async function watchedPlaces(names: readonly string[], {cwd, files}: Host): Promise<WatchedPlace[]> {
   const places: WatchedPlace[] = [];
   for (const name of names) {
     const path = withoutSlash(resolveUserPath(cwd(), name));
@@ -198,7 +192,7 @@ export async function watchedPlaces(
         hint: 'Name directories to watch. To upload files: media upload',
       });
     const real = await files.realpath(path).catch(throwAs('file_missing', `${name} could not be found`));
-    // chokidar would watch another one.
+    // chokidar takes backslashes for slashes, so it would watch another directory.
     if (sep === '/' && real.includes('\\'))
       throw new MediaError('usage', `${name} cannot be watched: its path has a backslash.`, {
         hint: 'Rename the directory, or watch the one that contains it.',
@@ -209,11 +203,7 @@ export async function watchedPlaces(
 }
 
 /** Creates the directory that files are moved to; resolves to its real path. A watched directory is refused. */
-export async function targetPlace(
-  option: string,
-  {cwd, files}: Pick<Host, 'cwd' | 'files'>,
-  places: readonly WatchedPlace[],
-): Promise<string> {
+export async function targetPlace(option: string, {cwd, files}: Host, places: readonly WatchedPlace[]) {
   const path = resolveUserPath(cwd(), option);
   await makeDirectory(path, files).catch(throwAs('local_failure', `${option} could not be created`));
   const real = await files.realpath(path);
@@ -227,6 +217,7 @@ export async function targetPlace(
   return real;
 }
 
+/** A path without slashes at its end; a root keeps its one. */
 function withoutSlash(path: string): string {
   return path.replace(/(?<=.)[/\\]+$/, '');
 }

@@ -10,44 +10,41 @@ import type {Invocation} from '../../session/invocation.ts';
 import type {DisposalResult} from './disposal/disposal.ts';
 
 /** An event that is a sentence without `--ndjson`; what delays files is reported as a failure. */
-type ToldEvent = Exclude<WatchEvent, {event: 'delayed'}>;
+type StateEvent = Exclude<WatchEvent, {event: 'delayed'}>;
 
 /** Prints outcomes and events: by a template, or as NDJSON without one. */
 export function watchPrinter({stdout, report}: Invocation, template: Template | undefined) {
-  const line = (event: WatchEvent) => stdout.write(jsonLine(event));
   return {
-    /** Prints the result of a file; only successes by a template. */
+    /** Prints the result of a file, whose absolute path is `path`; by a template, only successes. */
     async outcome(outcome: UploadResult, path: string, disposed?: DisposalResult): Promise<void> {
-      if (template === undefined) return stdout.write(ndjsonLine(outcome, fieldsOf(disposed)));
+      if (template === undefined) {
+        const moved = typeof disposed === 'object' && 'movedTo' in disposed ? disposed : {};
+        const fields: DisposalFields = disposed === 'deleted' ? {deleted: true} : moved;
+        return stdout.write(ndjsonLine(outcome, fields));
+      }
       await stdout.write(renderOutcome(template, outcome, () => path));
       if (template.hasUrl && 'record' in outcome && publicUrl(outcome.record) === undefined)
         report.warning(`${outcome.file}: ${emptyUrl}`);
     },
 
     /** Prints an event as NDJSON, or a sentence on standard error. */
-    async event(event: ToldEvent): Promise<void> {
-      if (template === undefined) await line(event);
+    async event(event: StateEvent): Promise<void> {
+      if (template === undefined) await stdout.write(jsonLine<WatchEvent>(event));
       else report.note(sentence(event));
     },
 
     /** Reports that files are tried again later, because of a failure. */
     async printDelay(error: MediaError, waiting: number): Promise<void> {
       report.failure(error.reword({message: `${error.message} ${filesWait(waiting)}`}));
-      if (template === undefined)
-        await line({event: 'delayed', waiting, error: errorFields(report.inWords(error))});
+      const event = {event: 'delayed', waiting, error: errorFields(report.inWords(error))} as const;
+      if (template === undefined) await stdout.write(jsonLine<WatchEvent>(event));
     },
   };
 }
 
 export type WatchPrinter = ReturnType<typeof watchPrinter>;
 
-/** The fields for a file that was moved or deleted; none if it stays. */
-function fieldsOf(disposed: DisposalResult | undefined): DisposalFields {
-  if (disposed === 'deleted') return {deleted: true};
-  return typeof disposed === 'object' && 'movedTo' in disposed ? disposed : {};
-}
-
-function sentence(event: ToldEvent): string {
+function sentence(event: StateEvent): string {
   switch (event.event) {
     case 'watching':
       return `Watching ${event.directory}. Press Ctrl-C to stop.`;

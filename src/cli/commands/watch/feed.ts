@@ -21,9 +21,12 @@ export interface FileWork {
   reportDelay(error: MediaError, files: number): void;
 }
 
+/** How long files that failed wait to be tried again: doubled each time, until one succeeds. */
 const shortestWaitMs = 1_000;
 const longestWaitMs = 60_000;
+/** How often the same kind of error is reported. */
 const silenceMs = 60_000;
+/** When a file is disposed of again, or read again, that could not be. */
 const askAgainMs = 3_600_000;
 
 /** Takes files from their appearance to their end: complete, uploaded, disposed of, or tried again later. */
@@ -34,8 +37,9 @@ export class Feed {
   readonly #settling = new Set<string>();
   /** The files that are being uploaded, and whether each has settled again since. */
   readonly #active = new Map<string, boolean>();
-  /** The state in which a file was done with, until it disappears. */
+  /** The key of the state in which a file was done with, until it disappears: in this state, it is not tried again. */
   readonly #finalStates = new Map<string, string>();
+  /** The files that wait to be tried again, all at the same time. */
   readonly #delayed = new Set<string>();
   readonly #running = new Set<Promise<void>>();
   #waitMs = shortestWaitMs;
@@ -56,8 +60,8 @@ export class Feed {
 
   /** Call when a file has appeared or changed. */
   touch(path: string): void {
-    const way = this.#take(path).finally(() => this.#running.delete(way));
-    this.#running.add(way);
+    const taking = this.#take(path).finally(() => this.#running.delete(taking));
+    this.#running.add(taking);
   }
 
   /** Call when a file has disappeared. */
@@ -77,7 +81,7 @@ export class Feed {
     await Promise.all(this.#running);
   }
 
-  /** The way of one file: complete, not done with as it is, uploaded, disposed of; else tried again later. */
+  /** Waits until a file is complete, then has it uploaded and disposed of, unless it is done with as it is. */
   async #take(path: string): Promise<void> {
     if (this.#settling.has(path)) return;
     this.#settling.add(path);
@@ -91,18 +95,18 @@ export class Feed {
     this.#active.set(path, false);
     this.#delayed.delete(path);
     try {
-      await this.#end(path, await this.#work.take(path, state), state.key);
+      await this.#decide(path, await this.#work.take(path, state), state.key);
     } catch (error) {
       this.#delay(path, asMediaError(error));
     } finally {
-      const isAgain = this.#active.get(path) === true;
+      const hasChanged = this.#active.get(path) === true;
       this.#active.delete(path);
-      if (isAgain) this.touch(path);
+      if (hasChanged) this.touch(path);
     }
   }
 
-  /** Decides by the result of a file whether it is done with, or tried again. */
-  async #end(path: string, result: UploadEnd | FailedOutcome | LeftOut, key: string): Promise<void> {
+  /** Decides by the result of a file whether it is done with in the state of this key, or tried again. */
+  async #decide(path: string, result: UploadEnd | FailedOutcome | LeftOut, key: string): Promise<void> {
     if (typeof result === 'string') {
       if (result === 'asked again') this.#askAgain(path);
       // What has disappeared, with its file system perhaps, may come back as it was.
@@ -115,6 +119,7 @@ export class Feed {
     const {error, status} = result;
     if (error.code === 'file_missing' || error.code === 'interrupted') return;
     if (error.code === 'source_changed') return this.touch(path);
+    // What is unknown or mismatched may be stored: a person decides about it, so it is not sent again.
     if (status === 'failed' && !hasTrait(error.code, 'as it is')) return this.#delay(path, error);
     this.#finalStates.set(path, key);
     // By then, a network share may be back. A short wait would send a large file of a damaged disk again and again.
@@ -122,7 +127,7 @@ export class Feed {
     await this.#work.reportFailure(path, result);
   }
 
-  /** Takes the file again later, as it is. */
+  /** Takes the file again in an hour, though it has not changed. Unlike after(), every() lets the process end. */
   #askAgain(path: string): void {
     const cancel = this.#options.clock.every(askAgainMs, () => {
       cancel();
@@ -131,7 +136,7 @@ export class Feed {
     });
   }
 
-  /** Tries the file again later, with all others that wait. */
+  /** Tries the file again later, with all others that wait; reports the error, at most once a minute for its code. */
   #delay(path: string, error: MediaError): void {
     if (this.#stop.aborted) return;
     const {clock} = this.#options;

@@ -2,9 +2,11 @@ import type {FileStat} from '../../../engine/sources/open/source.ts';
 import type {Clock, StopSignal} from '../../../host.ts';
 import type {FileSystem} from '../../../lib/files/file-system.ts';
 
-/** A regular file as it was at one moment; the key differs after every write. */
+/** A regular file as it was at one moment. */
 export interface WatchedState {
+  /** Differs after every write. */
   key: string;
+  /** Bytes. */
   size: number;
 }
 
@@ -19,9 +21,8 @@ export interface SettleOptions {
 }
 
 /**
- * The state of a file once it is complete: size and time of change have been the same for a while. Undefined if it is
- * empty or gone, and after `stop`. The size alone, which chokidar's awaitWriteFinish compares, says nothing of a file
- * whose space was reserved before it is written.
+ * The state of a file once size and times have been the same for `settleMs`; undefined if it is empty or gone, or after
+ * `stop`. chokidar's awaitWriteFinish compares sizes only, but programs reserve space before they write.
  */
 export async function settledState(
   path: string,
@@ -48,7 +49,7 @@ export async function watchedState(path: string, files: FileSystem): Promise<Wat
   return {key: stateKey(size, stats), size};
 }
 
-/** A program may set the mtime back, but not the ctime. */
+/** A text that is the same for the same state of a file. A program may set the mtime back, but not the ctime. */
 export function stateKey(size: number, {mtimeNs, ctimeNs, ino}: Omit<FileStat, 'dev'>): string {
   return `${size} ${mtimeNs} ${ctimeNs} ${ino}`;
 }

@@ -25,13 +25,13 @@ export class Uploads implements FileWork {
   readonly #disposals: Disposals;
   readonly #queue: UploadQueue;
   readonly #disk: Disk;
-  /** The media IDs that were printed for uploaded files that could not be recorded, moved or deleted. */
-  readonly #lastErrors = new Map<string, string | null | undefined>();
-  /** Why files are kept that were to be moved or deleted. */
+  /** The media IDs, by path, of uploads that were printed although their files are to be disposed of again. */
+  readonly #printedIds = new Map<string, string | null | undefined>();
+  /** Why files are kept that were to be moved or deleted, by path. */
   readonly #keepReasons = new Map<string, string>();
   /** Set from the beginning of an outage until the service is back. */
   #cancelReminder: (() => void) | undefined;
-  /** How many files are waiting or being uploaded. */
+  /** How many files are waiting or being uploaded; set when the feed is made, which needs this object. */
   waiting: () => number = () => 0;
 
   constructor(
@@ -48,12 +48,15 @@ export class Uploads implements FileWork {
     this.#queue = new UploadQueue(invocation, {
       flags: {retryMaxWait: longestOutageMs, ...flags},
       beforeEnd: (outcome, session) => disposals.confirm(outcome, session),
-      onUnavailable: since => this.#tellOutage(since !== undefined),
+      onUnavailable: since => this.#reportOutage(since !== undefined),
     });
   }
 
+  /** See FileWork.take(). The outcome is printed after the disposal, so that its line can say where the file went. */
   async take(path: string, state: WatchedState): Promise<UploadEnd | FailedOutcome | LeftOut> {
-    const {displayPath, below} = this.#namesOf(path);
+    const place = this.#places.find(({path: directory}) => path.startsWith(`${directory}${sep}`));
+    const below = place === undefined ? path : relative(place.path, path);
+    const displayPath = place === undefined ? path : join(place.displayPath, below);
     const file = sourceAt(this.#disk, displayPath, path, false);
     let stat: FileStat | undefined;
     const outcome = await this.#queue.add({
@@ -75,49 +78,52 @@ export class Uploads implements FileWork {
   /** Disposes of a file and prints its outcome. */
   async #finish(file: UploadedFile): Promise<UploadEnd> {
     const {path, outcome} = file;
+    const keep = (reason: string) => this.#keep(path, outcome, reason);
     let disposed: DisposalResult;
     try {
-      const reason = 'A program has it open for writing.';
-      disposed = await this.#disposals.dispose(file, () => void this.#keep(path, outcome, reason));
+      disposed = await this.#disposals.dispose(file, () => void keep('A program has it open for writing.'));
     } catch (cause) {
       await this.#printOnce(path, outcome);
       if (cause instanceof MediaError) throw cause;
       throw systemError('local_failure', `${outcome.file} was uploaded, but stays where it is`, cause);
     }
     if (typeof disposed === 'object' && 'kept' in disposed) {
-      await this.#keep(path, outcome, disposed.kept);
+      await keep(disposed.kept);
       return 'asked again';
     }
-    if (disposed === 'changed') await this.#keep(path, outcome, 'It has changed since it was uploaded.');
-    else await this.#printer.outcome(outcome, path, disposed);
-    if (disposed !== 'changed') this.#keepReasons.delete(path);
-    this.#lastErrors.delete(path);
+    if (disposed === 'changed') await keep('It has changed since it was uploaded.');
+    else {
+      await this.#printer.outcome(outcome, path, disposed);
+      this.#keepReasons.delete(path);
+    }
+    this.#printedIds.delete(path);
     return disposed === 'stays' ? 'stays' : 'left';
   }
 
-  /** Says once why a file stays, after its outcome, which is printed once although the file is tried again. */
+  /** Prints the outcome of a file that stays, and why it stays: each once, although the file is tried again. */
   async #keep(path: string, outcome: UploadResult, reason: string): Promise<void> {
-    const isTold = this.#keepReasons.get(path) === reason;
+    const isReported = this.#keepReasons.get(path) === reason;
     this.#keepReasons.set(path, reason);
     await this.#printOnce(path, outcome);
-    if (!isTold) await this.#printer.event({event: 'kept', file: outcome.file, reason});
+    if (!isReported) await this.#printer.event({event: 'kept', file: outcome.file, reason});
   }
 
   /** Prints an outcome, unless this upload was printed before and its file is only tried again. */
   async #printOnce(path: string, outcome: UploadResult): Promise<void> {
     const id = 'record' in outcome ? outcome.record.id : undefined;
-    if (this.#lastErrors.has(path) && this.#lastErrors.get(path) === id) return;
-    this.#lastErrors.set(path, id);
+    if (this.#printedIds.has(path) && this.#printedIds.get(path) === id) return;
+    this.#printedIds.set(path, id);
     await this.#printer.outcome(outcome, path);
   }
 
+  /** See FileWork.reportFailure(). A file that is stored with another record stays, though it was to go. */
   async reportFailure(path: string, outcome: FailedOutcome): Promise<void> {
-    this.#lastErrors.delete(path);
+    this.#printedIds.delete(path);
     const {file: name, status, error} = outcome;
     this.#invocation.report.failure(error, name, true);
     await this.#printer.outcome(outcome, path);
-    if (status !== 'mismatched' || !this.#disposals.areWanted) return;
-    await this.#printer.event({event: 'kept', file: name, reason: error.message});
+    if (status === 'mismatched' && this.#disposals.areWanted)
+      await this.#printer.event({event: 'kept', file: name, reason: error.message});
   }
 
   reportDelay(error: MediaError, files: number): void {
@@ -130,16 +136,8 @@ export class Uploads implements FileWork {
     await this.#queue.stop(why);
   }
 
-  /** The name of a file as the user would write it, and its path below the watched directory. */
-  #namesOf(path: string): {displayPath: string; below: string} {
-    const place = this.#places.find(({path: directory}) => path.startsWith(`${directory}${sep}`));
-    if (place === undefined) return {displayPath: path, below: path};
-    const below = relative(place.path, path);
-    return {displayPath: join(place.displayPath, below), below};
-  }
-
-  /** Says at once that the service is unavailable, then every minute until it is back. */
-  #tellOutage(isAway: boolean, minutes = 0): void {
+  /** Reports at once that the service is unavailable, then every minute, and that it is back. */
+  #reportOutage(isAway: boolean, minutes = 0): void {
     this.#cancelReminder?.();
     if (!isAway) {
       if (this.#cancelReminder !== undefined) void this.#printer.event({event: 'available'});
@@ -151,6 +149,6 @@ export class Uploads implements FileWork {
       minutes === 0 ? 'The service is unavailable.' : `The service has been unavailable for ${duration}.`;
     void this.#printer.event({event: 'unavailable', waiting: this.waiting(), message});
     const {clock} = this.#invocation.host;
-    this.#cancelReminder = clock.after(60_000, () => this.#tellOutage(true, minutes + 1));
+    this.#cancelReminder = clock.after(60_000, () => this.#reportOutage(true, minutes + 1));
   }
 }

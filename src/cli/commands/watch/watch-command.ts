@@ -45,12 +45,7 @@ export function watchCommand(cli: Cli): CliCommand {
     .addOption(geotagsOption())
     .option('--poll', 'check every file each second, for network file systems')
     .option('--ndjson', 'print one JSON line per file and per event')
-    .addOption(
-      new Option('--template <text>', 'print this text for each uploaded file').default(
-        undefined,
-        '"{file}\\t{url}\\n"',
-      ),
-    )
+    .optionWithDefault('--template <text>', 'print this text for each uploaded file', '"{file}\\t{url}\\n"')
     .exclusive('--ndjson', '--template')
     .examples([
       'media watch ~/Screenshots',
@@ -60,8 +55,8 @@ export function watchCommand(cli: Cli): CliCommand {
     .runs(runWatch);
 }
 
-interface WatchFlags
-  extends Pick<NonNullable<QueueOptions['flags']>, 'verify' | 'geotags' | 'ndjson' | 'template'> {
+interface WatchFlags extends Pick<QueueOptions['flags'], 'verify' | 'geotags' | 'ndjson' | 'template'> {
+  /** Milliseconds. */
   settle: number;
   moveTo?: string;
   delete?: boolean;
@@ -84,24 +79,23 @@ async function runWatch(flags: WatchFlags, invocation: Invocation, directories: 
   await checkSettings(invocation);
   const signal = endSignal(invocation);
   const stop = new Stop<MediaError>();
-  const disposals = new Disposals(disposal, {host, stdout, settleMs: flags.settle, stop});
-  // A record is compared with its file before that goes.
-  const verify = flags.verify ?? (disposals.areWanted ? 'warn' : undefined);
-  const uploads = new Uploads(invocation, places, printer, {
-    disposals,
-    flags: omitUndefined({verify, geotags: flags.geotags}),
-  });
   const {clock, files} = host;
+  const settleMs = flags.settle;
+  const disposals = new Disposals(disposal, {host, stdout, settleMs, stop});
+  // A record is compared with its file before the file goes.
+  const verify = flags.verify ?? (disposals.areWanted ? 'warn' : undefined);
+  const uploadFlags = omitUndefined({verify, geotags: flags.geotags});
+  const uploads = new Uploads(invocation, places, printer, {disposals, flags: uploadFlags});
   const look = (path: string) => watchedState(path, files);
   const isUnfinished = (path: string) => hasCompanion(path, files);
-  const feed = new Feed({clock, settleMs: flags.settle, look, isUnfinished}, uploads);
+  const feed = new Feed({clock, settleMs, look, isUnfinished}, uploads);
   uploads.waiting = () => feed.waiting;
   const watching = watchAll(places, disposal, {flags, feed, printer}, invocation);
   try {
     return await Promise.race([signal.received, watching.failed]);
   } finally {
-    // What nobody reads is not waited for.
-    stdout.hurry(host.clock);
+    stdout.hurry(clock);
+    // First no new files, then the end of those that were taken.
     feed.close();
     await watching.close();
     const why = new MediaError('interrupted', 'media watch was stopped.');

@@ -15,43 +15,31 @@ export interface FileInFlight {
   waiting?: {until: number | undefined; why: string};
 }
 
+/** How many bytes were sent, and how many of files that are done, at a time on the monotonic clock. */
 interface Sample {
   at: number;
   sent: number;
+  /** More than `sent` where files were skipped, less where they were sent again. */
   done: number;
 }
 
 /** How far a run is. */
-interface Standing {
-  /** The number of finished files. */
-  files: number;
-  /** The number of all files, once all inputs are counted. */
-  totalFiles?: number;
-  /** The bytes of finished files, and what was sent of others. */
-  bytes: number;
-  /** The bytes of all files, once all inputs are counted. */
-  totalBytes?: number;
-  /** The recent rate. */
-  bytesPerSecond: number;
-  /** The time left at that rate, once all inputs are counted. */
-  secondsLeft?: number;
-  /** How long the service has been unavailable, during an outage. */
-  unavailableSeconds?: number;
-}
+type Standing = ReturnType<Meter['snapshot']>;
 
-/** The rate covers the last ten seconds, with samples at least a second apart. */
+/** The rate covers the last ten seconds, with samples at least a second apart: it follows the network and is steady. */
 const windowMs = 10_000;
 const sampleMs = 1000;
 
-/** Adds up the progress of a run, and its total. */
+/** Adds up the progress of a run, and its total. A file is identified by its position among the inputs. */
 export class Meter {
   readonly #clock: Clock;
   readonly #inFlight = new Map<number, FileInFlight>();
   readonly #samples: Sample[];
   #files = 0;
-  /** Bytes of finished files: sent, and their sizes. */
+  /** What was sent of finished files: less than their sizes where they were skipped. */
   #finishedSentBytes = 0;
   #finishedSizes = 0;
+  /** The files that were counted ahead of their uploads. */
   readonly #survey = {files: 0, bytes: 0};
   #isCounted = false;
   /** On the monotonic clock. */
@@ -80,7 +68,7 @@ export class Meter {
     if (file !== undefined) file.waiting = {until, why};
   }
 
-  /** The service has been unavailable since this time, or is back. */
+  /** Notes an outage: the time of day since which the service has been unavailable; undefined when it is back. */
   unavailable(since: number | undefined): void {
     const clock = this.#clock;
     // The time of day may be set meanwhile.
@@ -116,8 +104,8 @@ export class Meter {
     return [...this.#inFlight.values()];
   }
 
-  /** The progress of the run. No time left is known in the first second. */
-  snapshot(): Standing {
+  /** How far the run is now. */
+  snapshot() {
     let [sent, bytes] = [this.#finishedSentBytes, this.#finishedSizes];
     for (const file of this.#inFlight.values()) {
       sent += file.sent;
@@ -131,12 +119,17 @@ export class Meter {
     const isKnown = totalBytes !== undefined && rates.done > 0 && rates.overMs >= sampleMs;
     const since = this.#unavailableSince;
     return omitUndefined({
+      /** The number of finished files. */
       files: this.#files,
+      /** Of all files, once all inputs are counted. */
       totalFiles,
+      /** Of finished files, and what was sent of others. */
       bytes,
       totalBytes,
       bytesPerSecond: Math.round(rates.sent),
+      /** Not in the first second, when the rate says little. */
       secondsLeft: isKnown ? Math.ceil((totalBytes - bytes) / rates.done) : undefined,
+      /** During an outage. */
       unavailableSeconds: since === undefined ? undefined : Math.round((at - since) / 1000),
     });
   }

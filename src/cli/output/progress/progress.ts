@@ -3,7 +3,6 @@ import type {Host} from '../../../host.ts';
 import {printable} from '../../../lib/printable.ts';
 import {formatBytes, formatDuration} from '../../../lib/units.ts';
 import {cellsOf, cutEnd, cutMiddle} from '../cells.ts';
-import type {Drawing} from '../report.ts';
 import {isAscii, mayColor, wrapsAgain} from '../terminal.ts';
 import {
   type FileInFlight,
@@ -35,7 +34,7 @@ interface ProgressView {
 type DrawingHost = Pick<Host, 'stderr' | 'env' | 'clock' | 'isInBackground'>;
 
 /** Draws on a terminal what is being sent, how far it is and how fast. */
-export class Progress implements Drawing {
+export class Progress {
   readonly #host: DrawingHost;
   readonly #state: ProgressView;
   readonly #spinner: Ora;
@@ -68,6 +67,7 @@ export class Progress implements Drawing {
     this.#compose();
   }
 
+  /** Updates the text; the first call after start() starts the spinner, unless the program is in the background. */
   #compose(): void {
     // Two cells are for the spinner, and one is left so that no line wraps.
     const room = Math.max(0, (this.#host.stderr.columns ?? 80) - 3);
@@ -80,7 +80,7 @@ export class Progress implements Drawing {
     if (this.#isStarted && mayDraw && !this.#spinner.isSpinning) this.#spinner.start();
   }
 
-  /** The lines for a batch and its files, each of at most this many cells. */
+  /** The lines for a batch and its files, each of at most `room` cells. */
   #batchLines(room: number): string[] {
     const standing = this.#state.meter.snapshot();
     const percent = standingPercent(standing);
@@ -101,6 +101,7 @@ export class Progress implements Drawing {
     ];
   }
 
+  /** The lines for the first files in flight, at most `most`, each of at most `room` cells. */
   #fileLines(room: number, most: number): string[] {
     const now = this.#host.clock.monotonic();
     const files = this.#state.meter.inFlight.slice(0, most);
@@ -132,7 +133,7 @@ export class Progress implements Drawing {
     this.#compose();
   };
 
-  /** A terminal that becomes narrower wraps what it shows into more lines than ora has drawn. */
+  /** Clears what ora has drawn, in the lines that a terminal which became narrower has wrapped it into. */
   #clearFrame(columns: number): void {
     const frame = `- ${this.#spinner.text}`.split('\n');
     const more = frame.reduce((sum, line) => sum + Math.max(0, Math.ceil(cellsOf(line) / columns) - 1), 0);
@@ -144,7 +145,7 @@ export class Progress implements Drawing {
 /** The least cells for a name; it gets a third of the line if that is more. */
 const narrowestName = 18;
 
-/** The line for a file, of at most this many cells: its name, and its progress or why it waits. */
+/** The line for a file, of at most `room` cells: its name, and its progress or why it waits. */
 function fileLine(file: FileInFlight, now: number, room: number): string {
   const text = fileText(file, now);
   const forName = Math.max(narrowestName, Math.floor(room / 3), room - cellsOf(text) - 2);
@@ -153,13 +154,10 @@ function fileLine(file: FileInFlight, now: number, room: number): string {
 
 function fileText({size, sent, start, waiting}: FileInFlight, now: number): string {
   if (waiting === undefined) return progressText(size, sent, now - start);
-  return `${whenText(waiting.until, now)}: ${printable(waiting.why)}`;
-}
-
-function whenText(until: number | undefined, now: number): string {
-  if (until === undefined) return 'waiting for the service';
-  const seconds = Math.ceil((until - now) / 1000);
-  return seconds > 0 ? `next try in ${seconds} s` : 'trying again';
+  const {until, why} = waiting;
+  const seconds = until === undefined ? 0 : Math.ceil((until - now) / 1000);
+  const next = seconds > 0 ? `next try in ${seconds} s` : 'trying again';
+  return `${until === undefined ? 'waiting for the service' : next}: ${printable(why)}`;
 }
 
 /** The progress of an upload: percent, bytes, rate and time left. */

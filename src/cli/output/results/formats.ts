@@ -4,13 +4,25 @@ import {isObject} from '../../../lib/json.ts';
 import {own, pick} from '../../../lib/object.ts';
 import {printable} from '../../../lib/printable.ts';
 import {formatBytes} from '../../../lib/units.ts';
-import {jsonLine, markdownText, markdownUrl, printableJson} from '../escape.ts';
+import {linkTarget} from '../../../lib/url.ts';
+import {jsonLine, markdownText, printableJson} from '../escape.ts';
 import {type DisposalFields, type JsonOutputs, reportedFacts} from '../json-output.ts';
 import {errorFields} from '../report.ts';
 
-/** The values of `--format`. */
-export const formatNames = ['table', 'url', 'markdown', 'json', 'ndjson'] as const;
+type UrlLine = (url: string, file: string, record: MediaRecord) => string;
+
+/** The formats with the URL of each file: which URL, without which the line is empty (`no_url`), and the line. */
+export const urlFormats = {
+  url: {urlOf: publicUrl, line: printable},
+  markdown: {urlOf: webUrl, line: markdownLine},
+} satisfies Record<string, {urlOf: typeof publicUrl; line: UrlLine}>;
+
+const urlNames = Object.keys(urlFormats) as (keyof typeof urlFormats)[];
+
+/** The values of `--format`, and what it does: in help, both are on one line of 80 columns. */
+export const formatNames = ['table', ...urlNames, 'json', 'ndjson'] as const;
 export type FormatName = (typeof formatNames)[number];
+export const formatHelp = 'output format';
 
 /** The fields of a media record (docs/design/interface.md) in the order in which they are shown. */
 export const recordFields = [
@@ -18,26 +30,15 @@ export const recordFields = [
   ...(['fileUrl', 'duration', 'thumbnailUrl', 'hlsUrl', 'size'] as const),
 ];
 
-/** The URL without which a line of a format is empty; undefined if the lines say more than a URL. */
-export const urlOfFormat: Readonly<Record<FormatName, typeof publicUrl | undefined>> = {
-  ...{table: undefined, json: undefined, ndjson: undefined},
-  url: publicUrl,
-  markdown: webUrl,
-};
-
 /** One outcome in a line format; nothing if the format leaves it out. All but ndjson contain only successes. */
 export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: UploadResult): string {
   if (format === 'ndjson') return ndjsonLine(outcome);
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return '';
-  const {record, json} = outcome;
-  switch (format) {
-    case 'json':
-      return `${printableJson(json)}\n`;
-    case 'url':
-      return `${printable(publicUrl(record) ?? '')}\n`;
-    case 'markdown':
-      return `${markdownLine(outcome.file, record)}\n`;
-  }
+  const {file, record, json} = outcome;
+  if (format === 'json') return `${printableJson(json)}\n`;
+  const {urlOf, line} = urlFormats[format];
+  const url = urlOf(record);
+  return url === undefined ? '\n' : `${line(url, file, record)}\n`;
 }
 
 /** The line of `media upload --ndjson`; `more`: what media watch has done with the file. */
@@ -56,12 +57,10 @@ export function ndjsonLine(outcome: UploadResult, more: DisposalFields = {}): st
   return jsonLine<JsonOutputs['watch']>(fields, 'record' in outcome ? outcome.json : undefined);
 }
 
-/** A Markdown image, or a link for other files; empty if the record has no web URL. */
-function markdownLine(file: string, record: MediaRecord): string {
-  const name = markdownText(file.split(/[\\/]/).pop() ?? file);
-  const target = markdownUrl(publicUrl(record) ?? '');
-  if (target === undefined) return '';
-  return record.type === 'IMAGE' ? `![${name}](${target})` : `[${name}](${target})`;
+/** A Markdown image, or a link for other files. */
+function markdownLine(url: string, file: string, {type}: MediaRecord): string {
+  const link = `[${markdownText(file.split(/[\\/]/).pop() ?? file)}](${linkTarget(url)})`;
+  return type === 'IMAGE' ? `!${link}` : link;
 }
 
 /** A field's value as text: strings unchanged, null as `empty`, structures as JSON. */
@@ -70,7 +69,7 @@ export function fieldText(value: unknown, empty: string): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A record as rows of field and value: the fields of the interface first, then any others. `size`: of the file. */
+/** A record as rows of field and value: the fields of the interface first, then others. `size`: of the file. */
 export function recordRows(record: MediaRecord, size?: number): [string, string][] {
   const urls = urlsText(record);
   const texts: Record<string, string> = {urls, ...(record.size === size && {size: formatBytes(size ?? 0)})};
@@ -98,33 +97,24 @@ function urlsText({urls, fileUrl}: MediaRecord): string {
     .join('\n');
 }
 
-export const outcomeHeadings = ['file', 'status', 'size', 'url or error'];
+/** A column of a table: its heading, and what it shows of an outcome. */
+export type TableColumn = readonly [heading: string, text: (outcome: UploadResult) => string | undefined];
 
-/** The row of an outcome among several inputs. */
-export function outcomeRow(outcome: UploadResult): string[] {
-  const {file, status} = outcome;
-  const url = 'record' in outcome ? outcome.url : codeOf(outcome);
-  return [printable(file), status, sizeText(outcome), printable(url ?? '')];
-}
-
-/** The media ID of an outcome, which only --verbose adds to its row. */
-export function idOf(outcome: UploadResult): string {
-  return 'record' in outcome ? printable(outcome.id) : '';
-}
-
-function sizeText({size}: UploadResult): string {
-  return size === undefined ? '' : formatBytes(size);
-}
-
-export const checkHeadings = ['file', 'status', 'type', 'size', 'note'];
-
-/** The row of an outcome of a dry run. */
-export function checkRow(outcome: UploadResult): string[] {
-  const {file, status, contentType = ''} = outcome;
-  const note = codeOf(outcome) || (outcome.geotags === 'stripped' ? 'without its location' : '');
-  return [printable(file), status, printable(contentType), sizeText(outcome), note];
-}
-
-function codeOf(outcome: UploadResult): string {
-  return 'error' in outcome ? outcome.error.code : '';
+/** The columns for several inputs, or for a dry run. Only people read them: they may change, with the docs. */
+export function tableColumns(dryRun: boolean, isVerbose: boolean): readonly TableColumn[] {
+  const codeOf = (outcome: UploadResult) => ('error' in outcome ? outcome.error.code : undefined);
+  const file: TableColumn = ['file', outcome => outcome.file];
+  const status: TableColumn = ['status', outcome => outcome.status];
+  const size: TableColumn = [
+    'size',
+    outcome => (outcome.size === undefined ? undefined : formatBytes(outcome.size)),
+  ];
+  if (dryRun) {
+    const note = (outcome: UploadResult) =>
+      codeOf(outcome) ?? (outcome.geotags === 'stripped' ? 'without its location' : undefined);
+    return [file, status, ['type', outcome => outcome.contentType], size, ['note', note]];
+  }
+  const url: TableColumn = ['url or error', outcome => ('record' in outcome ? outcome.url : codeOf(outcome))];
+  const id: TableColumn = ['id', outcome => ('record' in outcome ? outcome.id : undefined)];
+  return [file, status, size, url, ...(isVerbose ? [id] : [])];
 }

@@ -1,30 +1,21 @@
 import type {LeftOut, UploadResult} from '../../../engine/transfer/outcome.ts';
 import {isOfRun} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
-import {own} from '../../../lib/object.ts';
+import {printable} from '../../../lib/printable.ts';
 import {formatBytes} from '../../../lib/units.ts';
 import type {Stdout} from '../stdout.ts';
-import {isAscii, mayColor, type Style, widthOf} from '../terminal.ts';
-import {
-  checkHeadings,
-  checkRow,
-  type FormatName,
-  formatOutcome,
-  idOf,
-  outcomeHeadings,
-  outcomeRow,
-  recordRows,
-} from './formats.ts';
+import {isAscii, mayColor, widthOf} from '../terminal.ts';
+import {type FormatName, formatOutcome, recordRows, type TableColumn, tableColumns} from './formats.ts';
 import {renderOutcome, type Template} from './template.ts';
 
 /** How results are printed: in a format, or by a template that names the paths of files. */
 export type OutputFormat = FormatName | {template: Template; pathOf: (name: string) => string};
 
-export interface ResultOptions {
+interface ResultOptions {
   format: OutputFormat;
   /** Whether there are several inputs: then a table has a row for each, otherwise the fields of one record. */
   several: boolean;
-  /** Whether it is a dry run, which has other columns. */
+  /** Whether it is a dry run, whose table has a row for a single input too, and other columns. */
   dryRun: boolean;
   /** Whether a table has media IDs, and off a terminal, all of many inputs instead of only failures and totals. */
   isVerbose: boolean;
@@ -42,6 +33,8 @@ export class Results {
   readonly #stdout: Stdout;
   readonly #env: Host['env'];
   readonly #options: ResultOptions;
+  /** Of a table; undefined if it has the fields of one record. */
+  readonly #columns: readonly TableColumn[] | undefined;
   #rows: Row[] = [];
   #rowLength = 0;
   readonly #totals = new Map<UploadResult['status'], {files: number; bytes: number}>();
@@ -55,6 +48,8 @@ export class Results {
     this.#stdout = stdout;
     this.#env = env;
     this.#options = options;
+    const {several, dryRun, isVerbose} = options;
+    this.#columns = several || dryRun ? tableColumns(dryRun, isVerbose) : undefined;
   }
 
   /** Adds an outcome. A file that was left out only advances the order. */
@@ -62,9 +57,9 @@ export class Results {
     const {format} = this.#options;
     if (format === 'ndjson') return this.#print(outcome);
     // Of what waits for its turn in a table, no more is kept than will be shown.
-    const kept =
-      format === 'table' && outcome.status !== 'left out' ? rowOf(outcome, this.#options) : outcome;
-    this.#early.set(kept.position, kept);
+    const entry =
+      format === 'table' && outcome.status !== 'left out' ? rowOf(outcome, this.#columns) : outcome;
+    this.#early.set(entry.position, entry);
     for (let due = this.#early.get(this.#next); due !== undefined; due = this.#early.get(this.#next)) {
       this.#early.delete(this.#next);
       this.#next += 1;
@@ -80,6 +75,7 @@ export class Results {
     if (this.#leavesOutSuccesses) await this.#printTotals();
   }
 
+  /** Prints an outcome whose turn it is; the rows of a table are printed by end(), or when there are many. */
   async #print(outcome: UploadResult | LeftOut | Row): Promise<void> {
     if ('cells' in outcome) return this.#addRow(outcome);
     const {format} = this.#options;
@@ -116,29 +112,21 @@ export class Results {
     this.#rows = [];
     this.#rowLength = 0;
     if (cells.length === 0) return;
-    const {several, dryRun, isVerbose} = this.#options;
-    const headings = dryRun
-      ? checkHeadings
-      : several
-        ? [...outcomeHeadings, ...(isVerbose ? ['id'] : [])]
-        : undefined;
-    await this.#stdout.write(await this.#render(cells, headings));
+    const headings = this.#columns?.map(([heading]) => heading);
+    await this.#writeTable(cells, headings);
   }
 
   async #printTotals(): Promise<void> {
-    const rows = [...this.#totals].map(([status, {files, bytes}]) => [
-      status,
-      String(files),
-      formatBytes(bytes),
-    ]);
-    await this.#stdout.write(await this.#render(rows, ['status', 'files', 'size']));
+    const totals = [...this.#totals];
+    const rows = totals.map(([status, {files, bytes}]) => [status, String(files), formatBytes(bytes)]);
+    await this.#writeTable(rows, ['status', 'files', 'size']);
   }
 
-  async #render(rows: string[][], headings: string[] | undefined): Promise<string> {
+  async #writeTable(rows: string[][], headings: string[] | undefined): Promise<void> {
     const {renderTable} = await import('./table.ts');
     const {stream} = this.#stdout;
     const looks = {width: widthOf(stream), color: mayColor(stream, this.#env), ascii: isAscii(this.#env)};
-    return renderTable(rows, {...looks, headings, styleOf});
+    await this.#stdout.write(renderTable(rows, {...looks, headings}));
   }
 }
 
@@ -146,19 +134,19 @@ export class Results {
 const mostFields = 200;
 const longestCell = 10_000;
 
-/** What a table shows of an outcome; for a single input, one row per field of its record. */
-function rowOf(outcome: UploadResult, options: ResultOptions) {
+/** What a table shows of an outcome: a row, or without columns one row per field of its record. */
+function rowOf(outcome: UploadResult, columns: readonly TableColumn[] | undefined) {
   const {position, status, size = 0} = outcome;
+  // The error that ended the whole run is reported once, without its rows.
   const isOwnFailure = 'error' in outcome && !isOfRun(outcome.error.code);
-  return {position, status, size, isOwnFailure, cells: cellsFor(outcome, options)};
+  return {position, status, size, isOwnFailure, cells: cellsFor(outcome, columns)};
 }
 
 type Row = ReturnType<typeof rowOf>;
 
-/** The rows of one outcome in a table, which only people read: its columns and limits may change, with the docs. */
-function cellsFor(outcome: UploadResult, {several, dryRun, isVerbose}: ResultOptions): string[][] {
-  if (dryRun) return [checkRow(outcome)];
-  if (several) return [[...outcomeRow(outcome), ...(isVerbose ? [idOf(outcome)] : [])].map(clipText)];
+/** The rows of an outcome in a table; none for a single input that failed, which standard error reports. */
+function cellsFor(outcome: UploadResult, columns: readonly TableColumn[] | undefined): string[][] {
+  if (columns !== undefined) return [columns.map(([, text]) => clipText(printable(text(outcome) ?? '')))];
   if (!('record' in outcome)) return [];
   const rows = recordRows(outcome.record, outcome.size);
   const firstRows = rows.slice(0, mostFields).map(row => row.map(clipText));
@@ -171,16 +159,4 @@ function clipText(text: string): string {
   return text.length <= longestCell
     ? text
     : `${text.slice(0, longestCell)}... (${text.length} characters; --json shows all)`;
-}
-
-const styles: Record<string, Style> = {
-  uploaded: 'green',
-  failed: 'red',
-  unknown: 'magenta',
-  mismatched: 'magenta',
-};
-
-/** The colour of a status; none for a status that is neither a success nor a failure of this run. */
-function styleOf(heading: string | undefined, text: string): Style | undefined {
-  return heading === 'status' ? own(styles, text) : undefined;
 }

@@ -1,12 +1,10 @@
 import Table from 'cli-table3';
-import {omitUndefined} from '../../../lib/object.ts';
+import {omitUndefined, own} from '../../../lib/object.ts';
 import {cellsOf, wrap} from '../cells.ts';
 import {paint, type Style} from '../terminal.ts';
 
-export interface TableOptions {
+interface TableOptions {
   headings?: string[] | undefined;
-  /** The style of a cell, by the heading of its column and its text. */
-  styleOf?: (heading: string | undefined, text: string) => Style | undefined;
   /** The available width in cells; infinite for no limit. */
   width: number;
   color: boolean;
@@ -25,10 +23,32 @@ export function renderTable(rows: string[][], options: TableOptions): string {
   const widths = naturalWidths(headings === undefined ? rows : [headings, ...rows]);
   const total = widths.reduce((sum, cells) => sum + cells + padding + 1, 1);
   if (total <= width) return `${box(rows, widths, options)}\n`;
-  const title = headings === undefined ? [] : plainRow(headings, widths, {...options, styleOf: () => 'bold'});
-  return [...title, ...rows.flatMap(row => plainRow(row, widths, options))].map(line => `${line}\n`).join('');
+  const title =
+    headings === undefined
+      ? []
+      : plainRow(
+          headings,
+          headings.map(() => 'bold'),
+          widths,
+          options,
+        );
+  const lines = rows.flatMap(row => plainRow(row, stylesOf(row, headings), widths, options));
+  return [...title, ...lines].map(line => `${line}\n`).join('');
 }
 
+const statusStyles: Record<string, Style> = {
+  uploaded: 'green',
+  failed: 'red',
+  unknown: 'magenta',
+  mismatched: 'magenta',
+};
+
+/** The style of each cell: a status has a colour, unless it is neither a success nor a failure of this run. */
+function stylesOf(row: string[], headings: string[] = []): (Style | undefined)[] {
+  return row.map((cell, column) => (headings[column] === 'status' ? own(statusStyles, cell) : undefined));
+}
+
+/** The width of each column, in cells, that its longest line needs. */
 function naturalWidths(rows: string[][]): number[] {
   const widths: number[] = [];
   for (const row of rows)
@@ -44,15 +64,18 @@ const asciiBox = {
   ...{'bottom-left': '+', 'bottom-mid': '+', 'bottom-right': '+'},
 };
 
-function box(rows: string[][], widths: number[], {headings, color, ascii, styleOf}: TableOptions): string {
+/** The table with borders, by the package; `widths`: of the columns, without padding. */
+function box(rows: string[][], widths: number[], {headings, color, ascii}: TableOptions): string {
   const table = new Table({
     ...omitUndefined({head: headings, chars: ascii ? asciiBox : undefined}),
     colWidths: widths.map(width => width + padding),
     // A line below the headings, and none between rows.
     style: {compact: true, head: color ? ['bold'] : [], border: color ? ['gray'] : []},
   });
-  for (const row of rows.flatMap(linesOf))
-    table.push(row.map((cell, column) => paint(styleOf?.(headings?.[column], cell), cell, color)));
+  for (const row of rows.flatMap(linesOf)) {
+    const styles = stylesOf(row, headings);
+    table.push(row.map((cell, column) => paint(styles[column], cell, color)));
+  }
   return table.toString();
 }
 
@@ -64,9 +87,13 @@ function linesOf(row: string[]): string[][] {
 }
 
 /** The lines of a row on a narrow terminal: cells that do not fit go below, indented; URLs stay whole. */
-function plainRow(row: string[], widths: number[], options: TableOptions): string[] {
-  const {headings, styleOf, width, color} = options;
-  const styles = row.map((cell, column) => styleOf?.(headings?.[column], cell));
+function plainRow(
+  row: string[],
+  styles: (Style | undefined)[],
+  widths: number[],
+  {width, color}: TableOptions,
+): string[] {
+  /** The first `count` cells side by side; only without colour can their width be counted. */
   const inLine = (count: number, hasColor: boolean) =>
     row
       .slice(0, count)

@@ -80,16 +80,19 @@ export function parseTemplate(text: string): Template {
     end = match.index + found.length;
   }
   parts.push(text.slice(end));
-  const shape = parts.map(part => (typeof part === 'string' ? part : 'x')).join('');
+  // As it is if every value is x.
+  const sample = parts.map(part => (typeof part === 'string' ? part : 'x')).join('');
   const hasUrl = parts.some(part => typeof part === 'object' && part.field === 'url');
-  return {parts, isExact: parts.includes('\0'), hasUrl, hasCommands: harmless(shape) !== shape, lineEnd: ''};
+  const hasCommands = escapeCommands(sample) !== sample;
+  return {parts, isExact: parts.includes('\0'), hasUrl, hasCommands, lineEnd: ''};
 }
 
-/** Escapes what CI runners would interpret as a command in any line. */
-function harmless(text: string): string {
+/** Escapes commands to CI runners in each line, since they have meaning at its start only. */
+function escapeCommands(text: string): string {
   return text.replace(/[^\r\n]+/g, line => withoutCommands(line));
 }
 
+/** Parses the text between two braces: a name or a path into the record, and a filter if any, as in `file|shell`. */
 function parsePlaceholder(text: string): Placeholder {
   const [name = '', ...filters] = text.split('|').map(part => part.trim());
   const [field = '', ...keys] = name.split('.');
@@ -125,9 +128,9 @@ export function renderTemplate(template: Template, of: TemplateInput): string | 
   if (rendered.some(Buffer.isBuffer)) return Buffer.concat(rendered.map(part => Buffer.from(part)));
   const text = rendered.join('');
   if (isExact || hasCommands) return text;
-  let safe = harmless(text);
+  let safe = escapeCommands(text);
   const line = template.lineEnd + safe;
-  if (harmless(line) !== line) safe = escapeUnit(safe.charAt(0)) + safe.slice(1);
+  if (escapeCommands(line) !== line) safe = escapeUnit(safe.charAt(0)) + safe.slice(1);
   // Long enough for the start of a CI command, which may be in two values.
   template.lineEnd = (template.lineEnd + safe).replace(/^.*[\r\n]/s, '').slice(-20);
   return safe;
@@ -148,7 +151,7 @@ function render({field, keys, filter}: Placeholder, of: TemplateInput, isExact: 
   return isExact ? (bytesOf(field, of) ?? text.replaceAll('\0', '')) : printable(text);
 }
 
-/** The bytes of a field with a name that is not UTF-8. */
+/** The bytes of a field that is or ends with a file name; undefined unless that name is not UTF-8. */
 function bytesOf(field: Placeholder['field'], {file, nameBytes, path}: TemplateInput): Buffer | undefined {
   if (field === 'name') return nameBytes?.subarray(nameBytes.lastIndexOf('/') + 1);
   if (field !== 'path' || nameBytes === undefined) return field === 'file' ? nameBytes : undefined;

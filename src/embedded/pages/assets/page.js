@@ -24,6 +24,7 @@ function showCopyButtons(element) {
 const form = document.querySelector('#upload');
 if (form !== null) {
   const input = form.querySelector('input[type=file]');
+  const mark = isOver => form.querySelector('label').classList.toggle('over', isOver);
   input.addEventListener('change', () => {
     const files = [...input.files];
     // Otherwise choosing the same file again would do nothing.
@@ -32,30 +33,41 @@ if (form !== null) {
   });
   form.addEventListener('dragover', event => {
     event.preventDefault();
-    form.classList.add('over');
+    mark(true);
   });
-  form.addEventListener('dragleave', () => form.classList.remove('over'));
+  form.addEventListener('dragleave', () => mark(false));
   form.addEventListener('drop', event => {
     event.preventDefault();
-    form.classList.remove('over');
+    mark(false);
     uploadAll([...event.dataTransfer.files]);
   });
 }
 
+/** Uploads files one after the other, with one bar for all; lists those that are not stored, and counts the others. */
 async function uploadAll(files) {
-  const list = document.querySelector('#uploads');
+  const [list, bar] = [document.querySelector('#uploads'), form.querySelector('progress')];
   list.replaceChildren();
-  let stored = 0;
-  for (const file of files) {
-    const line = document.createElement('li');
-    line.textContent = `${file.name}: uploading`;
+  const say = text => {
+    const line = document.createElement('p');
+    line.textContent = text;
     list.append(line);
-    const problem = await upload(file);
-    line.textContent = `${file.name}: ${problem === undefined ? 'stored' : `not stored. ${problem}`}`;
-    line.classList.toggle('refused', problem !== undefined);
+    return line;
+  };
+  bar.max = files.reduce((sum, {size}) => sum + size, 0) || 1;
+  bar.hidden = false;
+  let [stored, sent] = [0, 0];
+  for (const file of files) {
+    bar.value = sent;
+    const problem = await upload(file, bytes => {
+      bar.value = sent + bytes;
+    });
+    sent += file.size;
     if (problem === undefined) stored += 1;
+    else say(`${file.name}: not stored. ${problem}`).classList.add('refused');
   }
+  bar.hidden = true;
   if (stored > 0) await showStored();
+  say(`${stored} of ${files.length} stored.`);
 }
 
 /** Shows what is stored now, on the first page of the list. The messages about the uploads stay. */
@@ -69,7 +81,7 @@ async function showStored() {
 }
 
 /** Uploads a file; resolves with a sentence about the problem, or undefined on success. */
-async function upload(file) {
+async function upload(file, onProgress) {
   try {
     const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
     // Browsers take .svgz for SVG, but show it only with a header field that uploads do not keep.
@@ -78,23 +90,22 @@ async function upload(file) {
   } catch {
     return 'It could not be read. If it is a folder, choose the files in it.';
   }
-  try {
-    const response = await fetch('/v1/media/upload', {
-      method: 'POST',
-      headers: {
-        Authorization: `Bearer ${form.dataset.uploadKey}`,
-        'Content-Type': file.type || 'application/octet-stream',
-      },
-      body: file,
-    });
-    return response.ok ? undefined : sentenceFor(response.status, file);
-  } catch {
-    return 'The connection broke. Check whether media serve is still running, and try again.';
-  }
+  return new Promise(resolve => {
+    // Unlike fetch, this says how much is sent.
+    const request = new XMLHttpRequest();
+    request.open('POST', '/v1/media/upload');
+    request.setRequestHeader('Authorization', `Bearer ${form.dataset.uploadKey}`);
+    request.setRequestHeader('Content-Type', file.type || 'application/octet-stream');
+    request.upload.addEventListener('progress', ({loaded}) => onProgress(loaded));
+    request.addEventListener('loadend', () => resolve(sentenceFor(request.status, file)));
+    request.send(file);
+  });
 }
 
-/** What a status means to a person who chose a file. */
+/** What a status means to a person who chose a file: undefined if it is stored. A broken connection has the status 0. */
 function sentenceFor(status, file) {
+  if (status === 200) return undefined;
+  if (status === 0) return 'The connection broke. Check whether media serve is still running, and try again.';
   if (status === 400 && file.size === 0) return 'It is empty.';
   if (status === 401) return 'You are no longer signed in. Reload the page.';
   if (status === 413) return `It is too large: a file may have at most ${form.dataset.largest}.`;

@@ -5,7 +5,7 @@ import type {Host, StopSignal} from '../../../host.ts';
 import {runChild} from '../../../lib/child.ts';
 import {pathOfFileUrl} from '../../../lib/files/typed-path.ts';
 import {isString} from '../../../lib/json.ts';
-import {omitUndefined} from '../../../lib/object.ts';
+import {omitUndefined, own} from '../../../lib/object.ts';
 import {systemCode, undefinedIfThrows} from '../../../lib/system-code.ts';
 import type {Source} from '../open/source.ts';
 import {spooledSource} from '../open/spooled.ts';
@@ -16,8 +16,6 @@ export type ClipboardContent = {files: string[]; warning?: string} | {picture: B
 
 /** How long a program may take: it waits for the program of the picture, and on macOS for the user's permission. */
 const timeLimitMs = 30_000;
-
-const largestPicture = 512 * 1024 * 1024;
 
 /** Reads the files or the picture in the clipboard; `clipboard_empty` without either, else `clipboard_unusable`. */
 export async function readClipboard(host: Host, stop?: StopSignal): Promise<ClipboardContent> {
@@ -30,44 +28,37 @@ export async function readClipboard(host: Host, stop?: StopSignal): Promise<Clip
   throw noProgramError(host);
 }
 
-export function pictureSource(
-  {picture, name}: {picture: Buffer; name: string},
-  {files, temporaryDirectory}: Host,
-): Source {
-  return spooledSource({
-    ...{what: 'The picture in the clipboard', name, temporaryDirectory: temporaryDirectory(), files},
-    stream: () => Readable.from([picture]),
-  });
+/** A copied picture as a source. */
+export function pictureSource({picture, name}: {picture: Buffer; name: string}, host: Host): Source {
+  const {files} = host;
+  const stream = () => Readable.from([picture]);
+  const what = 'The picture in the clipboard';
+  return spooledSource({what, name, stream, temporaryDirectory: host.temporaryDirectory(), files});
 }
 
-/** What is in the clipboard in one of these formats, by one of its programs. */
+/** What is in the clipboard, of which the program offers these formats; `outputOf` runs a command of the program. */
 async function contentIn(
   formats: readonly string[],
-  {files, readFiles, pictures, readPicture}: ClipboardProgram,
+  {files, pictures, read}: ClipboardProgram,
   outputOf: (command: ClipboardCommand) => Promise<Buffer>,
 ): Promise<ClipboardContent> {
   const ofFiles = best(formats, files);
   let warning: string | undefined;
   if (ofFiles !== undefined) {
-    const {paths, others} = pathsIn(await outputOf(readFiles(ofFiles)));
+    const {paths, others} = pathsIn(await outputOf(read(ofFiles)));
     if (others.length > 0)
       warning = `Not uploaded: ${others.join(', ')}. They are not files on this machine, or their names are not UTF-8.`;
     if (paths.length > 0) return {files: paths, ...omitUndefined({warning})};
   }
   const ofPicture = best(formats, pictures);
   if (ofPicture === undefined) throw emptyClipboardError(warning);
-  const picture = decodeOutput(await outputOf(readPicture(ofPicture)));
+  const picture = decodeOutput(await outputOf(read(ofPicture)));
   if (picture.length === 0) throw emptyClipboardError();
   return {picture, name: pictureName(ofPicture)};
 }
 
 /** What a command prints; undefined if its program is not installed. `nothing`: what it says if nothing was copied. */
-async function outputOf(
-  command: ClipboardCommand,
-  host: Host,
-  nothing: RegExp | undefined,
-  stop: StopSignal | undefined,
-): Promise<Buffer | undefined> {
+async function outputOf(command: ClipboardCommand, host: Host, nothing?: RegExp, stop?: StopSignal) {
   const end = await runChild(host, {
     command,
     stderr: 'pipe',
@@ -75,7 +66,7 @@ async function outputOf(
     cwd: dirname(host.nodePath()),
     timeoutMs: timeLimitMs,
     stop,
-    longestOutput: largestPicture,
+    longestOutput: 512 * 1024 * 1024,
   });
   stop?.throwIfAborted();
   if (end.kind === 'timeout')
@@ -90,11 +81,12 @@ async function outputOf(
   throw unusableClipboardError(`${command.program}: ${reason || `it ended with status ${end.status}`}`);
 }
 
+/** The offered format that matches the first of the patterns that any format matches. */
 function best(formats: readonly string[], patterns: readonly RegExp[]): string | undefined {
   return patterns.map(pattern => formats.find(offered => pattern.test(offered))).find(isString);
 }
 
-/** The files that lines name as paths or file:// URLs; others, such as files of a server, apart. */
+/** The absolute paths that lines name as such or as file:// URLs; `others`: what else they name, as it is written. */
 function pathsIn(text: Buffer): {paths: string[]; others: string[]} {
   const paths: string[] = [];
   const others: string[] = [];
@@ -107,7 +99,7 @@ function pathsIn(text: Buffer): {paths: string[]; others: string[]} {
   return {paths: [...new Set(paths)], others};
 }
 
-/** A name by the format; where that gives no extension, the bytes decide the type. PNG on macOS and Windows. */
+/** A file name for a picture, by its format: `clipboard.png` on macOS and Windows, whose formats are no media types. */
 function pictureName(format: string): string {
   if (!format.startsWith('image/')) return 'clipboard.png';
   const [, extension] = /^image\/(\w+)(?:\+xml)?$/.exec(format) ?? [];
@@ -127,19 +119,17 @@ function emptyClipboardError(hint = 'Copy a picture, or a file in a file manager
   return new MediaError('clipboard_empty', 'The clipboard contains no picture.', {hint});
 }
 
+/** The error for a clipboard that cannot be read; `why`: the end of the sentence. */
 function unusableClipboardError(why: string, cause?: unknown): MediaError {
-  return new MediaError('clipboard_unusable', `The clipboard could not be read: ${why}.`, {
-    hint: 'Save the picture as a file, and upload that.',
-    cause,
-  });
+  const hint = 'Save the picture as a file, and upload that.';
+  return new MediaError('clipboard_unusable', `The clipboard could not be read: ${why}.`, {hint, cause});
 }
 
+/** The error where no program for the clipboard is installed. */
 function noProgramError(host: Host): MediaError {
   const {platform, env} = host;
-  if (platform === 'darwin' || platform === 'win32')
-    return unusableClipboardError(
-      `${platform === 'darwin' ? 'osascript' : 'powershell.exe'} is not on the PATH`,
-    );
+  const ofSystem = own({darwin: 'osascript', win32: 'powershell.exe'}, platform);
+  if (ofSystem !== undefined) return unusableClipboardError(`${ofSystem} is not on the PATH`);
   if (!env['WAYLAND_DISPLAY'] && !env['DISPLAY'])
     return unusableClipboardError('there is no desktop here (neither WAYLAND_DISPLAY nor DISPLAY is set)');
   const name = env['WAYLAND_DISPLAY'] ? 'wl-clipboard' : 'xclip';

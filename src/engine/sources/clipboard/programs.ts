@@ -1,100 +1,93 @@
 import type {Host} from '../../../host.ts';
+import type {ChildRequest} from '../../../lib/child.ts';
 
-export interface ClipboardCommand {
-  program: string;
-  parameters: readonly string[];
-}
+export type ClipboardCommand = Exclude<ChildRequest['command'], string>;
 
-/** How a program shows the clipboard. */
 export interface ClipboardProgram {
   /** Prints the formats on offer, separated by line breaks or commas; fails if nothing is in the clipboard. */
   formats: ClipboardCommand;
-  /** The formats of a list of files, the best first. */
+  /** The formats of a list of files, the best first. It is printed as a path or file:// URL per line. */
   files: readonly RegExp[];
-  /** Prints the files in one of these formats: a path or file:// URL per line. */
-  readFiles(format: string): ClipboardCommand;
-  /** The formats of pictures, the best first. */
   pictures: readonly RegExp[];
-  /** Prints the picture in one of these formats. */
-  readPicture(format: string): ClipboardCommand;
+  /** Prints what is in the clipboard in one of these formats. */
+  read(format: string): ClipboardCommand;
   /** What it says when it fails since the clipboard has nothing, or nothing in a format. */
   nothing?: RegExp;
 }
 
 /** The programs for the clipboard of this machine, the best first; none without a screen. */
 export function clipboardPrograms({platform, env}: Pick<Host, 'platform' | 'env'>): ClipboardProgram[] {
-  if (platform === 'darwin') return [macOS()];
-  if (platform === 'win32') return [windows()];
-  return [...(env['WAYLAND_DISPLAY'] ? [wayland()] : []), ...(env['DISPLAY'] ? [x11()] : [])];
+  if (platform === 'darwin') return [macOS];
+  if (platform === 'win32') return [windows];
+  return [...(env['WAYLAND_DISPLAY'] ? [wayland] : []), ...(env['DISPLAY'] ? [x11] : [])];
 }
 
 /** On Linux, formats are media types; file managers have two for the files that were copied. */
-const byMediaType = (read: (format: string) => ClipboardCommand) => ({
+const mediaTypes = {
   files: [/^text\/uri-list$/, /^x-special\/gnome-copied-files$/],
-  readFiles: read,
   // Browsers offer the picture that they show as PNG; some programs offer each format that they can write.
   pictures: [/^image\/png$/, /^image\/jpeg$/, /^image\//],
-  readPicture: read,
-});
+};
 
 const wlPaste = (...parameters: string[]): ClipboardCommand => ({program: 'wl-paste', parameters});
 
-const wayland = (): ClipboardProgram => ({
+const wayland: ClipboardProgram = {
+  ...mediaTypes,
   formats: wlPaste('-l'),
-  ...byMediaType(format => wlPaste('-n', '-t', format)),
+  read: format => wlPaste('-n', '-t', format),
   nothing: /no selection|nothing is copied|no suitable type/i,
-});
+};
 
+/** Prints the clipboard in a format; the format TARGETS lists those on offer. */
 const xclip = (format: string): ClipboardCommand => ({
   program: 'xclip',
   parameters: ['-selection', 'clipboard', '-target', format, '-out'],
 });
 
-const x11 = (): ClipboardProgram => ({
+const x11: ClipboardProgram = {
+  ...mediaTypes,
   formats: xclip('TARGETS'),
-  ...byMediaType(xclip),
+  read: xclip,
   nothing: /target \S+ not available/i,
-});
+};
 
-const appleScript = (script: string): ClipboardCommand => ({
-  program: 'osascript',
-  parameters: ['-e', script],
-});
+const osascript = (script: string): ClipboardCommand => ({program: 'osascript', parameters: ['-e', script]});
+
+const macPath = 'POSIX path of (the clipboard as «class furl»)';
+const macPicture = 'the clipboard as «class PNGf»';
 
 /** Files come first: the Finder also offers the icon of a copied file. AppleScript turns every picture into PNG. */
-const macOS = (): ClipboardProgram => ({
-  formats: appleScript('clipboard info'),
+const macOS: ClipboardProgram = {
+  formats: osascript('clipboard info'),
   files: [/^\xabclass furl\xbb$/],
-  readFiles: () => appleScript('POSIX path of (the clipboard as «class furl»)'),
   pictures: [/^\xabclass PNGf\xbb$/, /^(TIFF|JPEG|GIF) picture$/],
-  readPicture: () => appleScript('the clipboard as «class PNGf»'),
+  read: format => osascript(format.includes('furl') ? macPath : macPicture),
   nothing: /-1700/,
-});
+};
 
+const windowsForms =
+  "$ErrorActionPreference = 'Stop'; Add-Type -AssemblyName System.Windows.Forms, System.Drawing;" +
+  ' $clipboard = [System.Windows.Forms.Clipboard];';
+
+/** Runs a script that finds the clipboard in $clipboard. */
 const powerShell = (script: string): ClipboardCommand => ({
   program: 'powershell.exe',
   // The clipboard of Windows can only be read from a single-threaded apartment.
   parameters: ['-NoProfile', '-NonInteractive', '-Sta', '-Command', `${windowsForms} ${script}`],
 });
 
-const windowsForms =
-  "$ErrorActionPreference = 'Stop'; Add-Type -AssemblyName System.Windows.Forms, System.Drawing;" +
-  ' $clipboard = [System.Windows.Forms.Clipboard];';
-
-const windows = (): ClipboardProgram => ({
+const windows: ClipboardProgram = {
   formats: powerShell(
     "if ($clipboard::ContainsFileDropList()) { 'files' } if ($clipboard::ContainsImage()) { 'picture' }",
   ),
   files: [/^files$/],
-  readFiles: () =>
-    powerShell(
-      '[Console]::OutputEncoding = New-Object System.Text.UTF8Encoding $false; $clipboard::GetFileDropList()',
-    ),
   pictures: [/^picture$/],
-  readPicture: () =>
+  read: format =>
     powerShell(
-      '$bytes = New-Object System.IO.MemoryStream;' +
-        ' $clipboard::GetImage().Save($bytes, [System.Drawing.Imaging.ImageFormat]::Png);' +
-        ' $output = [Console]::OpenStandardOutput(); $bytes.WriteTo($output); $output.Flush()',
+      format === 'files'
+        ? '[Console]::OutputEncoding = New-Object System.Text.UTF8Encoding $false; $clipboard::GetFileDropList()'
+        : '$bytes = New-Object System.IO.MemoryStream;' +
+            ' $clipboard::GetImage().Save($bytes, [System.Drawing.Imaging.ImageFormat]::Png);' +
+            ' $output = [Console]::OpenStandardOutput(); $bytes.WriteTo($output); $output.Flush()',
     ),
-});
+};

@@ -12,11 +12,9 @@ import {seenIn} from './seen.ts';
 import {fromPath} from './walk/names.ts';
 import {compileFilters, compileGlob, isPattern} from './walk/patterns.ts';
 
-/** The inputs of a command line. */
 export interface InputRequest {
   /** Files, directories, patterns; `-` is standard input. */
   inputs: readonly string[];
-  /** Whether directories are read recursively. */
   recursive?: boolean;
   /** Whether directories and patterns include hidden files and files that are neither images nor videos. */
   all?: boolean;
@@ -27,7 +25,6 @@ export interface InputRequest {
   name?: string;
 }
 
-/** The surroundings that inputs are read in. */
 export interface InputContext extends ListContext {
   temporaryDirectory: string;
   /** Called for each link to a directory that is not followed. */
@@ -84,11 +81,8 @@ export async function* expandInputs(request: InputRequest, context: InputContext
   }
 }
 
-/** Whether inputs mean the file at an absolute path, if there is one. */
-export function inputCoverage(
-  {inputs = [], recursive = false}: Partial<InputRequest>,
-  cwd: string,
-): (path: string) => boolean {
+/** Makes the function that tells whether inputs mean the file at an absolute path, which need not exist. */
+export function inputCoverage({inputs = [], recursive = false}: Partial<InputRequest>, cwd: string) {
   const covers = inputs.map(input => {
     const glob = compileGlob(input, recursive);
     const base = resolve(cwd, toText(glob.base));
@@ -97,9 +91,10 @@ export function inputCoverage(
       isBelow(path, resolve(cwd, input)) ||
       path === resolve(cwd, input);
   });
-  return path => covers.some(coversPath => coversPath(path));
+  return (path: string) => covers.some(coversPath => coversPath(path));
 }
 
+/** Throws a usage error, or `nothing_matched`, for inputs that cannot be meant together. */
 function checkRequest({inputs, filesFrom: lists = [], name}: InputRequest): void {
   if (inputs.length + lists.length === 0)
     throw new MediaError('nothing_matched', 'There is nothing to upload: no input was given.', {
@@ -115,11 +110,7 @@ function checkRequest({inputs, filesFrom: lists = [], name}: InputRequest): void
 }
 
 /** The inputs in their order. Only the lists are opened yet, so that an unreadable list fails first. */
-async function planInputs(
-  request: InputRequest,
-  context: InputContext,
-  lists: Lists | undefined,
-): Promise<Input[]> {
+async function planInputs(request: InputRequest, context: InputContext, lists?: Lists): Promise<Input[]> {
   const {recursive = false, all = false, exclude = [], name} = request;
   const filters = compileFilters(exclude);
   const finder = new Finder({...context, recursive, all, filters, stdinName: name});
@@ -128,7 +119,6 @@ async function planInputs(
     (argument): Input => ({
       open: () => finder.candidatesOf(argument),
       isLookedInto: argument !== '-' && (recursive || isPattern(argument)),
-      isOnce: false,
       nothing: hasLinks => {
         const [kind, verb] = isPattern(argument) ? ['pattern', 'matches'] : ['directory', 'contains'];
         const sentence = `The ${kind} ${argument} ${verb} no file${condition}.`;
@@ -141,7 +131,7 @@ async function planInputs(
   if (lists === undefined) return inputs;
   for (const file of request.filesFrom ?? []) {
     const names = await lists.open(file);
-    inputs.push({open: async () => finder.candidatesOfList(names), isLookedInto: true, isOnce: true});
+    inputs.push({open: async () => finder.candidatesOfList(names), isLookedInto: true});
   }
   return inputs;
 }
@@ -156,35 +146,31 @@ interface Input {
   open: () => Promise<AsyncIterableIterator<InputItem>>;
   /** Whether it is read before its turn, to find out whether it is empty or invalid. */
   isLookedInto: boolean;
-  /** Whether it can be read only once, like a pipe: then what was read before its turn is kept in `bufferedItems`. */
-  isOnce: boolean;
+  /** The items of a list, which is read only once, if it was read before its turn. */
   bufferedItems?: AsyncIterable<InputItem>;
-  /** The error if the input yields nothing, or only unfollowed links; without it, the input may be empty. */
+  /** The error if the input yields nothing, or only unfollowed links; undefined for a list, which may be empty. */
   nothing?: (hasLinks: boolean) => MediaError;
 }
 
-/** Reads an input up to its first candidate; keeps what was read only if it cannot be read again. */
+/** Reads an input up to its first candidate, and throws if there is none; keeps what was read of a list. */
 async function checkInput(input: Input): Promise<void> {
   if (!input.isLookedInto) return;
   const rest = await input.open();
   const first = [await rest.next()];
   for (let last = first[0]; last && !last.done && 'unfollowed' in last.value; last = first.at(-1))
     first.push(await rest.next());
-  if (input.isOnce) input.bufferedItems = resumeIterator(first, rest);
-  else await rest.return?.();
-  if (first.at(-1)?.done && input.nothing !== undefined) throw input.nothing(first.length > 1);
+  if (input.nothing === undefined) {
+    input.bufferedItems = resumeIterator(first, rest);
+    return;
+  }
+  await rest.return?.();
+  if (first.at(-1)?.done) throw input.nothing(first.length > 1);
 }
 
-/**
- * The items of an iterator, until a signal interrupts the run: then its next item is not waited for, since a disk may
- * hang, and the iteration rejects with the signal's reason. A deadline does not end it, since the items that are left
- * are reported.
- */
-export function interruptible<Item>(
-  items: AsyncIterable<Item>,
-  signal: StopSignal<Error>,
-): AsyncIterableIterator<Item> {
+/** The items, until a signal (not a deadline) interrupts the run: the next is not waited for, since a disk may hang. */
+export function interruptible<Item>(items: AsyncIterable<Item>, signal: StopSignal<Error>) {
   const interruption = new Stop<Error>();
+  // A deadline ends nothing, since the items that are left are reported.
   const onStop = () => {
     const {reason} = signal;
     if (reason instanceof MediaError && reason.code === 'interrupted') interruption.abort(reason);

@@ -29,10 +29,7 @@ async function openList(file: string, {cwd, files}: ListContext): Promise<Readab
  * can contain. Lines may end in CR LF; empty names are skipped. Something that is not a list of names is a usage error,
  * in which `label` names the list.
  */
-export async function* readNames(
-  list: AsyncIterable<Buffer | string>,
-  label: string,
-): AsyncGenerator<ByteName> {
+export async function* readNames(list: AsyncIterable<Buffer | string>, label: string) {
   let rest = '';
   let isFirst = true;
   let separator: '\n' | '\0' | undefined;
@@ -57,10 +54,8 @@ export async function* readNames(
 
 /** Whether a list is UTF-16: a byte order mark, or a zero byte beside each character, one of which is a dot. */
 function isUtf16(start: string): boolean {
-  return (
-    /^(?:\xff\xfe|\xfe\xff)|\0\n\0/.test(start) ||
-    (start.includes('.') && /^\0?(?:[^\0]\0){2,}[^\0]?$/.test(start))
-  );
+  const isSpaced = start.includes('.') && /^\0?(?:[^\0]\0){2,}[^\0]?$/.test(start);
+  return isSpaced || /^(?:\xff\xfe|\xfe\xff)|\0\n\0/.test(start);
 }
 
 /** The name without its CR and, if it is the first, the byte order mark; nothing if it is empty. */
@@ -80,7 +75,6 @@ function notAListError(label: string, why: string, hint = 'Write one name per li
 export interface ListContext {
   cwd: string;
   files: FileSystem;
-  /** Opens standard input. */
   stdin: () => Readable;
   /** Aborts reading a list. */
   signal?: StopSignal<Error>;
@@ -110,6 +104,7 @@ export class Lists {
     return this.#read(stream, file === '-' ? 'Standard input' : file);
   }
 
+  /** The names in an open list; the error of a list that breaks off is no usage error: the file may be fine. */
   async *#read(stream: Readable, label: string): AsyncGenerator<ByteName> {
     try {
       yield* readNames(stream, label);
@@ -119,6 +114,7 @@ export class Lists {
     }
   }
 
+  /** Closes all lists, also those that were not read to their end. */
   close(): void {
     this.#context.signal?.removeEventListener('abort', this.#abort);
     for (const stream of this.#streams) stream.destroy();

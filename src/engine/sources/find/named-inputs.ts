@@ -21,9 +21,8 @@ export interface Candidate {
   file?: NamedFile;
 }
 
-export interface UnfollowedLink {
-  unfollowed: ByteName;
-}
+/** A link to a directory, which is reported and not followed. */
+export type UnfollowedLink = {unfollowed: ByteName};
 
 /** What is at a path, following links. */
 type Kind = 'regular' | 'directory' | 'other' | 'missing';
@@ -69,6 +68,7 @@ export class Finder {
     }
   }
 
+  /** Standard input, under the name that was given for it (without its directories) or `-`. */
   #stdin(): Source {
     const {stdin, temporaryDirectory, files, stdinName} = this.#options;
     const name = stdinName === undefined ? '-' : basename(stdinName);
@@ -100,11 +100,12 @@ export class Finder {
     return {file, source};
   }
 
+  /** The files in a directory and the directories in it. */
   async *#below(directory: ByteName): AsyncGenerator<Candidate | UnfollowedLink> {
     const {filters, cwd, files, all} = this.#options;
     const rules: WalkRules = {...filters, hides: relative => !all && isHiddenName(relative)};
     const root = resolveName(cwd, directory);
-    for await (const found of walk(directory, cwd, rules, files))
+    for await (const found of walk(root, rules, files))
       yield this.#toCandidate(root, found, joinNames(directory, found.relative), found.relative || '.');
   }
 
@@ -119,27 +120,21 @@ export class Finder {
       hides: relative => !all && glob.hides(relative),
     };
     const root = resolveName(cwd, glob.base);
-    for await (const found of walk(glob.base, cwd, rules, files)) {
+    for await (const found of walk(root, rules, files)) {
       if (found.kind === 'unreadable' && found.relative === '' && isMissing(found.error)) continue;
       const name = userName(found.relative);
       yield this.#toCandidate(root, found, name, normalizeName(name));
     }
   }
 
-  /** Something that a walk found below its absolute root, under the name that is shown. */
-  #toCandidate(
-    root: ByteName,
-    result: WalkResult,
-    name: ByteName,
-    relative: ByteName,
-  ): Candidate | UnfollowedLink {
+  /** What a walk found below its absolute root; `name`: the name to show, `relative`: for shards and the journal. */
+  #toCandidate(root: ByteName, result: WalkResult, name: ByteName, relative: ByteName) {
     if (result.kind === 'unfollowed') return {unfollowed: name};
     const names = namesOf(name, relative);
     if (result.kind === 'unreadable') {
-      const error = directoryError(names.name, result.error);
+      const open = () => Promise.reject(directoryError(names.name, result.error));
       // What is in the directory may belong to any shard.
-      const source: Source = {...names, everyShard: true, open: () => Promise.reject(error)};
-      return {file: {name, isPlain: false}, source};
+      return {file: {name, isPlain: false}, source: {...names, everyShard: true as const, open}};
     }
     const {kind, isLink, isRegular, target} = result;
     const file: NamedFile = {name, isPlain: !isLink, ...(target && {target: toText(target)})};
@@ -156,17 +151,16 @@ async function* only(candidate: Candidate): AsyncGenerator<Candidate> {
   yield candidate;
 }
 
-/** A name as shown; as shards and the journal use it; and as bytes, if it is not UTF-8. */
+/** The names of a source: to show, for shards and the journal, and as bytes if the first is not UTF-8. */
 function namesOf(name: ByteName, relative: ByteName): Names {
   const names = {name: toText(name), relativePath: toPath(relative)};
   return isText(name) ? names : {...names, nameBytes: toBytes(name)};
 }
 
+/** The error for a directory that a walk has found, but cannot read. */
 function directoryError(name: string, cause: unknown): MediaError {
-  if (isMissing(cause))
-    return new MediaError('file_missing', phrase`The directory ${fact('file', name)} no longer exists.`, {
-      cause,
-    });
+  const gone = phrase`The directory ${fact('file', name)} no longer exists.`;
+  if (isMissing(cause)) return new MediaError('file_missing', gone, {cause});
   const failed = phrase`The directory ${fact('file', name)} could not be read`;
   if (isOutOfDescriptors(cause)) return tooManyOpen(failed, cause);
   return systemError('file_unreadable', failed, cause);

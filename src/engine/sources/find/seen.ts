@@ -17,16 +17,14 @@ export interface NamedFile {
   target?: string;
 }
 
-/** Tells whether a file was seen before, by its real path, or will be found under its own name. Hard links differ. */
-export function seenIn(
-  cwd: string,
-  fileSystem: FileSystem,
-): (file: NamedFile, source: Source) => Promise<boolean> {
+/** Tells whether a file is a repeat: seen by its real path, or a link to a file of the same walk. Hard links differ. */
+export function seenIn(cwd: string, fileSystem: FileSystem) {
   /** For each file, by its path, whether it is certainly sent (1); otherwise its bytes decide (0). */
   const files = new CompactMap();
   const hiddenFiles = new CompactMap();
   /** The last directory, since a walk asks about the files of a directory in sequence. */
   let directory: {name: ByteName; real: ByteName} | undefined;
+  /** The real path of a file, or its absolute path if that cannot be found out. */
   const realPathOf = async ({name, isPlain}: NamedFile): Promise<ByteName> => {
     const absolute = resolveName(cwd, name);
     if (!isPlain) return realPathOrName(absolute, fileSystem);
@@ -37,7 +35,7 @@ export function seenIn(
       directory = {name: parent, real: await realPathOrName(parent || '/', fileSystem)};
     return `${directory.real === '/' ? '' : directory.real}${absolute.slice(slash)}`;
   };
-  return async (file, source) => {
+  return async (file: NamedFile, source: Source): Promise<boolean> => {
     if (source.found?.isHidden) return hiddenFiles.set(await realPathOf(file), 1) !== undefined;
     const isSent = source.found === undefined || (await source.found.isNamedMedia());
     if (file.target !== undefined) {
@@ -57,17 +55,13 @@ async function isMedia(source: Source): Promise<boolean> {
   const {sniff} = await import('../../../media/type/sniff/sniff.ts');
   try {
     const file = await source.open(new AbortController().signal);
-    try {
-      return (await sniff(file))?.isMedia === true;
-    } finally {
-      await file.close();
-    }
+    return (await sniff(file).finally(() => file.close()))?.isMedia === true;
   } catch {
     return false;
   }
 }
 
+/** The path without links; a file that does not exist or cannot be reached is identified by its name. */
 async function realPathOrName(absolute: ByteName, files: FileSystem): Promise<ByteName> {
-  // A file that does not exist or cannot be reached is identified by its name only.
   return realPath(absolute, files).catch(() => normalizeName(absolute));
 }

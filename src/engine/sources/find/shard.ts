@@ -1,6 +1,7 @@
 import {hash} from 'node:crypto';
 import {MediaError} from '../../../errors.ts';
 import {hint, option} from '../../../hint.ts';
+import type {Host} from '../../../host.ts';
 import {own} from '../../../lib/object.ts';
 import type {Source} from '../open/source.ts';
 
@@ -22,9 +23,8 @@ export function parseShard(value: string): Shard {
 }
 
 /**
- * The shard, from 1 to `count`, of a relative path: the first eight bytes of the SHA-256 of its bytes as a big-endian
- * number, modulo `count`, plus one. It must never change: machines with different versions, and runs that continue
- * another's journal, depend on it.
+ * The shard, from 1 to `count`, of a relative path: the first eight bytes of its SHA-256, big-endian, modulo `count`,
+ * plus one. It must never change: machines with different versions, and runs that continue a journal, depend on it.
  */
 export function shardOf(relativePath: Uint8Array, count: number): number {
   const digest = hash('sha256', relativePath, 'buffer');
@@ -43,8 +43,6 @@ export function inShard(source: Source, shard: Shard): boolean {
 export async function* ownShare(sources: AsyncIterable<Source>, shard: Shard): AsyncGenerator<Source> {
   for await (const source of sources) if (inShard(source, shard)) yield source;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variables of a job engine; without `total`, MEDIA_SHARD_COUNT is required. */
 interface JobEngine {
@@ -67,37 +65,29 @@ export const jobEngines: readonly JobEngine[] = [
   {name: 'Kubernetes', index: 'JOB_COMPLETION_INDEX', first: 0},
 ];
 
-interface Finding {
-  engine: string;
-  shard: Shard;
-}
-
 /**
  * The shard that the surrounding job engine assigned to this job: Slurm arrays, GitLab, CircleCI, Buildkite, AWS Batch
  * arrays, and Kubernetes indexed Jobs, whose number must be in MEDIA_SHARD_COUNT. For other engines that variable must
  * agree, if set. A usage error if there is no engine or a contradiction: a wrong guess would lose files.
  */
-export function autoShard(env: Environment): Shard {
-  const findings = [slurmShard(env), ...jobEngines.map(engine => engineShard(engine, env))].filter(
-    finding => finding !== undefined,
-  );
+export function autoShard(env: Host['env']): Shard {
+  const engines = jobEngines.map(engine => engineShard(engine, env));
+  const findings = [slurmShard(env), ...engines].filter(finding => finding !== undefined);
   // An engine with a single job may run within another engine that splits the work.
   const splitting = findings.filter(({shard}) => shard.count > 1);
   const [first, ...others] = splitting.length > 0 ? splitting : findings;
   if (first === undefined) throw noJobEngineError();
-  const other = others.find(({shard}) => describe(shard) !== describe(first.shard));
-  if (other !== undefined)
-    throw shardError(
-      `${first.engine} says ${describe(first.shard)}, but ${other.engine} ${describe(other.shard)}`,
-    );
+  const other = others.find(({shard}) => shardText(shard) !== shardText(first.shard));
+  const fact = `${first.engine} says ${shardText(first.shard)}, but`;
+  if (other !== undefined) throw shardError(`${fact} ${other.engine} ${shardText(other.shard)}`);
   const count = readNumber(env, countVariable);
   if (count !== undefined && count !== first.shard.count)
-    throw shardError(`${first.engine} says ${describe(first.shard)}, but ${countVariable} is ${count}`);
+    throw shardError(`${fact} ${countVariable} is ${count}`);
   return first.shard;
 }
 
 /** The shard by an engine's variables; undefined outside of it. Throws if they are incomplete or contradictory. */
-function engineShard(engine: JobEngine, env: Environment): Finding | undefined {
+function engineShard(engine: JobEngine, env: Host['env']) {
   const {name, first} = engine;
   const index = readNumber(env, engine.index);
   const total = engine.total === undefined ? undefined : readNumber(env, engine.total);
@@ -115,12 +105,10 @@ function engineShard(engine: JobEngine, env: Environment): Finding | undefined {
 }
 
 /** The shard by the variables of a Slurm array, which needs MEDIA_SHARD_COUNT too; undefined outside of an array. */
-function slurmShard(env: Environment): Finding | undefined {
+function slurmShard(env: Host['env']) {
   const id = readNumber(env, 'SLURM_ARRAY_TASK_ID');
   if (id === undefined) return undefined;
-  const [least, most, count] = ['MIN', 'MAX', 'COUNT'].map(part =>
-    readNumber(env, `SLURM_ARRAY_TASK_${part}`),
-  );
+  const [least, most, count] = ['MIN', 'MAX', 'COUNT'].map(one => readNumber(env, `SLURM_ARRAY_TASK_${one}`));
   if (least === undefined || most === undefined || count === undefined)
     throw shardError('SLURM_ARRAY_TASK_ID is set, but not SLURM_ARRAY_TASK_MIN, _MAX and _COUNT');
   const step = readNumber(env, 'SLURM_ARRAY_TASK_STEP') || 1;
@@ -139,27 +127,29 @@ function slurmShard(env: Environment): Finding | undefined {
 }
 
 /** A variable as a whole number; undefined if it is unset or empty, a usage error for anything else. */
-function readNumber(env: Environment, variable: string): number | undefined {
+function readNumber(env: Host['env'], variable: string): number | undefined {
   const value = own(env, variable);
   if (value === undefined || value === '') return undefined;
   if (!/^\d{1,9}$/.test(value)) throw shardError(`${variable} is "${value.slice(0, 60)}", not a number`);
   return Number(value);
 }
 
-function describe({index, count}: Shard): string {
+/** A shard as it is typed: `3/16`. */
+function shardText({index, count}: Shard): string {
   return `${index}/${count}`;
 }
 
+/** The error for variables of job engines that do not name one shard; `what`: the end of the sentence. */
 function shardError(what: string): MediaError {
-  return new MediaError('usage', `The part of this job cannot be determined: ${what}.`, {
-    hint: hint`Set it with ${option('shard', 'K/N')}; in a Slurm array numbered from 1, ${option('shard', '$SLURM_ARRAY_TASK_ID/N')}.`,
-  });
+  const ofSlurm = option('shard', '$SLURM_ARRAY_TASK_ID/N');
+  const advice = hint`Set it with ${option('shard', 'K/N')}; in a Slurm array numbered from 1, ${ofSlurm}.`;
+  return new MediaError('usage', `The part of this job cannot be determined: ${what}.`, {hint: advice});
 }
 
+/** The error where no variable of a job engine is set. */
 function noJobEngineError(): MediaError {
   const variables = jobEngines.map(({name, index}) => `${index} (${name})`).join(', ');
   const sentence = `No batch system was found: none of SLURM_ARRAY_TASK_ID (Slurm), ${variables} is set.`;
-  return new MediaError('usage', sentence, {
-    hint: hint`Set the part with ${option('shard', 'K/N')}. On Kubernetes, also set ${countVariable} to N.`,
-  });
+  const advice = hint`Set the part with ${option('shard', 'K/N')}. On Kubernetes, also set ${countVariable} to N.`;
+  return new MediaError('usage', sentence, {hint: advice});
 }

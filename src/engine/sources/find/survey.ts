@@ -3,15 +3,15 @@ import {resolveUserPath} from '../../../lib/files/typed-path.ts';
 import type {Source} from '../open/source.ts';
 import type {InputContext, InputRequest} from './expand.ts';
 
-/** Whether the inputs can be read again; a list from a pipe cannot. */
+/** Whether the inputs can be read twice: first to survey them. A list from a pipe or standard input cannot. */
 export async function isRepeatable(
   {filesFrom = []}: InputRequest,
-  {cwd, files}: Pick<InputContext, 'cwd' | 'files'>,
-): Promise<boolean> {
+  context: Pick<InputContext, 'cwd' | 'files'>,
+) {
+  const {cwd, files} = context;
   for (const list of filesFrom) {
-    const stats =
-      list === '-' ? undefined : await files.stat(resolveUserPath(cwd, list)).catch(() => undefined);
-    if (!stats?.isFile()) return false;
+    const stats = await files.stat(resolveUserPath(cwd, list)).catch(() => undefined);
+    if (list === '-' || !stats?.isFile()) return false;
   }
   return true;
 }
@@ -26,7 +26,8 @@ export async function survey(
   signal: StopSignal,
 ): Promise<boolean> {
   let sizes: (number | Promise<number>)[] = [];
-  const tell = async () => {
+  /** Reports the sizes measured so far, and lets other work go on. */
+  const report = async () => {
     for (const bytes of await Promise.all(sizes)) onFile(bytes);
     sizes = [];
     await nextTurn();
@@ -35,8 +36,8 @@ export async function survey(
     if (signal.aborted) return false;
     if (source.found?.isHidden || (await source.found?.isNamedMedia()) === false) continue;
     sizes.push(source.measure?.() ?? 0);
-    if (sizes.length >= measuredAtATime) await tell();
+    if (sizes.length >= measuredAtATime) await report();
   }
-  await tell();
+  await report();
   return true;
 }

@@ -25,6 +25,7 @@ export interface DiskFileParts {
 /** A file that is open for reading. Each call is made on this thread if it cannot block, otherwise on another. */
 export type DiskFile = ReturnType<typeof diskFile>;
 
+/** Makes a DiskFile of an open descriptor, which its close() closes. */
 export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, signal}: DiskFileParts) {
   const waitFor = <Result>(call: Promise<Result>) => unlessStopped(call, signal);
   const isInline = isLocal && isPathReal;
@@ -32,7 +33,7 @@ export function diskFile({files, calls, fd, path, opened, isLocal, isPathReal, s
   /** What is at its path, which was not a symbolic link; undefined if that cannot be read. */
   const statPathHere = () =>
     undefinedIfThrows(() => files.lstatSync(path, {bigint: true, throwIfNoEntry: false}));
-  /** The beginning of the file; shorter if the file is. */
+  /** The first `length` bytes of the file; fewer if it is shorter. */
   const readHere = (length: number): Uint8Array => {
     const bytes = Buffer.allocUnsafeSlow(length);
     return bytes.subarray(0, files.readSync(fd, bytes, 0, length, 0));
@@ -98,7 +99,7 @@ export class SlowCalls {
     return this.#careful <= 0;
   }
 
-  /** Makes a call on this thread, and measures it. */
+  /** Makes a call on this thread, and measures it: after a slow one, files are opened on other threads for a while. */
   timeCall<Result>(call: () => Result): Result {
     const start = this.#clock.monotonic();
     const result = call();
@@ -110,7 +111,7 @@ export class SlowCalls {
   }
 
   /** Counts a file that was opened on another thread. */
-  openedElsewhere(): void {
+  countOpening(): void {
     this.#careful -= 1;
   }
 }

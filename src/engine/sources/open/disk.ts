@@ -45,7 +45,7 @@ export class Disk {
     }
   }
 
-  /** A file that is opened after the signal was aborted is closed again. */
+  /** Opens a file on another thread. If it is opened only after the signal was aborted, it is closed again. */
   async #openUnlessStopped(path: FilePath, signal: StopSignal<Error>): Promise<DiskFile> {
     const opening = this.#openElsewhere(path, signal);
     try {
@@ -69,6 +69,7 @@ export class Disk {
     return this.#calls.areFast && this.#isInLocalDirectory(path);
   }
 
+  /** Whether the file is in the directory whose files are opened on this thread, and not below it. */
   #isInLocalDirectory(path: FilePath): boolean {
     const directory = this.#localDirectory;
     return (
@@ -87,7 +88,7 @@ export class Disk {
       isLink = true;
       return this.files.asyncFs.open(path, readOnly);
     });
-    this.#calls.openedElsewhere();
+    this.#calls.countOpening();
     try {
       if (!isLink && this.#isInLocalDirectory(path))
         return this.fileOf(fd, path, this.files.fstatSync(fd, {bigint: true}), true, signal);
@@ -103,9 +104,10 @@ export class Disk {
     }
   }
 
+  /** The size of a file, links followed, found on another thread; learns about its disk as #openElsewhere() does. */
   async #sizeElsewhere(path: FilePath): Promise<number> {
     const stats = await this.files.lstat(path);
-    this.#calls.openedElsewhere();
+    this.#calls.countOpening();
     if (stats.isSymbolicLink()) return (await this.files.stat(path)).size;
     await this.#learn(path, BigInt(stats.dev), await this.#isReal(path));
     return stats.size;
@@ -119,16 +121,9 @@ export class Disk {
   }
 
   /** The file of a descriptor. Without `isPathReal`, its path may lead over a symbolic link. */
-  fileOf(
-    fd: number,
-    path: FilePath,
-    openStats: BigIntStats,
-    isPathReal: boolean,
-    signal: StopSignal<Error>,
-  ): DiskFile {
-    const isLocal = this.#isLocal.get(openStats.dev) === true;
-    const {files} = this;
-    return diskFile({files, calls: this.#calls, fd, path, opened: openStats, isLocal, isPathReal, signal});
+  fileOf(fd: number, path: FilePath, opened: BigIntStats, isPathReal: boolean, signal: StopSignal<Error>) {
+    const isLocal = this.#isLocal.get(opened.dev) === true;
+    return diskFile({files: this.files, calls: this.#calls, fd, path, opened, isLocal, isPathReal, signal});
   }
 
   /** Whether no part of the path of its directory is a symbolic link; what is not UTF-8 is taken for one. */

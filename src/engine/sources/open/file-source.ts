@@ -18,13 +18,7 @@ export function filesIn(cwd: string, disk: Disk): (name: string) => Source {
 }
 
 /** The file at a path, not touched before it is opened. `isRegular`: whether it was just seen to be a regular file. */
-export function sourceAt(
-  disk: Disk,
-  name: string,
-  path: FilePath,
-  isRegular = false,
-  admit?: FileToOpen['admit'],
-): Source {
+export function sourceAt(disk: Disk, name: string, path: FilePath, isRegular = false, admit?: Admit): Source {
   const measure = () => disk.size(path);
   return {name, measure, open: signal => openFile(disk, {name, path, isRegular, admit}, signal)};
 }
@@ -44,15 +38,17 @@ export function checkedSourceAt(disk: Disk, name: string, path: string): Source 
   });
 }
 
+/** Rejects if the open file is not to be read. */
+type Admit = (file: DiskFile) => Promise<void>;
+
 interface FileToOpen {
   name: string;
   path: FilePath;
   isRegular: boolean;
-  /** Rejects if the open file is not to be read. */
-  admit: ((file: DiskFile) => Promise<void>) | undefined;
+  admit: Admit | undefined;
 }
 
-/** Opening a device or FIFO can have side effects, so those are refused before opening, then again when open. */
+/** Opens a regular file. Opening a FIFO has side effects, so its kind is checked before, and again once it is open. */
 async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error>): Promise<OpenSource> {
   const {name, path, isRegular, admit} = toOpen;
   let file: DiskFile;
@@ -69,13 +65,14 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
     if (!file.opened.isFile()) throw notAFileError(name, file.opened);
     await admit?.(file);
     if (file.opened.size === 0n) throw emptyFileError(name, 'is');
-    return new OpenFile(name, file, {path});
+    return new OpenFile(name, file, path);
   } catch (error) {
     await file.close();
     throw error;
   }
 }
 
+/** The error for what is no regular file: a directory, a FIFO, a socket or a device. */
 function notAFileError(name: string, stats: Pick<Stats, 'isDirectory' | 'isFIFO' | 'isSocket'>): MediaError {
   if (stats.isDirectory())
     return new MediaError('not_a_file', phrase`${fact('subject', name)} is a directory, not a file.`, {
@@ -87,7 +84,7 @@ function notAFileError(name: string, stats: Pick<Stats, 'isDirectory' | 'isFIFO'
   });
 }
 
-/** `remedy`: what helps if a name is not UTF-8. */
+/** The error for a file that the system did not open. `remedy`: what to do if its name is not UTF-8. */
 async function describeOpenError(
   files: FileSystem,
   {name, path}: Pick<FileToOpen, 'name' | 'path'>,
@@ -132,6 +129,7 @@ export function webUrlError(name: string): MediaError | undefined {
   });
 }
 
+/** What to do about a file that does not exist; undefined if its name gives no clue. */
 function missingHint(name: string, path: FilePath, remedy: Hint): Hint | undefined {
   // In an argument, Node replaces what is not UTF-8 by U+FFFD.
   if (typeof path === 'string' && name.includes('\ufffd')) return hint`If its name is not UTF-8, ${remedy}.`;

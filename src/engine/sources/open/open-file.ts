@@ -28,11 +28,7 @@ export class OpenFile implements OpenSource {
   #isClosed = false;
 
   /** `path`: where the file can be opened again, if anywhere; `afterClose` is called when the file has been closed. */
-  constructor(
-    name: string,
-    file: DiskFile,
-    {path, afterClose}: {path?: FilePath; afterClose?: () => Promise<void>},
-  ) {
+  constructor(name: string, file: DiskFile, path?: FilePath, afterClose?: () => Promise<void>) {
     this.path = path;
     this.#afterClose = afterClose;
     this.size = Number(file.opened.size);
@@ -45,7 +41,7 @@ export class OpenFile implements OpenSource {
     return this.path === undefined ? undefined : this.#file.opened;
   }
 
-  /** See OpenSource.read(). A file of up to 256 KiB is read from the disk once, unless `into` is given. */
+  /** Reads up to `length` bytes, into `into` if large enough. Without that, a file of up to 256 KiB is read once. */
   async read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
     const count = Math.max(0, Math.min(length, this.size - position));
     if (into === undefined && this.size <= wholeBytes)
@@ -57,11 +53,13 @@ export class OpenFile implements OpenSource {
     return bytes;
   }
 
+  /** All of the content; shorter than the size if the file was cut short meanwhile. */
   async #whole(): Promise<Uint8Array> {
     this.#content ??= await this.#readAt(0, Buffer.allocUnsafeSlow(this.size));
     return this.#content;
   }
 
+  /** Fills the buffer from the file; returns the part that was filled, all of it unless the file ends before. */
   async #readAt(position: number, buffer: Uint8Array): Promise<Uint8Array> {
     let filled = 0;
     try {
@@ -77,7 +75,7 @@ export class OpenFile implements OpenSource {
     return buffer.subarray(0, filled);
   }
 
-  /** See OpenSource.small(). Undefined unless the file is local, under a path without links, and at most 64 KiB. */
+  /** All of a file of up to 64 KiB that is local and under a path without links; undefined for any other. */
   small(): Promise<SmallContent> | undefined {
     const {inline} = this.#file;
     if (this.size > smallBytes || inline === undefined) return undefined;
@@ -99,7 +97,7 @@ export class OpenFile implements OpenSource {
     }
   }
 
-  /** See OpenSource.verify(). A file that is touched again during each of 3 comparisons counts as rewritten. */
+  /** Rejects if the content has changed since it was opened, or if the file is touched during each of 3 comparisons. */
   async verify(sent: SentContent = {}): Promise<Sameness> {
     try {
       for (let ctimeNs = this.#ctimeNs, tries = mostComparisons; ; tries -= 1) {
@@ -149,6 +147,7 @@ export class OpenFile implements OpenSource {
     return this.#samples.areIn((position, length) => this.#readAgain(position, length));
   }
 
+  /** The SHA-256 of the content as it is now, in hex. */
   #hash(onRead: () => void = () => {}): Promise<string> {
     const read = (position: number, length: number) => {
       onRead();
@@ -157,12 +156,13 @@ export class OpenFile implements OpenSource {
     return largeHash({size: this.size, read}, undefined);
   }
 
-  /** If the file is closed meanwhile, the read is abandoned: its descriptor may then belong to another file. */
+  /** Reads from the disk for a comparison. Throws once the file is closed: another file may have its descriptor. */
   #readAgain(position: number, length: number): Promise<Uint8Array> {
     if (this.#isClosed) throw new Error('The file was closed.');
     return this.#readAt(position, Buffer.allocUnsafeSlow(length));
   }
 
+  /** The error for what failed while the file was read or compared. */
   #readError(error: unknown): MediaError {
     if (error instanceof MediaError) return error;
     return systemError('file_unreadable', phrase`${fact('subject', this.#name, 'could')} not be read`, error);
@@ -172,6 +172,7 @@ export class OpenFile implements OpenSource {
     return sourceChanged(this.#name, 'it was rewritten');
   }
 
+  /** Closes the file; a comparison that still goes on then fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#file.close();
@@ -184,17 +185,12 @@ function isEqual(one: Uint8Array | undefined, other: Uint8Array): boolean {
 }
 
 /** Consecutive reads of the same length, with the checksum of their samples. */
-interface Run {
-  readonly start: number;
-  readonly length: number;
-  count: number;
-  checksum: number;
-}
+type Run = {readonly start: number; readonly length: number; count: number; checksum: number};
 
 /** Reads this many bytes at a position; fewer only at the end of the file. */
 type ReadBytes = (position: number, length: number) => Promise<Uint8Array>;
 
-/** The bytes of a sample, at the start of each read: a checksum of everything would slow down uploads. */
+/** A sample is all of a short read, and the start of a longer one: checksums of everything would slow down uploads. */
 const wholeRead = 16 * 1024;
 const sampleBytes = 1024;
 
@@ -202,6 +198,7 @@ const sampleBytes = 1024;
 export class ReadSamples {
   readonly #runs: Run[] = [];
 
+  /** Adds a read: to the run before if it follows that at the same length, so that a run needs no more memory. */
   add(position: number, bytes: Uint8Array): void {
     const {length} = bytes;
     const sample = bytes.subarray(0, sampleLength(length));

@@ -37,15 +37,9 @@ export interface OpenSource {
   readonly path?: FilePath | undefined;
   /** Of the opened file; absent where the bytes are no file of this machine that anybody can open again. */
   readonly stat?: FileStat | undefined;
-  /**
-   * Reads up to `length` bytes at `position`; fewer only at the end. Uses the memory of `into` if that is given and
-   * large enough. Rejects with `file_unreadable`.
-   */
+  /** Reads up to `length` bytes, fewer only at the end, into the memory of `into` if that is given and large enough. */
   read(position: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
-  /**
-   * Rejects with `source_changed` if the content has changed since it was opened. If only the content can show that,
-   * compares it with what was sent, unless that is unknown.
-   */
+  /** Rejects with `source_changed` if the content has changed since it was opened. `sent`: what to compare it with. */
   verify(sent?: SentContent): Promise<Sameness>;
   /** The whole content if it is small, otherwise undefined. Rejects with `file_unreadable`. */
   small?(): Promise<SmallContent> | undefined;

@@ -38,7 +38,8 @@ async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<
     await copy(options, fd, signal);
     const stats = await files.asyncFs.fstat(fd, {bigint: true});
     if (stats.size === 0n) throw emptyFileError(what, 'was');
-    return new OpenFile(what, new Disk(files).fileOf(fd, path, stats, false, signal), {afterClose: remove});
+    const file = new Disk(files).fileOf(fd, path, stats, false, signal);
+    return new OpenFile(what, file, undefined, remove);
   } catch (error) {
     await files.asyncFs.close(fd).finally(remove);
     if (error instanceof MediaError) throw error;
@@ -47,6 +48,7 @@ async function spool(options: SpoolOptions, signal: StopSignal<Error>): Promise<
   }
 }
 
+/** Writes the stream to an open file until its end; rejects at once when the signal is aborted. */
 async function copy(options: SpoolOptions, fd: number, signal: StopSignal<Error>): Promise<void> {
   signal.throwIfAborted();
   const stream = options.stream();
@@ -79,6 +81,7 @@ async function openNameless({temporaryDirectory, files}: SpoolOptions) {
   }
 }
 
+/** The error for a stream that the temporary directory does not take. */
 function cannotSpool({what, temporaryDirectory}: SpoolOptions, error: unknown): MediaError {
   const sentence = phrase`${fact('subject', what, 'could')} not be stored in ${temporaryDirectory}`;
   return systemError('local_failure', sentence, error, 'Set TMPDIR to a directory with enough space.');

@@ -17,9 +17,9 @@ export interface AttemptOptions extends BodyOptions, Pick<UploadRequest, 'conten
   onProgress: (sentBytes: number) => void;
 }
 
-/** `phase`: how far the attempt got. */
 export interface FailedAttempt {
   kind: 'failed';
+  /** How far the attempt got. */
   phase: Phase;
   failure: Failure;
   /** When the request was made, on the monotonic clock. */
@@ -40,8 +40,8 @@ const lateReadMs = 100;
 /** How long a released upload may still wait for its response after the run should end. */
 const graceMs = 5_000;
 
-/** Why a body is not read on; never shown. */
-const ended = new MediaError('interrupted', 'The attempt was ended.');
+/** Why a body is not read on once its attempt has ended; never shown. */
+const attemptEnd = new MediaError('interrupted', 'The attempt was ended.');
 
 /** Makes one attempt; rejects only for a bug. Before the phase `released` the request cannot have taken effect. */
 export function attemptUpload(options: AttemptOptions): Promise<Stored | FailedAttempt | UnsureAttempt> {
@@ -54,7 +54,7 @@ class Attempt implements BodyWatcher {
   #phase: Phase = 'connecting';
   #failure: Failure | undefined;
   #sentAt = 0;
-  /** What the body failed with that nobody should see: `unsure`, or a bug. */
+  /** What the body failed with that is no MediaError: `needsHash`, or a bug. */
   #bodyError: unknown;
   #cancelTimer = () => {};
 
@@ -62,6 +62,7 @@ class Attempt implements BodyWatcher {
     this.#options = options;
   }
 
+  /** Makes the attempt; rejects only for a bug. `unsure`: only a hash could show whether the source has changed. */
   async run(): Promise<Stored | FailedAttempt | UnsureAttempt> {
     const {stop, batchAbort, uploader, clock, contentType, idempotencyKey} = this.#options;
     const {signal} = this;
@@ -83,9 +84,9 @@ class Attempt implements BodyWatcher {
       const broken = brokenRequestError(error, '');
       const isOurs = error instanceof MediaError || broken.code === 'local_failure';
       const failure: Failure = isOurs ? {kind: 'error', error: broken} : {kind: 'connection', cause: error};
-      return this.#failed(this.#failure ?? failure);
+      return this.#failedAttempt(this.#failure ?? failure);
     } finally {
-      signal.abort(ended);
+      signal.abort(attemptEnd);
       this.#cancelTimer();
       stop.removeEventListener('abort', onStop);
     }
@@ -94,51 +95,49 @@ class Attempt implements BodyWatcher {
   /** What a response makes of the attempt: a refusal always counts, a success only after the release. */
   #resultOf(response: UploadResponse): Stored | FailedAttempt {
     // A refusal counts even if the run was stopped or the source failed in the meantime.
-    if (response.kind === 'refused') return this.#failed(response);
-    if (this.#phase !== 'released') {
-      // Even if the rest of that response never came: it must not look like a stall, which is retried.
-      const premature: Failure = {
-        kind: 'premature',
-        status: response.kind === 'stored' ? 200 : response.status,
-      };
-      return this.#failed(
-        this.#failure === undefined || /stall$/.test(this.#failure.kind) ? premature : this.#failure,
-      );
-    }
-    return response.kind === 'stored' ? response : this.#failed(this.#failure ?? response);
+    if (response.kind === 'refused') return this.#failedAttempt(response);
+    if (this.#phase === 'released')
+      return response.kind === 'stored' ? response : this.#failedAttempt(this.#failure ?? response);
+    // Even if the rest of the response never came: it must not look like a stall, which is retried.
+    const known = this.#failure;
+    if (known !== undefined && !/stall$/.test(known.kind)) return this.#failedAttempt(known);
+    const status = response.kind === 'stored' ? 200 : response.status;
+    return this.#failedAttempt({kind: 'premature', status});
   }
 
-  #failed(failure: Failure): FailedAttempt {
+  #failedAttempt(failure: Failure): FailedAttempt {
     return {kind: 'failed', phase: this.#phase, failure, sentAt: this.#sentAt};
   }
 
   /** Restarts the timeout for this step; a wait for the rate limit has none. */
-  began(step: 'reading' | 'sending' | 'waiting'): void {
-    this.#phase = 'held';
+  onStep(step: 'reading' | 'sending' | 'waiting'): void {
+    this.#phase = 'sending';
     if (step === 'waiting') this.#cancelTimer();
     else this.#watchFor(step === 'reading' ? 'read-stall' : 'stall', defaultStallMs);
   }
 
-  sent(bytes: number): void {
+  /** Reports the progress, and restarts the timeout: the next bytes are being read now. */
+  onSent(bytes: number): void {
     this.#options.onProgress(bytes);
-    if (this.#phase === 'held') this.began('reading');
+    if (this.#phase === 'sending') this.onStep('reading');
   }
 
-  released(): void {
+  /** The last bytes leave: from now on the file may be stored, and the service has its own time to respond. */
+  onRelease(): void {
     this.#phase = 'released';
     this.#watchFor('response-timeout', defaultResponseMs);
   }
 
   /** Keeps why a body failed, since the request itself only reports that it ended. */
-  failed(error: unknown): void {
+  onFailure(error: unknown): void {
     if (error instanceof MediaError) this.#failure ??= {kind: 'error', error};
     else this.#bodyError ??= error;
   }
 
-  /** Ends the attempt; only the first failure counts. */
+  /** Ends the attempt. Only its first failure counts: the later ones follow from it. */
   #end(failure: Failure): void {
     this.#failure ??= failure;
-    this.signal.abort(ended);
+    this.signal.abort(attemptEnd);
   }
 
   /** If the run is to end, ends the attempt: at once before the release, 5 s later after it. */
@@ -150,17 +149,16 @@ class Attempt implements BodyWatcher {
     else this.#after(graceMs, () => this.#end(failure));
   }
 
-  /** Sets the only timer of the attempt. */
+  /** Sets the only timer of the attempt, in place of the last one; does nothing once the attempt has ended. */
   #after(ms: number, action: () => void): void {
     this.#cancelTimer();
     if (!this.signal.aborted) this.#cancelTimer = this.#options.clock.after(ms, action);
   }
 
-  /** Ends the attempt as `kind` after the timeout, unless a sign of progress restarts it before. */
+  /** Ends the attempt with a failure of this kind after the timeout, unless progress restarts the timer before. */
   #watchFor(kind: 'read-stall' | 'stall' | 'response-timeout', defaultMs: number): void {
     const {timeoutMs: afterMs = defaultMs} = this.#options;
-    // When this process has been stopped (SIGSTOP, a laptop that slept), its time is up before it can read what has
-    // arrived.
+    // A process that was stopped (SIGSTOP, a laptop that slept) first reads what has arrived meanwhile.
     this.#after(afterMs, () => this.#after(lateReadMs, () => this.#end({kind, afterMs})));
   }
 }

@@ -4,7 +4,7 @@ import {unlessStopped} from '../../../lib/stop.ts';
 import type {Body, Wire} from '../../http/http.ts';
 import type {UploadLog} from '../../journal/journal.ts';
 import type {OpenSource, SmallContent} from '../../sources/open/source.ts';
-import {ChunkPace, chunksOf, cutShortError, smallestChunk} from './chunks.ts';
+import {ChunkPace, chunksOf, refuseCutShort, smallestChunk} from './chunks.ts';
 import type {RateLimit} from './rate-limit.ts';
 
 export interface BodyOptions {
@@ -25,13 +25,13 @@ export interface BodyWatcher {
   /** Aborted when the attempt ends; a connection that is being closed may read the body on. */
   readonly signal: StopSignal<Error>;
   /** The next bytes, or their hash, are being read; are about to be sent; or wait for the rate limit. */
-  began(step: 'reading' | 'sending' | 'waiting'): void;
+  onStep(step: 'reading' | 'sending' | 'waiting'): void;
   /** This many bytes have left the process. */
-  sent(bytes: number): void;
+  onSent(bytes: number): void;
   /** The last bytes are about to be sent: from now on the request may take effect. */
-  released(): void;
+  onRelease(): void;
   /** The source could not be sent (`unsure` or a MediaError), or there is a bug. */
-  failed(error: unknown): void;
+  onFailure(error: unknown): void;
 }
 
 /** Why a body fails if only a hash, which was not computed, could show whether the source has changed. */
@@ -43,102 +43,97 @@ const longPauseBytes = 4 * 1024 * 1024;
 /** Smaller bodies wait this many milliseconds, enough for a nearby service; those of one chunk do not wait. */
 const shortPauseMs = 5;
 
-/** Opens a source as the body of one attempt. A small file without a rate limit is read here. */
+/** Makes a source the body of one attempt. A small file is read here, unless a rate limit spreads it over time. */
 export async function openBody(options: BodyOptions, watcher: BodyWatcher): Promise<Body> {
   const {source, rateLimit} = options;
   const small = rateLimit === undefined ? await source.small?.() : undefined;
-  if (small !== undefined && small.bytes.length < source.size) throw await cutShortError(source);
-  // The first chunk waits for the rate limit before the connection is opened, since the server could close an idle
-  // connection.
+  if (small !== undefined && small.bytes.length < source.size) await refuseCutShort(source);
+  // The first chunk waits for the rate limit here, since the server could close an idle connection.
   await rateLimit?.take(Math.min(rateLimit.chunkBytes, source.size), watcher.signal);
   return bodyOf(options, watcher, small);
 }
 
-/** The body of an attempt. Its last chunk waits until no refusal came, the source is unchanged, the journal knows. */
+/** The body of an attempt; `small`: all of it, read already. Its last chunk waits as awaitRelease() says. */
 function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent | undefined): Body {
   const {source, entry, transformed} = options;
   const sha256 = entry?.sha256;
   const bytes = small && (transformed?.(small.bytes, 0) ?? small.bytes);
-  /** Whether all of it is sent with the head, as if it waits for nothing. */
+  /** Whether all of it is sent with the head, as it is where it waits for nothing or only for the journal. */
   let isWhole = bytes !== undefined && entry === undefined;
+  /** Throws the error, which the watcher keeps: the request itself only reports that it ended. */
   const failed = (error: unknown): never => {
-    watcher.failed(error);
+    watcher.onFailure(error);
     throw error;
   };
   /** Resolves when it is committed; rejects at once when the attempt ends, since a disk may never respond. */
   const commitWhole = async (commit: () => Promise<void>) => {
     isWhole = true;
-    watcher.began('sending');
+    watcher.onStep('sending');
     watcher.signal.throwIfAborted();
     await unlessStopped(commit(), watcher.signal);
   };
   return {
     length: source.size,
-    content: bytes !== undefined && isWhole ? bytes : wire => chunksIn(options, watcher, small, wire),
+    content: bytes !== undefined && isWhole ? bytes : wire => chunksIn(options, watcher, wire, small),
     // A small file that waits only for its commit is sent with the head, too, if the connection is open already.
     whole:
       bytes !== undefined && entry !== undefined && sha256 !== undefined
         ? {bytes, ready: () => commitWhole(() => entry.commit(sha256)).catch(failed)}
         : undefined,
+    /** Called by the connection right before it writes the last bytes; throws if the file must not be stored. */
     release() {
       try {
         if (isWhole) small?.verify();
       } catch (error) {
         failed(error);
       }
-      watcher.released();
-      if (isWhole) watcher.sent(source.size);
+      watcher.onRelease();
+      if (isWhole) watcher.onSent(source.size);
     },
   };
 }
 
-/** The chunks as they may be sent: within the rate limit, hashed if needed, the last one after hold(). */
-async function* chunksIn(
-  options: BodyOptions,
-  watcher: BodyWatcher,
-  small: SmallContent | undefined,
-  wire: Wire,
-): AsyncGenerator<Uint8Array> {
+/** The chunks as they may be sent: within the rate limit, hashed if needed, the last one after awaitRelease(). */
+async function* chunksIn(options: BodyOptions, watcher: BodyWatcher, wire: Wire, small?: SmallContent) {
   const {source, clock, rateLimit, entry, isHashed = entry !== undefined, transformed} = options;
   const pace = new ChunkPace(rateLimit?.chunkBytes);
   const digest = !isHashed || entry?.sha256 !== undefined ? undefined : createHash('sha256');
   let sent = 0;
-  watcher.began('reading');
+  watcher.onStep('reading');
   try {
     for await (const chunk of small === undefined ? chunksOf(source, pace, wire) : [small.bytes]) {
       if (rateLimit !== undefined && sent > 0) {
         // openBody() has taken the first chunk's share; waiting for the rate limit is not a stall.
-        watcher.began('waiting');
+        watcher.onStep('waiting');
         await rateLimit.take(chunk.length, watcher.signal);
-        watcher.began('reading');
+        watcher.onStep('reading');
       }
       digest?.update(chunk);
       if (sent + chunk.length === source.size)
-        await hold(options, watcher, wire, entry?.sha256 ?? digest?.digest('hex'));
+        await awaitRelease(options, watcher, wire, entry?.sha256 ?? digest?.digest('hex'));
       const start = clock.monotonic();
-      watcher.began('sending');
+      watcher.onStep('sending');
       yield transformed?.(chunk, sent) ?? chunk;
       pace.learn(chunk.length, clock.monotonic() - start);
       sent += chunk.length;
-      watcher.sent(sent);
+      watcher.onSent(sent);
     }
   } catch (error) {
-    watcher.failed(error);
+    watcher.onFailure(error);
     throw error;
   }
 }
 
-/** Resolves when the last chunk may be sent: the pause is over, the source is unchanged, and the commit is durable. */
-async function hold(
-  {source, clock, entry}: BodyOptions,
-  watcher: BodyWatcher,
-  wire: Wire,
-  sha256: string | undefined,
-): Promise<void> {
+/**
+ * Resolves when the last chunk may be sent: the service had time to refuse, the source is unchanged, and the commit is
+ * durable, which comes last: a file looks unknown after a commit without a release. `sha256`: of the source, if hashed.
+ */
+async function awaitRelease(options: BodyOptions, watcher: BodyWatcher, wire: Wire, sha256?: string) {
+  const {source, clock, entry} = options;
   const {signal} = watcher;
   const pauseMs = pauseBeforeRelease(source.size, wire.connectMs);
   if (pauseMs > 0) await clock.sleep(pauseMs, signal);
-  const verdict = await source.verify({sha256, onRead: () => watcher.began('reading')});
+  const verdict = await source.verify({sha256, onRead: () => watcher.onStep('reading')});
   if (verdict === 'only its hash can tell') throw needsHash;
   // Nothing is released any more, so the journal must not say that it may have been.
   signal.throwIfAborted();

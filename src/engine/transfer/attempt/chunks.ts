@@ -17,12 +17,13 @@ export class ChunkPace {
   #sent = 0;
   chunkBytes: number;
 
+  /** `fixedBytes`: the size of each chunk, as a rate limit needs it; undefined if the size adapts. */
   constructor(fixedBytes: number | undefined) {
     this.#isFixed = fixedBytes !== undefined;
     this.chunkBytes = fixedBytes ?? smallestChunk;
   }
 
-  /** Adapts the size to the time that the last chunk took. */
+  /** Adapts the size to how long the last chunk of this many bytes took to leave. */
   learn(bytes: number, elapsedMs: number): void {
     if (this.#isFixed) return;
     this.#sent += bytes;
@@ -44,14 +45,14 @@ const spare: Uint8Array[] = [];
 const mostSpare = 32;
 
 /**
- * The bytes of a source in order, read one block ahead. A chunk may be overwritten when the next one is asked for, so
- * that two blocks of memory are enough for a file of any size: one is sent while the other is read. Rejects with
- * `source_changed` if the bytes end before the source's size.
+ * The bytes of a source in order, read one block ahead. A chunk may be overwritten when the next one is asked for: two
+ * blocks of memory are enough, one to send and one to read. Rejects with `source_changed` if the source ends early.
  */
 export async function* chunksOf(source: OpenSource, pace: ChunkPace, wire: Wire): AsyncGenerator<Uint8Array> {
-  /** The memory in use; the next block is read into the first. */
+  /** The memory in use; the first is the one that was read before the others. */
   const blocks: Uint8Array[] = [];
   let position = 0;
+  /** Begins to read the next block, into the memory of the block before the last one. */
   const read = () => {
     const bytes = Math.max(blockBytes, pace.chunkBytes);
     // A source that fits into one block gets memory of its own size.
@@ -67,7 +68,7 @@ export async function* chunksOf(source: OpenSource, pace: ChunkPace, wire: Wire)
   let next = read();
   while (position < source.size) {
     const block = await next;
-    if (block.length === 0) throw await cutShortError(source);
+    if (block.length === 0) await refuseCutShort(source);
     position += block.length;
     if (position < source.size) {
       next = read();
@@ -91,14 +92,9 @@ function takeMemory(bytes: number): Uint8Array {
   return spare.splice(index, index === -1 ? 0 : 1)[0] ?? Buffer.allocUnsafeSlow(bytes);
 }
 
-/** The error for a file that ended before its size; it says how the file changed, if that is visible. */
-export async function cutShortError(source: OpenSource): Promise<unknown> {
-  return source.verify().then(
-    () =>
-      new MediaError(
-        'source_changed',
-        'The file ended before its size: it changed while it was being uploaded.',
-      ),
-    (error: unknown) => error,
-  );
+/** Rejects for a file that ended before its size; the error says how the file has changed, if that is visible. */
+export async function refuseCutShort(source: OpenSource): Promise<never> {
+  await source.verify();
+  const sentence = 'The file ended before its size: it changed while it was being uploaded.';
+  throw new MediaError('source_changed', sentence);
 }

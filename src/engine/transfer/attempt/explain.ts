@@ -1,34 +1,13 @@
-import {
-  brokenRequestError,
-  type ErrorCode,
-  MediaError,
-  type MediaErrorDetails,
-  quoted,
-  tooManyOpen,
-} from '../../../errors.ts';
-import {
-  command,
-  fact,
-  type Hint,
-  type HintParts,
-  hint,
-  type Message,
-  option,
-  phrase,
-  setting,
-} from '../../../hint.ts';
+import {brokenRequestError, type ErrorCode, MediaError, quoted, tooManyOpen} from '../../../errors.ts';
+import {command, fact, type Hint, hint, type Message, option, phrase, setting} from '../../../hint.ts';
+import {pick} from '../../../lib/object.ts';
 import {isOutOfDescriptors} from '../../../lib/system-code.ts';
 import {isLoopback} from '../../../lib/url.ts';
 import {isRetryableRefusal, type Refused, retryableRefusals, uploadPath} from '../../service/uploader.ts';
 import {type Failure, type FailureVerdict, isOfService} from './judge.ts';
 
 /** The error to show for a failed attempt. `host` names the service; `resends` is as in unknownUploadHint(). */
-export function explain(
-  failure: Failure,
-  verdict: FailureVerdict,
-  host: string,
-  resends?: boolean,
-): MediaError {
+export function explain(failure: Failure, verdict: FailureVerdict, host: string, resends?: boolean) {
   const error = describeFailure(failure, host, verdict.longWaitMs);
   if (verdict.action !== 'unknown') return error;
   const limit =
@@ -38,91 +17,84 @@ export function explain(
   const {status, serviceCode} = error;
   // A service whose responses cannot be read would store another attempt too, so the hint does not suggest one.
   const isUnreadable = !resends && /^(not_http|unexpected_response)$/.test(error.code);
-  return new MediaError('outcome_unknown', phrase`${error.sentence} ${whyUnknown(failure, verdict)}`, {
-    ...{status, serviceCode, cause: error},
-    hint: isUnreadable
-      ? hint`Check whether the service has the file, and do not send it again before the cause is found. ${error.hint ?? ''}`
-      : hint`${unknownUploadHint(resends, true)}${limit}`,
-  });
+  const advice = isUnreadable
+    ? hint`Check whether the service has the file, and do not send it again before the cause is found. ${error.hint ?? ''}`
+    : hint`${unknownUploadHint(resends, true)}${limit}`;
+  const sentence = phrase`${error.sentence} ${whyUnknown(failure, verdict)}`;
+  return new MediaError('outcome_unknown', sentence, {status, serviceCode, hint: advice, cause: error});
 }
 
 const notOfService = hint`Check ${setting('baseUrl')}: the media service does not respond like this.`;
 
+/** The error for a failure, whether or not the file may be stored. `host`, `longWaitMs`: as in describeRefusal(). */
 export function describeFailure(failure: Failure, host: string, longWaitMs?: number): MediaError {
+  const status = 'status' in failure ? failure.status : undefined;
+  const failed = (code: ErrorCode, sentence: string, advice?: Hint) =>
+    new MediaError(code, sentence, {status, hint: advice});
+  const after = 'afterMs' in failure ? seconds(failure.afterMs) : '';
+  const slowDisk = hint`; if that is only slow, raise ${option('timeout')}`;
+  const slowLink = hint`On a very slow link, raise ${option('timeout')}.`;
   switch (failure.kind) {
     case 'error':
     case 'stopped':
       return failure.error;
     case 'connection':
       return brokenRequestError(failure.cause, host);
-    case 'read-stall':
-      return new MediaError(
-        'stalled',
-        `Nothing more could be read from the file for ${seconds(failure.afterMs)}.`,
-        {
-          hint: hint`Check the disk that it is on${hint`; if that is only slow, raise ${option('timeout')}`}.`,
-        },
-      );
+    case 'read-stall': {
+      const sentence = `Nothing more could be read from the file for ${after}.`;
+      return failed('stalled', sentence, hint`Check the disk that it is on${slowDisk}.`);
+    }
     case 'stall':
-      return new MediaError('stalled', `${host} accepted no more data for ${seconds(failure.afterMs)}.`, {
-        hint: hint`On a very slow link, raise ${option('timeout')}.`,
-      });
+      return failed('stalled', `${host} accepted no more data for ${after}.`, slowLink);
     case 'response-timeout':
-      return new MediaError(
-        'stalled',
-        `${host} did not respond within ${seconds(failure.afterMs)} of the last byte.`,
-      );
-    case 'unreadable':
-      return new MediaError(
-        'unexpected_response',
-        `${host} returned ${failure.status}, but the response was ${failure.problem}.`,
-        {status: failure.status, hint: notOfService},
-      );
-    case 'premature':
-      return new MediaError(
-        'premature_response',
-        `${host} returned ${failure.status} before it had received the whole file.`,
-        {status: failure.status, hint: notOfService},
-      );
+      return failed('stalled', `${host} did not respond within ${after} of the last byte.`);
+    case 'unreadable': {
+      const sentence = `${host} returned ${status}, but the response was ${failure.problem}.`;
+      return failed('unexpected_response', sentence, notOfService);
+    }
+    case 'premature': {
+      const sentence = `${host} returned ${status} before it had received the whole file.`;
+      return failed('premature_response', sentence, notOfService);
+    }
     case 'refused':
       return describeRefusal(failure, host, longWaitMs);
   }
 }
 
-/** The error for a response that is not a success. `longWaitMs`: as in the verdict. */
+/** The error for a response that is not a success. `host` names the service; `longWaitMs`: as in FailureVerdict. */
 export function describeRefusal(refusal: Refused, host: string, longWaitMs?: number): MediaError {
-  const {status, serviceCode} = refusal;
-  const details: MediaErrorDetails = {status, serviceCode};
+  const {status} = refusal;
+  const details = pick(refusal, ['status', 'serviceCode']);
   const noRecord = refusal.message === undefined;
-  if (status === 401) return describeUnauthorized(refusal, host, details);
+  if (status === 401) return describeUnauthorized(refusal, host);
   if (status === 403 || status === 404) {
-    const message = phrase`${host} returned ${String(status)}${said(refusal, 'the key lacks permission, or the base URL is wrong')}`;
+    const message = phrase`${host} returned ${String(status)}${sentenceEnd(refusal, 'the key lacks permission, or the base URL is wrong')}`;
     return new MediaError(status === 403 ? 'forbidden' : 'not_found', message, {
       ...details,
       hint: hint`Check that the key may upload and that ${setting('baseUrl')} is right${noRecord ? '; the response is not an error record, so it may come from a proxy in between' : ''}.`,
     });
   }
-  if (status >= 300 && status < 400) return describeRedirect(refusal, host, details);
+  if (status >= 300 && status < 400) return describeRedirect(refusal, host);
   const [code, did] = refusalVerb(refusal);
-  const wait = longWaitMs === undefined ? '' : ` It asks to wait ${longTime(longWaitMs)}.`;
-  const message = phrase`${host} ${did} (${String(status)})${said(refusal, plainReason(status))}${wait}`;
-  if (longWaitMs === undefined) return new MediaError(code, message, {...details, ...hintFor(status)});
-  const longer = command('waitLonger', Math.ceil(longWaitMs / 1000));
-  return new MediaError(code, message, {...details, hint: hint`Try again then, or ${longer}.`});
+  const {reason, advice} = usualMeaning(status);
+  const message = phrase`${host} ${did} (${String(status)})${sentenceEnd(refusal, reason)}`;
+  if (longWaitMs === undefined) return new MediaError(code, message, {...details, hint: advice});
+  const wait = phrase`${message} It asks to wait ${longTime(longWaitMs)}.`;
+  const then = hint`Try again then, or ${command('waitLonger', Math.ceil(longWaitMs / 1000))}.`;
+  return new MediaError(code, wait, {...details, hint: then});
 }
 
 /** The error for a 401. Services check a bearer token, so a request for Basic credentials comes from a gateway. */
-function describeUnauthorized(refusal: Refused, host: string, details: MediaErrorDetails): MediaError {
+function describeUnauthorized(refusal: Refused, host: string): MediaError {
   const isGateway = /(^|,)\s*basic\b/i.test(refusal.challenge ?? '');
   const what = isGateway
     ? `A gateway in front of ${host} asks for a user name and a password`
     : `${host} does not know this API key`;
-  return new MediaError('unauthorized', phrase`${what} (401)${said(refusal)}`, {
-    ...details,
-    hint: isGateway
-      ? hint`Correct ${setting('baseUrl')}, or ask the operator of the gateway to let requests with an API key pass.`
-      : hint`${command('renewKey')}`,
-  });
+  const advice = isGateway
+    ? hint`Correct ${setting('baseUrl')}, or ask the operator of the gateway to let requests with an API key pass.`
+    : hint`${command('renewKey')}`;
+  const details = {...pick(refusal, ['status', 'serviceCode']), hint: advice};
+  return new MediaError('unauthorized', phrase`${what} (401)${sentenceEnd(refusal)}`, details);
 }
 
 /** The code for a refusal, and what the service did in words. */
@@ -135,30 +107,22 @@ function refusalVerb(refusal: Refused): [code: ErrorCode, did: string] {
   return [status === 507 && isOfService(refusal) ? 'rejected' : 'service_failed', 'failed'];
 }
 
-/** What a refusal with this status usually means, for a response without a message; else empty. */
-function plainReason(status: number): string {
-  if (status === 413) return 'the file is larger than it accepts';
-  if (status === 415) return 'it does not accept this content type';
-  if (status === 411) return 'it did not receive the Content-Length';
-  if (status === 507) return 'it has no room left';
-  return '';
-}
+const setType = hint`Set the type with ${option('contentType')}, or let the bytes decide with ${option('types', 'content')}.`;
 
-function hintFor(status: number): {hint?: Hint} {
-  if (status === 415)
-    return {
-      hint: hint`Set the type with ${option('contentType')}, or let the bytes decide with ${option('types', 'content')}.`,
-    };
-  if (status === 411)
-    return {hint: 'A proxy in between may have removed the Content-Length; try without the proxy.'};
-  if (status === 507) return {hint: 'Delete what it need not keep, or ask its operator for more room.'};
-  if (isRetryableRefusal(status) || status === 503)
-    return {hint: hint`Try again later${hint`, or allow more tries with ${option('retries')}`}.`};
-  return {};
+/** What a refusal with this status usually means (shown if the response has no message), and what to do. */
+function usualMeaning(status: number): {reason?: string; advice?: Hint} {
+  const noLength = 'A proxy in between may have removed the Content-Length; try without the proxy.';
+  const noRoom = 'Delete what it need not keep, or ask its operator for more room.';
+  if (status === 411) return {reason: 'it did not receive the Content-Length', advice: noLength};
+  if (status === 413) return {reason: 'the file is larger than it accepts'};
+  if (status === 415) return {reason: 'it does not accept this content type', advice: setType};
+  if (status === 507) return {reason: 'it has no room left', advice: noRoom};
+  if (!isRetryableRefusal(status) && status !== 503) return {};
+  return {advice: hint`Try again later${hint`, or allow more tries with ${option('retries')}`}.`};
 }
 
 /** The error for a redirect, which is never followed; it names the path on this host, or the other host. */
-function describeRedirect({status, location}: Refused, host: string, details: MediaErrorDetails): MediaError {
+function describeRedirect({status, location, serviceCode}: Refused, host: string): MediaError {
   const isWeb = location !== undefined && /^https?:/i.test(location) && URL.canParse(location);
   const target = isWeb ? new URL(location) : undefined;
   const path = target?.host === host ? target.pathname : undefined;
@@ -169,7 +133,7 @@ function describeRedirect({status, location}: Refused, host: string, details: Me
   const advice = isSlash
     ? `Ask its operator to accept uploads at ${uploadPath}, without the slash: no other base URL helps.`
     : redirectHint(target, host);
-  return new MediaError('redirected', message, {...details, hint: advice});
+  return new MediaError('redirected', message, {status, serviceCode, hint: advice});
 }
 
 /** What to check or set after a redirect; `target` is undefined if it does not lead to a web URL. */
@@ -192,8 +156,8 @@ function whyUnknown(failure: Failure, {isFinal}: FailureVerdict): string {
   return `The whole file had been sent, so it may or may not be stored.${gateway}`;
 }
 
-/** Where it may be stored: `resends` true: the next run sends it; false: an option does; undefined: only it is sent. */
-export function unknownUploadHint(resends: boolean | undefined, isLast = false): HintParts {
+/** How to check and resend a file. `resends`: the next run does it (true), an option (false), nothing (undefined). */
+export function unknownUploadHint(resends: boolean | undefined, isLast = false) {
   const how = resends === undefined ? 'single' : resends ? 'next run' : 'option';
   return hint`Check whether the service has the file${command('sendAgain', how, isLast)}`;
 }
@@ -202,27 +166,24 @@ export function unknownUploadHint(resends: boolean | undefined, isLast = false):
 export function openingError(name: string, error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   if (!isOutOfDescriptors(error)) throw error;
-  return tooManyOpen(
-    phrase`${fact('subject', name, 'was')} not sent`,
-    error,
-    hint`, or lower ${option('concurrency')}`,
-  );
+  const fewer = hint`, or lower ${option('concurrency')}`;
+  return tooManyOpen(phrase`${fact('subject', name, 'was')} not sent`, error, fewer);
 }
 
-/** The end of a sentence: the service's message, shortened, or our `reason` and the words of a page. */
-function said({message, words = ''}: Refused, reason = ''): Message {
+/** The end of a sentence about a refusal: the service's message, shortened; without one, our reason and the page. */
+function sentenceEnd({message, words = ''}: Refused, reason = ''): Message {
   const text = message?.trim();
-  if (text) return `: ${text.length > 500 ? `${text.slice(0, 500)}...` : sentence(text)}`;
+  if (text) return `: ${text.length > 500 ? `${text.slice(0, 500)}...` : withFullStop(text)}`;
   if (reason === '') return quoted(words);
   return phrase`: ${reason}${words && phrase` ("${fact('page', words)}")`}.`;
 }
 
 /** Adds a full stop, unless the text ends with a punctuation mark, as a service's message may. */
-export function sentence(text: string): string {
+export function withFullStop(text: string): string {
   return /[.!?\u3002\uff01\uff1f\u2026]$/.test(text) ? text : `${text}.`;
 }
 
-/** A duration in the largest unit that keeps it precise enough. */
+/** A duration in words: in hours from two hours on, in minutes from two minutes on, else in seconds. */
 export function longTime(ms: number): string {
   if (ms >= 2 * 3_600_000) return `${Math.round(ms / 3_600_000)} hours`;
   return ms >= 120_000 ? `${Math.round(ms / 60_000)} minutes` : seconds(ms);

@@ -2,7 +2,7 @@ import {isPage, isUnreachable, type MediaError} from '../../../errors.ts';
 import {isRetryableRefusal, type Refused, type Unreadable} from '../../service/uploader.ts';
 
 /** How far an attempt got; before `released`, the request cannot take effect (interface, 4.1, rule 1). */
-export type Phase = 'opening' | 'connecting' | 'held' | 'released';
+export type Phase = 'opening' | 'connecting' | 'sending' | 'released';
 
 /** Why an attempt failed. */
 export type Failure =
@@ -59,12 +59,12 @@ const fail = {action: 'fail', isFinal: true, abortScope: 'never', availability: 
 const retry = {...fail, action: 'retry', isFinal: false, overload: 'broken'} as const;
 const unknown = {...retry, action: 'unknown', availability: 'away'} as const;
 
-/** The only judge of failures and statuses, a pure function; `retryableRefusals` has those retried like 429. */
+/** What a failed attempt means, by how far it got. Only this decides it; before a release, trying again is safe. */
 export function judge(phase: Phase, failure: Failure, circumstances: Circumstances = {}): FailureVerdict {
   const isReleased = phase === 'released';
   switch (failure.kind) {
     case 'error':
-      return judgeError(isReleased, failure.error, circumstances);
+      return judgeError(isReleased, failure.error, circumstances.waitsForNetwork);
     case 'refused':
       return judgeRefusal(isReleased, failure, circumstances);
     case 'premature':
@@ -79,11 +79,7 @@ export function judge(phase: Phase, failure: Failure, circumstances: Circumstanc
 }
 
 /** What an error with its own message means. Only a failure in this process can leave the file unknown. */
-function judgeError(
-  isReleased: boolean,
-  error: MediaError,
-  {waitsForNetwork}: Circumstances,
-): FailureVerdict {
+function judgeError(isReleased: boolean, error: MediaError, waitsForNetwork = false): FailureVerdict {
   const {code} = error;
   if (code === 'local_failure' && isReleased) return {...unknown, overload: undefined};
   if (code === 'local_failure' || (isPage(error) && !waitsForNetwork)) return {...fail, abortScope: 'always'};
@@ -101,13 +97,14 @@ function judgeRefusal(
   const {status, retryAfter} = refusal;
   const isOwn = isOfService(refusal);
   const refused = {...fail, availability: 'refused'} as const;
+  // No file can be sent with an unknown key; 403 and 404 may be about one file only, unless no response came before.
   if (status === 401) return {...refused, abortScope: 'always'};
   if (status === 403 || status === 404) return {...refused, abortScope: 'if-first'};
   const askedMs = retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, now);
   const isLong = askedMs !== undefined && askedMs > retryMaxWaitMs;
   const wait = isLong ? {longWaitMs: askedMs} : {waitMs: askedMs};
   if (status === 409) {
-    // The service may still be processing an earlier attempt with the same key.
+    // The service may still be processing an earlier attempt with the same key; without keys, it is like any refusal.
     if (isHonoured) return {...retry, overload: undefined, ...wait};
     return wasReleased ? {...refused, action: 'unknown'} : refused;
   }
@@ -127,21 +124,16 @@ export function isOfService({message, serviceCode}: Refused): boolean {
   return message !== undefined && Number.isInteger(serviceCode);
 }
 
-const baseMs = 500;
-const capMs = 20_000;
-
 /** Backoff with full jitter: a random wait in [0, min(20 s, 500 ms x 2^attempt)) for attempt 0, 1, ... */
 export function backoffMs(attempt: number, random: () => number): number {
-  return random() * Math.min(capMs, baseMs * 2 ** attempt);
+  return random() * Math.min(20_000, 500 * 2 ** attempt);
 }
-
-/** About 31 years: any longer time is as good as this. */
-const longestSeconds = 999_999_999;
 
 /** Parses Retry-After (RFC 9110, section 10.2.3) into milliseconds from `now`; undefined if it is malformed. */
 export function parseRetryAfter(value: string, now: number): number | undefined {
   const text = value.trim();
-  if (/^\d+$/.test(text)) return Math.min(Number(text), longestSeconds) * 1000;
+  // About 31 years: any longer time is as good as this.
+  if (/^\d+$/.test(text)) return Math.min(Number(text), 999_999_999) * 1000;
   if (!/^[A-Z][a-z]+,? /.test(text)) return undefined;
   // Of the three date formats, only asctime's omits the zone, which is GMT (RFC 9110, section 5.6.7).
   const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);

@@ -18,11 +18,10 @@ export class RateLimit {
   /** Resolves when this many bytes may be sent; rejects with the signal's reason if that is aborted first. */
   async take(bytes: number, signal: StopSignal): Promise<void> {
     const now = this.#clock.monotonic();
-    const start = Math.max(this.#reservedUntil, now - burstMs);
+    // What was not sent in the last tenth of a second may be sent now, and no more.
+    const start = Math.max(this.#reservedUntil, now - 100);
     this.#reservedUntil = start + (bytes / this.#bytesPerSecond) * 1000;
     const waitMs = this.#reservedUntil - now;
     if (waitMs > 0) await this.#clock.sleep(waitMs, signal);
   }
 }
-
-const burstMs = 100;

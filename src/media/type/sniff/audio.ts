@@ -1,14 +1,12 @@
 import type {RandomAccess} from '../../../lib/files/random-access.ts';
 
-/** mediabunny skips tags and cover pictures of any length; after this many bytes it is stopped. */
-const mostBytes = 2 ** 20;
-
 /** Whether a file has consecutive frames of MP3 or AAC. Loads mediabunny (100 ms) only for likely audio. */
 export async function isAudioStream(bytes: RandomAccess): Promise<boolean> {
   const {ADTS, CustomSource, Input, Logging, LogLevel, MP3} = await import('mediabunny');
   // By default mediabunny writes to the console.
   Logging.level = LogLevel.Silent;
-  let remaining = mostBytes;
+  // mediabunny skips tags and cover pictures of any length; after 1 MiB it is stopped.
+  let remaining = 2 ** 20;
   const source = new CustomSource({
     getSize: () => bytes.size,
     read: async (start, end) => {

@@ -6,14 +6,9 @@ import {canonicalType, isMediaType, mayBeText} from '../tables/type-tables.ts';
 import {isAudioStream} from './audio.ts';
 import {latin1, sniffPlainText, sniffText} from './text.ts';
 
-const headLength = 64 * 1024;
-
-/** Audio types that file-type reports after only two bytes. */
-const bareAudio = new Set(['audio/mpeg', 'audio/aac']);
-
 /** Finds out what a file's bytes are, from its first 64 KiB and, for containers, from the list of tracks. */
 export async function sniff(bytes: RandomAccess): Promise<Finding> {
-  const head = await readAt(bytes, 0, Math.min(headLength, bytes.size));
+  const head = await readAt(bytes, 0, Math.min(64 * 1024, bytes.size));
   const isWhole = head.length === bytes.size;
   const type = sniffSignature(head) ?? sniffText(head, isWhole) ?? sniffPicture(head);
   const text = type === undefined || isMediaType(type) ? sniffPlainText(head, isWhole) : undefined;
@@ -37,18 +32,17 @@ async function askFileType(head: Buffer, bytes: RandomAccess): Promise<Finding> 
   const {fileTypeFromBuffer} = await import('file-type');
   // It throws for some malformed files, which count as not recognised.
   const libraryType = (await fileTypeFromBuffer(head).catch(() => undefined))?.mime;
-  if (libraryType === undefined) return isTiff(head) ? {isMedia: true, type: 'image/tiff'} : undefined;
+  // For a TIFF, file-type needs the directory, which may be at the end of a large file.
+  if (libraryType === undefined && (matches(head, 0, 'II*\0') || matches(head, 0, 'MM\0*')))
+    return {isMedia: true, type: 'image/tiff'};
+  if (libraryType === undefined) return undefined;
   if (weakTypes.has(libraryType) || confirmations.get(libraryType)?.(head, bytes.size) === false)
     return undefined;
-  if (bareAudio.has(libraryType) && !(await isAudioStream(bytes))) return undefined;
+  // file-type reports these after only two bytes.
+  if (/^audio\/(?:mpeg|aac)$/.test(libraryType) && !(await isAudioStream(bytes))) return undefined;
   // A cursor has the layout of an icon with another number in its header.
   const isCursor = libraryType === 'image/x-icon' && matches(head, 0, '\0\0\x02\0');
   return toFinding(isCursor ? 'image/x-cursor' : canonicalType(libraryType));
-}
-
-// file-type also needs the directory, which may be at the end of a large file.
-function isTiff(head: Buffer): boolean {
-  return matches(head, 0, 'II*\0') || matches(head, 0, 'MM\0*');
 }
 
 /** What the bytes are: an image or video, certainly something else, or unknown (undefined). */
@@ -129,29 +123,21 @@ const signatures: readonly (readonly [bytes: string, type: string])[] = [
   ['\x1f\x8b\x08', 'application/gzip'],
 ];
 
-/** The type that the first bytes of a file identify for certain, if any. */
+/** The type that the first bytes of a file identify for certain, if any: by a signature, or by bytes at an offset. */
 function sniffSignature(head: Buffer): string | undefined {
   if (matches(head, 0, '\x89PNG\r\n\x1a\n')) return pngType(head);
   if (matches(head, 0, 'RIFF') && matches(head, 8, 'WEBP')) return 'image/webp';
   const signature = signatures.find(([bytes]) => matches(head, 0, bytes));
-  return signature === undefined ? sniffWithin(head) : signature[1];
-}
-
-/** Types that are identified by bytes at an offset. */
-function sniffWithin(head: Buffer): string | undefined {
-  if (isTagged(head)) return 'audio/mpeg';
+  if (signature !== undefined) return signature[1];
+  // Only audio files have an ID3 tag, whatever their codec. Some bits of its version and its length are never set.
+  const isTag = matches(head, 0, 'ID3') && head.length >= 10 && (head[3] ?? 255) < 5;
+  if (isTag && head.subarray(6, 10).every(byte => byte < 0x80)) return 'audio/mpeg';
   if (matches(head, 4, 'RED1') || matches(head, 4, 'RED2')) return 'video/x-red-r3d';
   if ((matches(head, 0, 'IIII') && matches(head, 5, 'waR')) || matches(head, 0x19, 'ARECOYK'))
     return 'image/x-dcraw';
   if (matches(head, 0, 'BIK') && /[bdfghik]/.test(String.fromCharCode(head[3] ?? 0)))
     return 'video/vnd.radgamettools.bink';
   return undefined;
-}
-
-// Only audio files have these tags, whatever their codec; some bits of the version and the length are never set.
-function isTagged(head: Buffer): boolean {
-  if (!matches(head, 0, 'ID3') || head.length < 10) return false;
-  return (head[3] ?? 255) < 5 && head.subarray(6, 10).every(byte => byte < 0x80);
 }
 
 // An animation has a chunk before the picture's data (PNG, third edition, 11.3.6).
@@ -191,6 +177,7 @@ function isIconDirectory(head: Buffer, size: number): boolean {
   return count > 0 && head[9] === 0 && uint32(head, 14) > 0 && liesWithin;
 }
 
+/** Whether a file is a program of Windows: its header of DOS says where that of Windows begins. */
 function isExecutable(head: Buffer, size: number): boolean {
   const offset = uint32(head, 60);
   return offset < size && (matches(head, offset, 'PE\0\0') || matches(head, offset, 'NE'));

@@ -46,9 +46,9 @@ function sniffMarkup(text: string): string | undefined {
   for (let rest = text; ; rest = rest.trimStart()) {
     if (rest.startsWith('<?')) {
       isDeclared ||= rest.startsWith('<?xml');
-      rest = after(rest, '?>');
+      rest = textAfter(rest, '?>');
     } else if (rest.startsWith('<!--')) {
-      rest = after(rest.slice(4), '-->');
+      rest = textAfter(rest.slice(4), '-->');
     } else if (/^<!doctype\s/i.test(rest)) {
       if (/^<!doctype\s+html[\s>]/i.test(rest.slice(0, 100))) return 'text/html';
       isDeclared = true;
@@ -84,7 +84,7 @@ function afterDoctype(text: string): string {
 }
 
 /** The text after a mark; nothing without the mark. */
-function after(text: string, mark: string): string {
+function textAfter(text: string, mark: string): string {
   const found = text.indexOf(mark);
   return found === -1 ? '' : text.slice(found + mark.length);
 }
@@ -96,12 +96,10 @@ export const plainText = 'plain text';
 /** The description of a text that begins with an unknown tag. */
 export const markup = 'text with markup';
 
-/** Fewer bytes are not recognised as text, since any format may begin like that. */
-const shortestText = 5;
-
 /** The kind of text that the first bytes are: plain text or text with markup; undefined if they are not text. */
 export function sniffPlainText(head: Uint8Array, isWhole: boolean): string | undefined {
-  if (head.length < shortestText || !isText(head, isWhole)) return undefined;
+  // Any format may begin with a few bytes of text.
+  if (head.length < 5 || !isText(head, isWhole)) return undefined;
   return decode(head.subarray(0, 1024)).trimStart().startsWith('<') ? markup : plainText;
 }
 
@@ -113,22 +111,17 @@ function isText(head: Uint8Array, isWhole: boolean): boolean {
   let beyondAscii = 0;
   for (const byte of head) {
     if (byte >= 0x80) beyondAscii += 1;
-    else if (isControl(byte)) return false;
+    else if (byte === 0x7f || (byte < 0x20 && !textControls.has(byte))) return false;
   }
   // A text in an encoding older than Unicode is mostly ASCII, and must be long enough to exclude chance.
   const isEightBit = head.length >= 64 && beyondAscii * 8 < head.length;
-  return beyondAscii === 0 || isUtf8(head, isWhole) || isEightBit;
-}
-
-// Texts may contain tab, line feed, form feed, carriage return and terminal escapes.
-function isControl(byte: number): boolean {
-  return byte === 0x7f || (byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d, 0x1b].includes(byte));
-}
-
-function isUtf8(head: Uint8Array, isWhole: boolean): boolean {
+  if (beyondAscii === 0 || isEightBit) return true;
   const strict = new TextDecoder('utf-8', {fatal: true});
   return undefinedIfThrows(() => strict.decode(head, {stream: !isWhole})) !== undefined;
 }
+
+/** The control characters of texts: tab, line feed, form feed, carriage return, and the escape of terminals. */
+const textControls = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
 
 // After the byte order mark any two bytes are a character, so most characters must be Latin.
 function isUtf16(head: Uint8Array, encoding: 'utf-16le' | 'utf-16be'): boolean {

@@ -1,6 +1,5 @@
 import {chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
-import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {execa} from 'execa';
@@ -10,6 +9,7 @@ import {MediaError} from '../../../../src/errors.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {experiment, onlyTorture} from '../../../support/experiment/experiment.ts';
 import {Bench, hostIn, inputOf, lookup, upload as uploadInto, withoutSync} from '../../../support/journal.ts';
+import {listen, urlOf} from '../../../support/loopback.ts';
 import {
   fixture,
   mediaCommand,
@@ -249,9 +249,8 @@ experiment('settings: a hostile working directory', async () => {
     calls += 1;
     response.end('{"id":"m_evil"}');
   });
-  await new Promise<void>(resolve => evil.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void evil.close());
-  const url = `http://127.0.0.1:${(evil.address() as AddressInfo).port}`;
+  await listen(evil);
+  const url = urlOf(evil);
   const marker = `require('node:fs').writeFileSync(${JSON.stringify(join(await temporaryDirectory(), 'marker'))}, 'x')`;
   const profiles = {default: {'base-url': url, key: 'mk_evil', 'key-origin': url}};
   const settings = JSON.stringify({

@@ -1,5 +1,6 @@
 import {chmod, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import type {SettingName} from '../../../../src/cli/settings/setting-table.ts';
 import {childEnvironment} from '../../../../src/lib/child.ts';
 import {experiment} from '../../../support/experiment/experiment.ts';
 import {fixture, sandbox} from '../../../support/media.ts';
@@ -13,8 +14,11 @@ function anyService() {
   });
 }
 
+type OfMachine = 'base-url' | 'cacert' | 'once' | 'concurrency' | 'limit-rate' | 'retry-max-wait';
+type OfService = 'key' | Exclude<SettingName, OfMachine>;
+
 /** What a profile may hold of service A. */
-const ofService: Record<string, (a: string) => Record<string, string>> = {
+const ofService: Record<OfService, (a: string) => Record<string, string>> = {
   key: a => ({key: 'mk_key_of_a', 'key-origin': a}),
   'key-command': () => ({'key-command': 'touch ran; echo mk_key_of_a'}),
   'graphql-url': a => ({'graphql-url': `${a}/graph`}),
@@ -36,12 +40,12 @@ const ways: Record<string, (b: string) => string[][]> = {
 };
 
 /** Changes from A to B with one setting of A; what was wrong then. */
-async function change(setting: string, way: string): Promise<string[]> {
+async function change(setting: OfService, way: string): Promise<string[]> {
   const [a, b] = [await anyService(), await anyService()];
   const box = await sandbox();
   const path = join(box.directory, 'config/config.json');
   await mkdir(join(box.directory, 'config'), {mode: 0o700});
-  const profile = {'base-url': a.url, ...ofService[setting]?.(a.url)};
+  const profile = {'base-url': a.url, ...ofService[setting](a.url)};
   await writeFile(path, JSON.stringify({profiles: {default: profile}}), {mode: 0o600});
   const broken: string[] = [];
   for (const parameters of ways[way]?.(b.url) ?? []) {
@@ -51,6 +55,9 @@ async function change(setting: string, way: string): Promise<string[]> {
   await box.run(['graphql', '{__typename}']);
   await box.run(['upload', fixture('photo.png'), '--retries', '0']);
   if (a.requests.length > 0) broken.push('A receives a request');
+  const heads = b.requests.flatMap(({head}) => head).join('\n');
+  for (const value of Object.values(ofService[setting](a.url)))
+    if (heads.includes(value)) broken.push(`B receives ${value}`);
   const keys = b.requests.flatMap(({head}) => head.filter(line => /^authorization/i.test(line)));
   if (keys.some(line => !line.endsWith('mk_key_of_b'))) broken.push(`B receives ${keys.join(', ')}`);
   if (keys.length === 0) broken.push('B receives no key');
@@ -60,7 +67,7 @@ async function change(setting: string, way: string): Promise<string[]> {
 }
 
 experiment('settings of one service: none reaches another, in any way of changing to it', async ({scale}) => {
-  const all = Object.keys(ofService)
+  const all = (Object.keys(ofService) as OfService[])
     .flatMap(setting => Object.keys(ways).map(way => [setting, way] as const))
     // A login beside a key-command is refused, so that the service stays as it is.
     .filter(([setting, way]) => setting !== 'key-command' || way !== 'login --base-url');

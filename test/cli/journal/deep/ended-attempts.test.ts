@@ -1,15 +1,14 @@
 import {readFile} from 'node:fs/promises';
 import {createServer, type Socket} from 'node:net';
 import {join} from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {sandboxFor} from '../../../engine/service/program.ts';
-import {listen, urlOf, writeSparsePng} from '../../../engine/service/support.ts';
+import {writeSparsePng} from '../../../engine/service/support.ts';
+import {listen, urlOf} from '../../../support/loopback.ts';
 
 /** A server that does this with each connection when the head of a request has come; it reads nothing more. */
 async function serverThat(act: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>();
   const server = createServer(socket => {
-    sockets.add(socket);
     socket.on('error', () => {});
     socket.once('data', () => {
       socket.pause();
@@ -17,10 +16,6 @@ async function serverThat(act: (socket: Socket) => void): Promise<string> {
     });
   });
   await listen(server);
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
   return urlOf(server);
 }
 

@@ -1,9 +1,9 @@
 import {createPrivateKey} from 'node:crypto';
 import {connect, createServer as createTcpServer} from 'node:net';
 import {createServer} from 'node:tls';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {sandboxFor, testKey} from '../../../engine/service/program.ts';
-import {listen, portOf} from '../../../engine/service/support.ts';
+import {listen, portOf} from '../../../support/loopback.ts';
 import {fixture, sandbox} from '../../../support/media.ts';
 import {loopbackNames, makeCertificate, pemFile, type TlsService, tlsService} from '../../../support/tls.ts';
 
@@ -49,9 +49,6 @@ async function farAway(service: TlsService): Promise<TlsService & {connections: 
     upstream.on('error', () => client.destroy()).pipe(client);
   });
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-  });
   return {...service, port: portOf(server), connections: () => connections};
 }
 
@@ -145,9 +142,6 @@ describe('a service that asks for a certificate', () => {
       },
     );
     await listen(server);
-    onTestFinished(() => {
-      server.close();
-    });
     const machine = await sandboxFor('https://media.invalid', {
       HTTPS_PROXY: `https://localhost:${portOf(server)}`,
       MEDIA_CLIENT_CERT: await pemFile(mine.certificate, mine.key),
@@ -239,9 +233,6 @@ describe('a client certificate that could be shown to nobody: exit 2, no connect
       socket.destroy();
     });
     await listen(server);
-    onTestFinished(() => {
-      server.close();
-    });
     const machine = await sandboxFor(`https://127.0.0.1:${portOf(server)}`, {
       MEDIA_CLIENT_CERT: await pemFile(...certificate),
       ...(key === undefined ? {} : {MEDIA_CLIENT_KEY: await pemFile(key)}),

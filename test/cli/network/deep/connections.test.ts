@@ -1,9 +1,10 @@
 import {copyFile, mkdir, rm} from 'node:fs/promises';
 import {connect, createServer, type Socket} from 'node:net';
 import {join} from 'node:path';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {errorLines, sandboxFor} from '../../../engine/service/program.ts';
-import {listen, portOf, urlOf, writePng} from '../../../engine/service/support.ts';
+import {writePng} from '../../../engine/service/support.ts';
+import {listen, portOf, urlOf} from '../../../support/loopback.ts';
 import {fixture} from '../../../support/media.ts';
 import {scriptedServer, someRecord} from '../../../support/scripted-server.ts';
 import {tlsService} from '../../../support/tls.ts';
@@ -19,10 +20,6 @@ async function peer(treat: (socket: Socket) => void) {
     treat(socket);
   });
   await listen(server);
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
   return {url: urlOf(server), port: portOf(server), connections: () => sockets.length};
 }
 

@@ -1,12 +1,12 @@
 import {randomBytes} from 'node:crypto';
 import {mkdir, writeFile} from 'node:fs/promises';
-import {type AddressInfo, createServer} from 'node:net';
+import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {onTestFinished} from 'vitest';
 import {sandboxFor} from '../../../engine/service/program.ts';
 import {experiment, onlyLong} from '../../../support/experiment/experiment.ts';
 import {whatIsMissing} from '../../../support/installed.ts';
+import {listen, urlOf} from '../../../support/loopback.ts';
 import type {Sandbox} from '../../../support/media.ts';
 import {type EarlyServer, earlyServers} from './early-servers.ts';
 
@@ -27,11 +27,8 @@ const abrupt: EarlyServer = {
         socket.write(answer, () => socket.destroy());
       });
     });
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      server.close();
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await listen(server);
+    return urlOf(server);
   },
 };
 

@@ -3,8 +3,9 @@ import {createServer, type IncomingMessage, type ServerResponse} from 'node:http
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {sandboxFor} from '../../../engine/service/program.ts';
-import {deadUrl, listen, urlOf} from '../../../engine/service/support.ts';
+import {deadUrl} from '../../../engine/service/support.ts';
 import {freePort} from '../../../support/free-ports.ts';
+import {listen, urlOf} from '../../../support/loopback.ts';
 import {readingRequests} from '../../../support/read-requests.ts';
 
 interface Line {
@@ -32,10 +33,6 @@ async function gateway(behaviour: Behaviour) {
   // A probe that announces a body never sends it.
   const server = createServer(readingRequests(answer));
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   return {url: urlOf(server), stored};
 }
 

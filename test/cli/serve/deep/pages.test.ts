@@ -1,18 +1,17 @@
-import {once} from 'node:events';
 import {readFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import {createRequire} from 'node:module';
-import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
 import axe from 'axe-core';
 import type {Browser, Locator, Page} from 'playwright-core';
-import {afterAll, describe, expect, it, onTestFinished, type TestContext} from 'vitest';
+import {afterAll, describe, expect, it, type TestContext} from 'vitest';
 import type {MediaRecord} from '../../../../src/engine/service/record.ts';
 import {upload} from '../../../embedded/support.ts';
 import {openPage, startChromium} from '../../../support/browser.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {needPrograms} from '../../../support/installed.ts';
+import {listen, urlOf} from '../../../support/loopback.ts';
 import {fixture, sandbox} from '../../../support/media.ts';
 import {patienceMs, slowTest} from '../../../support/patience.ts';
 import {serve} from '../../../support/served.ts';
@@ -41,10 +40,8 @@ async function site(): Promise<string> {
   const server = createServer((_, response) =>
     response.setHeader('Content-Type', 'text/html').end('<title>'),
   );
-  onTestFinished(() => void server.close());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await listen(server);
+  return urlOf(server);
 }
 
 /** A number that only the element itself can tell. */
@@ -58,7 +55,7 @@ describe('the pages of media serve', () => {
     slowTest,
     async context => {
       const {box, url, page, problems} = await signedIn(context, '--profile', 'local');
-      await page.getByRole('link', {name: 'Profile and keys'}).click();
+      await page.getByRole('link', {name: 'Profile'}).click();
       await page.getByLabel('Name', {exact: true}).fill('laptop');
       await page.getByRole('button', {name: 'Create key'}).click();
       await page.getByRole('button', {name: 'Copy key'}).click();
@@ -96,10 +93,10 @@ describe('the pages of media serve', () => {
       const playsHls = await video.evaluate(one => Object(one).canPlayType('application/vnd.apple.mpegurl'));
       expect(await propertyOf(video, 'currentSrc')).toBe(playsHls === '' ? clip?.fileUrl : clip?.hlsUrl);
 
-      await page.getByRole('link', {name: 'Profile and keys'}).click();
-      const row = page.getByRole('listitem').filter({hasText: 'laptop'});
-      expect(await row.textContent()).toMatch(/last used.*by media\//s);
-      await row.getByText('Revoke', {exact: true}).click();
+      await page.getByRole('link', {name: 'Profile'}).click();
+      const row = page.getByRole('row').filter({hasText: 'laptop'});
+      expect(await row.textContent()).toMatch(/UTC by media\//);
+      await row.getByRole('button', {name: 'Revoke', exact: true}).click();
       await row.getByRole('button', {name: 'Revoke laptop'}).click();
       await row.waitFor({state: 'detached'});
       const refused = await box.run([...upload, fixture('photo.png')]);
@@ -130,15 +127,15 @@ describe('the pages of media serve', () => {
     })()`);
       await page.dispatchEvent('#upload', 'drop', {dataTransfer: transfer});
       await page.getByText('3 files, newest first.').waitFor();
-      const ids = await page.locator('.card code').allTextContents();
+      const ids = await idsOf(page);
       const stored = await Promise.all(ids.map(id => readFile(join(box.directory, 'kept/files', id))));
       const sent = ['photo.png', 'photo.jpg', 'clip.mp4'].map(name => readFile(fixture(name)));
       expect(stored.map(bytes => bytes.toString('base64'))).toEqual(
         (await Promise.all(sent)).map(bytes => bytes.toString('base64')),
       );
       expect(problems).toEqual([]);
-      const said = () => page.locator('#uploads li').allTextContents();
-      expect(await said()).toEqual(['photo.png: stored']);
+      const said = () => page.locator('#uploads p').allTextContents();
+      expect(await said()).toEqual(['1 of 1 stored.']);
       await page.goto(`${url}/?after=${ids[0]}`);
       const svgz = gzipSync('<svg xmlns="http://www.w3.org/2000/svg"/>');
       const text = Buffer.from('text');
@@ -158,7 +155,7 @@ describe('the pages of media serve', () => {
         'c.unknown: not stored. Your browser does not know its type. Upload it with: media upload',
         expect.stringMatching(/^d\.png: not stored. It is too large: a file may have at most 1\.0 MiB\.$/),
         'e.png: not stored. It is empty.',
-        'f.png: stored',
+        '1 of 6 stored.',
       ]);
       await page.getByRole('button', {name: 'Copy URL'}).first().click();
       await page.getByRole('button', {name: 'Copied'}).waitFor();
@@ -174,7 +171,7 @@ describe('the pages of media serve', () => {
       const {url, key, page, problems} = await signedIn(context);
       const photo = Buffer.from(await readFile(fixture('photo.png')));
       const {id} = (await (await upload({url}, key, photo)).json()) as {id: string};
-      for (const path of ['/', '/profile', `/media/${id}`, '/profile/nothing']) {
+      for (const path of ['/', '/profile', `/media/${id}`, '/profile/nothing', '/nope']) {
         await page.goto(url + path);
         // Evaluated from outside: the page's policy would let no other script in.
         await page.evaluate(axe.source);
@@ -184,7 +181,7 @@ describe('the pages of media serve', () => {
           ['light', 1600],
         ] as const) {
           await page.setViewportSize({width, height: 800});
-          await page.emulateMedia({colorScheme});
+          await page.emulateMedia({colorScheme, reducedMotion: 'reduce'});
           const found = await page.evaluate('axe.run().then(({violations}) => violations)');
           expect({path, colorScheme, width, found}).toEqual({path, colorScheme, width, found: []});
           const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
@@ -193,14 +190,18 @@ describe('the pages of media serve', () => {
       }
       await page.goto(url);
       const reached: string[] = [];
-      for (let count = 0; count < 7; count += 1) {
+      for (let count = 0; count < 8; count += 1) {
         await page.keyboard.press('Tab');
         reached.push(
           String(await page.evaluate('document.activeElement.id || document.activeElement.textContent')),
         );
       }
-      const here = ['Gallery', 'Profile and keys', 'Sign out', 'files', '', 'Copy URL', 'Delete'];
+      const here = ['Gallery', 'Profile', 'Sign out', 'files', '', 'Copy ID', 'Copy URL', 'Delete'];
       expect(reached.map(text => text.trim())).toEqual(here);
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.getByText('Nothing is stored yet.').waitFor();
       expect(problems.filter(problem => !problem.includes('404'))).toEqual([]);
     },
   );
@@ -328,10 +329,7 @@ describe('the pages of media serve', () => {
       expect(await page.locator('main dl').textContent()).toContain(contentType);
     }
     await page.goto(`${url}/`);
-    expect(await page.locator('.card code').allTextContents()).toEqual([
-      svgId,
-      ...sent.map(({id}) => id).reverse(),
-    ]);
+    expect(await idsOf(page)).toEqual([svgId, ...sent.map(({id}) => id).reverse()]);
     const saved = [
       (name: string) => send('/profile/name', {name}),
       (name: string) => change('mutation($name: String!) {updateProfile(name: $name) {name}}', {name}),
@@ -344,7 +342,7 @@ describe('the pages of media serve', () => {
       await page.goto(`${url}/profile`);
       expect(await page.getByLabel('Your name').inputValue()).toBe(payload);
     }
-    const names = await page.getByRole('heading', {level: 3}).allTextContents();
+    const names = await page.getByRole('rowheader').allTextContents();
     expect(names).toEqual(['serve', ...payloads, ...Object.values(variables)]);
     const keys = (await page.locator('.keys').textContent()) ?? '';
     for (const payload of payloads) expect(keys).toContain(`by ${payload}`);
@@ -353,6 +351,12 @@ describe('the pages of media serve', () => {
     expect(problems.filter(problem => problem.startsWith('dialog'))).toEqual([]);
   });
 });
+
+/** The IDs of the files on the gallery, in its order. */
+async function idsOf(page: Page): Promise<string[]> {
+  const links = await page.locator('a.picture').evaluateAll(all => all.map(one => String(one)));
+  return links.map(link => link.replace(/.*\//, ''));
+}
 
 /** How the video of a page has played; starts it. */
 function playing(page: Page): Promise<unknown> {

@@ -3,9 +3,10 @@ import {createServer} from 'node:http';
 import {createServer as createTlsServer} from 'node:https';
 import {setTimeout as delay} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {sandboxFor} from '../../../engine/service/program.ts';
-import {listen, mebibyte, portOf, writePng} from '../../../engine/service/support.ts';
+import {mebibyte, writePng} from '../../../engine/service/support.ts';
+import {listen, portOf} from '../../../support/loopback.ts';
 import {needNode, temporaryDirectory} from '../../../support/media.ts';
 import {readingRequests} from '../../../support/read-requests.ts';
 import {someRecord} from '../../../support/scripted-server.ts';
@@ -30,10 +31,6 @@ async function slowReader(scheme: 'http' | 'https') {
   const {certificate, key} = await makeCertificate(loopbackNames);
   const server = scheme === 'http' ? createServer(take) : createTlsServer({cert: certificate, key}, take);
   await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   return {
     url: `${scheme}://127.0.0.1:${portOf(server)}`,
     authority: await pemFile(certificate),

@@ -5,8 +5,8 @@ import type {UploadResponse} from '../../../../src/engine/service/uploader.ts';
 import type {Outcome} from '../../../../src/engine/transfer/outcome.ts';
 import {nextTurn} from '../../../../src/host.ts';
 import {answers, type End, responseOf} from '../../../simulation/network.ts';
-import {afterTest} from '../../../support/after-test.ts';
-import {clientOf, listen, memorySource, uploadEach, urlOf} from '../support.ts';
+import {listen, urlOf} from '../../../support/loopback.ts';
+import {clientOf, memorySource, uploadEach} from '../support.ts';
 
 const ends: readonly End[] = ['reset', 'close', 'half-close'];
 
@@ -93,7 +93,6 @@ function wholeLength(received: string): number {
 async function serviceAndClient(): Promise<{service: Service; client: ServiceClient}> {
   const service = new Service();
   await listen(service.server);
-  afterTest(() => service.server.close());
   return {service, client: clientOf(urlOf(service.server))};
 }
 

@@ -66,6 +66,6 @@ describe('an iterator of a run that is stopped', () => {
     const reason = new MediaError('interrupted', 'The run was stopped by SIGINT.');
     stop.abort(reason);
     await expect(next).rejects.toBe(reason);
-    expect(await items.return?.()).toMatchObject({done: true});
+    expect(await items.return(undefined)).toMatchObject({done: true});
   });
 });

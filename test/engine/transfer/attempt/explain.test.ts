@@ -46,7 +46,7 @@ describe('a refusal', () => {
 
   test('that asks for a longer wait than permitted: the message says how long, and the hint how to wait', () => {
     const failure = {kind: 'refused', status: 429, retryAfter: '7200'} as const;
-    const {message, hint} = explain(failure, judge('held', failure, {retryMaxWaitMs: 60_000}), host);
+    const {message, hint} = explain(failure, judge('sending', failure, {retryMaxWaitMs: 60_000}), host);
     expect(message).toBe(`${host} received too many requests (429). It asks to wait 2 hours.`);
     expect(textOf(hint)).toContain('7200');
   });
@@ -141,28 +141,28 @@ describe('a failure without a response', () => {
   test.each<[string, Phase, Failure, string, string]>([
     [
       'a broken connection',
-      'held',
+      'sending',
       {kind: 'connection', cause: reset},
       'connection_lost',
       `The connection to ${host} broke.`,
     ],
     [
       'a stall',
-      'held',
+      'sending',
       {kind: 'stall', afterMs: 500},
       'stalled',
       `${host} accepted no more data for 500 ms.`,
     ],
     [
       'a stall',
-      'held',
+      'sending',
       {kind: 'stall', afterMs: 60_000},
       'stalled',
       `${host} accepted no more data for 60 s.`,
     ],
     [
       'a 2xx too early',
-      'held',
+      'sending',
       {kind: 'premature', status: 201},
       'premature_response',
       `${host} returned 201 before it had received the whole file.`,
@@ -173,7 +173,7 @@ describe('a failure without a response', () => {
 
   test('an error that has its sentence keeps it', () => {
     const error = new MediaError('source_changed', 'a.png changed.');
-    expect(explained('held', {kind: 'error', error})).toBe(error);
+    expect(explained('sending', {kind: 'error', error})).toBe(error);
   });
 });
 

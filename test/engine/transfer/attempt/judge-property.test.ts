@@ -15,7 +15,7 @@ import type {TransferOptions} from '../../../../src/engine/transfer/transfer-opt
 import {type ErrorCode, exitStatusOf, MediaError} from '../../../../src/errors.ts';
 import {anyText, holdsFor} from '../../../support/property.ts';
 
-const phases: fc.Arbitrary<Phase> = fc.constantFrom('opening', 'connecting', 'held', 'released');
+const phases: fc.Arbitrary<Phase> = fc.constantFrom('opening', 'connecting', 'sending', 'released');
 const errors = fc
   .constantFrom(...(Object.keys(exitStatusOf) as ErrorCode[]))
   .map(code => new MediaError(code, 'It failed.'));

@@ -114,7 +114,7 @@ const rows: Row[] = [
   ].map(status => same(String(status), refused(status), 'fail, refused, -')),
 ];
 
-const everyPhase: Phase[] = ['opening', 'connecting', 'held', 'released'];
+const everyPhase: Phase[] = ['opening', 'connecting', 'sending', 'released'];
 
 describe('the verdict about', () => {
   test.each(rows)('%s', (_what, failure, before, released) => {
@@ -124,7 +124,7 @@ describe('the verdict about', () => {
   test('no status: other than one of the rows', () => {
     for (let status = 300; status < 600; status += 1) {
       if (rows.some(([what]) => what === String(status))) continue;
-      const [before, released] = [verdict('held', refused(status)), verdict('released', refused(status))];
+      const [before, released] = [verdict('sending', refused(status)), verdict('released', refused(status))];
       if (status < 500) expect([before, released]).toEqual(['fail, refused, -', 'fail, refused, -']);
       else expect([before, released]).toEqual(['retry, neither, refused', 'unknown, away, broken']);
     }
@@ -167,10 +167,10 @@ describe('how long a file and the batch wait', () => {
   };
   const own = (retryAfter?: string) => refused(503, {...record, ...(retryAfter && {retryAfter})});
   test.each<[string, Phase, Failure, Waits]>([
-    ['429', 'held', refused(429), {action: 'retry', batchWait: 'backoff'}],
+    ['429', 'sending', refused(429), {action: 'retry', batchWait: 'backoff'}],
     [
       '429 with nonsense',
-      'held',
+      'sending',
       refused(429, {retryAfter: 'soon'}),
       {action: 'retry', batchWait: 'backoff'},
     ],
@@ -180,14 +180,19 @@ describe('how long a file and the batch wait', () => {
       refused(429, {retryAfter: '7'}),
       {action: 'retry', waitMs: 7_000, batchWait: 7_000},
     ],
-    ['429 with an hour', 'held', refused(429, {retryAfter: '3600'}), {action: 'fail', longWaitMs: 3_600_000}],
+    [
+      '429 with an hour',
+      'sending',
+      refused(429, {retryAfter: '3600'}),
+      {action: 'fail', longWaitMs: 3_600_000},
+    ],
     ['503 of the service', 'released', own(), {action: 'retry', batchWait: 'backoff'}],
-    ['503 of the service with 7 s', 'held', own('7'), {action: 'retry', waitMs: 7_000, batchWait: 7_000}],
+    ['503 of the service with 7 s', 'sending', own('7'), {action: 'retry', waitMs: 7_000, batchWait: 7_000}],
     ['503 of the service with an hour', 'released', own('3600'), {action: 'fail', longWaitMs: 3_600_000}],
-    ['503 of a gateway', 'held', refused(503), {action: 'retry'}],
+    ['503 of a gateway', 'sending', refused(503), {action: 'retry'}],
     [
       '503 of a gateway with 7 s',
-      'held',
+      'sending',
       refused(503, {retryAfter: '7'}),
       {action: 'retry', waitMs: 7_000, batchWait: 7_000},
     ],
@@ -199,7 +204,7 @@ describe('how long a file and the batch wait', () => {
     ],
     [
       '503 of a gateway with an hour',
-      'held',
+      'sending',
       refused(503, {retryAfter: '3600'}),
       {action: 'fail', longWaitMs: 3_600_000},
     ],
@@ -209,16 +214,16 @@ describe('how long a file and the batch wait', () => {
       refused(503, {retryAfter: '3600'}),
       {action: 'unknown', longWaitMs: 3_600_000},
     ],
-    ['502 with 7 s', 'held', refused(502, {retryAfter: '7'}), {action: 'retry', waitMs: 7_000}],
+    ['502 with 7 s', 'sending', refused(502, {retryAfter: '7'}), {action: 'retry', waitMs: 7_000}],
     [
       '500 with an hour',
-      'held',
+      'sending',
       refused(500, {retryAfter: '3600'}),
       {action: 'retry', longWaitMs: 3_600_000},
     ],
-    ['409 with 7 s', 'held', refused(409, {retryAfter: '7'}), {action: 'retry', waitMs: 7_000}],
-    ['413 with 7 s', 'held', refused(413, {retryAfter: '7'}), {action: 'fail'}],
-    ['a broken connection', 'held', connection, {action: 'retry'}],
+    ['409 with 7 s', 'sending', refused(409, {retryAfter: '7'}), {action: 'retry', waitMs: 7_000}],
+    ['413 with 7 s', 'sending', refused(413, {retryAfter: '7'}), {action: 'fail'}],
+    ['a broken connection', 'sending', connection, {action: 'retry'}],
   ])('%s, %s', (_what, phase, failure, expected) => {
     expect(waits(phase, failure)).toEqual(expected);
   });

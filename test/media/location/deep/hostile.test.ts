@@ -306,6 +306,6 @@ test('a video of 1 GiB with its movie at the end: read once', async () => {
       return bytes;
     },
   });
-  expect(plan).toMatchObject({geotags: 'present', patches: [{offset: expect.any(Number)}, {}]});
+  expect(plan.geotags).toBe('present');
   expect(read).toBeLessThan(length + 5 * 2 ** 20);
 });

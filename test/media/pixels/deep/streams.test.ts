@@ -2,7 +2,7 @@ import {readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {storeUpload, writeUpload} from '../../../../src/embedded/api/upload-route.ts';
+import {commitUpload, writeUpload} from '../../../../src/embedded/api/upload-route.ts';
 import {Store} from '../../../../src/embedded/state/data-store.ts';
 import {Resets} from '../../../../src/embedded/state/resets.ts';
 import type {MediaRecord} from '../../../../src/engine/service/record.ts';
@@ -174,7 +174,7 @@ describe('the playlist of a video', () => {
       const refuse = () => Promise.reject(new Error('The key was used for other content.'));
       const commitment = {createdAt: 0, identify: refuse, lastCheck() {}};
       const service = {store, resets: new Resets(), previews: true};
-      await expect(storeUpload({path, ...facts}, service, commitment)).rejects.toThrow('other content');
+      await expect(commitUpload({path, ...facts}, service, commitment)).rejects.toThrow('other content');
       await rm(path);
     }
     for (const folder of ['temporary', 'files', 'streams', 'thumbnails'])

@@ -97,16 +97,15 @@ export class Disposals {
 
   /** Disposes of a file that is still as it was uploaded and open in no writer; else resolves to the reason. */
   async #attempt(file: UploadedFile): Promise<DisposalResult> {
+    const {files} = this.#options.host;
     if (this.#options.stdout.hasEnded) return {kept: 'Its outcome could not be printed.'};
     // Not through a link, and without waiting for the writer of a FIFO.
     const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
     let handle: FileHandle | undefined;
     try {
-      handle = await this.#options.host.files.open(file.path, flags);
+      handle = await files.open(file.path, flags);
       if (!isUploaded(await handle.stat({bigint: true}), file)) return 'changed';
-      return (await hasWriter(handle.fd, this.#options.host.files))
-        ? 'open'
-        : await this.#dispose(file, handle);
+      return (await hasWriter(handle.fd, files)) ? 'open' : await this.#dispose(file, handle);
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return 'gone';
       if (systemCode(error) === 'ELOOP') return 'changed';
@@ -116,16 +115,15 @@ export class Disposals {
     }
   }
 
-  /** To move a file, first makes its second name or copy, so that no failure loses the file. */
+  /** Deletes a file; to move it, first makes its second name or copy, so that no failure loses the file. */
   async #dispose(file: UploadedFile, handle: FileHandle): Promise<DisposalResult> {
     const disposal = this.#disposal;
     const {files} = this.#options.host;
-    const placement =
-      typeof disposal === 'object'
-        ? await place(file.path, handle, {...disposal, relative: file.relative}, files)
-        : undefined;
-    if (typeof disposal === 'object' && placement === undefined)
-      return {kept: `It is below ${disposal.moveTo} already.`};
+    let placement: Placement | undefined;
+    if (typeof disposal === 'object') {
+      placement = await place(file.path, handle, {...disposal, relative: file.relative}, files);
+      if (placement === undefined) return {kept: `It is below ${disposal.moveTo} already.`};
+    }
     let removal: 'deleted' | LeftReason = 'changed';
     try {
       removal = await remove(file, handle, placement, files);
@@ -164,7 +162,7 @@ async function remove(
   return 'deleted';
 }
 
-/** Whether a status is that of the uploaded file, unchanged; never if the file had not settled. */
+/** Whether this is the uploaded file and nobody has written to it since; never if it had not settled. */
 function isUploaded(now: BigIntStats, {stat, outcome}: UploadedFile): boolean {
   const isSame = (['dev', 'ino', 'mtimeNs', 'ctimeNs'] as const).every(field => now[field] === stat?.[field]);
   return stat !== undefined && isSame && now.size === BigInt(outcome.size ?? -1);

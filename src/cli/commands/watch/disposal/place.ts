@@ -30,22 +30,22 @@ export async function place(
 ): Promise<Placement | undefined> {
   const to = join(moveTo, relative);
   await makeDirectory(dirname(to), files);
-  if (await isBelowAlready(path, {moveTo, relative}, files)) return undefined;
+  if (await isBelowAlready(path, moveTo, relative, files)) return undefined;
   let temporary: string | undefined;
   for (let number = 0; ; ) {
     const target = number === 0 ? to : withNumber(to, number);
     try {
       await (temporary === undefined ? files.link(path, target) : giveName(temporary, target, files));
     } catch (error) {
-      const code = systemCode(error);
-      if (code === 'EEXIST') {
-        // A run that was killed between the two steps has linked it already.
+      if (systemCode(error) === 'EEXIST') {
+        // A run that was killed between link and unlink has linked this very file there.
         if (temporary !== undefined || !(await isFileOf(handle, await files.lstat(target, {bigint: true})))) {
           number += 1;
           continue;
         }
-      } else if (temporary !== undefined || !(code === 'EXDEV' || isWithoutHardLinks(error))) throw error;
-      else {
+      } else {
+        const isOtherDisk = systemCode(error) === 'EXDEV' || isWithoutHardLinks(error);
+        if (temporary !== undefined || !isOtherDisk) throw error;
         // A file that cannot be removed would be copied again at each try.
         await files.access(dirname(path), constants.W_OK);
         temporary = await copyDurably(path, handle, dirname(to), files);
@@ -58,20 +58,17 @@ export async function place(
 }
 
 /** A link or a mount may lead from one directory to the other: then the name in the target is the file's only one. */
-async function isBelowAlready(
-  path: string,
-  {moveTo, relative}: {moveTo: string; relative: string},
-  files: FileSystem,
-): Promise<boolean> {
+async function isBelowAlready(path: string, moveTo: string, relative: string, files: FileSystem) {
   const idOf = async (directory: string) => {
     const id = await inodeOf(directory, 'directory', files);
     // Some network file systems number nothing.
     return id === undefined || id.endsWith(':0') ? directory : id;
   };
-  const own = [];
+  // The directories from that of the file up to the watched one.
+  const parents = [];
   for (let at = dirname(path), left = relative.split(sep).length; left > 0; at = dirname(at), left -= 1)
-    own.push(await idOf(at));
-  return own.includes(await idOf(moveTo)) || own[0] === (await idOf(dirname(join(moveTo, relative))));
+    parents.push(await idOf(at));
+  return parents.includes(await idOf(moveTo)) || parents[0] === (await idOf(dirname(join(moveTo, relative))));
 }
 
 /** Makes a new name and its directories durable: a power cut must not lose them and keep that the old name is gone. */
@@ -83,12 +80,13 @@ async function syncNames(target: string, moveTo: string, files: FileSystem): Pro
   }
 }
 
+/** Whether a status is that of the open file. */
 async function isFileOf(handle: FileHandle, there: BigIntStats): Promise<boolean> {
   const here = await handle.stat({bigint: true});
   return here.dev === there.dev && here.ino === there.ino;
 }
 
-/** Copies a file durably, with its times and mode; returns the copy's temporary name. */
+/** Copies a file durably, with its times and mode, and compares the copy; returns the copy's temporary path. */
 async function copyDurably(path: string, handle: FileHandle, directory: string, files: FileSystem) {
   // Not a name that somebody else may have used: what is there could be lost, or lead to another file.
   const temporary = join(directory, `.media-${randomUUID()}.part`);
@@ -114,13 +112,11 @@ async function copyDurably(path: string, handle: FileHandle, directory: string, 
 async function giveName(temporary: string, target: string, files: FileSystem): Promise<void> {
   let isOurs = false;
   try {
-    const isLinked = await files.link(temporary, target).then(
-      () => true,
-      error => {
-        if (!isWithoutHardLinks(error)) throw error;
-        return false;
-      },
-    );
+    let isLinked = true;
+    await files.link(temporary, target).catch(error => {
+      if (!isWithoutHardLinks(error)) throw error;
+      isLinked = false;
+    });
     if (!isLinked) await (await files.open(target, 'wx', 0o600)).close();
     isOurs = true;
     await (isLinked ? files.unlink(temporary) : renameDurably(temporary, target, files));

@@ -2,25 +2,24 @@ import {nextTurn} from '../../../../host.ts';
 import type {FileSystem} from '../../../../lib/files/file-system.ts';
 import {undefinedIfThrows} from '../../../../lib/system-code.ts';
 
-let looking: Promise<ReadonlySet<string>> | undefined;
+/** The search that is under way: all who ask at the same time share it. */
+let search: Promise<ReadonlySet<string>> | undefined;
 
 /**
- * Whether a process has the file of our descriptor open for writing. Linux alone says so, and only of the processes
- * that we may look at (proc(5)). All who ask at the same time share one look at the processes.
+ * Whether a process has the file of our descriptor open for writing. Only Linux reports that, and only of the processes
+ * that this user may look at (proc(5)); elsewhere it is false.
  */
 export async function hasWriter(descriptor: number, files: FileSystem): Promise<boolean> {
   const path = undefinedIfThrows(() => files.readlinkSync(`/proc/self/fd/${descriptor}`));
   if (path === undefined) return false;
-  const own = inodeOf(
-    textOf(files, `/proc/self/fdinfo/${descriptor}`),
-    textOf(files, '/proc/self/mountinfo'),
-  );
-  looking ??= filesOpenForWriting(files).finally(() => {
-    looking = undefined;
+  const info = textOf(files, `/proc/self/fdinfo/${descriptor}`);
+  const inode = inodeOf(info, textOf(files, '/proc/self/mountinfo'));
+  search ??= filesOpenForWriting(files).finally(() => {
+    search = undefined;
   });
-  const hasWriterNow = await looking;
+  const openFiles = await search;
   // A program may have opened the file under another name, so its inode is compared, too.
-  return hasWriterNow.has(path) || (own !== undefined && hasWriterNow.has(own));
+  return openFiles.has(path) || (inode !== undefined && openFiles.has(inode));
 }
 
 /** The paths and inodes of files that processes have open for writing, as far as /proc shows them to us. */

@@ -11,16 +11,13 @@ export type Matcher = (path: string) => boolean;
 const longestPattern = 4096;
 const mostSpelled = 200_000;
 
-/**
- * Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}` and `{1..3}`; a backslash escapes the character after it. `dot`:
- * whether stars, `?` and classes match a leading dot. A pattern that is empty or means nothing is a usage error.
- */
+/** Compiles a pattern: `*`, `?`, `**`, `[abc]`, `{a,b}`, `{1..3}`, `\`. `dot`: wildcards match a leading dot. */
 export function compilePattern(pattern: string, {dot}: {dot: boolean}): Matcher {
   const regExp = compile(pattern, segments => pathSource(segments, dot));
   return path => path === pattern || regExp.test(path);
 }
 
-/** A regular expression for paths, from the source for each pattern without choices that a pattern means. */
+/** A regular expression for all patterns without choices that a pattern means; `sourceOf` makes the source of one. */
 function compile(pattern: string, sourceOf: (segments: readonly string[]) => string): RegExp {
   try {
     if (pattern === '' || pattern.length > longestPattern) throw new RangeError('the length of the pattern');
@@ -41,7 +38,7 @@ function isSegment(part: string): boolean {
   return part !== '' && part !== '.';
 }
 
-/** The patterns without choices that a pattern means, added to those that were found. */
+/** The patterns without choices that a pattern means: `ab` and `ac` of `a{b,c}`. They are added to `found`. */
 function withoutChoices(pattern: string, found: string[] = []): string[] {
   const {start, words, end} = choiceIn(pattern) ?? {words: []};
   if ((found.length + words.length) * pattern.length > mostSpelled)
@@ -81,35 +78,36 @@ function rangeOf(range: string): string[] {
 }
 
 /** What stars never match: `.`, `..`, and names that begin with a dot, unless the pattern spells or allows it. */
-const notNamed = (mayBeHidden: boolean) => (mayBeHidden ? '(?!\\.\\.?(?:/|$))' : '(?!\\.)');
+const dotGuard = (mayBeHidden: boolean) => (mayBeHidden ? '(?!\\.\\.?(?:/|$))' : '(?!\\.)');
 
-/** The source of a regular expression for paths of these segments. */
+/** The source of a regular expression for paths of these parts, each a name or `**`; `dot`: as for compilePattern(). */
 function pathSource(segments: readonly string[], dot: boolean): string {
-  const anyName = `${notNamed(dot)}[^/]+`;
+  const anyName = `${dotGuard(dot)}[^/]+`;
   const last = segments.length - 1;
-  const runs = [''];
+  const pieces = [''];
   for (const [index, segment] of segments.entries()) {
     const isAny = segment === '**';
-    if (isAny) runs.push('');
+    if (isAny) pieces.push('');
     // At the end, ** means what is in a directory, not the directory itself.
-    if (index === last) runs.push(`${runs.pop()}${isAny ? anyName : segmentSource(segment, dot)}`);
-    else if (!isAny) runs.push(`${runs.pop()}${segmentSource(segment, dot)}/`);
+    if (index === last) pieces.push(`${pieces.pop()}${isAny ? anyName : segmentSource(segment, dot)}`);
+    else if (!isAny) pieces.push(`${pieces.pop()}${segmentSource(segment, dot)}/`);
   }
-  return withStars(runs, `${anyName}/`);
+  return joinWithStars(pieces, `${anyName}/`);
 }
 
 /** A star, an escaped character, a class, and any other character. */
 const segmentPart = /(\*+)|\\(.)|\[([!^]?)((?:\[:\w+:\]|\\.|[^\\])(?:\[:\w+:\]|\\.|[^\\\]])*)\]|./gsu;
 
+/** The source of a regular expression for one part of a path; `dot`: as for compilePattern(). */
 function segmentSource(segment: string, dot: boolean): string {
-  const runs = [''];
+  const pieces = [''];
   for (const [text, stars, escaped, not, members] of segment.matchAll(segmentPart))
-    if (stars !== undefined) runs.push('');
-    else if (members !== undefined) runs.push(`${runs.pop()}(?!/)[${not && '^'}${classSource(members)}]`);
-    else runs.push(`${runs.pop()}${text === '?' ? '[^/]' : literal(escaped ?? text)}`);
+    if (stars !== undefined) pieces.push('');
+    else if (members !== undefined) pieces.push(`${pieces.pop()}(?!/)[${not && '^'}${classSource(members)}]`);
+    else pieces.push(`${pieces.pop()}${text === '?' ? '[^/]' : literal(escaped ?? text)}`);
   const isSpelled = !/^[*?[]/.test(segment);
-  const guard = isSpelled && runs.length === 1 ? '' : notNamed(dot || isSpelled);
-  return `${guard}${withStars(runs, '[^/]')}`;
+  const guard = isSpelled && pieces.length === 1 ? '' : dotGuard(dot || isSpelled);
+  return `${guard}${joinWithStars(pieces, '[^/]')}`;
 }
 
 const namedClasses: Readonly<Record<string, string>> = {
@@ -140,15 +138,11 @@ function literal(character: string): string {
   return character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&');
 }
 
-/**
- * Runs with any number of steps between them. Each matches a fixed number of steps, so that it may end where it first
- * fits: what is left for the next star is most. Without that, the time would grow with the power of the number of
- * stars.
- */
-function withStars([first = '', ...others]: readonly string[], step: string): string {
+/** Pieces with any number of steps between them. Each ends where it first fits: to go back would take far too long. */
+function joinWithStars([first = '', ...others]: readonly string[], step: string): string {
   const last = others.pop();
   if (last === undefined) return first;
-  const between = others.map(run => run && `(?:(?!${run})${step})*${run}`);
+  const between = others.map(piece => piece && `(?:(?!${piece})${step})*${piece}`);
   return `${first}${between.join('')}(?:${step})*${last}`;
 }
 
@@ -156,8 +150,8 @@ function withStars([first = '', ...others]: readonly string[], step: string): st
 export type Filters = Omit<WalkRules, 'hides'>;
 
 /**
- * Compiles the patterns of --exclude. A pattern without a slash matches the last part of a path, one with a slash the
- * whole path, and one that ends in a slash a directory; with a directory, everything in it is excluded.
+ * Compiles the patterns of --exclude: without a slash, of the last part of a path; with one at its end, of a directory.
+ * With a directory, everything in it is excluded.
  */
 export function compileFilters(exclude: readonly string[]): Filters {
   const rules = exclude.map(compileRule);
@@ -240,7 +234,7 @@ export function compileGlob(pattern: string, recursive: boolean): Glob {
 function leadingSource(segments: readonly string[]): string {
   const open = segments.indexOf('**');
   const hiddenSegments = segments.slice(open, -1).filter(segment => /^\\?\./.test(segment));
-  const names = [`${notNamed(false)}[^/]+`, ...hiddenSegments.map(segment => segmentSource(segment, false))];
+  const names = [`${dotGuard(false)}[^/]+`, ...hiddenSegments.map(segment => segmentSource(segment, false))];
   const below = open === -1 ? '' : `(?:(?=(?:${names.join('|')})/)[^/]+/)*`;
   return segments
     .slice(0, open)

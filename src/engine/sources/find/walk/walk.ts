@@ -1,7 +1,7 @@
 import type {Dirent} from 'node:fs';
 import type {FileSystem} from '../../../../lib/files/file-system.ts';
 import {type ByteName, type FilePath, toPath} from '../../../../lib/files/typed-path.ts';
-import {joinNames, parentsOf, resolveName, withSlashes} from './names.ts';
+import {joinNames, parentsOf, withSlashes} from './names.ts';
 
 /** What a walk finds; paths are relative to its root, '' for the root itself. */
 export type WalkResult =
@@ -11,23 +11,13 @@ export type WalkResult =
   | {kind: 'unfollowed'; relative: ByteName}
   | {kind: 'unreadable'; relative: ByteName; error: unknown};
 
-interface Entry {
-  name: ByteName;
-  kind: 'regular' | 'directory' | 'link' | 'other';
-}
+type Entry = {name: ByteName; kind: 'regular' | 'directory' | 'link' | 'other'};
 
 /**
- * Walks a directory depth first, with the names of each directory in byte order. A directory is read when its turn
- * comes, and only the names of the current directory and its parents are kept. Only directories are opened. Links to
- * directories are found, but not followed.
+ * Walks the directory at an absolute path depth first, with the names of each directory in byte order. A directory is
+ * read when its turn comes, and only the names of it and its parents are kept. Links to directories are not followed.
  */
-export async function* walk(
-  name: ByteName,
-  cwd: string,
-  rules: WalkRules,
-  files: FileSystem,
-): AsyncGenerator<WalkResult> {
-  const root = resolveName(cwd, name);
+export async function* walk(root: ByteName, rules: WalkRules, files: FileSystem): AsyncGenerator<WalkResult> {
   const targetOf = targetsBelow(root, rules, files);
   /** The current directory and its parents. Entries are in reverse order, so that finished names can be freed. */
   const levels: {relative: ByteName; entries: Entry[]}[] = [];
@@ -35,7 +25,7 @@ export async function* walk(
   // Avoids reading the target of a link that is not wanted as a file or directory.
   const isWanted = ({kind}: Entry, relative: ByteName) =>
     (kind !== 'directory' && takes(relative)) || (/^directory|^link/.test(kind) && enters(relative));
-  /** Enters a directory; returns a finding if it cannot be read. */
+  /** Begins to walk through a directory. Returns what is to be yielded: nothing, or that it cannot be read. */
   const enter = async (relative: ByteName): Promise<readonly WalkResult[]> => {
     try {
       levels.push({relative, entries: await readEntries(toPath(joinNames(root, relative)), files)});
@@ -44,9 +34,12 @@ export async function* walk(
       return [{kind: 'unreadable', relative, error}];
     }
   };
+  /** What is to be yielded for a link: a file, or that it leads to a directory. Nothing if it is not wanted. */
   const link = async (relative: ByteName): Promise<readonly WalkResult[]> => {
     const path = joinNames(root, relative);
-    if (await isDirectory(path, files)) return enters(relative) ? [{kind: 'unfollowed', relative}] : [];
+    // A broken link becomes a file, which fails when it is opened.
+    const stats = await files.stat(toPath(path)).catch(() => undefined);
+    if (stats?.isDirectory()) return enters(relative) ? [{kind: 'unfollowed', relative}] : [];
     if (!takes(relative)) return [];
     const target = await targetOf(path);
     return [{kind: 'file', relative, isLink: true, isRegular: false, ...(target && {target})}];
@@ -67,12 +60,6 @@ export async function* walk(
   }
 }
 
-/** False for a broken link, which fails when it is opened. */
-async function isDirectory(link: ByteName, files: FileSystem): Promise<boolean> {
-  const stats = await files.stat(toPath(link)).catch(() => undefined);
-  return stats?.isDirectory() === true;
-}
-
 /** The entries of a directory in reverse byte order, since walk() takes them from the end. */
 async function readEntries(path: FilePath, files: FileSystem): Promise<Entry[]> {
   // Read in batches, as buffers that become strings of one byte per character: a directory of 200,000 names takes 20
@@ -84,6 +71,7 @@ async function readEntries(path: FilePath, files: FileSystem): Promise<Entry[]> 
   return entries.sort((one, other) => (one.name < other.name ? 1 : -1));
 }
 
+/** What an entry of a directory is, links not followed. */
 function kindOf(entry: Dirent<Buffer>): Entry['kind'] {
   if (entry.isFile()) return 'regular';
   return entry.isDirectory() ? 'directory' : entry.isSymbolicLink() ? 'link' : 'other';
@@ -99,8 +87,8 @@ export interface WalkRules {
   hides(relative: ByteName): boolean;
 }
 
-/** Finds where this walk reaches the target of a link, as a path from the root, so that no file is taken twice. */
-export function targetsBelow(root: ByteName, rules: WalkRules, files: FileSystem) {
+/** Tells at which path this walk finds the target of a link, so that no file is taken twice; undefined if at none. */
+function targetsBelow(root: ByteName, rules: WalkRules, files: FileSystem) {
   const {takes, enters, hides} = rules;
   let realRoot: Promise<ByteName> | undefined;
   /** Whether the walk finds a file at this path: its rules take it, enter all its parents, and hide none of them. */

@@ -1,6 +1,7 @@
 import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {resolveName} from '../../../../../src/engine/sources/find/walk/names.ts';
 import {compileGlob, isPattern} from '../../../../../src/engine/sources/find/walk/patterns.ts';
 import {walk} from '../../../../../src/engine/sources/find/walk/walk.ts';
 import {systemFiles} from '../../../../../src/lib/files/file-system.ts';
@@ -54,7 +55,7 @@ const files = [
 
 async function expand(root: string, pattern: string, recursive = false): Promise<string[]> {
   const glob = compileGlob(pattern, recursive);
-  const found = await collect(walk(glob.base, root, glob, systemFiles));
+  const found = await collect(walk(resolveName(root, glob.base), glob, systemFiles));
   return found.map(({kind, relative}) => (kind === 'file' ? '' : `${kind} `) + toText(relative));
 }
 

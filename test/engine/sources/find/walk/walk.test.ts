@@ -3,6 +3,7 @@ import {chmod, link, mkdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {resolveName} from '../../../../../src/engine/sources/find/walk/names.ts';
 import {type WalkResult, type WalkRules, walk} from '../../../../../src/engine/sources/find/walk/walk.ts';
 import {systemFiles} from '../../../../../src/lib/files/file-system.ts';
 import {toText} from '../../../../../src/lib/files/typed-path.ts';
@@ -15,7 +16,7 @@ const everything: WalkRules = {
 };
 
 async function names(root: string, rules = everything): Promise<string[]> {
-  return (await collect(walk(root, '/', rules, systemFiles))).map(describeFound);
+  return (await collect(walk(root, rules, systemFiles))).map(describeFound);
 }
 
 function describeFound(found: WalkResult): string {
@@ -49,13 +50,14 @@ describe('a walk goes through', () => {
     await mkdir(bytePath(root, 'a\xff'));
     await writeFile(bytePath(root, 'a\xff/\xfe.png'), 'x');
     await writeFile(bytePath(root, 'caf\xe9.png'), 'x');
-    const found = await collect(walk(root, '/', everything, systemFiles));
+    const found = await collect(walk(root, everything, systemFiles));
     expect(found.map(({relative}) => relative)).toEqual(['a\xff/\xfe.png', 'b', 'caf\xe9.png']);
   });
 
   it('a directory named relative to the working directory', async () => {
     const root = await makeTree('x/a', 'x/b');
-    expect((await collect(walk('x', root, everything, systemFiles))).map(describeFound)).toEqual(['a', 'b']);
+    const found = await collect(walk(resolveName(root, 'x'), everything, systemFiles));
+    expect(found.map(describeFound)).toEqual(['a', 'b']);
   });
 
   it('a directory named with a closing slash, or by a link', async () => {
@@ -138,7 +140,7 @@ describe('a directory that cannot be read', () => {
 
   it('that was removed after its parent was read', async () => {
     const root = await makeTree('a/x', 'b/x', 'c/x');
-    const walking = walk(root, '/', everything, systemFiles);
+    const walking = walk(root, everything, systemFiles);
     expect((await walking.next()).value).toMatchObject({relative: 'a/x'});
     await rm(join(root, 'b'), {recursive: true});
     expect((await collect(walking)).map(describeFound)).toEqual(['b: ENOENT', 'c/x']);
