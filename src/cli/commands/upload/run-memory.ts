@@ -22,7 +22,8 @@ const oncePatienceMs = 30_000;
 /** Throws a usage error for two memories, options without their manifest, and --prune with a part of the inputs. */
 export function refuseContradictions(flags: UploadFlags): void {
   const {journal, manifest, check, prune, once, shard, filesFrom} = flags;
-  const namesOf = (options: object) => Object.entries(options).flatMap(([name, on]) => (on ? name : []));
+  const namesOf = (options: Record<string, unknown>) =>
+    Object.entries(options).flatMap(([name, value]) => (value ? [name] : []));
   const refuse = (names: readonly string[], how: string, hint: string): never => {
     throw new MediaError('usage', `${names.join(' and ')} ${how}.`, {hint});
   };

@@ -68,7 +68,7 @@ test.skipIf(process.platform === 'win32')(
     const client = new PageClient(service);
     await client.signIn(await eventually(link));
     const text = await client.textOf('/');
-    expect(text.match(/<li class="card">/g)).toHaveLength(60);
+    expect(text.match(/<figure class="card">/g)).toHaveLength(60);
     expect(text.match(/damaged/g)).toBeNull();
   },
 );
