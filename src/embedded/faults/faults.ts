@@ -43,11 +43,6 @@ interface ActiveFault extends Fault {
   applied: number;
 }
 
-function isFor({operation: own, name}: Fault, {request, path}: Exchange, operation: string): boolean {
-  if (own !== 'any' && own !== operation) return false;
-  return name === undefined || name.test(fileNameOf(path, request.headers['content-disposition']));
-}
-
 /** Counts a request that matches a fault; returns it with its latency, or undefined if it is not applied. */
 function draw(fault: ActiveFault) {
   const {nth, rate, latency} = fault;
@@ -60,18 +55,12 @@ function draw(fault: ActiveFault) {
   return isNamed && share < rate ? {fault, latencyMs} : undefined;
 }
 
-/** The name that the client gave the file, or that it has in the URL; an upload need not have one. */
-function fileNameOf(path: string, disposition: string | undefined): string {
-  if (disposition === undefined) return path.slice(path.lastIndexOf('/') + 1);
-  return /;\s*filename="?([^";]*)/i.exec(disposition)?.[1] ?? '';
-}
-
 /** What the faults do to a request: each counts it now, or with `instead-of` at a response of that status. */
 function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop: StopSignal): Disturbance {
   const operation = operationOf(exchange.path);
   // Other requests have no stages after their head.
   const hasStages = operation === 'upload' || operation === 'graphql';
-  const matching = active.filter(fault => isFor(fault, exchange, operation));
+  const matching = active.filter(fault => ['any', operation].includes(fault.operation));
   const dependsOnResponse = (fault: Fault) => fault['instead-of'] !== undefined;
   const early = matching.filter(one => !dependsOnResponse(one)).flatMap(one => draw(one) ?? []);
   const appliedFaults = new Set<ActiveFault>();
