@@ -47,6 +47,15 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
       respondRefusal(exchange, refusal ?? new Refusal(500, 'Internal error.'));
     }
   };
+  const run = async (exchange: Exchange) => {
+    if (exchange.request.socket.destroyed) {
+      exchange.response.statusCode = 0;
+      return;
+    }
+    const done = work(exchange).finally(() => running.delete(exchange));
+    running.set(exchange, done);
+    await done;
+  };
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = exchangeOf(request, response, conditions);
     if (exchange.connection.closing) {
@@ -54,8 +63,9 @@ export function createHttpServer({handle, onError, onEnd = ignore, ...conditions
       return;
     }
     const start = clock.monotonic();
-    const done = work(exchange).finally(() => running.delete(exchange));
-    running.set(exchange, done);
+    // One at a time, so that requests that are sent ahead take no more from others than a single one.
+    const done = exchange.connection.turn.then(() => run(exchange));
+    exchange.connection.turn = done;
     const stopWatching = watchClient(exchange);
     void waitForEnd(exchange, done).then(() => {
       stopWatching();
