@@ -46,7 +46,7 @@ _media_command() {
       rest=file
       ;;
     'journal resolve')
-      options='--all --uploaded --uploaded-from --resend -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
+      options='--all --uploaded --url --uploaded-from --resend -h --help --profile --base-url -q --quiet -v --verbose --no-progress --cacert --allow-http'
       arguments=(file file)
       ;;
     'journal forget')
@@ -147,6 +147,7 @@ _media_option() {
     'journal merge --files-from') kind=file ;;
     'journal merge --types') kind='words extension content strict' ;;
     'journal resolve --uploaded') kind=none ;;
+    'journal resolve --url') kind=none ;;
     'journal resolve --uploaded-from') kind=file ;;
     'graphql --input') kind=file ;;
     'graphql --variables') kind=file ;;

@@ -31,7 +31,7 @@ function __media_takes_value
         case 'journal merge'
             contains -- $argv[2] -o --output --exclude --files-from --types
         case 'journal resolve'
-            contains -- $argv[2] --uploaded --uploaded-from
+            contains -- $argv[2] --uploaded --url --uploaded-from
         case 'graphql'
             contains -- $argv[2] --input --variables -f --raw-field -F --field --timeout
         case 'watch'
@@ -215,7 +215,7 @@ complete -c media -n '__media_is "journal check"' -l types -x -a 'extension cont
 complete -c media -n '__media_is "journal check"' -l json -d 'print one JSON object per line'
 complete -c media -n '__media_is "journal check"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_from "journal check" 1' -a '(__media_files)'
-complete -c media -n '__media_is "journal merge"' -s o -l output -x -a '(__media_files)' -d 'the journal or manifest to write'
+complete -c media -n '__media_is "journal merge"' -s o -l output -x -a '(__media_files)' -d 'the journal or manifest to write; one manifest is written in place'
 complete -c media -n '__media_is "journal merge"' -l exclude -x -d 'leave out matching files'
 complete -c media -n '__media_is "journal merge"' -l files-from -x -a '(__media_files)' -d 'read file names from this file, or -'
 complete -c media -n '__media_is "journal merge"' -l all -d 'include hidden files, and files of other types'
@@ -225,7 +225,8 @@ complete -c media -n '__media_is "journal merge"' -s h -l help -d 'print help, w
 complete -c media -n '__media_from "journal merge" 1' -a '(__media_files)'
 complete -c media -n '__media_is "journal resolve"' -l all -d 'settle all unknown uploads'
 complete -c media -n '__media_is "journal resolve"' -l uploaded -x -d 'the upload is stored, with this media ID'
-complete -c media -n '__media_is "journal resolve"' -l uploaded-from -x -a '(__media_files)' -d 'with --all: a file that lists what is stored, a path and a media ID on each line'
+complete -c media -n '__media_is "journal resolve"' -l url -x -d 'with --uploaded: the URL of the file'
+complete -c media -n '__media_is "journal resolve"' -l uploaded-from -x -a '(__media_files)' -d 'with --all: a file that lists what is stored, a path and a media ID on each line, with its URL if known'
 complete -c media -n '__media_is "journal resolve"' -l resend -d 'the upload is not stored, or may be stored twice: send it again in the next run'
 complete -c media -n '__media_is "journal resolve"' -s h -l help -d 'print help, with examples'
 complete -c media -n '__media_at "journal resolve" 1' -a '(__media_files)'

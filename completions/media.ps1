@@ -206,8 +206,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Commands = [ordered]@{
             }
             Options = @(
-                @{ Name = '-o'; Takes = 'file'; Tip = 'the journal or manifest to write' }
-                @{ Name = '--output'; Takes = 'file'; Tip = 'the journal or manifest to write' }
+                @{ Name = '-o'; Takes = 'file'; Tip = 'the journal or manifest to write; one manifest is written in place' }
+                @{ Name = '--output'; Takes = 'file'; Tip = 'the journal or manifest to write; one manifest is written in place' }
                 @{ Name = '--exclude'; Takes = 'none'; Tip = 'leave out matching files' }
                 @{ Name = '--files-from'; Takes = 'file'; Tip = 'read file names from this file, or -' }
                 @{ Name = '--all'; Takes = ''; Tip = 'include hidden files, and files of other types' }
@@ -225,7 +225,8 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
             Options = @(
                 @{ Name = '--all'; Takes = ''; Tip = 'settle all unknown uploads' }
                 @{ Name = '--uploaded'; Takes = 'none'; Tip = 'the upload is stored, with this media ID' }
-                @{ Name = '--uploaded-from'; Takes = 'file'; Tip = 'with --all: a file that lists what is stored, a path and a media ID on each line' }
+                @{ Name = '--url'; Takes = 'none'; Tip = 'with --uploaded: the URL of the file' }
+                @{ Name = '--uploaded-from'; Takes = 'file'; Tip = 'with --all: a file that lists what is stored, a path and a media ID on each line, with its URL if known' }
                 @{ Name = '--resend'; Takes = ''; Tip = 'the upload is not stored, or may be stored twice: send it again in the next run' }
                 @{ Name = '-h'; Takes = ''; Tip = 'print help, with examples' }
                 @{ Name = '--help'; Takes = ''; Tip = 'print help, with examples' }

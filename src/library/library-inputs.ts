@@ -35,10 +35,11 @@ export async function* sourcesFrom(
 ): AsyncGenerator<Source> {
   const fileSource = filesIn(cwd, disk);
   for await (const input of inputs) {
-    if (typeof input === 'string')
+    if (typeof input === 'string' && input !== '')
       yield {...fileSource(input), relativePath: toText(normalizeName(fromPath(input)))};
     else if (isFile(input)) yield sourceOf(input.name, input);
-    else if (typeof input?.open === 'function' && typeof input.name === 'string') yield input;
+    else if (typeof input === 'object' && typeof input?.open === 'function' && typeof input.name === 'string')
+      yield input;
     else {
       const hint = 'Give content a name: sourceOf(name, content).';
       throw new MediaError(

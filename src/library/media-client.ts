@@ -1,8 +1,10 @@
+import type {FaultOptions} from '../embedded/faults/control.ts';
 import type {EmbeddedService, ServiceOptions} from '../embedded/service.ts';
 import type {HttpResponse} from '../engine/http/http.ts';
 import {type GraphqlRequest, ServiceClient, serviceIdentity} from '../engine/service/client.ts';
 import {parseKey, parseServiceUrl} from '../engine/service/service-url.ts';
 import type {Uploader, UploadRequest, UploadResponse} from '../engine/service/uploader.ts';
+import {MediaError} from '../errors.ts';
 import {type StopSignal, systemHost} from '../host.ts';
 import {isString} from '../lib/json.ts';
 import {packageVersion} from '../package-file.ts';
@@ -116,15 +118,15 @@ const requestChecks: Checks<GraphqlRequest> = {
   operationName: check.text,
 };
 
-const {anything, text, texts, flag, positive, callbacks, signal} = check;
+const {anything, callback, text, texts, flag, positive, callbacks, signal} = check;
 
 const serviceChecks: Checks<ServiceOptions> = {
-  ...{port: anything, host: text, allowHosts: texts, allowOrigins: texts, seed: anything},
-  ...{fixedKey: text, exclusive: flag},
+  ...{port: check.integer(0, 65_535), host: text, allowHosts: texts, allowOrigins: texts},
+  ...{seed: check.generator, fixedKey: text, exclusive: flag},
   dataDirectory: requiredCheck('a text', isString),
   ...{maxSize: positive, quota: positive, publicUrl: text, idempotency: flag},
   ...{previews: flag, metrics: flag, clock: anything, pace: callbacks, faults: anything},
-  ...{signal, onWait: anything, onRequest: anything, onError: anything},
+  ...{signal, onWait: callback, onRequest: callback, onError: callback},
 };
 
 /**
@@ -133,7 +135,10 @@ const serviceChecks: Checks<ServiceOptions> = {
  */
 export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   checkOptions(options, serviceChecks);
+  checkOptions<FaultOptions>(options.faults ?? {}, {list: texts, control: callbacks});
   // It is larger than the rest of the library, and most programs do not need it.
   const {startEmbeddedService: start} = await import('../embedded/service.ts');
-  return start(options);
+  return start(options).catch(error => {
+    throw error.name === 'InvalidOption' ? new MediaError('usage', error.message, {cause: error}) : error;
+  });
 }

@@ -13,7 +13,8 @@ export function checkOptions<Options extends object>(options: Options, checks: C
     throw new MediaError('usage', `The options are given as an object, not as ${kindOf(options)}.`);
   const unknown = Object.keys(options).find(name => !Object.hasOwn(checks, name));
   if (unknown !== undefined) {
-    const hint = `The options: ${Object.keys(checks).join(' ')}.`;
+    const ofClient = 'client' in checks ? ' baseUrl and apiKey are options of MediaClient.' : '';
+    const hint = `The options: ${Object.keys(checks).join(' ')}.${ofClient}`;
     throw new MediaError('usage', `There is no option "${unknown}".`, {hint});
   }
   for (const name of Object.keys(checks) as (keyof Options & string)[]) checks[name](name, options[name]);
@@ -31,6 +32,10 @@ function optional(what: string, isRight: (value: unknown) => boolean): Check {
   return requiredCheck(what, value => value === undefined || isRight(value));
 }
 
+function hasMethod(name: 'next' | 'addEventListener'): (value: unknown) => boolean {
+  return value => typeof (value as Record<typeof name, unknown> | null)?.[name] === 'function';
+}
+
 export function isUrl(value: unknown): boolean {
   return isString(value) || value instanceof URL;
 }
@@ -42,15 +47,14 @@ export const check = {
   /** What may stand in a header field. */
   visible: optional('a text of ASCII characters', value => isString(value) && /^[ -~]*$/.test(value)),
   texts: optional('an array of texts', listOf(isString)),
+  generator: optional('an async generator', hasMethod('next')),
   flag: optional('true or false', oneOf(true, false)),
   positive: optional('a number above 0', isPositive),
   url: optional('a URL', isUrl),
+  callback: optional('a function', value => typeof value === 'function'),
   /** An object with functions. */
   callbacks: optional('an object', value => typeof value === 'object' && value !== null),
-  signal: optional(
-    'an AbortSignal',
-    value => typeof (value as AbortSignal | null)?.addEventListener === 'function',
-  ),
+  signal: optional('an AbortSignal', hasMethod('addEventListener')),
   /** A whole number from `least` to `most`, or the word. */
   integer: (least: number, most: number, word?: string) =>
     optional(

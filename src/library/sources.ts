@@ -35,7 +35,8 @@ export async function* filesOf(
   const {cwd, ...request} = options;
   const inputs: string[] = [];
   for await (const path of paths) {
-    if (!isString(path)) throw new MediaError('usage', `A path must be a text, not ${kindOf(path)}.`);
+    if (!isString(path) || path === '')
+      throw new MediaError('usage', `A path must be a text, not ${kindOf(path)}.`);
     // Standard input belongs to the program that uses the library.
     inputs.push(path === '-' ? './-' : path);
   }

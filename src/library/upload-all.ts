@@ -177,9 +177,17 @@ export const uploadChecks: Checks<UploadOptions> = {
   cwd: check.text,
 };
 
+const observerChecks: Checks<TransferObserver> = {
+  ...{started: check.anything, progress: check.anything, retrying: check.anything},
+  ...{unavailable: check.anything, finished: check.anything, warning: check.anything},
+};
+
 /** The engine's options by those of the library, with defaults; throws a MediaError for an invalid one. */
 function checkedOptions(options: UploadOptions, host: Host): Omit<CheckedOptions, 'stop'> {
   checkOptions(options, uploadChecks);
+  // An observer may have fields of its own.
+  const methods = Object.entries(options.observer ?? {}).filter(([, value]) => typeof value === 'function');
+  checkOptions(Object.fromEntries(methods), observerChecks);
   if (options.journal !== undefined && options.manifest !== undefined)
     throw new MediaError(
       'usage',
@@ -211,27 +219,19 @@ function checkedOptions(options: UploadOptions, host: Host): Omit<CheckedOptions
 }
 
 /** An observer with every method. It calls those of `observer` on it, which may be an instance of a class. */
-function completeObserver(
-  observer: Partial<TransferObserver> = {},
-  onThrown: (error: unknown) => void,
-): TransferObserver {
+function completeObserver(observer: object = {}, onThrown: (error: unknown) => void): TransferObserver {
+  const methods: Partial<Record<keyof TransferObserver, (...facts: unknown[]) => void>> = observer;
   // What a method of the user throws ends the batch.
-  const tell = (call: () => void) => {
+  const tell = (name: keyof TransferObserver, facts: unknown[]) => {
     try {
-      call();
+      methods[name]?.(...facts.map(inLibraryWords));
     } catch (error) {
       onThrown(error);
     }
   };
-  return {
-    started: (...facts) => tell(() => observer.started?.(...facts)),
-    progress: (...facts) => tell(() => observer.progress?.(...facts)),
-    retrying: (position, name, error, waitMs) =>
-      tell(() => observer.retrying?.(position, name, inLibraryWords(error), waitMs)),
-    unavailable: (...facts) => tell(() => observer.unavailable?.(...facts)),
-    finished: (...facts) => tell(() => observer.finished?.(...facts)),
-    warning: (...facts) => tell(() => observer.warning?.(...facts)),
-  };
+  const names = Object.keys(observerChecks) as (keyof TransferObserver)[];
+  const all = names.map(name => [name, (...facts: unknown[]) => tell(name, facts)] as const);
+  return Object.fromEntries(all) as Required<typeof methods>;
 }
 
 /** The outcome in the words of the library. */

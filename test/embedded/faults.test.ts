@@ -138,14 +138,6 @@ describe('which requests', () => {
     expect(await outcomes(service, key, 7)).toEqual([200, 500, 501, 501, 200, 502, 502]);
   });
 
-  test('name=*.png: by the name that the client gives the file, and by that of a URL', async () => {
-    const {service, key} = await faultyService('upload:status=500,name=*.png', 'files:status=410,name=m_*');
-    expect(await outcome(service, key)).toBe(200);
-    expect(await outcome(service, key, {'Content-Disposition': 'attachment; filename="a.png"'})).toBe(500);
-    const [stored] = await service.records();
-    expect((await fetch(stored?.record.fileUrl ?? '')).status).toBe(410);
-  });
-
   test('graphql and files: not an upload', async () => {
     const {service, key} = await faultyService('graphql:status=500,after=body', 'files:cut');
     expect(await outcome(service, key)).toBe(200);
@@ -184,7 +176,7 @@ test('a latency of an hour, and the service ends: the upload is stored, with a r
 test.each([
   ['uploads:reset', 'it must begin with "upload:", "graphql:"'],
   ['upload', 'it must begin with'],
-  ['upload:', '"" is not one of name, nth'],
+  ['upload:', '"" is not one of nth'],
   ['upload:rate=0.5', 'it needs one of status, latency, bandwidth, wrong, reset, silence, cut'],
   ['upload:status=200', 'status must be an HTTP status from 400 to 599'],
   ['upload:status=503,after=never', 'after must be head, body, store'],
@@ -199,7 +191,7 @@ test.each([
   ['upload:reset,silence', 'reset and silence exclude each other'],
   ['upload:status=503,wrong=id', 'status and wrong exclude each other'],
   ['upload:status=404,instead-of=403,after=body', 'instead-of and after exclude each other'],
-  ['upload:reset,name=', 'name must be a file name'],
+  ['upload:reset,name=*.png', '"name=*.png" is not one of nth'],
   ['upload:constructor', '"constructor" is not one of'],
 ])('%j: not a fault, with the reason', async (fault, reason) => {
   const {service} = await faultyService('upload:reset');

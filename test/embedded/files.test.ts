@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {rm, writeFile} from 'node:fs/promises';
+import {readdir, readlink, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {eventually} from '../support/eventually.ts';
@@ -170,3 +170,27 @@ test('a client that leaves in the middle of a download: no error of the service'
   expect(errors).toEqual([]);
   expect((await fetch(`${service.url}/files/${id}`, {method: 'HEAD'})).status).toBe(200);
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'clients that ask for 30 MB and read nothing: disconnected, and the file is closed for each',
+  async () => {
+    const {service, key, dataDirectory} = await serviceWithKey({pace: {windowMs: 500}});
+    const response = await upload(service, key, Buffer.concat([png(3, 2), Buffer.alloc(30_000_000)]));
+    const {id} = (await response.json()) as {id: string};
+    const path = join(dataDirectory, 'files', id);
+    const openFiles = async () => {
+      const links = (await readdir('/proc/self/fd')).map(fd =>
+        readlink(`/proc/self/fd/${fd}`).catch(() => ''),
+      );
+      return (await Promise.all(links)).filter(target => target === path).length;
+    };
+    for (let count = 0; count < 30; count += 1) {
+      const {socket} = await rawConnection(service);
+      socket.pause();
+      socket.write(`GET /files/${id} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`);
+    }
+    await eventually(async () => (await openFiles()) > 0);
+    await eventually(async () => (await openFiles()) === 0);
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+  },
+);

@@ -317,10 +317,33 @@ test('wrong and unknown options of every call: usage, at once', async () => {
     [startService({dataDirectory: 'x', datadir: 'y'} as never), 'There is no option "datadir".'],
     [startService({dataDirectory: 'x', exclusive: 1} as never), 'exclusive must be true or false, not 1.'],
     [filesOf(['.'], {exclude: '*.gif' as never}).next(), 'exclude must be an array of texts, not "*.gif".'],
+    ...(
+      [
+        [{faults: ['upload:status=503']}, 'There is no option "0".'],
+        [{faults: {list: 'upload:status=503'}}, 'list must be an array of texts'],
+        [{seed: 'photos'}, 'seed must be an async generator, not "photos".'],
+        [{port: 70_000}, 'port must be a whole number from 0 to 65535, not 70000.'],
+        [{onRequest: 'log'}, 'onRequest must be a function, not "log".'],
+        [{fixedKey: 'short'}, 'The key of the service must have at least 16 characters'],
+      ] as const
+    ).map(([options, message]): [Promise<unknown>, string] => [
+      startService({dataDirectory: 'x', ...options} as never),
+      message,
+    ]),
+    [upload('', {client}), 'A file is given as a path, a File or a source, not as "".'],
+    [filesOf(['']).next(), 'A path must be a text, not "".'],
+    [upload(photo, {client, observer: {onProgress() {}}} as never), 'There is no option "onProgress".'],
     [upload(photo, {client, concurrency: 2} as never), 'There is no option "concurrency".'],
     [client.graphql({qeury: '{ a }'} as never), 'There is no option "qeury".'],
   ];
-  for (const [promise, message] of rejecting) await expect(promise).rejects.toThrow(message);
+  for (const [promise, message] of rejecting)
+    await expect(promise).rejects.toMatchObject({code: 'usage', message: expect.stringContaining(message)});
+  await expect(upload(photo, {baseUrl: url} as never)).rejects.toMatchObject({
+    hint: expect.stringMatching(/baseUrl and apiKey are options of MediaClient\.$/),
+  });
+  await expect(upload('.', {client})).rejects.toMatchObject({
+    hint: "To upload what is in it: filesOf(['.'], {recursive: true})",
+  });
 });
 
 test('errors name the options of the library, not those of the program', async () => {

@@ -510,7 +510,7 @@ class Story {
       if (!this.#isCutShort && !this.#service.releasedKeys.has(line.key))
         this.broken.add(`${line.key} is unknown, and its last bytes have never left`);
       const [found] = 'sha256' in line ? this.#service.with(line.sha256) : [];
-      await journal.settle(entry, found === undefined ? 'resend' : {uploaded: found.id});
+      await journal.settle(entry, found && {id: found.id});
     }
     await journal.close();
   }

@@ -115,11 +115,14 @@ export function asRoot(program: CliCommand, cli: Cli): CliCommand {
       getErrHelpWidth: () => cli.host.stdout.columns || 100,
     })
     .exitOverride()
-    .hook('preAction', (_, command) => refuseEmptyValues(command));
+    .hook('preAction', (_, command) => refuseWords(command, cli.argv));
 }
 
-/** Refuses empty arguments and values: `media upload -r "$unset"` must not upload the working directory. */
-export function refuseEmptyValues(command: Command): void {
+/** Refuses -0, and empty arguments and values: `media upload -r "$unset"` must not upload the working directory. */
+function refuseWords(command: Command, argv: readonly string[]): void {
+  // Commander takes it for a number.
+  const digit = argv.includes('--') ? undefined : command.args.find(word => /^-./.test(word));
+  if (digit) command.error(`error: unknown option '${digit}'`, {code: 'commander.unknownOption'});
   const refuse = (what: string): never => {
     throw new MediaError('usage', `${what} is empty.`, {
       hint: 'If it comes from a variable, that variable is not set.',

@@ -1,4 +1,5 @@
 import {InvalidArgumentError, Option} from 'commander';
+import {safeUrl} from '../../lib/url.ts';
 import {
   concurrencyValue,
   durationValue,
@@ -23,6 +24,11 @@ function valueParser<Value>({type, takes, read}: ValueKind<Value>): ValueParser<
 export const parseDuration = valueParser(durationValue);
 export const parseRate = valueParser(rateValue);
 export const parseSize = valueParser(sizeValue);
+export const parseUrl = valueParser({
+  type: 'url',
+  takes: 'a URL that begins with https:// or http://',
+  read: text => safeUrl(text) && text,
+});
 
 /** How long a command waits for the response to a question about a key, or to a GraphQL request. */
 export function timeoutOption(): Option {
@@ -70,10 +76,6 @@ export function geotagsOption(): Option {
   return new Option('--geotags <mode>', 'how to treat locations in files')
     .choices(geotagModes)
     .default(undefined, 'keep');
-}
-
-export function ciOption(): Option {
-  return new Option('--ci', 'in GitHub Actions, write annotations and a summary');
 }
 
 export function concurrencyOption(): Option {

@@ -73,13 +73,16 @@ interface ServedConnection {
   closing: boolean;
   /** The number of requests without a complete response. */
   pending: number;
+  /** Resolves when all requests so far were handled. */
+  turn: Promise<void>;
 }
 
 const connections = new WeakMap<Duplex, ServedConnection>();
 
 /** The state of the connection: the same object for every request of a socket. */
 export function connectionOf(socket: Duplex): ServedConnection {
-  const connection = connections.get(socket) ?? {failed: new Stop(), closing: false, pending: 0};
+  const idle = {failed: new Stop(), closing: false, pending: 0, turn: Promise.resolve()};
+  const connection = connections.get(socket) ?? idle;
   connections.set(socket, connection);
   return connection;
 }

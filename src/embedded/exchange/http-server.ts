@@ -48,6 +48,16 @@ export function createHttpServer({handle, onError, onEnd = () => {}, ...options}
       respondRefusal(exchange, refusal ?? new Refusal(500, 'Internal error.'));
     }
   };
+  // Runs the handler of the next request of a connection, unless the client has gone by then.
+  const run = async (exchange: Exchange) => {
+    if (exchange.request.socket.destroyed) {
+      exchange.response.statusCode = 0;
+      return;
+    }
+    const done = runHandler(exchange).finally(() => running.delete(exchange));
+    running.set(exchange, done);
+    await done;
+  };
   // Begins the exchange of a request, unless the last response of its connection was sent.
   const begin = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = exchangeOf(request, response, options);
@@ -56,8 +66,9 @@ export function createHttpServer({handle, onError, onEnd = () => {}, ...options}
       return;
     }
     const start = clock.monotonic();
-    const done = runHandler(exchange).finally(() => running.delete(exchange));
-    running.set(exchange, done);
+    // One at a time, so that requests that are sent ahead take no more from others than a single one.
+    const done = exchange.connection.turn.then(() => run(exchange));
+    exchange.connection.turn = done;
     const stopWatching = watchClient(exchange);
     void waitForEnd(exchange, done).then(() => {
       stopWatching();

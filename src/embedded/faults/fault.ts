@@ -25,10 +25,6 @@ const status = part('an HTTP status from 400 to 599', value =>
 const word = part('without a value', value => (value === '' ? true : undefined));
 
 const parts = {
-  /** The file name, where the request has one. */
-  name: part('a file name, in which * matches any characters', value =>
-    value === '' ? undefined : wildcardPattern(value),
-  ),
   /** The first and the last matching request that it is for, counted from 1. */
   nth: part('the number of a request, such as 3, or a range, such as 2-5 or 2-', value => {
     const [, first, range, end] = /^([1-9]\d*)(-([1-9]\d*)?)?$/.exec(value) ?? [];
@@ -97,12 +93,6 @@ function parsePart(text: string, piece: string): object {
   const read = field.read(value);
   if (read === undefined) throw invalidFault(text, `${key} must be ${field.expected}`);
   return {[key]: read};
-}
-
-/** A pattern with `*` as a regular expression: `*` matches any characters, all others only themselves. */
-function wildcardPattern(text: string): RegExp {
-  const escaped = text.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
-  return new RegExp(`^${escaped}$`, 's');
 }
 
 /** The error for a fault `text` that is not valid; `why` completes its sentence. */

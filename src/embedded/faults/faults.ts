@@ -43,15 +43,6 @@ interface ActiveFault extends Fault {
   applied: number;
 }
 
-/** Whether a fault is for requests of this operation, and of files with this name. */
-function appliesTo(fault: Fault, {request, path}: Exchange, operation: string): boolean {
-  if (fault.operation !== 'any' && fault.operation !== operation) return false;
-  // The name that the client gave the file, or that it has in the URL; an upload need not have one.
-  const disposition = request.headers['content-disposition'];
-  const ownName = disposition && (/;\s*filename="?([^";]*)/i.exec(disposition)?.[1] ?? '');
-  return fault.name?.test(ownName ?? path.slice(path.lastIndexOf('/') + 1)) ?? true;
-}
-
 /** Counts a request that a fault is for; returns the fault with its latency, or undefined if it spares this request. */
 function drawFault(fault: ActiveFault) {
   const {nth, rate, latency} = fault;
@@ -69,7 +60,7 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
   const operation = operationOf(exchange.path);
   // Other requests have no stages after their head.
   const hasStages = operation === 'upload' || operation === 'graphql';
-  const matching = active.filter(fault => appliesTo(fault, exchange, operation));
+  const matching = active.filter(fault => ['any', operation].includes(fault.operation));
   const early = matching
     .filter(fault => fault['instead-of'] === undefined)
     .flatMap(fault => drawFault(fault) ?? []);

@@ -1,7 +1,7 @@
 import type {Clock, Host, StopSignal} from '../../host.ts';
 import {contentHash, type Hashable} from '../../lib/files/content-hash.ts';
 import type {User} from '../../lib/files/ownership.ts';
-import type {ReceivedRecord} from '../service/record.ts';
+import type {MediaRecord, ReceivedRecord} from '../service/record.ts';
 import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
 import type {UploadLog} from './entry.ts';
 import {undefinedIfMissing} from './journal-file.ts';
@@ -42,8 +42,10 @@ export interface JournalManifest {
   keyOf(source: Source, opened: OpenSource): Promise<string>;
   /** Takes note of what the journal knows about the content of a file; throws if the file must not be sent. */
   found(input: InputVariant, sha256: string | undefined, prior: PriorUpload | undefined): void;
+  /** The keys of the entries that are to be removed, since their files are gone. */
+  stale(): AsyncIterable<string>;
   /** Notes that unknown content is stored, with this record, or without one, that it is to be sent again. */
-  settle(content: Content | undefined, recordJson: string | undefined): void;
+  settle(content: Content | undefined, record: MediaRecord | undefined): void;
   /** Notes that the service no longer has this content. */
   forget(content: Content | undefined): void;
   /** Writes the manifest, while the journal is locked. `isComplete`: whether the journal's file has every line. */

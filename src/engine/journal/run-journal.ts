@@ -1,6 +1,7 @@
 import type {Host, StopSignal} from '../../host.ts';
 import {type Hashable, largeHash, smallHash} from '../../lib/files/content-hash.ts';
 import {omitUndefined} from '../../lib/object.ts';
+import type {MediaRecord} from '../service/record.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {type UploadLog, uploadLog} from './entry.ts';
 import {contentKey, variantKey} from './journal-identity.ts';
@@ -69,16 +70,15 @@ export class Journal extends JournalLookup {
     }
   }
 
-  /** Records the user's decision on an unknown upload: uploaded with this media ID, or to be sent again. */
-  async settle(entry: IndexRow, settlement: {uploaded: string} | 'resend'): Promise<void> {
-    const recordJson = settlement === 'resend' ? undefined : JSON.stringify({id: settlement.uploaded});
+  /** Records the user's decision on an unknown upload: uploaded with this record, or else to be sent again. */
+  async settle(entry: IndexRow, record?: MediaRecord): Promise<void> {
     const {key, sha256 = ''} = await this.reader.lineOf(entry);
     const decision = {event: 'resolved', key, sha256} as const;
     if (this.manifest !== undefined) {
-      this.manifest.settle(this.reader.index.contentOf(entry.row), recordJson);
+      this.manifest.settle(this.reader.index.contentOf(entry.row), record);
       this.reader.index.forget(key);
-    } else if (recordJson === undefined) await this.#log.append({...decision, as: 'resend'});
-    else await this.#log.append({...decision, as: 'uploaded', recordJson});
+    } else if (record === undefined) await this.#log.append({...decision, as: 'resend'});
+    else await this.#log.append({...decision, as: 'uploaded', recordJson: JSON.stringify(record)});
   }
 
   /** Records that the user has removed a stored upload, so that the next run sends its content again. */

@@ -78,7 +78,7 @@ export function parseManifest(text: string, displayPath: string): Manifest {
   const marker = source.search(conflictMarker);
   const path = shellQuoted(displayPath);
   if (marker >= 0)
-    fail(marker, 'is a conflict marker of git', `To join both sides: media journal merge -o ${path} ${path}`);
+    fail(marker, 'is a conflict marker of git', `To join both sides: media journal merge ${path}`);
   const top = readRawJson(source, nesting, fail);
   const version = top.members.get('version');
   if (version?.json !== '1')

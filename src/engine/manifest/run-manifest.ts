@@ -26,7 +26,8 @@ import {
   type Scope,
   type UploadLine,
 } from '../journal/journal.ts';
-import {publicUrl} from '../service/record.ts';
+import {type MediaRecord, publicUrl} from '../service/record.ts';
+import type {InputRequest} from '../sources/find/expand.ts';
 import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
 import {addUnknown, type Manifest, type ManifestEntry, type UnknownEntry} from './manifest-file.ts';
 import {isManifest, manifestPath, readManifest, writeManifest} from './manifest-store.ts';
@@ -38,8 +39,10 @@ export interface ManifestOptions {
   unsendable?: MediaError | undefined;
   /** Whether a file fails with `manifest_outdated` unless the manifest knows it as it is. */
   check?: boolean | undefined;
-  /** Whether the entry of a path is removed if its file is gone. */
-  prunes?: ((path: string) => boolean) | undefined;
+  /** Among these inputs, the entries of files that are gone are removed. */
+  prunes?: Partial<InputRequest> | undefined;
+  /** Whether the run has a part of the inputs: its manifest is written even if it has no entry. */
+  isPart?: boolean | undefined;
   /** Receives a sentence for the user. */
   note?: ((text: string) => void) | undefined;
 }
@@ -170,19 +173,20 @@ export class RunManifest implements JournalManifest {
   }
 
   /** Moves unknown content to the files, with this record; without a record, forgets it. */
-  settle(content: Content | undefined, recordJson: string | undefined): void {
+  settle(content: Content | undefined, record: MediaRecord | undefined): void {
     for (const [key, entry] of this.#unknown) {
       const {contentType, sha256, size} = entry;
       if (contentKey(sha256, size) !== content) continue;
-      if (recordJson !== undefined && contentType === undefined)
+      if (record !== undefined && contentType === undefined)
         throw new MediaError(
           'journal_unusable',
           `${this.displayPath} does not say with which content type ${key} was sent.`,
           {hint: `Add it to the line of ${key}, as in: "contentType": "image/png"`},
         );
       this.#unknown.delete(key);
-      if (recordJson !== undefined && contentType !== undefined)
-        this.#files.set(key, {...entry, contentType, record: recordJson});
+      if (record === undefined || contentType === undefined) continue;
+      const url = omitUndefined({url: publicUrl(record)});
+      this.#files.set(key, {...url, ...entry, contentType, record: JSON.stringify(record)});
     }
   }
 
@@ -214,11 +218,13 @@ export class RunManifest implements JournalManifest {
       const isNew = entry.offset >= 0;
       for (const [other, {sha256}] of unknown) if (isNew && sha256 === content.sha256) unknown.delete(other);
     }
-    await this.#prune(files);
+    for await (const key of this.stale()) files.delete(key);
     const {serviceId = before.serviceId} = reader.index;
     const after = {...before, ...omitUndefined({serviceId}), files, unknown};
     this.change = changeText(before.files, files);
-    if (!isSame(before.files, files) || !isSame(before.unknown, unknown) || serviceId !== before.serviceId)
+    const isUnchanged = isSame(before.files, files) && isSame(before.unknown, unknown);
+    const isNewPart = this.#options.isPart && before.text === '' && before.service !== '';
+    if (!isUnchanged || serviceId !== before.serviceId || isNewPart)
       await writeManifest(this.displayPath, before, after, this.#host, async key => hashes.get(key));
     if (isComplete) await this.#removeJournal();
   }
@@ -231,13 +237,16 @@ export class RunManifest implements JournalManifest {
     await removal.catch(throwAs('journal_failed', `The journal ${this.journalPath} could not be removed`));
   }
 
-  /** Removes the entries of files that are gone, if their directory is still there: a whole tree may be elsewhere. */
-  async #prune(files: Map<string, ManifestEntry>): Promise<void> {
-    const {prunes = () => false} = this.#options;
+  /** The keys of files that are gone, if their directory is still there: a whole tree may be elsewhere. */
+  async *stale(): AsyncGenerator<string> {
+    const {prunes} = this.#options;
+    if (prunes === undefined) return;
+    const {inputCoverage} = await import('../sources/find/expand.ts');
+    const covers = inputCoverage(prunes, this.#host.cwd());
     const isGone = (path: string) => this.#host.files.lstat(path).then(() => false, isMissing);
-    for (const [key, {stdin}] of files) {
+    for (const [key, {stdin}] of this.#files) {
       const path = join(this.#directory, key);
-      if (!stdin && prunes(path) && (await isGone(path)) && !(await isGone(dirname(path)))) files.delete(key);
+      if (!stdin && covers(path) && (await isGone(path)) && !(await isGone(dirname(path)))) yield key;
     }
   }
 }

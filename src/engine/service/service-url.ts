@@ -8,7 +8,7 @@ const bareHost = /^(?:(?:[a-z\d-]{1,63}\.)+[a-z]{2,24}|localhost|[\d.]{7,15})(?:
 
 /** A base URL as it was typed, with the scheme that a bare host lacks. */
 export function withScheme(typed: string): string {
-  if (!bareHost.test(typed)) return typed;
+  if (!bareHost.test(typed) || !URL.canParse(`http://${typed}`)) return typed;
   return isLoopback(new URL(`http://${typed}`).hostname) ? `http://${typed}` : `https://${typed}`;
 }
 

@@ -252,7 +252,7 @@ export class FileTransfer {
     if (error.code !== 'too_many_open_files' || this.#source.isOnce || this.#wasReleased) return false;
     this.#hasYielded = this.#unknown === undefined && this.#batch.descriptors.yieldDescriptor();
     if (!this.#hasYielded) return false;
-    this.#outcome.facts.attempts -= attempts;
+    this.#outcome.restart(attempts);
     this.#options.observer.retrying(this.#position, this.#source.name, error, undefined);
     return true;
   }

@@ -38,6 +38,7 @@ export class OutcomeBuilder {
   readonly #options: TransferOptions;
   readonly #batchAbort: BatchAbort;
   readonly #start: number;
+  /** What the observer knows. */
   readonly #warnings = new Set<string>();
   #isStarted = false;
 
@@ -64,11 +65,20 @@ export class OutcomeBuilder {
     this.#isStarted = true;
   }
 
+  /** Forgets what was found, since the file begins again. `attempts`: how many do not count. */
+  restart(attempts: number): void {
+    const {facts} = this;
+    for (const name of ['size', 'contentType', 'warning', 'geotags', 'sha256', 'dimensions'] as const)
+      delete facts[name];
+    facts.attempts -= attempts;
+  }
+
   /** Warns of something about the file, once. `ofSeveral`: what several files do, after their number. */
   warn(sentence: string, ofSeveral?: string): void {
-    if (this.#warnings.has(sentence)) return;
-    this.facts.warning = [...this.#warnings.add(sentence)].join(' ');
-    this.#options.observer.warning(this.#source.name, sentence, ofSeveral);
+    const {warning = ''} = this.facts;
+    if (!warning.includes(sentence)) this.facts.warning = `${warning} ${sentence}`.trim();
+    if (!this.#warnings.has(sentence)) this.#options.observer.warning(this.#source.name, sentence, ofSeveral);
+    this.#warnings.add(sentence);
   }
 
   /** The file was not begun, since the run had ended. */

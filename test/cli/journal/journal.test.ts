@@ -721,6 +721,11 @@ describe('media journal resolve', () => {
     ['a.png', ['--resend'], 'j contains no unknown upload a.png.'],
     ['b.png', ['--uploaded', 'x'], 'j contains no unknown upload b.png.'],
     ['z.png', ['--resend'], 'j contains no unknown upload z.png.'],
+    [
+      'c.png',
+      ['--resend', '--url', 'https://a.test/b'],
+      'Add either --uploaded with the media ID, or --resend.',
+    ],
     ['c.png', [], 'Add either --uploaded with the media ID, or --resend.'],
     ['c.png', ['--uploaded', ''], 'Add either --uploaded with the media ID, or --resend.'],
     ['c.png', ['--uploaded', 'x', '--resend'], 'Add either --uploaded with the media ID, or --resend.'],
@@ -816,13 +821,18 @@ describe('media journal resolve, of many', () => {
   it('--all --uploaded-from: by path and by hash; what the list lacks stays unknown, and is told', async () => {
     const one = await bench();
     await journalOf(one, 'j', {...unknowns, 'e.png': ['commit']});
-    await files(one, {list: `b c.png med_b\n\n${sha256(contentOf('a.png'))}\tmed_a\nz.png med_z\n`});
+    await files(one, {
+      list: `b c.png med_b https://cdn.example/b\n\n${sha256(contentOf('a.png'))}\tmed_a\nz.png med_z\n`,
+    });
     expect(await media(one, 'resolve', 'j', '--all', '--uploaded-from', 'list')).toMatchObject({
       exitCode: 0,
       stderr: '2 unknown uploads were settled.\n1 is still unknown: media journal list j\n',
     });
     expect((await media(one, 'list', 'j')).stdout).toBe(
       'uploaded  a.png  med_a\nuploaded  b c.png  med_b\nuploaded  d.png  med_d\nunknown   e.png  sent, but no result is recorded\n',
+    );
+    expect((await media(one, 'list', 'j', '--template', '{file} {url}\\n')).stdout).toContain(
+      'b c.png https://cdn.example/b\n',
     );
   });
 
@@ -979,11 +989,12 @@ describe('manifests', () => {
     await journalOf(one, 'media.json.journal', {'e.png': ['commit']});
     for (const [name, ...how] of [
       ['c.mp4', '--resend'],
-      [sha256('d'), '--uploaded', 'med_d'],
+      [sha256('d'), '--uploaded', 'med_d', '--url', 'https://cdn.example/d'],
       ['e.png', '--uploaded', 'med_e'],
     ] as const)
       expect(await media(one, 'resolve', 'media.json', name, ...how)).toMatchObject({exitCode: 0});
-    const known = [line('a.png', 'a'), line('d.mp4', 'd', '{"id":"med_d"}')];
+    const d = line('d.mp4', 'd', '{"id":"med_d","fileUrl":"https://cdn.example/d"}');
+    const known = [line('a.png', 'a'), d.replace('{', '{"url": "https://cdn.example/d", ')];
     const settled = manifest(...known, line('e.png', contentOf('e.png'), '{"id":"med_e"}'));
     expect(await read(one, 'media.json')).toBe(withUnknown(settled, {'g.mp4': 'g'}));
     expect(await readdir(one.directory)).toEqual(['media.json']);
@@ -1042,12 +1053,19 @@ describe('manifests', () => {
     const joined = manifest(line('a.png', 'a').replace(/}$/, ', "alt": 1.0}'), line('b.png', 'b', exact));
     expect(await read(one, 'media.json')).toBe(joined);
     // What the file knows is kept, and a second time changes nothing.
-    await media(one, 'merge', '-o', 'media.json', 'part-1.json');
+    for (const words of [['-o', 'media.json', 'part-1.json'], ['media.json']])
+      expect(await media(one, 'merge', ...words)).toMatchObject({exitCode: 0});
     expect(await read(one, 'media.json')).toBe(joined);
     const withCrlf = joined.replaceAll('\n', '\r\n');
     await files(one, {'media.json': withCrlf});
     await media(one, 'merge', '-o', 'media.json', 'part-2.json');
     expect(await read(one, 'media.json')).toBe(withCrlf);
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    for (const files of [['j'], ['part-1.json', 'part-2.json']])
+      expect(await media(one, 'merge', ...files)).toMatchObject({
+        exitCode: 2,
+        error: 'No file to write was given.',
+      });
   });
 
   it('merge: of two contents of a key, the one that the file on disk has; else an error that names it', async () => {

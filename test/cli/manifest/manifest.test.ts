@@ -285,7 +285,6 @@ describe('media upload --manifest', () => {
       ['--manifest', 'm', '--once'],
       ['--check'],
       ['--prune', '--journal', 'j'],
-      ['--manifest', 'm', '--prune', '--check'],
       ['--manifest', 'm', '--prune', '--shard', '1/2'],
       ['--manifest', 'm', '--prune', '--files-from', 'names'],
       ['--manifest', ''],
@@ -326,11 +325,13 @@ describe('media upload --manifest', () => {
     expect(await stored()).toBe(2);
     await unlink(bytes);
     await writePng(path('assets/ICON.png'), 'loud');
-    const {stderr, exitCode} = await upload('-r', 'assets');
-    expect(exitCode).toBe(0);
-    expect(stderr).toContain(
-      'media.json has assets/icon.png and assets/ICON.png: only the spelling differs.\n',
-    );
+    for (const options of [['--dry-run'], []]) {
+      const {stderr, exitCode} = await upload('-r', 'assets', ...options);
+      expect(exitCode).toBe(0);
+      expect(stderr).toContain(
+        'media.json has assets/icon.png and assets/ICON.png: only the spelling differs.\n',
+      );
+    }
     await rename(path('assets/ICON.png'), path('assets/e\u0301.png'));
     expect((await upload('-r', 'assets')).exitCode).toBe(0);
     expect(Object.keys((await manifest()).files)).toEqual([
@@ -354,6 +355,22 @@ describe('media upload --manifest', () => {
     );
     expect((await upload('-r', 'assets')).stderr).toContain('media.json: 0 added, 0 changed, 10 unchanged\n');
     expect(await stored()).toBe(10);
+  });
+
+  it('a part without inputs leaves a manifest without files, which is joined with the others', async () => {
+    const {sandbox, service, path, manifest} = await checkout();
+    for (const part of ['1', '2']) {
+      const words = ['--shard', `${part}/2`, '--manifest', `${part}.json`];
+      expect((await sandbox.run(['upload', 'assets/icon.png', ...words])).exitCode).toBe(0);
+    }
+    const texts = await Promise.all(['1', '2'].map(part => readFile(path(`${part}.json`), 'utf8')));
+    expect(texts.map(text => JSON.parse(text)).filter(({files}) => Object.keys(files).length === 0)).toEqual([
+      {version: 1, service: service.url, files: {}},
+    ]);
+    expect((await sandbox.run(['journal', 'merge', '-o', 'media.json', '1.json', '2.json'])).exitCode).toBe(
+      0,
+    );
+    expect(Object.keys((await manifest()).files)).toEqual(['assets/icon.png']);
   });
 
   it('a manifest that overrules the profile; that somebody changes during the run: joined', async () => {
@@ -407,7 +424,7 @@ describe('media upload --check', () => {
     const {stdout, stderr, exitCode} = await upload('-r', 'assets', '--check');
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(stderr.split('\n').slice(0, -1).sort()).toEqual([
-      'media.json: 7 of 8 files missing, changed or unknown. Run the command without --check, and commit media.json.',
+      'media.json is out of date: 7 of 8 files. Run the command without --check, and commit media.json.',
       'media: assets/copy.png is not in media.json.',
       'media: assets/icon.png is not as in media.json.',
       ...[1, 2, 3, 4, 5].map(number => `media: assets/new-${number}.png is not in media.json.`),
@@ -431,7 +448,9 @@ describe('media upload --check', () => {
     const {upload, service, beside} = await checkout({
       faults: {list: ['upload:nth=1,after=store,reset']},
     });
-    expect((await upload('-r', 'assets', '--check')).stderr).toContain('media.json: 2 of 2 files missing');
+    expect((await upload('-r', 'assets', '--check')).stderr).toContain(
+      'media.json is out of date: 2 of 2 files',
+    );
     expect(await beside()).toEqual([]);
     await upload('-r', 'assets', '--retries', '0', '-c', '1');
     service.faults?.replace([]);
@@ -491,6 +510,19 @@ describe('media upload --prune', () => {
     const all = await keys();
     await upload('-r', 'assets');
     expect(await keys()).toEqual(all);
+    expect((await upload('-r', 'assets', '--check')).exitCode).toBe(0);
+    expect(await upload('-r', 'assets', '--check', '--prune')).toMatchObject({
+      exitCode: 1,
+      stderr:
+        'media: assets/c.png is gone, and still in media.json.\n' +
+        'media.json is out of date: 1 of 3 files. Run the command without --check, and commit media.json.\n',
+    });
+    const dryRun = await upload('-r', 'assets', '--dry-run', '--prune');
+    expect({status: dryRun.exitCode, notes: dryRun.stderr.split('\n')}).toEqual({
+      status: 0,
+      notes: expect.arrayContaining(['To be removed from media.json, since the file is gone: assets/c.png']),
+    });
+    expect(await keys()).toEqual(all);
     expect((await upload('-r', 'assets', '--prune')).stderr).toContain(
       'media.json: 0 added, 0 changed, 1 removed, 5 unchanged\n',
     );
@@ -510,6 +542,7 @@ describe('media upload --prune', () => {
     await git('sparse-checkout', 'set', '--no-cone', 'media.json', 'assets/icon.png');
     const refused = await upload('assets/icon.png', 'assets/img/logo.png', '--prune');
     expect(refused).toMatchObject({exitCode: 2, stderr: expect.stringContaining('sparse checkout')});
+    expect((await upload('-r', 'assets', '--check', '--prune')).exitCode).toBe(2);
     expect(Object.keys((await manifest()).files)).toHaveLength(2);
     await git('sparse-checkout', 'disable');
     expect((await upload('-r', 'assets', '--prune')).exitCode).toBe(0);

@@ -53,10 +53,10 @@ describe('media upload --dry-run', () => {
     );
     expect(stderr).toBe(
       [
-        `Checked, nothing was sent: 5 files, ${kibibytes(4 * (photo ?? 0) + 2 + (clip ?? 0))}.`,
+        `Nothing was sent. To upload: 5 files, ${kibibytes(4 * (photo ?? 0) + 2 + (clip ?? 0))}.`,
         `  image/png: 4 files, ${kibibytes(4 * (photo ?? 0) + 2)}`,
         `  video/mp4: 1 file, ${kibibytes(clip ?? 0)}`,
-        '5 checked, 0 failed',
+        '5 will be uploaded, 0 failed',
         '',
       ].join('\n'),
     );

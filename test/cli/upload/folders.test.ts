@@ -344,8 +344,8 @@ describe('a dry run', () => {
     const {service, sandbox} = await connectedSandbox();
     await fill(sandbox, checkout);
     const {stderr, exitCode} = await sandbox.run(['upload', '-r', 'work', '--dry-run']);
-    expect(stderr).toMatch(/^Checked, nothing was sent: 2 files, /);
-    expect(stderr).toMatch(/2 checked, 0 failed, 5 left out: not media or hidden\n$/);
+    expect(stderr).toMatch(/^Nothing was sent. To upload: 2 files, /);
+    expect(stderr).toMatch(/2 will be uploaded, 0 failed, 5 left out: not media or hidden\n$/);
     expect(exitCode).toBe(0);
     expect(await service.records()).toEqual([]);
   });
@@ -432,7 +432,7 @@ test('a video of 3 GB in a folder that leaves things out is not read for that', 
   await writeFile(join(sandbox.directory, 'work/data.bin'), '');
   await truncate(join(sandbox.directory, 'work/data.bin'), 3e9);
   const {stderr, exitCode} = await sandbox.run(['upload', '-r', 'work', '--dry-run']);
-  expect(stderr).toContain('Checked, nothing was sent: 1 file');
+  expect(stderr).toContain('Nothing was sent. To upload: 1 file');
   expect(stderr).toContain('2 left out: not media\n');
   expect(exitCode).toBe(0);
 });

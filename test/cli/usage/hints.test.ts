@@ -148,6 +148,12 @@ describe('a key on the command line: refused and never shown', () => {
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
   });
 
+  it('media serve --key: names the variable of the service', async () => {
+    const {stderr} = await (await sandbox()).run(['serve', '--key', secret]);
+    expect(stderr).toContain('Set MEDIA_SERVE_KEY to a key of at least 16 characters.\n');
+    expect(stderr).not.toContain(secret);
+  });
+
   it('login --key X --base-url URL --profile work: the hint, pasted with the key on stdin, logs in', async () => {
     const {service, key} = await embeddedService();
     const box = await sandbox();

@@ -10,8 +10,28 @@ describe('a command line that cannot be understood', () => {
     [['upload', 'photo.png', '--jsn'], "media: Unknown option '--jsn'.\n  Did you mean --json?\n"],
     [
       ['upload', '-r', '.', '--include', '*.gif'],
-      "media: Unknown option '--include'.\n  To take only some files, give a pattern as the input.\n",
+      "media: Unknown option '--include'.\n  To take only some files, give a pattern as the input, or leave out others with --exclude.\n",
     ],
+    ...(
+      [
+        ['upload', '--url', 'Did you mean --format url?'],
+        ['login', '--url', 'Did you mean --base-url?'],
+        ['upload', '--silent', 'Did you mean --quiet?'],
+        ['serve', '--cors', 'Did you mean --allow-origin?'],
+        ['upload', '--progress', 'Leave it out: only --no-progress changes what is shown.'],
+        ['upload', '-0', 'For help, run: media upload --help'],
+        ['rewrite', '-1', 'For help, run: media rewrite --help'],
+      ] as const
+    ).map(([command, option, hint]): [string[], string] => [
+      [command, option],
+      `media: Unknown option '${option}'.\n  ${hint}\n`,
+    ]),
+    ...['api.example.com', 'localhost:4010', 'https://api.example.com'].map((url): [string[], string] => [
+      ['login', url],
+      `media: media login takes no arguments.\n  Set the service with --base-url: media login --key-stdin --base-url ${
+        url.startsWith('https') ? '' : url.startsWith('local') ? 'http://' : 'https://'
+      }${url}\n`,
+    ]),
     [['whoami', '--profil', 'x'], "media: Unknown option '--profil'.\n  Did you mean --profile?\n"],
     [['help', 'uplaod'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
     [['help', 'journal', 'lst'], "media: Unknown command 'lst'.\n  Did you mean list?\n"],

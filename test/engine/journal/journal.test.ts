@@ -519,18 +519,18 @@ describe('the idempotency key', () => {
 });
 
 describe('settling an unknown', () => {
-  const settled = async (settlement: {uploaded: string} | 'resend') => {
+  const settled = async (record?: {id: string}) => {
     const one = await bench();
     const key = await one.run(journal => upload(journal, inputOf('a.png', 'content'), 'commit'));
     await one.run(async journal => {
       const [entry] = journal.reader.entriesOf(pathKey('a.png'), 'unknown');
-      if (entry !== undefined) await journal.settle(entry, settlement);
+      if (entry !== undefined) await journal.settle(entry, record);
     });
     return {one, key};
   };
 
   it('as uploaded: done with a record of that ID, for that content alone', async () => {
-    const {one} = await settled({uploaded: 'med "5"'});
+    const {one} = await settled({id: 'med "5"'});
     await one.run(async journal => {
       expect(await lookup(journal, inputOf('a.png', 'content', 1n))).toMatchObject({
         status: 'done',
@@ -541,7 +541,7 @@ describe('settling an unknown', () => {
   });
 
   it('to be sent again: new, under the same key, even after another crash', async () => {
-    const {one, key} = await settled('resend');
+    const {one, key} = await settled();
     for (const end of ['intent', 'commit'] as const) {
       const input = inputOf('a.png', 'content', 9n);
       await one.run(async journal => expect(await upload(journal, input, end)).toBe(key));

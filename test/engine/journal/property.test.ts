@@ -124,7 +124,7 @@ class Trial {
       if ((await journal.reader.lineOf(entry)).key !== unknown.key) continue;
       const isStored = this.#random(2) === 0;
       unknown.id = `med_${this.#ids++}`;
-      await journal.settle(entry, isStored ? {uploaded: unknown.id} : 'resend');
+      await journal.settle(entry, isStored ? {id: unknown.id} : undefined);
       unknown.state = isStored ? 'done' : 'pending';
       return;
     }

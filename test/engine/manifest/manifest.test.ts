@@ -221,9 +221,7 @@ describe('a file that cannot be used is refused with its line', () => {
     const text = withLine(line => `<<<<<<< HEAD\n${line}\n=======\n>>>>>>> other`);
     const {message, hint} = failureOf(text);
     expect(message).toBe(sentence(6, 'is a conflict marker of git'));
-    expect(hint).toBe(
-      'Nothing was changed or sent. To join both sides: media journal merge -o media.json media.json',
-    );
+    expect(hint).toBe('Nothing was changed or sent. To join both sides: media journal merge media.json');
   });
 });
 

@@ -622,7 +622,7 @@ describe('what a journal knows', () => {
     await one.run(journal => upload(journal, inputOf('a.png', bytes), 'commit'));
     await one.run(async journal => {
       const [entry] = journal.reader.entriesOf(pathKey('a.png'), 'unknown');
-      if (entry !== undefined) await journal.settle(entry, 'resend');
+      if (entry !== undefined) await journal.settle(entry);
     });
     return one;
   }

@@ -147,7 +147,7 @@ async function settle(
   for (const [name, sha256] of files) {
     for (const entry of journal.reader.entriesOf(pathKey(name), 'unknown')) {
       const found = server.stored.find(each => each.sha256 === sha256);
-      await journal.settle(entry, found === undefined ? 'resend' : {uploaded: found.id});
+      await journal.settle(entry, found && {id: found.id});
     }
   }
   await journal.close();

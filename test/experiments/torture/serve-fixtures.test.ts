@@ -18,9 +18,19 @@ async function project() {
   for (const name of ['photo.png', 'clip.mp4']) await copyFile(fixture(name), at('seed', name));
   await writeFile(at('bin/media'), `#!/bin/sh\nexec ${mediaInShell} "$@"\n`);
   await chmod(at('bin/media'), 0o755);
+  // A key of the environment is none that the fixtures know.
+  const key = {MEDIA_SERVE_KEY: 'a-key-for-tests-0001'};
   const PATH = `${at('bin')}${delimiter}${process.env['PATH']}`;
   // What the programs of other languages keep belongs into the project too.
-  const env = {...box.env, PATH, HOME: box.directory, TMPDIR: at('tmp'), GOFLAGS: '-count=1', GOPROXY: 'off'};
+  const env = {
+    ...box.env,
+    ...key,
+    PATH,
+    HOME: box.directory,
+    TMPDIR: at('tmp'),
+    GOFLAGS: '-count=1',
+    GOPROXY: 'off',
+  };
   const run = (command: string, parameters: string[], more = {}) =>
     execa(command, parameters, {
       ...{cwd: box.directory, env: {...env, ...more}, extendEnv: false, reject: false, all: true},

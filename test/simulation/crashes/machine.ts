@@ -172,7 +172,7 @@ export class Machine {
     for await (const {entry} of journal.reader.entriesIn('unknown')) {
       const line = await journal.reader.lineOf(entry);
       const [found] = 'sha256' in line ? this.service.with(line.sha256) : [];
-      await journal.settle(entry, found === undefined ? 'resend' : {uploaded: found.id});
+      await journal.settle(entry, found && {id: found.id});
     }
     await journal.close();
   }

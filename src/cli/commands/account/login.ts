@@ -5,6 +5,7 @@ import type {LoginOptions} from './run-login.ts';
 export function loginCommand(cli: Cli): CliCommand {
   return new CliCommand('login', cli)
     .description('Check an API key with the service and store it.')
+    .usage('[--base-url <url>] [options]')
     .option('--key-stdin', 'read the key from standard input')
     .option('--no-verify', 'store the key without checking it')
     .option('--insecure-storage', 'store the key in the settings file instead of the keychain')

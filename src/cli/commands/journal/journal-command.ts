@@ -2,7 +2,7 @@ import {MediaError} from '../../../errors.ts';
 import {omitUndefined} from '../../../lib/object.ts';
 import {shellQuoted} from '../../../lib/shell.ts';
 import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
-import {selectionOptions, typesOption} from '../../session/values.ts';
+import {parseUrl, selectionOptions, typesOption} from '../../session/values.ts';
 import type {ProofFlags} from './check.ts';
 import type {ResolveOptions} from './settle.ts';
 
@@ -54,24 +54,27 @@ export function journalCommand(cli: Cli): CliCommand {
     .description(
       'Merge journals into one if they record each input, and each one after --, exactly once; otherwise the exit status is 1. Manifests are joined, also the two sides of a git conflict.',
     )
-    .requiredOption('-o, --output <file>', 'the journal or manifest to write')
+    .option('-o, --output <file>', 'the journal or manifest to write; one manifest is written in place')
     .addOptions([...selectionOptions(), typesOption()])
     .option('--json', 'print one JSON object per line')
     .examples([
       'media journal merge -o all.journal part-*.journal',
       "media journal merge -o all.journal part-*.journal --exclude '*.psd' -- ./assets",
-      'media journal merge -o media.json media.json',
+      'media journal merge media.json',
     ])
-    .runs(async (options: ProofFlags & {output: string}, invocation, words: string[]) => {
+    .runs(async (options: ProofFlags & {output?: string}, invocation, words: string[]) => {
       const named = await namedIn(words, options, invocation);
+      const {output = named.areManifests && named.files.length === 1 ? named.files[0] : undefined} = options;
+      if (output === undefined)
+        throw new MediaError('usage', 'No file to write was given.', {hint: 'Name it with -o FILE.'});
       if (named.areManifests) {
         const {joinManifests} = await import('./join-manifests.ts');
-        return joinManifests({...named, ...options}, invocation);
+        return joinManifests({...named, output}, invocation);
       }
       const {mergeJournals} = await import('./check.ts');
       const isFiltered = options.exclude !== undefined || options.all === true;
       if (isFiltered && !named.hasInputs) throw missingNameError('No input');
-      return mergeJournals({...named, ...options}, invocation);
+      return mergeJournals({...named, ...options, output}, invocation);
     });
   journal
     .command('resolve <file> [path]')
@@ -80,13 +83,14 @@ export function journalCommand(cli: Cli): CliCommand {
     )
     .option('--all', 'settle all unknown uploads')
     .option('--uploaded <id>', 'the upload is stored, with this media ID')
+    .option('--url <url>', 'with --uploaded: the URL of the file', parseUrl)
     .option(
       '--uploaded-from <list>',
-      'with --all: a file that lists what is stored, a path and a media ID on each line',
+      'with --all: a file that lists what is stored, a path and a media ID on each line, with its URL if known',
     )
     .option('--resend', 'the upload is not stored, or may be stored twice: send it again in the next run')
     .examples([
-      'media journal resolve assets.journal photos/cat.png --uploaded med_123',
+      'media journal resolve assets.journal photos/cat.png --uploaded med_123 --url https://cdn.example.com/cat.png',
       'media journal resolve assets.journal photos/cat.png --resend',
       'media journal resolve assets.journal --all --resend',
     ])

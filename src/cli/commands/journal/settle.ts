@@ -9,12 +9,14 @@ import {
 } from '../../../engine/journal/journal.ts';
 import {isManifest} from '../../../engine/manifest/manifest-store.ts';
 import {openManifest} from '../../../engine/manifest/run-manifest.ts';
+import type {MediaRecord} from '../../../engine/service/record.ts';
 import {normalizeName} from '../../../engine/sources/find/walk/names.ts';
 import {MediaError, throwAs} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
 import {readText} from '../../../lib/files/read-text.ts';
 import {resolveUserPath} from '../../../lib/files/typed-path.ts';
 import {isSha256} from '../../../lib/json.ts';
+import {omitUndefined} from '../../../lib/object.ts';
 import {shellQuoted} from '../../../lib/shell.ts';
 import type {Invocation} from '../../session/invocation.ts';
 
@@ -27,44 +29,44 @@ export interface ResolveOptions {
   all?: boolean;
   /** The media ID at the service. */
   uploaded?: string;
-  /** A file of media IDs, each after a path, an idempotency key or a SHA-256. */
+  /** The URL that the service has given the file. */
+  url?: string;
+  /** A file of media IDs and URLs, each after a path, an idempotency key or a SHA-256. */
   uploadedFrom?: string;
   resend?: boolean;
 }
 
-/** An upload to settle with its media ID; without an ID, it is sent again. */
+/** An upload to settle with what is known of its record; without a record, it is sent again. */
 interface Decision {
   name: string;
   entry: IndexRow;
-  id?: string | undefined;
+  record?: MediaRecord | undefined;
 }
 
 /** Records the user's decisions about unknown uploads. If none of them matches, nothing is written. */
 export async function resolveUnknown(options: ResolveOptions, invocation: Invocation): Promise<void> {
   requireOneDecision(options);
-  const {file, what, uploaded, uploadedFrom} = options;
+  const {file, what, uploaded: id, url: fileUrl, uploadedFrom} = options;
   const {host, report} = invocation;
-  const idList = uploadedFrom === undefined ? undefined : await mediaIdsIn(uploadedFrom, host);
-  const ids = what === undefined ? idList : new Map([[what, uploaded]]);
+  const list = uploadedFrom === undefined ? undefined : await recordsIn(uploadedFrom, host);
+  const records =
+    what === undefined ? list : new Map([[what, id === undefined ? id : omitUndefined({id, fileUrl})]]);
   /** The decisions on what was named, or with --all on all unknown uploads; throws if there is none. */
   const decide = async (reader: JournalReader) => {
-    const decisions: Decision[] = ids === undefined ? [] : await decisionsFor(file, reader, ids);
-    if (ids === undefined)
+    const decisions: Decision[] = records === undefined ? [] : await decisionsFor(file, reader, records);
+    if (records === undefined)
       for await (const {path, entry} of reader.entriesIn('unknown'))
         decisions.push({name: pathFields(path).path, entry});
     if (decisions.length > 0) return decisions;
-    const which = idList === undefined ? what : 'that the list names';
+    const which = list === undefined ? what : 'that the list names';
     throw noSuchUploadError(file, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
   };
   await changeJournal(file, invocation, decide, async (journal, decisions) => {
-    for (const {entry, id} of decisions)
-      await journal.settle(entry, id === undefined ? 'resend' : {uploaded: id});
-    const [first, ...others] = decisions;
-    if (first !== undefined && others.length === 0) {
-      const end =
-        first.id === undefined ? 'the next run sends it again' : `recorded as uploaded, ${first.id}`;
-      report.note(`${first.name}: ${end}.`);
-    } else report.note(`${decisions.length} unknown uploads were settled.`);
+    for (const decision of decisions) await journal.settle(decision.entry, decision.record);
+    const [first, second] = decisions;
+    const record = first?.record;
+    const end = record ? `recorded as uploaded, ${record.id}` : 'the next run sends it again';
+    report.note(second ? `${decisions.length} unknown uploads were settled.` : `${first?.name}: ${end}.`);
     let remaining = 0;
     for await (const _ of journal.reader.entriesIn('unknown')) remaining += 1;
     const are = remaining === 1 ? 'is' : 'are';
@@ -94,8 +96,8 @@ async function changeJournal<Choice>(
 }
 
 /** Throws a usage error unless the options say what to settle, and exactly one way to settle it. */
-function requireOneDecision({what, all, uploaded, uploadedFrom, resend}: ResolveOptions): void {
-  const hint = 'Check whether the service has the file: if so, --uploaded ID; if not, --resend.';
+function requireOneDecision({what, all, uploaded, url, uploadedFrom, resend}: ResolveOptions): void {
+  const hint = 'Check whether the service has the file: if so, --uploaded ID --url URL; if not, --resend.';
   if ((what === undefined) !== (all === true))
     throw new MediaError('usage', 'Give the path of the upload to settle, or --all.', {hint});
   if (all === true && uploaded !== undefined)
@@ -103,20 +105,21 @@ function requireOneDecision({what, all, uploaded, uploadedFrom, resend}: Resolve
       hint: 'List them in a file, one path and ID per line: --all --uploaded-from FILE',
     });
   const ways = [uploaded, uploadedFrom, resend].filter(way => way !== undefined);
-  if (ways.length !== 1 || uploaded === '' || (uploadedFrom !== undefined && all !== true))
+  const isMisplaced = uploadedFrom === undefined ? url !== undefined && uploaded === undefined : all !== true;
+  if (ways.length !== 1 || uploaded === '' || isMisplaced)
     throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
 }
 
-/** Gives unknown uploads the media IDs of their names; ignores a name without an upload. */
+/** Gives unknown uploads the records of their names; ignores a name without an upload. */
 async function decisionsFor(
   file: string,
   reader: JournalReader,
-  ids: ReadonlyMap<string, string | undefined>,
+  records: ReadonlyMap<string, MediaRecord | undefined>,
 ): Promise<Decision[]> {
   const decisions = new Map<number, Decision>();
-  for (const [name, entries] of await uploadsByName(reader, [...ids.keys()], 'unknown')) {
+  for (const [name, entries] of await uploadsByName(reader, [...records.keys()], 'unknown')) {
     if (entries.length > 1) throw ambiguousError(file, name);
-    for (const entry of entries) decisions.set(entry.row, {name, entry, id: ids.get(name)});
+    for (const entry of entries) decisions.set(entry.row, {name, entry, record: records.get(name)});
   }
   return [...decisions.values()];
 }
@@ -170,21 +173,21 @@ export async function forgetUpload(file: string, what: string, invocation: Invoc
   invocation.report.note(`${what}: forgotten, so the next run sends it again.`);
 }
 
-/** The media IDs of a list: on each line a path, an idempotency key or a SHA-256, then a space and the ID. */
-async function mediaIdsIn(path: string, host: Host): Promise<Map<string, string>> {
+/** What a list knows: on each line a path, an idempotency key or a SHA-256, the media ID and, if known, the URL. */
+async function recordsIn(path: string, host: Host): Promise<Map<string, MediaRecord>> {
   const hint = 'Use a file with a path and a media ID on each line.';
   const text = await readText(resolveUserPath(host.cwd(), path), host.files).catch(
     throwAs('file_unreadable', `The list ${path} could not be read`, hint),
   );
-  const ids = new Map<string, string>();
+  const records = new Map<string, MediaRecord>();
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
-    const [, name, id] = /^(.*\S)\s+(\S+)\s*$/.exec(line) ?? [];
+    const [, name, id, fileUrl] = /^(.*?\S)\s+(\S+)(?:\s+(https?:\/\/\S+))?\s*$/.exec(line) ?? [];
     if (name === undefined || id === undefined)
       throw new MediaError('usage', `Line ${index + 1} of ${path} is not a path followed by a media ID.`, {
         hint: 'Write one on each line, as in: photos/cat.png med_123',
       });
-    ids.set(name, id);
+    records.set(name, omitUndefined({id, fileUrl}));
   }
-  return ids;
+  return records;
 }

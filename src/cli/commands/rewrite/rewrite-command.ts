@@ -1,5 +1,5 @@
 import {type Cli, CliCommand} from '../../session/invocation.ts';
-import {ciOption, collect, concurrencyOption, geotagsOption} from '../../session/values.ts';
+import {collect, concurrencyOption, geotagsOption} from '../../session/values.ts';
 import type {RewriteFlags} from './reference-printer.ts';
 
 /** The options that most people need: those that brief help shows. */
@@ -40,7 +40,7 @@ export function rewriteCommand(cli: Cli): CliCommand {
     .exclusive('--stdout', '--ndjson', '--template')
     .exclusive('--manifest', '--journal', '--no-once')
     .optionsGroup('CI:')
-    .addOption(ciOption())
+    .option('--ci', 'in GitHub Actions, write annotations and a summary')
     .examples(
       [
         'media rewrite README.md',

@@ -32,7 +32,7 @@ export function refuseContradictions(flags: UploadFlags): void {
     refuse([first, second], 'were given together', 'Each is a memory of its own; leave one of them out.');
   const [lonely] = manifest === undefined ? namesOf({'--check': check, '--prune': prune}) : [];
   if (lonely !== undefined) refuse([lonely], 'was given without --manifest', 'Add --manifest FILE.');
-  const [partial] = prune ? namesOf({'--check': check, '--shard': shard, '--files-from': filesFrom}) : [];
+  const [partial] = prune ? namesOf({'--shard': shard, '--files-from': filesFrom}) : [];
   if (partial !== undefined) refuse(['--prune', partial], 'were given together', `Leave one of them out.`);
 }
 
@@ -66,14 +66,14 @@ export async function openRunJournal(
   };
   if (manifest !== undefined) {
     const {openManifest} = await import('../../../engine/manifest/run-manifest.ts');
-    const {inputCoverage} = await import('../../../engine/sources/find/expand.ts');
     const unsendable = session instanceof MediaError ? session : undefined;
-    const prunes = flags.prune ? inputCoverage(flags, host.cwd()) : undefined;
     const service =
       session instanceof MediaError
         ? await identityOf(await resolveSettings(host, globals, {readKey: false}), host)
         : session.identity;
-    return openManifest(manifest, host, {service, identify, unsendable, prunes, note, stop});
+    const prunes = flags.prune ? flags : undefined;
+    const isPart = shard !== undefined;
+    return openManifest(manifest, host, {service, identify, unsendable, prunes, isPart, note, stop});
   }
   if (session instanceof MediaError) throw session;
   const {identity, settings} = session;
@@ -100,14 +100,16 @@ export async function openRunJournal(
 
 /** Reads the journal or manifest of a dry run, which sends nothing. Without a base URL, it may be of any service. */
 export async function readDryRunMemory(
-  {journal, once, manifest, check}: UploadFlags,
+  flags: UploadFlags,
   invocation: Invocation,
   {shard, stop}: {shard: Shard | undefined; stop: StopSignal},
 ): Promise<{journal?: JournalLookup | undefined; onUnknown?: Settings['onUnknown'] | undefined}> {
-  const {host, globals} = invocation;
+  const {host, globals, report} = invocation;
+  const {journal, once, manifest, check, prune} = flags;
   const ofManifest = async (service?: string) => {
     const {lookUpInManifest} = await import('../../../engine/manifest/run-manifest.ts');
-    return lookUpInManifest(manifest ?? '', host, {service, check});
+    const note = (text: string) => report.note(text);
+    return lookUpInManifest(manifest ?? '', host, {service, check, note, prunes: prune ? flags : undefined});
   };
   if (check) return {journal: await ofManifest()};
   const isNamed = journal !== undefined || manifest !== undefined;

@@ -12,8 +12,6 @@ export class Tally {
   readonly counts = {uploaded: 0, skipped: 0, checked: 0, mismatched: 0, failed: 0, unknown: 0};
   readonly #codes = new Set<ErrorCode>();
   readonly #dryRun: boolean;
-  /** What the summary says of the files that a dry run would send. */
-  readonly #sendable: string;
   /** What passed the checks of a dry run: all files (''), those of each content type, and those `stripped`. */
   readonly #sums = new Map<string, Sum>();
   /** How many files were left out by walks; they are not inputs. */
@@ -22,9 +20,8 @@ export class Tally {
   #unrecorded = 0;
   #withoutUrl = 0;
 
-  constructor({dryRun = false, manifest}: {dryRun?: boolean; manifest?: string} = {}) {
+  constructor({dryRun = false}: {dryRun?: boolean} = {}) {
     this.#dryRun = dryRun;
-    this.#sendable = manifest === undefined ? 'checked' : 'will be uploaded';
   }
 
   /** Counts an outcome. `noUrl`: why a file that is stored counts as a failure. */
@@ -52,7 +49,7 @@ export class Tally {
     const {'': all = none, stripped, ...types} = Object.fromEntries(this.#sums);
     const ofTypes = Object.entries(types).sort(([, a], [, b]) => b.bytes - a.bytes);
     return [
-      `Checked, nothing was sent: ${sumText(all)}.`,
+      `Nothing was sent. To upload: ${sumText(all)}.`,
       ...ofTypes.map(([contentType, sum]) => `  ${contentType}: ${sumText(sum)}`),
       ...(stripped === undefined ? [] : [`  without their location: ${sumText(stripped)}`]),
     ];
@@ -79,7 +76,7 @@ export class Tally {
     const {uploaded, skipped, checked, mismatched, failed, unknown} = this.counts;
     const parts = this.#dryRun
       ? [
-          `${checked} ${this.#sendable}`,
+          `${checked} will be uploaded`,
           skipped + unknown > 0 && `${skipped} uploaded before`,
           unknown > 0 && `${unknown} unknown`,
           `${failed} failed`,
@@ -98,8 +95,8 @@ export class Tally {
   checkSummary(manifest = ''): string {
     const {skipped} = this.counts;
     if (skipped === this.total) return `${manifest} is up to date: ${countText(skipped, 'file')}.`;
-    const found = `${this.total - skipped} of ${countText(this.total, 'file')} missing, changed or unknown`;
-    return `${manifest}: ${found}. Run the command without --check, and commit ${manifest}.`;
+    const found = `${manifest} is out of date: ${this.total - skipped} of ${countText(this.total, 'file')}`;
+    return `${found}. Run the command without --check, and commit ${manifest}.`;
   }
 
   /** The exit status of the batch (docs/design/contract.md, "Exit status"). */

@@ -4,7 +4,6 @@ import {formatHelp, formatNames} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
 import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
 import {
-  ciOption,
   concurrencyOption,
   geotagsOption,
   parseDuration,
@@ -39,7 +38,7 @@ export function uploadCommand(cli: Cli): CliCommand {
     .option('--json', "print the service's record of each file")
     .option('--ndjson', 'print a line of JSON per input, failures included')
     .option('--template <text>', 'print this text per file, such as "{file}\\t{url}\\n"')
-    .addOption(ciOption())
+    .option('--ci', 'in GitHub Actions, write annotations and a summary')
     .exclusive('--format', '--json', '--ndjson', '--template')
     .optionsGroup('Transfer:')
     .option('--dry-run', 'check everything, send nothing')

@@ -1,5 +1,6 @@
 import type {JournalManifest} from '../../../engine/journal/journal.ts';
 import {emptyUrl, noUrlError, publicUrl} from '../../../engine/service/record.ts';
+import type {Source} from '../../../engine/sources/open/source.ts';
 import {
   type LeftOut,
   type Outcome,
@@ -7,6 +8,7 @@ import {
   unrecordedOf,
 } from '../../../engine/transfer/outcome.ts';
 import {exitStatusOf, MediaError, type PlainError} from '../../../errors.ts';
+import {fact, phrase} from '../../../hint.ts';
 import type {EndSignal} from '../../../host.ts';
 import {own} from '../../../lib/object.ts';
 import {Stop} from '../../../lib/stop.ts';
@@ -134,14 +136,13 @@ export class UploadRun {
     refuseContradictions(this.#options);
     await refuseSameFile(this.#options, this.#invocation.host);
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
-    if (inputs.empty) {
-      const why =
-        inputs.shard === undefined ? 'The list contains no names' : 'This shard contains none of the inputs';
-      this.#invocation.report.note(`${why}, so there is nothing to upload.`);
-      return;
-    }
     const {several, shard} = inputs;
     const {dryRun = false, check} = this.#options;
+    if (inputs.empty) {
+      const why = shard === undefined ? 'The list names no file' : 'This shard contains none of the inputs';
+      this.#invocation.report.note(`${why}, so there is nothing to upload.`);
+      if (shard === undefined || this.#options.manifest === undefined) return;
+    }
     const {host, stdout, report} = this.#invocation;
     // For people, --check prints no table: its failures name the files.
     if ('format' in this.#output && !(check && this.#output.format === 'table')) {
@@ -166,7 +167,8 @@ export class UploadRun {
       const {uploadBatch} = await import('../../../engine/transfer/batch.ts');
       const batchOptions = {contentType, observer: display.observer, several, stop: this.#stop};
       const options = transferOptions(this.#options, resources, this.#invocation, batchOptions);
-      for await (const result of uploadBatch(inputs.sources, options))
+      const sources = check && manifest ? withStale(inputs.sources, manifest) : inputs.sources;
+      for await (const result of uploadBatch(sources, options))
         await this.#report(result, several, session?.settings);
     } catch (error) {
       this.#failures.end();
@@ -181,7 +183,7 @@ export class UploadRun {
     if (this.#inputFailure !== undefined && this.#signal === undefined) report.failure(this.#inputFailure);
     if (inputs.unfollowedLinks?.size) report.note(unfollowedText(inputs.unfollowedLinks));
     if (this.#signal === undefined) refuseEmptyRun(this.tally, this.#options);
-    this.#conclude(session, several, manifest);
+    await this.#conclude(session, several, manifest);
   }
 
   /** An error of the whole run, with the options of this run in the commands of its hint. */
@@ -234,12 +236,15 @@ export class UploadRun {
   }
 
   /** Ends the report on standard error: failures in groups, then advice, and the summary last, where people look. */
-  #conclude(session: Session | undefined, several: boolean, manifest: JournalManifest | undefined): void {
+  async #conclude(session: Session | undefined, several: boolean, manifest: JournalManifest | undefined) {
     const {report} = this.#invocation;
     if (session?.settings.baseUrl?.kind === 'embedded' && this.tally.counts.uploaded > 0)
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
-    if (several && this.#options.dryRun && !this.#options.check)
-      for (const line of this.tally.sums()) report.note(line);
+    if (this.#options.dryRun && !this.#options.check) {
+      if (several) for (const line of this.tally.sums()) report.note(line);
+      for await (const key of manifest?.stale() ?? [])
+        report.note(`To be removed from ${manifest?.displayPath}, since the file is gone: ${key}`);
+    }
     this.#failures.end();
     if ('format' in this.#output) {
       for (const line of this.#advice(several)) report.note(line);
@@ -271,5 +276,14 @@ export class UploadRun {
     if (this.#inputFailure !== undefined && status < 3)
       return this.tally.isAnyStored ? 3 : exitStatusOf[this.#inputFailure.code];
     return status === 0 && failures.length > 0 ? 1 : status;
+  }
+}
+
+/** The sources of a check, and one that fails for each entry of the manifest that is to be removed. */
+async function* withStale(sources: AsyncIterable<Source>, manifest: JournalManifest) {
+  yield* sources;
+  for await (const name of manifest.stale()) {
+    const sentence = phrase`${fact('subject', name, 'is')} gone, and still in ${manifest.displayPath}.`;
+    yield {name, open: () => Promise.reject(new MediaError('manifest_outdated', sentence))};
   }
 }

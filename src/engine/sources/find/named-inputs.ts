@@ -1,6 +1,6 @@
 import {basename} from 'node:path';
 import {MediaError, systemError, tooManyOpen} from '../../../errors.ts';
-import {command, fact, hint, phrase} from '../../../hint.ts';
+import {fact, phrase} from '../../../hint.ts';
 import {type ByteName, isText, toBytes, toPath, toText} from '../../../lib/files/typed-path.ts';
 import {isMissing, isOutOfDescriptors} from '../../../lib/system-code.ts';
 import {isNamedMedia} from '../../../media/type/decide.ts';
@@ -85,19 +85,13 @@ export class Finder {
     }
   }
 
-  /** What a name means without a walk; a directory becomes a source that fails when it is opened. */
+  /** What a name means without a walk; the source of a directory fails when it is opened. */
   #one(name: ByteName, kind: Kind): Candidate {
     const {cwd, recursive} = this.#options;
     const names = namesOf(name, normalizeName(name));
     const file: NamedFile = {name, isPlain: false, isNamed: true};
-    if (kind === 'directory') {
-      const sentence = phrase`${fact('subject', names.name)} is a directory, not a file.`;
-      const advice = hint`To upload what is in it: ${command('uploadDirectory', names.name)}`;
-      const refusal = new MediaError('not_a_file', sentence, {hint: advice});
-      return {file, source: failingSource(refusal, names)};
-    }
-    // A missing name may be a directory on another machine, with files of this shard.
-    const isAnyones = kind === 'missing' && recursive;
+    // What is in a directory may belong to any shard. A missing name may be a directory on another machine.
+    const isAnyones = kind === 'directory' || (kind === 'missing' && recursive);
     const source = {
       ...sourceAt(this.#disk, names.name, toPath(resolveName(cwd, name)), kind === 'regular'),
       ...names,
@@ -138,8 +132,9 @@ export class Finder {
     if (result.kind === 'unfollowed') return {unfollowed: name};
     const names = namesOf(name, relative);
     if (result.kind === 'unreadable') {
-      const error = directoryError(names.name, result.error);
-      return {file: {name, isPlain: false}, source: failingSource(error, names)};
+      const open = () => Promise.reject(directoryError(names.name, result.error));
+      // What is in the directory may belong to any shard.
+      return {file: {name, isPlain: false}, source: {...names, everyShard: true as const, open}};
     }
     const {kind, isLink, isRegular, target} = result;
     const file: NamedFile = {name, isPlain: !isLink, ...(target && {target: toText(target)})};
@@ -160,11 +155,6 @@ async function* only(candidate: Candidate): AsyncGenerator<Candidate> {
 function namesOf(name: ByteName, relative: ByteName): Names {
   const names = {name: toText(name), relativePath: toPath(relative)};
   return isText(name) ? names : {...names, nameBytes: toBytes(name)};
-}
-
-/** A directory as a source that cannot be opened; what is in it may belong to any shard. */
-function failingSource(error: MediaError, names: Names): Source {
-  return {...names, everyShard: true, open: () => Promise.reject(error)};
 }
 
 /** The error for a directory that a walk has found, but cannot read. */

@@ -74,12 +74,13 @@ async function openFile(disk: Disk, toOpen: FileToOpen, signal: StopSignal<Error
 
 /** The error for what is no regular file: a directory, a FIFO, a socket or a device. */
 function notAFileError(name: string, stats: Pick<Stats, 'isDirectory' | 'isFIFO' | 'isSocket'>): MediaError {
-  const other = stats.isSocket() ? 'a socket' : 'a device';
-  const kind = stats.isDirectory() ? 'a directory' : stats.isFIFO() ? 'a FIFO' : other;
-  const stream = hint`${command('uploadStream', stats.isFIFO() ? 'FIFO' : 'DEVICE')}`;
-  const sentence = phrase`${fact('subject', name)} is ${kind}, not a regular file.`;
-  return new MediaError('not_a_file', sentence, {
-    hint: stats.isDirectory() ? 'Name the files in it.' : stream,
+  if (stats.isDirectory())
+    return new MediaError('not_a_file', phrase`${fact('subject', name)} is a directory, not a file.`, {
+      hint: hint`To upload what is in it: ${command('uploadDirectory', name)}`,
+    });
+  const kind = stats.isFIFO() ? 'a FIFO' : stats.isSocket() ? 'a socket' : 'a device';
+  return new MediaError('not_a_file', phrase`${fact('subject', name)} is ${kind}, not a regular file.`, {
+    hint: hint`${command('uploadStream', stats.isFIFO() ? 'FIFO' : 'DEVICE')}`,
   });
 }
 

@@ -131,7 +131,7 @@ it('a dry run with the journal: says what was uploaded before and what would be 
   for (const name of ['a', 'b']) await picture(sandbox, `in/${name}.png`, name);
   const upload = (...parameters: string[]) =>
     sandbox.run(['upload', '-r', 'in', '--journal', 'j', ...parameters]);
-  expect((await upload('--dry-run')).stderr).toContain('2 checked, 0 failed\n');
+  expect((await upload('--dry-run')).stderr).toContain('2 will be uploaded, 0 failed\n');
   await expect(readFile(join(sandbox.directory, 'j'))).rejects.toThrow('ENOENT');
   await upload();
   await rename(join(sandbox.directory, 'in/a.png'), join(sandbox.directory, 'in/renamed.png'));
@@ -139,7 +139,7 @@ it('a dry run with the journal: says what was uploaded before and what would be 
   const before = await readFile(join(sandbox.directory, 'j'), 'utf8');
   const {stdout, stderr, exitCode} = await upload('--dry-run', '--ndjson', '-v');
   expect(statuses(stdout)).toEqual(['checked', 'skipped', 'skipped']);
-  expect(stderr).toContain('1 checked, 2 uploaded before, 0 failed\n');
+  expect(stderr).toContain('1 will be uploaded, 2 uploaded before, 0 failed\n');
   expect(exitCode).toBe(0);
   const other = await sandbox.run(['upload', 'in/c.png', '--journal', 'j', '--dry-run'], {
     env: {...sandbox.env, MEDIA_BASE_URL: 'http://127.0.0.1:9'},

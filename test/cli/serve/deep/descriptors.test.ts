@@ -42,6 +42,24 @@ test.skipIf(process.platform === 'win32')(
 );
 
 test.skipIf(process.platform === 'win32')(
+  'media serve with 64 descriptors and 2,000 requests for a file sent ahead on a connection: others are served',
+  async () => {
+    const {service, key, records} = await serveWith(64);
+    const image = Buffer.concat([png(3, 2), Buffer.alloc(4 * 1024 * 1024)]);
+    const {id} = (await (await upload(service, key, image)).json()) as {id: string};
+    const {socket, text} = await rawConnection(service);
+    socket.write(`GET /files/${id} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`.repeat(2000));
+    await eventually(() => text().startsWith('HTTP/1.1 200'));
+    socket.pause();
+    for (let count = 2; count <= 10; count += 1) {
+      expect((await upload(service, key, png(3, 2))).status).toBe(200);
+      expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+      expect(await records()).toHaveLength(count);
+    }
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
   'media serve with 128 descriptors and queries for hundreds of values, each in a file: all of them, none null',
   async () => {
     const {service, key} = await serveWith(128);

@@ -47,7 +47,7 @@ describe('media serve --fault', () => {
       'upload:explode',
     ]);
     expect(stderr).toMatch(
-      /^media: The fault "upload:explode" cannot be used: "explode" is not one of name, .*\n {2}Write it like 'upload:status=503,after=store,rate=0\.1'\.\n$/,
+      /^media: The fault "upload:explode" cannot be used: "explode" is not one of nth, .*\n {2}Write it like 'upload:status=503,after=store,rate=0\.1'\.\n$/,
     );
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 2});
   });

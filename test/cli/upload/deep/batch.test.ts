@@ -71,7 +71,7 @@ describe('media upload -r', () => {
     expect(refused.exitCode).toBe(2);
     expect(JSON.parse(refused.stderr).error.code).toBe('nothing_matched');
     await writeFile(join(sandbox.directory, 'list'), '\n\n');
-    const stderr = 'The list contains no names, so there is nothing to upload.\n';
+    const stderr = 'The list names no file, so there is nothing to upload.\n';
     for (const format of [[], ['--json']])
       expect(await sandbox.run(['upload', '--files-from', 'list', ...format])).toMatchObject({
         ...{exitCode: 0, stdout: '', stderr},
