@@ -60,8 +60,8 @@ export function failureReport({report}: Pick<Invocation, 'report'>, isEachNamed 
       else addTo('warning', message, name, print);
     },
     /**
-     * Reports the failure of a file now, or with all that have the same code, sentence and hint at the end. `several`:
-     * whether the run has more files. With --json, each line has its own error, so only failures of the run are grouped.
+     * Reports the failure of a file now, or at the end with all that have the same code, sentence and hint. `several`:
+     * the run has more files. With --json, each line has its own error, so only failures of the run are grouped.
      */
     add({file: name, status}: Outcome, several: boolean, {error, common: commonError}: FileFailure): void {
       if (!several || (report.json === 'json' ? !isOfRun(error.code) : atOnce)) {
