@@ -30,7 +30,7 @@ export class Scanner {
     this.#limits = {...limits, ...options};
   }
 
-  /** What is in the document of this name; rejects with `document_too_complex`. */
+  /** Finds the references of a document, in a thread with a time limit unless it is short and flat. */
   async scan(name: string, request: ScanRequest): Promise<ScanResult> {
     const {lengthHere, mdxLengthHere, processorMs, togetherMs, remainingMs} = this.#limits;
     if (!mayHoldReference(request)) return {references: []};
@@ -39,7 +39,7 @@ export class Scanner {
     const isLate = this.#lostMs >= togetherMs;
     const {processorTime} = systemHost();
     const start = processorTime();
-    // More than 30 levels of lists, quotes or footnotes, whose square each later line costs.
+    // Lists, quotes or footnotes within each other, more than 30 deep: each later line costs the square of the depth.
     const deepLine = /^(?:[ \t>*+-]|\d+[.)]|\[\^[^\]\n]+\]:){64}/m;
     const response =
       request.text.length <= (request.kind === 'mdx' ? mdxLengthHere : lengthHere) &&

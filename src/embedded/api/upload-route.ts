@@ -35,6 +35,7 @@ interface Commitment {
 export async function receiveUpload(exchange: Exchange, service: Service): Promise<void> {
   const request = await readHead(exchange.request.headers, service);
   const storing = () => receiveAndStore(exchange, service, request);
+  // Requests with one Idempotency-Key wait for each other, so that the second finds the record of the first.
   const {entryName} = request;
   const record = await (entryName === undefined
     ? storing()

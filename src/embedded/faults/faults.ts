@@ -98,6 +98,7 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
     },
     // The response in place of this one: an error for its status, or a record with a wrong field.
     instead(response) {
+      // Every fault draws its random number, so that no fault changes how often another one is applied.
       const drawn = matching.filter(
         fault => fault['instead-of'] === response.status && drawFault(fault) !== undefined,
       );

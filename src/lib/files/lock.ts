@@ -132,7 +132,7 @@ export class Lock {
     let since = clock.monotonic();
     let state: string | undefined;
     while (!(await this.#tryLink(this.path))) {
-      const lockFile = await this.#look(this.path);
+      const lockFile = await this.#readLock(this.path);
       if (lockFile === undefined) continue;
       const isGone = this.#isGone(lockFile);
       // Counted anew for each holder, and from when it is known to be gone.
@@ -176,7 +176,7 @@ export class Lock {
   }
 
   /** The lock file at a path; undefined if it is gone. The age is measured only where the holder is `unknown`. */
-  async #look(path: string): Promise<LockFile | undefined> {
+  async #readLock(path: string): Promise<LockFile | undefined> {
     // Not stat: a link that leads nowhere has to be waited for, too.
     const there = await this.#host.files.lstat(path, {bigint: true}).catch(() => undefined);
     if (there === undefined) return undefined;
@@ -196,14 +196,14 @@ export class Lock {
   async #remove(lockFile: LockFile): Promise<boolean> {
     const breaker = `${this.path}.breaker`;
     if (!(await this.#tryLink(breaker))) {
-      const other = await this.#look(breaker);
+      const other = await this.#readLock(breaker);
       if (other !== undefined && this.#isGone(other)) await this.#host.files.rm(breaker, {force: true});
       // A power cut may have left half of it.
       this.#isBreakerUnknown = other?.state === 'unknown' && this.#options.onUnknownHolder !== undefined;
       return false;
     }
     try {
-      const now = await this.#look(this.path);
+      const now = await this.#readLock(this.path);
       const isSame = now?.holder?.token === lockFile.holder?.token && now?.renewedAt === lockFile.renewedAt;
       if (isSame) await this.#host.files.rm(this.path, {force: true});
       return isSame;

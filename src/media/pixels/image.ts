@@ -95,7 +95,7 @@ async function tiffFacts(bytes: RandomAccess, head: Buffer): Promise<MediaFacts>
   const littleEndian = head[0] === 0x49;
   const isBig = head[littleEndian ? 2 : 3] === 0x2b;
   const [wordLength, countLength, entryLength] = isBig ? [8, 8, 20] : [4, 2, 12];
-  // A whole number of this many bytes, in the byte order of the file.
+  // In the byte order of the file. Numbers of BigTIFF have 8 bytes, and readUIntLE() reads 6 at most.
   const numberAt = (bytes: Buffer, at: number, length: number) => {
     const digits = Buffer.from(bytes.subarray(at, at + length));
     return Number(`0x${(littleEndian ? digits.reverse() : digits).toString('hex')}`);

@@ -122,7 +122,7 @@ async function* proveInputs(journals: JournalSet, options: ProofOptions, host: H
   }
 }
 
-/** The verdict on a source; undefined if nothing is recorded of it and an upload leaves it out. */
+/** What the journals say of an input, or why an upload would refuse it; undefined if an upload would leave it out. */
 async function proveSource(journals: JournalSet, source: Source, types: TypeRule) {
   const path = source.relativePath ?? source.name;
   let file: OpenSource | undefined;
@@ -131,7 +131,7 @@ async function proveSource(journals: JournalSet, source: Source, types: TypeRule
     file = opened;
     const {size, stat} = opened;
     const verdict = await journals.checkInput({path, size, stat}, () => contentHash(opened));
-    // What is missing is no media, refused, or to be uploaded: as the type of its content says.
+    // Throws if an upload would leave the file out or refuse it for its type.
     if (verdict.status === 'missing') await decideSourceType(source, opened, {types});
     return verdict;
   } catch (error) {

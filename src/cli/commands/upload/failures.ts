@@ -59,13 +59,17 @@ export function failureReport({report}: Pick<Invocation, 'report'>, isEachNamed 
       if (atOnce || !several) print(1, []);
       else addTo('warning', message, name, print);
     },
-    /** Reports the failure of a file now, or with all that have the same code, sentence and hint at the end. */
+    /**
+     * Reports the failure of a file now, or at the end with all that have the same code, sentence and hint. `several`:
+     * the run has more files. With --json, each line has its own error, so only failures of the run are grouped.
+     */
     add({file: name, status}: Outcome, several: boolean, {error, common: commonError}: FileFailure): void {
       if (!several || (report.json === 'json' ? !isOfRun(error.code) : atOnce)) {
         report.failure(error, name, several);
         return;
       }
       const common = commonError();
+      // With any number above one: the key is the same for each file of the group.
       const key = JSON.stringify([error.code, groupSentence(common, 2, {page: undefined}), common.hint]);
       const print: Group['print'] = (count, names) => {
         if (count === 1) report.failure(error, name, true);
