@@ -115,7 +115,11 @@ test('without `retries`: tried again after a 503, and told to the observer', asy
     results: [{status: 'uploaded', attempts: 2}],
     requests: 2,
   });
-  expect(told).toEqual([[0, 'a.ico', expect.objectContaining({name: 'MediaError'}), expect.any(Number)]]);
+  const error = expect.objectContaining({
+    name: 'MediaError',
+    hint: 'Try again later, or allow more tries with retries.',
+  });
+  expect(told).toEqual([[0, 'a.ico', error, expect.any(Number)]]);
 });
 
 test('`retryMaxWaitMs`: a longer Retry-After is not waited for', async () => {

@@ -357,6 +357,12 @@ describe('media upload --manifest', () => {
     expect(await stored()).toBe(10);
   });
 
+  it('a run that stores nothing leaves no manifest', async () => {
+    const {upload, beside} = await checkout({faults: {list: ['upload:status=415']}});
+    expect((await upload('-r', 'assets')).stderr).toContain('0 uploaded, 0 skipped, 2 failed, 0 unknown');
+    expect(await beside()).toEqual([]);
+  });
+
   it('a part without inputs leaves a manifest without files, which is joined with the others', async () => {
     const {sandbox, service, path, manifest} = await checkout();
     for (const part of ['1', '2']) {
@@ -529,6 +535,20 @@ describe('media upload --prune', () => {
     expect(await keys()).toEqual(all.filter(key => key !== 'assets/c.png'));
     await upload('**/*.png', '-r', '--prune');
     expect(await keys()).toEqual(all.filter(key => key !== 'assets/c.png' && key !== 'other/a.png'));
+  });
+
+  it('removes what a run that was killed has stored, if it is gone since', async () => {
+    const {sandbox, service, path, upload, manifest} = await checkout({
+      faults: {list: ['upload:nth=2-,silence']},
+    });
+    const running = sandbox.start(['upload', '--manifest', 'media.json', '-r', 'assets', '-c', '1']);
+    await eventually(() => isFaultApplied(service));
+    running.kill('SIGKILL');
+    await running;
+    service.faults?.replace([]);
+    await rm(path('assets/icon.png'));
+    await upload('-r', 'assets', '--prune');
+    expect(Object.keys((await manifest()).files)).toEqual(['assets/img/logo.png']);
   });
 
   it('never in a sparse checkout', async () => {

@@ -32,6 +32,10 @@ describe('a command line that cannot be understood', () => {
         url.startsWith('https') ? '' : url.startsWith('local') ? 'http://' : 'https://'
       }${url}\n`,
     ]),
+    [
+      ['login', 'localhost:99999'],
+      'media: No option or argument takes a key, because other users can read command lines.\n',
+    ],
     [['whoami', '--profil', 'x'], "media: Unknown option '--profil'.\n  Did you mean --profile?\n"],
     [['help', 'uplaod'], "media: Unknown command 'uplaod'.\n  Did you mean upload?\n"],
     [['help', 'journal', 'lst'], "media: Unknown command 'lst'.\n  Did you mean list?\n"],

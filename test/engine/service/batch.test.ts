@@ -394,50 +394,59 @@ describe('too few file descriptors', () => {
       'is another',
       {status: 'uploaded', attempts: 1, size: 1_001, contentType: 'image/gif', warning: 'It is b.'},
     ],
-  ])('a file that begins again and then %s: has nothing of its first attempt', async (how, expected) => {
-    const [first, second, other] = sources('a', 'a', 'b');
-    if (first === undefined || second === undefined || other === undefined) throw new Error('three sources');
-    let opened = 0;
-    let uploads = 0;
-    const file: Source = {
-      name: 'second',
-      async open(stop) {
-        opened += 1;
-        if (opened > 1 && how === 'is gone') throw new MediaError('file_missing', 'It is gone.');
-        return (opened === 1 ? second : other).open(stop);
-      },
-    };
-    const warnings: string[] = [];
-    const outcomes = await uploadEach(
-      [first, file],
-      {
-        async upload(request) {
-          uploads += 1;
-          if (uploads === 2) throw new MediaError('too_many_open_files', 'Too many files are open.');
-          await eventually(() => uploads > 1);
-          return shortUploader(new Table(1)).upload(request);
+    [
+      'is the same',
+      {status: 'uploaded', attempts: 1, size: 1_001, contentType: 'image/png', warning: 'It is second.'},
+    ],
+  ])(
+    'a file that begins again and then %s: has nothing of its first attempt, and each warning is given once',
+    async (how, expected) => {
+      const [first, second, other] = sources('a', 'a', 'b');
+      if (first === undefined || second === undefined || other === undefined)
+        throw new Error('three sources');
+      let opened = 0;
+      let uploads = 0;
+      const file: Source = {
+        name: 'second',
+        async open(stop) {
+          opened += 1;
+          if (opened > 1 && how === 'is gone') throw new MediaError('file_missing', 'It is gone.');
+          return (opened > 1 && how === 'is another' ? other : second).open(stop);
         },
-      },
-      {
-        ...{concurrency: 2, clock: noWaiting},
-        observer: {...noObserver, warning: (_name, sentence) => warnings.push(sentence)},
-        contentType: async ({name}) =>
-          name === 'second' && opened > 1
-            ? {contentType: 'image/gif', warning: 'It is b.'}
-            : {contentType: 'image/png', warning: `It is ${name}.`},
-      },
-    );
-    const {
-      file: name,
-      position,
-      elapsedMs,
-      ...facts
-    } = outcomes.find(outcome => outcome.file === 'second') ?? {};
-    expect(Object.keys(facts).filter(fact => ['size', 'contentType', 'warning'].includes(fact))).toEqual(
-      Object.keys(expected).slice(2),
-    );
-    expect(facts).toMatchObject(expected);
-  });
+      };
+      const warnings: string[] = [];
+      const outcomes = await uploadEach(
+        [first, file],
+        {
+          async upload(request) {
+            uploads += 1;
+            if (uploads === 2) throw new MediaError('too_many_open_files', 'Too many files are open.');
+            await eventually(() => uploads > 1);
+            return shortUploader(new Table(1)).upload(request);
+          },
+        },
+        {
+          ...{concurrency: 2, clock: noWaiting},
+          observer: {...noObserver, warning: (_name, sentence) => warnings.push(sentence)},
+          contentType: async ({name}) =>
+            name === 'second' && opened > 1 && how === 'is another'
+              ? {contentType: 'image/gif', warning: 'It is b.'}
+              : {contentType: 'image/png', warning: `It is ${name}.`},
+        },
+      );
+      const {
+        file: name,
+        position,
+        elapsedMs,
+        ...facts
+      } = outcomes.find(outcome => outcome.file === 'second') ?? {};
+      expect(Object.keys(facts).filter(fact => ['size', 'contentType', 'warning'].includes(fact))).toEqual(
+        Object.keys(expected).slice(2),
+      );
+      expect(facts).toMatchObject(expected);
+      expect(warnings).toEqual([...new Set(warnings)]);
+    },
+  );
 
   test('a file alone: each try is a retry, and it fails when they are spent', async () => {
     const table = new Table(1);
