@@ -81,8 +81,12 @@ const connections = new WeakMap<Duplex, ServedConnection>();
 
 /** The state of the connection: the same object for every request of a socket. */
 export function connectionOf(socket: Duplex): ServedConnection {
-  const idle = {failed: new Stop(), closing: false, pending: 0, turn: Promise.resolve()};
-  const connection = connections.get(socket) ?? idle;
+  const connection = connections.get(socket) ?? {
+    failed: new Stop(),
+    closing: false,
+    pending: 0,
+    turn: Promise.resolve(),
+  };
   connections.set(socket, connection);
   return connection;
 }

@@ -48,9 +48,11 @@ export interface ReceivedRecord {
   serviceId?: string;
 }
 
+const decoder = new TextDecoder();
+
 /** A body as text, without a byte order mark (RFC 8259, section 8.1). */
 export function bodyText(body: Uint8Array): string {
-  return new TextDecoder().decode(body);
+  return decoder.decode(body);
 }
 
 /** Why a text is not a media record; completes the sentence "the response was ...". */

@@ -123,8 +123,10 @@ async function updateSetting(invocation: Invocation, name: SettingName, value?: 
     removed = removedSettings;
     if (existing !== undefined || value !== undefined) profiles[profileName] = profile;
   });
-  const {forgetKeychainEntry} = await import('./store-key.ts');
-  if (removed.includes('key-store')) await forgetKeychainEntry(profileName, before, invocation);
+  if (removed.includes('key-store')) {
+    const {forgetKeychainEntry} = await import('./store-key.ts');
+    await forgetKeychainEntry(profileName, before, invocation);
+  }
   const note = droppedNote(before, removed);
   if (note !== undefined) report.note(note);
   return before;
