@@ -178,8 +178,12 @@ export const uploadChecks: Checks<UploadOptions> = {
 };
 
 const observerChecks: Checks<TransferObserver> = {
-  ...{started: check.anything, progress: check.anything, retrying: check.anything},
-  ...{unavailable: check.anything, finished: check.anything, warning: check.anything},
+  started: check.anything,
+  progress: check.anything,
+  retrying: check.anything,
+  unavailable: check.anything,
+  finished: check.anything,
+  warning: check.anything,
 };
 
 /** The engine's options by those of the library, with defaults; throws a MediaError for an invalid one. */

@@ -109,7 +109,12 @@ async function start(settings: ServeSettings, directory: string, signal: StopSig
   const options: ServiceOptions = {
     ...settings.service,
     ...(seed !== undefined && {seed: (await import('./seed.ts')).seedFiles(seed, directory, invocation)}),
-    ...{dataDirectory: directory, exclusive: true, metrics: true, previews: true, clock, signal},
+    dataDirectory: directory,
+    exclusive: true,
+    metrics: true,
+    previews: true,
+    clock,
+    signal,
     onWait: why => report.note(why),
     onRequest: entry => logRequest(entry, clock, report),
     onError: error => report.failure(asMediaError(describeServiceError(error, options))),

@@ -126,8 +126,11 @@ export class UploadQueue {
       warning: (name, message) => report.warning(`${name}: ${message}`),
     };
     const options = transferOptions(this.#flags, resources, this.#invocation, {
-      ...{contentType: await typeDecision(this.#flags), observer, stop: this.#stop},
-      ...{several: true, waitsForNetwork: true},
+      contentType: await typeDecision(this.#flags),
+      observer,
+      stop: this.#stop,
+      several: true,
+      waitsForNetwork: true,
     });
     const words = runOptions(this.#invocation, this.#flags);
     let ends = Promise.resolve();
