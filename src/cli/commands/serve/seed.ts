@@ -22,10 +22,20 @@ export async function* seedFiles(directory: string, dataDirectory: string, {host
   let count = 0;
   let leftOut = 0;
   const data = await host.files.realpath(dataDirectory);
-  for await (const source of expandInputs({inputs, recursive: true}, inputContext(host))) {
-    if (isBelow(join(place, String(source.relativePath)), data)) continue;
+  // Warns of a link to what is outside of the directory, so that the seed is the same wherever that is copied.
+  const leaves = async (path: string, name: string) => {
+    const target = await host.files.realpath(path).catch(() => path);
+    if (target === place || isBelow(target, place)) return false;
+    report.warning(`${name} is a link to ${target}, outside of ${directory}. It is not part of the seed.`);
+    return true;
+  };
+  const links: string[] = [];
+  const context = {...inputContext(host), onUnfollowedLink: (name: string) => links.push(name)};
+  for await (const source of expandInputs({inputs, recursive: true}, context)) {
+    const path = join(place, String(source.relativePath));
+    if (isBelow(path, data)) continue;
     const contentType = await seedTypeOf(source, report);
-    if (contentType === undefined) {
+    if (contentType === undefined || (await leaves(path, source.name))) {
       leftOut += 1;
       continue;
     }
@@ -35,6 +45,7 @@ export async function* seedFiles(directory: string, dataDirectory: string, {host
       report.note(`${[name, other].sort().join(' and ')} have the same content and are stored once.`);
     yield {name, contentType, open: () => source.open(neverStopped), onSame};
   }
+  for (const link of links) await leaves(resolveUserPath(host.cwd(), link), link);
   if (count === 0)
     throw new MediaError('nothing_matched', `${directory} contains no images or videos.`, {hint});
   if (leftOut > 0)

@@ -1,4 +1,4 @@
-import {copyFile, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, readdir, readFile, realpath, symlink, writeFile} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
@@ -17,13 +17,14 @@ it('media serve --seed with junk in the directory, twice at once: the same media
   const inSeed = (name: string) => join(box.directory, 'seed', name);
   await mkdir(inSeed('.git/deep'), {recursive: true});
   await mkdir(inSeed('clips'));
-  for (const name of ['empty', 'junk']) await mkdir(join(box.directory, name));
+  for (const name of ['empty', 'junk', 'other']) await mkdir(join(box.directory, name));
   for (const [from, to] of [
     ['photo.png', 'b.png'],
     ['photo.png', 'a.png'],
     ['photo.gif', 'clips/c.gif'],
     ['page-named.png', 'clips/page.png'],
     ['photo.jpg', '.git/deep/hidden.jpg'],
+    ['photo.webp', '../other/photo.webp'],
   ] as const)
     await copyFile(fixture(from), inSeed(to));
   await Promise.all([
@@ -32,6 +33,9 @@ it('media serve --seed with junk in the directory, twice at once: the same media
     writeFile(inSeed('empty.jpg'), ''),
     writeFile(join(box.directory, 'junk/notes.txt'), 'text'),
     symlink('..', inSeed('clips/loop')),
+    symlink('../a.png', inSeed('clips/inside.png')),
+    symlink('../other', inSeed('leads-out')),
+    symlink('../other/photo.webp', inSeed('out.webp')),
   ]);
   const options = ['--ephemeral', '--seed', 'seed', '--fault-port', '0'];
   const both = await Promise.all([serve(box, ...options), serve(box, ...options)]);
@@ -52,7 +56,15 @@ it('media serve --seed with junk in the directory, twice at once: the same media
   expect(warnings).toMatch(/seed\/empty\.jpg is empty: .* It is not part of the seed\.\n/);
   expect(warnings).toMatch(/^The seed has 3 of the files in seed; \d were left out\.$/m);
   expect(warnings).toMatch(/^seed\/a\.png and seed\/b\.png have the same content and are stored once\.$/m);
-  expect(warnings.trimEnd().split('\n')).toHaveLength(4);
+  const other = join(await realpath(box.directory), 'other');
+  for (const [link, target] of [
+    ['leads-out', other],
+    ['out.webp', join(other, 'photo.webp')],
+  ])
+    expect(warnings).toContain(
+      `\nwarning: seed/${link} is a link to ${target}, outside of seed. It is not part of the seed.\n`,
+    );
+  expect(warnings.trimEnd().split('\n')).toHaveLength(6);
 
   const upload = await box.run(['upload', fixture('photo.webp'), '--template', '{id}\\n'], {env: first.env});
   // What is uploaded is newer than the seed.
@@ -60,7 +72,7 @@ it('media serve --seed with junk in the directory, twice at once: the same media
   expect(await (await control(first)).json()).toEqual({media: 2});
   expect(await listOf(first)).toEqual(seeded);
   expect(await listOf(second)).toEqual(seeded);
-  expect(await readdir(join(box.directory, 'seed'))).toHaveLength(7);
+  expect(await readdir(join(box.directory, 'seed'))).toHaveLength(9);
 
   for (const [parameters, exitCode, message] of [
     [['--seed', 'gone'], 1, /^media: gone could not be found: ENOENT\.\n {2}Name a directory/],
