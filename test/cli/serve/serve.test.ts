@@ -5,6 +5,7 @@ import {describe, expect, it} from 'vitest';
 import {eventually} from '../../support/eventually.ts';
 import {freePort} from '../../support/free-ports.ts';
 import {fixture, mediaCommand, sandbox} from '../../support/media.ts';
+import {patienceMs} from '../../support/patience.ts';
 import {serve} from '../../support/served.ts';
 
 const photo = fixture('photo.png');
@@ -35,6 +36,22 @@ describe('media serve', () => {
       expect.stringMatching(new RegExp(`^GET /files/${id} 200 13582 B \\d+ ms$`)),
     ]);
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'onto a full disk: ends at once, since nobody knows the key',
+    async () => {
+      const box = await sandbox();
+      const words = [...mediaCommand, 'serve', '--port', '0', '--ephemeral'];
+      const run = execa('sh', ['-c', 'exec "$@" >/dev/full', 'sh', ...words], {
+        ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false, timeout: patienceMs},
+      });
+      const {exitCode, stderr} = await run;
+      expect(stderr).toMatch(/^media: The output could not be written: the disk is full\.$/m);
+      expect(stderr).not.toContain('Serving');
+      expect(exitCode).toBe(1);
+      expect(await readdir(box.directory)).toEqual([]);
+    },
+  );
 
   it('--profile local: the profile gets its address and its page; SIGUSR2: another link', async () => {
     const box = await sandbox();

@@ -32,6 +32,8 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
     const {service, key} = await start(settings, directory, stop, invocation);
     try {
       await stdout.write(variablesText(service, settings.service.fixedKey === undefined ? key : undefined));
+      // Nobody would know the key.
+      if (stdout.failure !== undefined) throw stdout.failure;
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
       reportLeftBehind(service, join(directory, 'lost'), report);
       stopLinks = printLinks(service, invocation);
