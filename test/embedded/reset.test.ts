@@ -1,9 +1,10 @@
 import {hash} from 'node:crypto';
-import {readFile, rm, truncate, writeFile} from 'node:fs/promises';
+import {readFile, rename, rm, truncate, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {EmbeddedService, SeedFile} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
+import {ManualClock} from '../support/manual-clock.ts';
 import {fixture} from '../support/media.ts';
 import {
   namesIn,
@@ -96,6 +97,26 @@ test('pictures of the seed: a thumbnail each, made when it is read; of one that 
   expect(responses).toEqual([made, itself, made, itself]);
   expect(await namesIn(dataDirectory, 'thumbnails')).toEqual([`${records[0]?.record.id}.webp`]);
   expect(await namesIn(dataDirectory, 'temporary')).toEqual([]);
+});
+
+test('a picture that could not be read: itself in place of its thumbnail, which is made when it is read a minute later', async () => {
+  const picture = await readFile(fixture('photo.png'));
+  const dataDirectory = await temporaryDirectory();
+  const {seed} = await seedOf(picture);
+  const clock = new ManualClock();
+  const service = await startedService({dataDirectory, seed, previews: true, clock});
+  const [stored] = await service.records();
+  const typeNow = async () =>
+    (await fetch(String(stored?.record.thumbnailUrl), {method: 'HEAD'})).headers.get('content-type');
+  const file = join(dataDirectory, 'files', String(stored?.record.id));
+  await rename(file, `${file}-away`);
+  await writeFile(file, picture.subarray(0, 1000));
+  expect(await typeNow()).toBe('image/png');
+  await rename(`${file}-away`, file);
+  await clock.advance(59_000);
+  expect(await typeNow()).toBe('image/png');
+  await clock.advance(1_000);
+  expect(await typeNow()).toBe('image/webp');
 });
 
 test('a reset: what was stored, deleted, named or made to fail since the start is as it was then', async () => {

@@ -270,6 +270,23 @@ test('a commit that fails when another process has committed the same ID: the by
   expect((await fetch(stored?.record.fileUrl ?? '')).status).toBe(200);
 });
 
+test('a thumbnail that is made while its upload is deleted: not stored', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  await upload(service, key, image);
+  await upload(service, key, image);
+  const [kept, deleted] = (await service.records()).map(({record}) => String(record.id));
+  const store = new Store(dataDirectory, systemClock);
+  const place = async (id = '') => {
+    const draft = store.temporaryPath();
+    await writeFile(draft, 'picture');
+    return store.placeThumbnail(id, draft);
+  };
+  await store.remove([String(deleted)]);
+  expect([await place(kept), await place(deleted)]).toEqual([true, false]);
+  expect(await namesIn(dataDirectory, 'thumbnails')).toEqual([`${kept}.webp`]);
+  expect(await namesIn(dataDirectory, 'temporary')).toEqual([]);
+});
+
 test('an upload right after its commit, before the end of its request: counts once for the quota', async () => {
   const {service, key, dataDirectory} = await serviceWithKey();
   await upload(service, key, image);

@@ -40,8 +40,11 @@ export async function sendThumbnail(exchange: Exchange, service: Service, id: st
   if (stored?.thumbnail === undefined) throw new Refusal(404, 'There is no such thumbnail.');
   const {store} = service;
   const [path, file] = [store.path('thumbnails', id), {...stored, path: store.path('files', id)}];
-  if (!existsSync(path) && !(await addThumbnail(file, path, store.temporaryPath(), service.closing)))
-    return sendFile(exchange, service, id);
+  if (!existsSync(path)) {
+    const draft = store.temporaryPath();
+    const place = () => store.placeThumbnail(id, draft);
+    if (!(await addThumbnail(file, {draft, place}, service))) return sendFile(exchange, service, id);
+  }
   await respondWithFile(exchange, path, {'Content-Type': 'image/webp', ETag: `"${stored.sha256}-320"`});
 }
 

@@ -157,6 +157,15 @@ export class Store {
     }
   }
 
+  /** Stores a thumbnail that was made after the commit; resolves to false if its upload was deleted meanwhile. */
+  async placeThumbnail(id: string, draft: string): Promise<boolean> {
+    await renameDurably(draft, this.path('thumbnails', id), systemFiles);
+    // Asked last: a deletion removes the record first, then what it finds.
+    if ((await stat(this.path('records', id)).catch(ignoreMissing)) !== undefined) return true;
+    await rm(this.path('thumbnails', id), {force: true});
+    return false;
+  }
+
   /** Deletes uploads: their records first, since without a record a file is not an upload. */
   async remove(ids: readonly string[]): Promise<void> {
     const removedIds: string[] = [];

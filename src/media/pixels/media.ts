@@ -1,9 +1,7 @@
 import {mkdir, rm} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import {isAbsolute} from 'node:path';
-import {type StopSignal, systemHost} from '../../host.ts';
-import {renameDurably} from '../../lib/files/durable.ts';
-import {systemFiles} from '../../lib/files/file-system.ts';
+import {type Clock, type StopSignal, systemHost} from '../../host.ts';
 import {hasShape} from '../../lib/json.ts';
 import {limitConcurrency} from '../../lib/limited.ts';
 import {omitUndefined} from '../../lib/object.ts';
@@ -60,23 +58,37 @@ export function canHaveThumbnail({contentType}: MediaFile, {width}: MediaFacts):
   return isKnown && width !== undefined && sharpStart() !== undefined;
 }
 
-/** By their paths: thumbnails that are being made, and those that could not be made, which are not tried again. */
-const thumbnails = new Map<string, Promise<boolean>>();
+/** How long a thumbnail that could not be made is not tried again: reasons such as a lack of descriptors may end. */
+const retryThumbnailMs = 60_000;
+
+/** By the paths of the media: thumbnails that are being made, and those that could not be made, with when to retry. */
+const thumbnails = new Map<string, {adding: Promise<boolean>; retryAt: number}>();
 const inTurn = limitConcurrency(1);
 
-/** Makes the thumbnail of a stored file at `path`; resolves to whether it exists. Rejects once `stop` is aborted. */
-export function addThumbnail(file: MediaFile, path: string, draft: string, stop: StopSignal) {
-  // Made beside its place, so that nobody sees a part of it.
-  const add = async () => {
-    stop.throwIfAborted();
-    if ((await makeOrRemove(draft, target => makeThumbnail(file, target))) === undefined) return false;
-    await renameDurably(draft, path, systemFiles);
-    return true;
-  };
-  const adding = thumbnails.get(path) ?? inTurn(add);
-  thumbnails.set(path, adding);
-  // Only a thumbnail that cannot be made stays known: others are on disk, or had no space there, which may change.
-  void adding.catch(() => true).then(isOver => isOver && thumbnails.delete(path));
+/**
+ * Makes the thumbnail of a stored file at `draft`, and calls `place` for it; resolves to whether that succeeded. One
+ * that could not be made is tried again after a minute. Rejects once `closing` is aborted.
+ */
+export function addThumbnail(
+  file: MediaFile,
+  {draft, place}: {draft: string; place: () => Promise<boolean>},
+  {clock, closing}: {clock: Clock; closing: StopSignal},
+): Promise<boolean> {
+  const known = thumbnails.get(file.path);
+  if (known !== undefined && clock.monotonic() < known.retryAt) return known.adding;
+  const adding = inTurn(async () => {
+    closing.throwIfAborted();
+    return (await makeOrRemove(draft, target => makeThumbnail(file, target))) !== undefined && place();
+  });
+  const entry = {adding, retryAt: Number.POSITIVE_INFINITY};
+  thumbnails.set(file.path, entry);
+  void adding
+    .catch(() => true)
+    .then(isOver => {
+      // Others are on disk, or had no space there, which may change.
+      if (isOver) thumbnails.delete(file.path);
+      else entry.retryAt = clock.monotonic() + retryThumbnailMs;
+    });
   return adding;
 }
 
