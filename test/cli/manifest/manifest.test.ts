@@ -131,6 +131,19 @@ describe('media upload --manifest', () => {
     expect(await stored()).toBe(3);
   });
 
+  it('the same bytes as another type: sent, and the entry replaced, once', async () => {
+    const {upload, manifest, stored} = await checkout();
+    await upload('assets/icon.png');
+    const before = (await manifest()).files['assets/icon.png'];
+    const asWebp = () => upload('assets/icon.png', '--content-type', 'image/webp');
+    expect((await asWebp()).stderr).toContain('media.json: 0 added, 1 changed, 0 unchanged\n');
+    const {files} = await manifest();
+    expect(files['assets/icon.png']).toMatchObject({sha256: before?.sha256, contentType: 'image/webp'});
+    expect(files['assets/icon.png']?.url).not.toBe(before?.url);
+    expect((await asWebp()).stderr).toContain('media.json: 0 added, 0 changed, 1 unchanged\n');
+    expect(await stored()).toBe(2);
+  });
+
   it('keys are paths from the directory of the file that a link leads to, wherever the command runs', async () => {
     const {sandbox, path, manifest, stored} = await checkout();
     await mkdir(path('data'));

@@ -485,12 +485,14 @@ describe('the idempotency key', () => {
     expect(await again(end, input)).toBe(isSame);
   });
 
-  it('an unknown that is sent again as another type: a new one, and the first stays in doubt', async () => {
+  it.each([
+    ['as another type', {contentType: 'image/gif', typeRule: 'image/gif'}],
+    ['without its location', {transformRule: 'geotags/2', transform: 'geotags/2'}],
+  ])('an unknown that is sent again %s: a new one, and the first stays in doubt', async (_how, changes) => {
     const one = await bench();
     const key = await one.run(journal => upload(journal, inputOf('a.png', 'content'), 'commit'));
-    const gif = {...inputOf('a.png', 'content'), contentType: 'image/gif', typeRule: 'image/gif'};
     await one.run(async journal => {
-      const entry = await begin(journal, gif);
+      const entry = await begin(journal, {...inputOf('a.png', 'content'), ...changes});
       expect(entry.unknownKey).toBe(key);
       expect(entry.idempotencyKey).not.toBe(key);
       entry.end();
