@@ -1,6 +1,4 @@
 import type {Disposal} from '../../src/cli/commands/watch/disposal/disposal.ts';
-import {openJournal} from '../../src/engine/journal/open.ts';
-import type {Journal} from '../../src/engine/journal/run-journal.ts';
 import {Disk} from '../../src/engine/sources/open/disk.ts';
 import {sourceAt} from '../../src/engine/sources/open/file-source.ts';
 import type {Source} from '../../src/engine/sources/open/source.ts';
@@ -8,6 +6,7 @@ import {type TransferObserver, uploadBatch} from '../../src/engine/transfer/batc
 import type {LeftOut, Outcome} from '../../src/engine/transfer/outcome.ts';
 import {hasTrait, MediaError} from '../../src/errors.ts';
 import {Stop} from '../../src/lib/stop.ts';
+import {type Journal, openJournal} from '../support/journal.ts';
 import {seededRandom} from '../support/seeded.ts';
 import {Disks, type DiskTraits, ext4, fat, nfs} from './disk.ts';
 import {Disposing} from './disposing.ts';

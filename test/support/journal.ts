@@ -16,6 +16,25 @@ import {pollMs, staleMs} from '../../src/lib/files/lock.ts';
 import {afterTest} from './after-test.ts';
 import {temporaryDirectory} from './media.ts';
 
+// What other tests know of the parts of a journal.
+export {type JournalHandle, openJournalFile, type ReadHandle} from '../../src/engine/journal/journal-file.ts';
+export {readLookup} from '../../src/engine/journal/journal-memory.ts';
+export {
+  formatHeader,
+  formatTransition,
+  formatWriterLine,
+  parseLine,
+  pathFields,
+  pathKey,
+  recordIn,
+  type Scope,
+  type Transition,
+} from '../../src/engine/journal/line.ts';
+export {writeMergedJournal} from '../../src/engine/journal/merge.ts';
+export {type JournalOptions, openJournal} from '../../src/engine/journal/open.ts';
+export {readJournal, readJournals} from '../../src/engine/journal/reader.ts';
+export type {Journal} from '../../src/engine/journal/run-journal.ts';
+
 export function sha256(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }

@@ -6,19 +6,20 @@ import {describe, expect, it} from 'vitest';
 import {journalCommand} from '../../../src/cli/commands/journal/journal-command.ts';
 import {Stdout} from '../../../src/cli/output/stdout.ts';
 import type {Cli} from '../../../src/cli/session/invocation.ts';
-import {formatTransition, type Transition} from '../../../src/engine/journal/line.ts';
 import {exitStatusOf, MediaError} from '../../../src/errors.ts';
 import {notRun} from '../../support/installed.ts';
 import {
   type Bench,
   begin,
   bench,
+  formatTransition,
   header,
   hostIn,
   inputOf,
   lookup,
   scope,
   sha256,
+  type Transition,
   upload,
 } from '../../support/journal.ts';
 import {canListOpenFiles, openFiles} from '../../support/open-files.ts';

@@ -1,11 +1,11 @@
 import {chmod, chown, copyFile, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it, type TestContext} from 'vitest';
-import {openJournal} from '../../../src/engine/journal/open.ts';
 import {systemHost} from '../../../src/host.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
 import {eventually} from '../../support/eventually.ts';
 import {notRun} from '../../support/installed.ts';
+import {openJournal} from '../../support/journal.ts';
 import {fixture, type Sandbox} from '../../support/media.ts';
 import {Watching} from '../../support/watching.ts';
 

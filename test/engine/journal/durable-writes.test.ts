@@ -1,7 +1,13 @@
 import {constants, readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import {expect, it} from 'vitest';
-import type {JournalHandle} from '../../../src/engine/journal/journal-file.ts';
-import {type Bench, bench, changedHandle, inputOf, upload} from '../../support/journal.ts';
+import {
+  type Bench,
+  bench,
+  changedHandle,
+  inputOf,
+  type JournalHandle,
+  upload,
+} from '../../support/journal.ts';
 
 const {O_APPEND, O_DSYNC} = constants;
 

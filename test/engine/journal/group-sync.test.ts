@@ -1,7 +1,5 @@
 import {appendFile, stat} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import type {JournalHandle} from '../../../src/engine/journal/journal-file.ts';
-import {openJournal} from '../../../src/engine/journal/open.ts';
 import {systemFiles} from '../../../src/lib/files/file-system.ts';
 import {
   begin,
@@ -9,8 +7,10 @@ import {
   changedHandle,
   header,
   inputOf,
+  type JournalHandle,
   largeSourceOf,
   lookup,
+  openJournal,
   scope,
   sha256,
   upload,

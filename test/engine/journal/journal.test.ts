@@ -2,11 +2,6 @@ import {mkdir, stat, symlink, truncate} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import type {JournalHandle} from '../../../src/engine/journal/journal-file.ts';
-import {formatTransition, formatWriterLine, pathKey} from '../../../src/engine/journal/line.ts';
-import {openJournal} from '../../../src/engine/journal/open.ts';
-import {readJournals} from '../../../src/engine/journal/reader.ts';
-import type {Journal} from '../../../src/engine/journal/run-journal.ts';
 import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
 import {holderHere} from '../../../src/lib/files/holder.ts';
 import {Stop} from '../../../src/lib/stop.ts';
@@ -14,11 +9,18 @@ import {
   begin,
   bench,
   changedHandle,
+  formatTransition,
+  formatWriterLine,
   header,
   hostIn,
   inputOf,
+  type Journal,
+  type JournalHandle,
   largeSourceOf,
   lookup,
+  openJournal,
+  pathKey,
+  readJournals,
   scope,
   sha256,
   sourceOf,

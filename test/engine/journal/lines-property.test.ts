@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import {describe, expect} from 'vitest';
-import type {ReadHandle} from '../../../src/engine/journal/journal-file.ts';
+import {recover} from '../../../src/engine/journal/recovery.ts';
+import {MediaError} from '../../../src/errors.ts';
 import {
   formatHeader,
   formatTransition,
   parseLine,
   pathFields,
   pathKey,
+  type ReadHandle,
   recordIn,
   type Transition,
-} from '../../../src/engine/journal/line.ts';
-import {recover} from '../../../src/engine/journal/recovery.ts';
-import {MediaError} from '../../../src/errors.ts';
+} from '../../support/journal.ts';
 import {anyText, holdsFor} from '../../support/property.ts';
 
 const keys = fc.constantFrom('k1', 'k2', 'k3');

@@ -3,8 +3,6 @@ import {access, readdir, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {formatWriterLine} from '../../../src/engine/journal/line.ts';
-import {openJournal} from '../../../src/engine/journal/open.ts';
 import {type Holder, holderHere} from '../../../src/lib/files/holder.ts';
 import {withLock} from '../../../src/lib/files/lock.ts';
 import {withWords} from '../../support/hints.ts';
@@ -12,9 +10,11 @@ import {
   type Bench,
   bench,
   compiledModules,
+  formatWriterLine,
   header,
   inputOf,
   lookup,
+  openJournal,
   scope,
   upload,
 } from '../../support/journal.ts';

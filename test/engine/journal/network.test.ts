@@ -1,14 +1,13 @@
 import {existsSync} from 'node:fs';
 import {writeFile} from 'node:fs/promises';
 import {expect, it, onTestFinished} from 'vitest';
-import {openJournalFile} from '../../../src/engine/journal/journal-file.ts';
 import {JournalIndex} from '../../../src/engine/journal/journal-index.ts';
 import {JournalLog} from '../../../src/engine/journal/log.ts';
 import {WriterCheck} from '../../../src/engine/journal/writer-check.ts';
 import {diskKind, systemFiles} from '../../../src/lib/files/file-system.ts';
 import {holderHere} from '../../../src/lib/files/holder.ts';
 import {acquireLock} from '../../../src/lib/files/lock.ts';
-import {bench, changedHandle, sha256} from '../../support/journal.ts';
+import {bench, changedHandle, openJournalFile, sha256} from '../../support/journal.ts';
 
 /** The log of a run, whose lock another run can take without a line in the file; its disk is full while `isFull` says so. */
 async function logOf(isRemote: boolean, isFull = () => false) {

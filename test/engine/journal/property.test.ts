@@ -1,13 +1,13 @@
 import {appendFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import {pathKey} from '../../../src/engine/journal/line.ts';
-import type {Journal} from '../../../src/engine/journal/run-journal.ts';
 import {
   type Bench,
   begin,
   bench,
   inputOf,
+  type Journal,
   lookup,
+  pathKey,
   sha256,
   type TestInput,
   withoutSync,

@@ -1,10 +1,15 @@
 import {realpath} from 'node:fs/promises';
 import {expect, it} from 'vitest';
-import {readLookup} from '../../../src/engine/journal/journal-memory.ts';
-import {formatTransition} from '../../../src/engine/journal/line.ts';
-import {readJournal} from '../../../src/engine/journal/reader.ts';
 import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
-import {bench, header, scope, sha256} from '../../support/journal.ts';
+import {
+  bench,
+  formatTransition,
+  header,
+  readJournal,
+  readLookup,
+  scope,
+  sha256,
+} from '../../support/journal.ts';
 import {canListOpenFiles, openFiles} from '../../support/open-files.ts';
 
 it.skipIf(!canListOpenFiles)('a journal about another service: refused, and closed', async () => {

@@ -1,9 +1,5 @@
 import {appendFile, readFile, rename, rm, stat, truncate, utimes, writeFile} from 'node:fs/promises';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import type {JournalHandle} from '../../../src/engine/journal/journal-file.ts';
-import type {JournalOptions} from '../../../src/engine/journal/open.ts';
-import {openJournal} from '../../../src/engine/journal/open.ts';
-import type {Journal} from '../../../src/engine/journal/run-journal.ts';
 import type {Host} from '../../../src/host.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {eventually} from '../../support/eventually.ts';
@@ -16,8 +12,12 @@ import {
   changedHandle,
   hostIn,
   inputOf,
+  type Journal,
+  type JournalHandle,
+  type JournalOptions,
   largeSourceOf,
   lookup,
+  openJournal,
   scope,
   sha256,
   sourceOf,

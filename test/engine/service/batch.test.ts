@@ -1,5 +1,4 @@
 import {describe, expect, test} from 'vitest';
-import type {JournalHandle} from '../../../src/engine/journal/journal-file.ts';
 import {parseRecord} from '../../../src/engine/service/record.ts';
 import type {Uploader} from '../../../src/engine/service/uploader.ts';
 import type {Source} from '../../../src/engine/sources/open/source.ts';
@@ -7,7 +6,7 @@ import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {nextTurn, systemClock} from '../../../src/host.ts';
 import {eventually} from '../../support/eventually.ts';
-import {bench, changedHandle} from '../../support/journal.ts';
+import {bench, changedHandle, type JournalHandle} from '../../support/journal.ts';
 import {
   type Script,
   type ScriptedConnection,

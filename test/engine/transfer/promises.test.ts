@@ -1,6 +1,4 @@
 import {describe, expect, test} from 'vitest';
-import type {JournalHandle} from '../../../src/engine/journal/journal-file.ts';
-import {pathKey} from '../../../src/engine/journal/line.ts';
 import {parseRecord} from '../../../src/engine/service/record.ts';
 import type {Refused, Uploader, UploadRequest, UploadResponse} from '../../../src/engine/service/uploader.ts';
 import type {OpenSource, Source} from '../../../src/engine/sources/open/source.ts';
@@ -8,7 +6,16 @@ import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {Stop, unlessStopped} from '../../../src/lib/stop.ts';
 import {CountedStop} from '../../support/counted-stop.ts';
-import {type Bench, bench, changedHandle, inputOf, lookup, upload} from '../../support/journal.ts';
+import {
+  type Bench,
+  bench,
+  changedHandle,
+  inputOf,
+  type JournalHandle,
+  lookup,
+  pathKey,
+  upload,
+} from '../../support/journal.ts';
 import {ManualClock, settled} from '../../support/manual-clock.ts';
 import {mebibyte, memorySource, noObserver, uploadEach, zeroSource} from '../service/support.ts';
 

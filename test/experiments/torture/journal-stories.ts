@@ -1,7 +1,5 @@
 import {copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import type {JournalHandle} from '../../../src/engine/journal/journal-file.ts';
-import {openJournal} from '../../../src/engine/journal/open.ts';
 import {parseRecord} from '../../../src/engine/service/record.ts';
 import type {Uploader, UploadResponse} from '../../../src/engine/service/uploader.ts';
 import {Disk} from '../../../src/engine/sources/open/disk.ts';
@@ -12,7 +10,15 @@ import {MediaError} from '../../../src/errors.ts';
 import {type Host, systemClock} from '../../../src/host.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {noObserver} from '../../engine/service/support.ts';
-import {afterSilence, changedHandle, hostIn, sha256, wrappedJournals} from '../../support/journal.ts';
+import {
+  afterSilence,
+  changedHandle,
+  hostIn,
+  type JournalHandle,
+  openJournal,
+  sha256,
+  wrappedJournals,
+} from '../../support/journal.ts';
 
 /** What a service does with an upload: `silent` stores it and says nothing, `lose` does neither. */
 type Fate = 'store' | 'cut' | 'refuse' | 'lose' | 'silent';

@@ -3,8 +3,6 @@ import {createHash} from 'node:crypto';
 import {once} from 'node:events';
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {pathKey} from '../../../src/engine/journal/line.ts';
-import {openJournal} from '../../../src/engine/journal/open.ts';
 import {png} from '../../embedded/support.ts';
 import {sandboxFor} from '../../engine/service/program.ts';
 import {startEmbeddedService} from '../../support/embedded-service.ts';
@@ -13,7 +11,7 @@ import {pauseBriefly} from '../../support/experiment/fault-proxy.ts';
 import {KeepingServer, type Stored} from '../../support/experiment/keeping-server.ts';
 import {concurrently} from '../../support/experiment/tally.ts';
 import {sha256Of, uniqueBytes} from '../../support/experiment/verdicts.ts';
-import {hostIn} from '../../support/journal.ts';
+import {hostIn, openJournal, pathKey} from '../../support/journal.ts';
 import {program, Sandbox, temporaryDirectory} from '../../support/media.ts';
 import {seededRandom} from '../../support/seeded.ts';
 

@@ -1,12 +1,16 @@
 import {mkdir, readdir, readFile, utimes, writeFile} from 'node:fs/promises';
 import {basename, join, relative} from 'node:path';
-import {writeMergedJournal} from '../../../src/engine/journal/merge.ts';
-import {openJournal} from '../../../src/engine/journal/open.ts';
-import {readJournals} from '../../../src/engine/journal/reader.ts';
 import {type Clock, type Host, systemClock, systemHost} from '../../../src/host.ts';
 import {replaceContent} from '../../../src/lib/files/durable.ts';
 import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
-import {inputOf, scope, upload} from '../../support/journal.ts';
+import {
+  inputOf,
+  openJournal,
+  readJournals,
+  scope,
+  upload,
+  writeMergedJournal,
+} from '../../support/journal.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 import {type Image, Recorder} from './recorder.ts';
 import type {CrashState} from './states.ts';

@@ -2,11 +2,6 @@ import {lstatSync, readSync} from 'node:fs';
 import {readdir, utimes, writeFile} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {pathKey} from '../../../../src/engine/journal/line.ts';
-import {writeMergedJournal} from '../../../../src/engine/journal/merge.ts';
-import {openJournal} from '../../../../src/engine/journal/open.ts';
-import {readJournals} from '../../../../src/engine/journal/reader.ts';
-import type {Journal} from '../../../../src/engine/journal/run-journal.ts';
 import type {Host} from '../../../../src/host.ts';
 import type {FileSystem} from '../../../../src/lib/files/file-system.ts';
 import {
@@ -16,12 +11,17 @@ import {
   header,
   hostIn,
   inputOf,
+  type Journal,
   largeSourceOf,
   lookup,
+  openJournal,
+  pathKey,
+  readJournals,
   scope,
   sha256,
   sourceOf,
   upload,
+  writeMergedJournal,
 } from '../../../support/journal.ts';
 import {ManualClock, settled} from '../../../support/manual-clock.ts';
 import {systemError, WatchedDisk} from '../../../support/watched-disk.ts';

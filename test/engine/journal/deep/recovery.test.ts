@@ -1,19 +1,20 @@
 import {readFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import {formatTransition, type Scope} from '../../../../src/engine/journal/line.ts';
-import {writeMergedJournal} from '../../../../src/engine/journal/merge.ts';
-import {readJournals} from '../../../../src/engine/journal/reader.ts';
-import type {Journal} from '../../../../src/engine/journal/run-journal.ts';
 import {
   type Bench,
   begin,
   bench,
+  formatTransition,
   header,
   inputOf,
+  type Journal,
   lookup,
+  readJournals,
+  type Scope,
   sha256,
   upload,
   withoutSync,
+  writeMergedJournal,
 } from '../../../support/journal.ts';
 
 const ends = ['done', 'commit', 'failed', 'intent'] as const;

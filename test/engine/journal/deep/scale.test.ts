@@ -1,10 +1,8 @@
 import {once} from 'node:events';
 import {createWriteStream} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import {formatTransition} from '../../../../src/engine/journal/line.ts';
-import {readJournals} from '../../../../src/engine/journal/reader.ts';
 import {eventually} from '../../../support/eventually.ts';
-import {bench, header, inputOf, sha256} from '../../../support/journal.ts';
+import {bench, formatTransition, header, inputOf, readJournals, sha256} from '../../../support/journal.ts';
 import {collectGarbage, memoryUsed} from '../../../support/memory-used.ts';
 import {slowTest} from '../../../support/patience.ts';
 
