@@ -136,7 +136,7 @@ function wholeMedium(record: StoredRecord): Html {
   const source = `/files/${record.id}`;
   if (record.type === 'VIDEO') return player(record, source);
   if (browserImage.test(record.contentType)) return html`<img src="${source}" alt="${factsText(record)}">`;
-  return html`<p class="picture">${formatText(record)}: browsers cannot show this format.</p>`;
+  return html`<p>${formatText(record)}: browsers cannot show this format.</p>`;
 }
 
 /** A player that takes the first source which the browser can play: not every one plays HLS without a script. */

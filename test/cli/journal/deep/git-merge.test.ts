@@ -1,4 +1,4 @@
-import {appendFile, copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
+import {appendFile, copyFile, mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
@@ -101,16 +101,25 @@ describe('git merge of two branches that have uploaded', slowTest, () => {
     expect(await repo.git('commit', '-qm', 'merge')).toMatchObject({exitCode: 0});
   });
 
-  it('both have changed one picture: the one that is checked out is kept, once the picture is chosen', async () => {
-    const repo = await repository();
-    await repo.branch('one', () => repo.picture('p20', 'one'));
-    await repo.branch('other', () => repo.picture('p20', 'other'));
-    expect((await repo.git('merge', '-q', 'one')).exitCode).toBe(1);
-    await repo.git('checkout', '-q', '--theirs', 'assets/p20.png');
-    const {stderr} = await repo.upload();
-    expect(await repo.obey(stderr)).toMatchObject({exitCode: 0});
-    await repo.expectComplete(['p20']);
-  });
+  it.each(['itself', 'a link to it'])(
+    'both have changed one picture: the one that is checked out is kept, once the picture is chosen; %s is merged',
+    async what => {
+      const repo = await repository();
+      await repo.branch('one', () => repo.picture('p20', 'one'));
+      await repo.branch('other', () => repo.picture('p20', 'other'));
+      expect((await repo.git('merge', '-q', 'one')).exitCode).toBe(1);
+      await repo.git('checkout', '-q', '--theirs', 'assets/p20.png');
+      const {stderr} = await repo.upload();
+      if (what === 'itself') expect(await repo.obey(stderr)).toMatchObject({exitCode: 0});
+      else {
+        await mkdir(repo.path('links'));
+        await symlink('../media.json', repo.path('links/media.json'));
+        const merge = ['journal', 'merge', 'links/media.json'];
+        expect(await repo.sandbox.run(merge)).toMatchObject({exitCode: 0});
+      }
+      await repo.expectComplete(['p20']);
+    },
+  );
 
   it('with `text eol=lf`, a checkout with CRLF elsewhere has the same bytes', async () => {
     const repo = await repository();
