@@ -79,6 +79,15 @@ describe('what becomes of the rest of the batch', () => {
     expect(codes(outcomes)).toEqual(['unknown outcome_unknown', 'failed not_found', 'failed not_tried']);
   });
 
+  test('403 after a file that the journal knows: it is the first response, so the batch halts', async () => {
+    const {url, requests} = await scriptedServer(...statuses(200, 403));
+    const journal = await (await bench()).open();
+    await uploadEach(sources('a'), clientOf(url), {journal});
+    const outcomes = await uploadEach(sources('a', 'b', 'c'), clientOf(url), {journal});
+    expect(codes(outcomes)).toEqual(['skipped', 'failed forbidden', 'failed not_tried']);
+    await eventually(() => requests.length === 2);
+  });
+
   test('a run that was told to end before it began tries nothing', async () => {
     const stop = new AbortController();
     stop.abort(new MediaError('interrupted', 'The run was stopped by SIGINT.'));
