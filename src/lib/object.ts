@@ -10,7 +10,7 @@ export function byWord<Value>(
   return new Map(table.flatMap(([value, words]) => words.split(' ').map(word => [word, value] as const)));
 }
 
-/** A copy of an object with these fields only. */
+/** A copy of an object with these fields only; those that it lacks become undefined. */
 export function pick<T extends object, Name extends keyof T>(
   object: T,
   names: readonly Name[],

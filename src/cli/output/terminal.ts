@@ -24,11 +24,9 @@ export function wrapsAgain(env: Host['env']): boolean {
   return env['XTERM_VERSION'] === undefined && env['TERM'] !== 'linux';
 }
 
-/** The width for text, in cells: infinite without a terminal, or if the terminal does not report one. */
+/** The width for a table, in cells: infinite without a terminal, or if the terminal does not report one. */
 export function widthOf(stream: TerminalOutput): number {
-  return stream.isTTY === true && (stream.columns ?? 0) > 0
-    ? (stream.columns as number)
-    : Number.POSITIVE_INFINITY;
+  return (stream.isTTY === true && stream.columns) || Number.POSITIVE_INFINITY;
 }
 
 /** Magenta is for warnings, since yellow is unreadable on a light background. */

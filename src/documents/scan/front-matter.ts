@@ -2,7 +2,7 @@ import {type AST, getStaticTOMLValue, parseTOML, traverseNodes} from 'toml-eslin
 import {Composer, isPair, isScalar, Lexer, Parser, visit} from 'yaml';
 import type {Reference} from './reference.ts';
 
-/** The parsers of YAML and TOML call themselves; so many levels, and brackets, never exhaust the stack. */
+/** Levels of YAML, and brackets of TOML: the parsers call themselves, and so many never exhaust the stack. */
 const deepestNesting = 100;
 const mostBrackets = 2_000;
 

@@ -22,7 +22,7 @@ export async function storeStartState(
   const reset = async () => {
     await store.remove((await store.ids()).filter(id => !atStart.has(id)));
     for (const [id, file] of seedFiles) {
-      const whole = await store.findWhole(id).catch(() => undefined);
+      const whole = await store.findComplete(id).catch(() => undefined);
       if (whole === undefined) await restoreSeedFile(id, file, service);
     }
     await keys.restore();
@@ -72,7 +72,7 @@ async function storeSeedFile(
   try {
     const received = await writeUpload(path, contentType, file => pipeline(chunksOf(source), file));
     const id = seedId(hashOf(`${received.sha256} ${contentType}`));
-    if (!isWanted(id) || (await service.store.findWhole(id)) !== undefined) return id;
+    if (!isWanted(id) || (await service.store.findComplete(id)) !== undefined) return id;
     // The time of creation is fixed, so that the state is the same in each run.
     const commitment = {createdAt: 0, canWait: true, identify: async () => id, lastCheck() {}};
     await commitUpload(received, service, commitment);

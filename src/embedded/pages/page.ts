@@ -25,7 +25,7 @@ interface Frame {
   readonly status?: number;
   /** The CSRF token for the sign-out form of the navigation; undefined before sign-in, when there is none. */
   readonly pageToken?: string;
-  /** A URL that the browser opens immediately. */
+  /** A URL that the browser opens immediately; after a click on another site, it sends no cookie to a redirect. */
   readonly next?: string;
   readonly headers?: PlainResponse['headers'];
 }

@@ -102,8 +102,11 @@ export class Store {
     return readStored({path: this.path('records', id), hint}, {...recordShape, id: oneOf(id)});
   }
 
-  /** The record of an ID whose file is there as a whole. */
-  async findWhole(id: string): Promise<StoredRecord | undefined> {
+  /**
+   * The record of an ID whose file has the recorded size; undefined without either, and then a reset of the seed and a
+   * repeated Idempotency-Key store the file again. Rejects if the record is damaged.
+   */
+  async findComplete(id: string): Promise<StoredRecord | undefined> {
     const record = await this.find(id);
     const file = await stat(this.path('files', id)).catch(ignoreMissing);
     return file?.size === record?.size ? record : undefined;

@@ -69,7 +69,7 @@ export function idempotencyEntries(store: Store, clock: Clock) {
     /** The record of an earlier upload with this key, if its file is complete; throws a 422 for other content. */
     async recordOf(name: string, fingerprint?: string): Promise<StoredRecord | undefined> {
       const entry = await entryFor(name, fingerprint);
-      return entry && store.findWhole(entry.id);
+      return entry && store.findComplete(entry.id);
     },
 
     /**

@@ -59,7 +59,7 @@ function firstOf(left: LookupAddress[], port: number, {clock, trace, stop}: Roun
       const place = attempts.get(socket);
       if (attempts.delete(socket)) trace?.phase('connect', `${place}${how}`);
     };
-    /** Gives all other attempts up. */
+    /** Gives up all attempts that still go on; the one that has won must be forgotten first. */
     const end = () => {
       cancelNext();
       left.length = 0;

@@ -204,7 +204,10 @@ export class JournalLog {
     }
   }
 
-  /** The offset of these bytes in the file. Sets #failure if another writer has taken the journal over. */
+  /**
+   * After the append of a group: returns the offset of its bytes in the file, and throws if they are lost. If another
+   * writer has taken the journal over, sets #failure, and no commit of the group resolves.
+   */
   async #verifyGroup({check, isRemote}: LogFile, bytes: Buffer, isRelease: boolean): Promise<number> {
     const {lock, displayPath} = this.#parts;
     const {start, other} = check.verifyAppend(bytes);

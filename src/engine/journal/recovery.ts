@@ -30,7 +30,7 @@ export class Recovery {
 
   constructor(displayPath: string, options: {paths?: boolean | undefined; seed?: Buffer | undefined}) {
     this.#displayPath = displayPath;
-    // The lines of the file are counted from 1, as without a seed.
+    // The seed is what a manifest knows, as lines at offsets below 0 (SeededHandle): line 1 is the first of the file.
     const {seed = Buffer.alloc(0)} = options;
     let lines = 0;
     for (let at = seed.indexOf(10); at !== -1; at = seed.indexOf(10, at + 1)) lines += 1;

@@ -81,7 +81,7 @@ export class Journal extends JournalLookup {
     else await this.#log.append({...decision, as: 'uploaded', recordJson: JSON.stringify(record)});
   }
 
-  /** Records that the user has removed a stored upload, so that the next run sends its content again. */
+  /** For `media journal forget`: records that the service no longer has a file, so that the next run sends it again. */
   async forget(entry: IndexRow): Promise<void> {
     if (this.manifest !== undefined) return this.manifest.forget(this.reader.index.contentOf(entry.row));
     const {key} = await this.reader.lineOf(entry);

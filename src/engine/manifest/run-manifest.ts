@@ -162,7 +162,7 @@ export class RunManifest implements JournalManifest {
       this.#sightings.push({key, content: {sha256, size, contentType, transform}, entry: prior.entry});
   }
 
-  /** Throws `manifest_outdated` unless the manifest has this content under this key. */
+  /** For `--check`: throws `manifest_outdated` unless the manifest has this content under this key. */
   #requireKnown(key: string, sha256: string | undefined, prior: PriorUpload | undefined): void {
     const known = this.#manifest.files.get(key);
     if (prior?.status === 'done' && known?.sha256 === sha256) return;
@@ -172,7 +172,7 @@ export class RunManifest implements JournalManifest {
     throw new MediaError('manifest_outdated', phrase`${fact('subject', key, 'is')} ${what}.`);
   }
 
-  /** Moves unknown content to the files, with this record; without a record, forgets it. */
+  /** Moves unknown content to the files, with this record; without one, forgets it. `write` stores the change. */
   settle(content: Content | undefined, record: MediaRecord | undefined): void {
     for (const [key, entry] of this.#unknown) {
       const {contentType, sha256, size} = entry;

@@ -113,7 +113,7 @@ export function serviceIdIn({headers}: Pick<HttpResponse, 'headers'>): string | 
   return /^[\w.~-]{1,128}$/.exec(headers['media-service-id'] ?? '')?.[0];
 }
 
-/** Whether a response declares that the service honours Idempotency-Key (a boolean of RFC 9651), if it does. */
+/** Whether the service honours Idempotency-Key (a boolean of RFC 9651); undefined if the response does not say. */
 export function honoursKeysIn({headers}: Pick<HttpResponse, 'headers'>): boolean | undefined {
   const digit = /^\?([01]) *(;|$)/.exec(headers['accept-idempotency-key'] ?? '')?.[1];
   return digit === undefined ? undefined : digit === '1';

@@ -232,6 +232,7 @@ export class FileTransfer {
   async #record(phase: Phase, {action}: FailureVerdict, error: MediaError): Promise<void> {
     if (action === 'unknown') {
       this.#unknown ??= error;
+      // After a release, the journal has the commit already, which says so.
       if (phase !== 'released') await this.#entry?.recordUnknown();
     } else if (this.#unknown === undefined && !hasTrait(error.code, 'unrecorded'))
       await this.#entry?.recordFailure({code: error.code, message: error.messageToKeep});

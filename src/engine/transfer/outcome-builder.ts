@@ -65,7 +65,7 @@ export class OutcomeBuilder {
     this.#isStarted = true;
   }
 
-  /** Forgets what was found, since the file begins again. `attempts`: how many do not count. */
+  /** Forgets what was found: no descriptor is left, so the file begins again. `attempts`: how many do not count. */
   restart(attempts: number): void {
     const {facts} = this;
     for (const name of ['size', 'contentType', 'warning', 'geotags', 'sha256', 'dimensions'] as const)

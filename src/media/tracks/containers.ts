@@ -94,7 +94,7 @@ function isProgramStream(head: Buffer): boolean {
   return matches(head, 0, '\0\0\x01\xba') && ((version & 0xf0) === 0x20 || (version & 0xc0) === 0x40);
 }
 
-/** The content of an MPEG program stream: by its system header and, since some are wrong, by its packets. */
+/** The content of an MPEG program stream: by its system header and, since some headers are wrong, by its packets. */
 function programTracks(head: Buffer): Tracks {
   let tracks: Tracks;
   for (let at = 0; at + 14 <= head.length; ) {

@@ -109,7 +109,10 @@ async function chapterTrackIds(bytes: RandomAccess, list: Span | undefined): Pro
   return Array.from({length: ids.length >> 2}, (_, index) => ids.readUInt32BE(4 * index));
 }
 
-/** The box at `position`, by its first bytes (ISO/IEC 14496-12, 4.2); undefined unless it ends by `limit`. */
+/**
+ * The box at `position`, by its first bytes (ISO/IEC 14496-12, 4.2); undefined if they are cut short, or the box does
+ * not end by `limit`. Also for HEIF pictures, and for files whose location is removed.
+ */
 export function readBox(header: Buffer, position: number, limit: number): Section<string> | undefined {
   if (header.length < 8) return undefined;
   const isLong = header.readUInt32BE(0) === 1;

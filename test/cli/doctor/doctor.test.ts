@@ -1,8 +1,11 @@
 import {chmod, mkdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:https';
 import {delimiter, dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {generate} from 'selfsigned';
 import {describe, expect, it} from 'vitest';
+import {checkInstallation} from '../../../src/cli/commands/doctor/installation.ts';
+import {systemHost} from '../../../src/host.ts';
 import {sandboxFor, testKey} from '../../engine/service/program.ts';
 import {deadUrl} from '../../engine/service/support.ts';
 import {connectedSandbox, denyingWith, embeddedService, unknownKey} from '../../support/embedded.ts';
@@ -61,6 +64,20 @@ describe('media doctor, all well', () => {
       `ok: ${own}, in PATH as ${bin}/media, and hides ${other}/media`,
     );
     expect(await found(other, bin)).toBe(`warning: ${own}: another one comes first in PATH, ${other}/media`);
+  });
+
+  it('one beside it, whose name begins with its own: another installation', async () => {
+    // Two directories above the source, as above the bundle.
+    const place = fileURLToPath(new URL('../../../src/cli/commands', import.meta.url));
+    const {directory} = await sandbox();
+    await writeFile(join(directory, 'media'), '#!/bin/sh\n', {mode: 0o755});
+    const {files, ...host} = systemHost();
+    const realpath = async (path: string) =>
+      path === join(directory, 'media') ? `${place}-old/bin/media.js` : files.realpath(path);
+    const hostThere = {...host, env: {PATH: directory}, files: {...files, realpath} as typeof files};
+    expect(await checkInstallation(hostThere)).toMatchObject({
+      ...{status: 'warning', message: expect.stringContaining(`first in PATH, ${directory}/media`)},
+    });
   });
 
   it('a service and a key: a line a check, exit 0, nothing is uploaded', async () => {

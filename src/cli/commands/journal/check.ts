@@ -33,7 +33,7 @@ interface ProofOptions extends InputRequest {
 /** The options alone, without the journals and inputs. */
 export type ProofFlags = Omit<ProofOptions, 'files' | 'inputs'>;
 
-/** Prints the inputs that are not recorded exactly once. Files that an upload leaves out may be missing. */
+/** Prints the inputs that are not recorded exactly once. What an upload leaves out may be missing there. */
 export async function checkJournals(options: ProofOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, stdout, report} = invocation;
   const tally = proofTally(stdout, options.json);

@@ -191,7 +191,7 @@ export class ReferencePrinter {
     return status > 0 && others > 0 ? 3 : status;
   }
 
-  /** Prints a line for a written document, unless NDJSON or a template uses standard output. */
+  /** Prints a line for people about a written document, unless NDJSON or a template uses standard output. */
   async printWritten(name: string, count: number): Promise<void> {
     if (this.#flags.ndjson || this.#template !== undefined) return;
     await this.#invocation.stdout.write(`${printable(name)}: ${countText(count, 'URL')}\n`);

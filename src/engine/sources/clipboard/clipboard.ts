@@ -28,7 +28,7 @@ export async function readClipboard(host: Host, stop?: StopSignal): Promise<Clip
   throw noProgramError(host);
 }
 
-/** A copied picture as a source. */
+/** A copied picture as a source, in a temporary file. Journals and manifests know it by `name`. */
 export function pictureSource({picture, name}: {picture: Buffer; name: string}, host: Host): Source {
   const {files} = host;
   const stream = () => Readable.from([picture]);

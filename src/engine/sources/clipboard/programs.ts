@@ -38,7 +38,7 @@ const wayland: ClipboardProgram = {
   nothing: /no selection|nothing is copied|no suitable type/i,
 };
 
-/** Prints the clipboard in a format; the format TARGETS lists those on offer. */
+/** The command that prints the clipboard in a format; the format TARGETS lists those on offer. */
 const xclip = (format: string): ClipboardCommand => ({
   program: 'xclip',
   parameters: ['-selection', 'clipboard', '-target', format, '-out'],
