@@ -147,6 +147,11 @@ describe('media upload --once', () => {
     }
     expect(await stored()).toBe(2);
     delete sandbox.env['MEDIA_API_KEY'];
+    // Nobody knows whose key a command prints, so the service is asked.
+    await sandbox.run(['config', 'set', 'key-command', `echo ${bens}`]);
+    const {statuses, stderr} = await upload('--once', 'a.png');
+    expect(statuses).toEqual([]);
+    expect(JSON.parse(stderr).error).toMatchObject({code: 'journal_of_other_service'});
     await sandbox.run(['logout']);
     expect(await readFile(join(sandbox.directory, 'config.json'), 'utf8')).not.toContain('account');
   });

@@ -1,4 +1,4 @@
-import {copyFile, mkdir, stat} from 'node:fs/promises';
+import {copyFile, mkdir, open, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {expect, onTestFinished, test} from 'vitest';
@@ -12,6 +12,7 @@ import type {Invocation} from '../../../../src/cli/session/invocation.ts';
 import {MediaError} from '../../../../src/errors.ts';
 import {Stop} from '../../../../src/lib/stop.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
+import {eventually} from '../../../support/eventually.ts';
 import {inWords} from '../../../support/hints.ts';
 import {hostIn} from '../../../support/journal.ts';
 import {fixture} from '../../../support/media.ts';
@@ -44,7 +45,13 @@ test('a file that has changed since it settled: uploaded, but deleted only when 
   expect((await stat(path)).isFile()).toBe(true);
   expect(lines.map(line => JSON.parse(line).event ?? JSON.parse(line).status)).toEqual(['uploaded', 'kept']);
 
-  expect(await uploads.take(path, state)).toBe('left');
+  // Another reason is told, too.
+  const writer = await open(path, 'r+');
+  const taking = uploads.take(path, state);
+  if (process.platform === 'linux')
+    await eventually(() => lines.at(-1)?.includes('"reason":"A program has it open for writing."'));
+  await writer.close();
+  expect(await taking).toBe('left');
   expect(await stat(path).catch(() => 'gone')).toBe('gone');
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({file: 'in/photo.png', deleted: true});
   // As `media upload -r in` names it there, too.
