@@ -138,6 +138,13 @@ describe('which requests', () => {
     expect(await outcomes(service, key, 7)).toEqual([200, 500, 501, 501, 200, 502, 502]);
   });
 
+  test('graphql, after=store: the mutation is carried out, as an upload is stored', async () => {
+    const {service, key} = await faultyService('graphql:status=500,after=store,nth=1');
+    const rename = 'mutation {updateProfile(name: "Ada") {name}}';
+    expect(await query(service, key, rename)).toMatchObject({code: 500});
+    expect(await query(service, key, '{viewer {name}}')).toEqual({data: {viewer: {name: 'Ada'}}});
+  });
+
   test('graphql and files: not an upload', async () => {
     const {service, key} = await faultyService('graphql:status=500,after=body', 'files:cut');
     expect(await outcome(service, key)).toBe(200);

@@ -371,6 +371,18 @@ describe('what failed, uploaded again by the command that is printed', () => {
     expect((await readdir(box.directory)).filter(name => name.startsWith('media-'))).toEqual([]);
   });
 
+  it('what selected them: not in the command, which names them', async () => {
+    const {box} = await answering((connection, count) =>
+      count === 0 ? connection.answer(200, someRecord) : busy(connection),
+    );
+    await mkdir(join(box.directory, 'work'));
+    await pictures(box, ['work/a.png', 'work/b.png', 'work/c.png']);
+    const selection = ['-r', '--all', '--exclude', '*.gif', '--shard', '1/1'];
+    const typed = ['upload', ...selection, 'work', '-c', '1', '--retries', '0'];
+    const {stderr} = await box.run(typed);
+    expect(commandIn(stderr)).toBe('media upload --concurrency 1 --retries 0 work/b.png work/c.png');
+  });
+
   it('nothing succeeded: the same command', async () => {
     const {box, url} = await answering(busy);
     await mkdir(join(box.directory, 'my assets'));
