@@ -163,6 +163,19 @@ describe('media upload --ci', () => {
     expect(exitCode).toBe(5);
   });
 
+  it('outputs that are too large together: those that fit, and a warning of the others', async () => {
+    const record = {id: 'm_1', type: 'IMAGE', fileUrl: `https://cdn.example/${'x'.repeat(280_000)}`};
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      connection.answer(200, JSON.stringify(record));
+    });
+    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key'});
+    const {output} = await onGithub(box);
+    const {stderr} = await box.run(['upload', photo, '--ci', '--template', '{id}\\n']);
+    expect(await outputsIn(output)).toEqual({id: record.id, url: record.fileUrl});
+    expect(stderr).toContain('The output records is larger than GitHub accepts, so it was not set.');
+  });
+
   it('records past what outputs may hold: that output is left out, with a warning', async () => {
     const big = JSON.stringify({id: 'm_1', type: 'IMAGE', note: 'x'.repeat(300_000)});
     const {url} = await scriptedServer(async connection => {
