@@ -14,7 +14,8 @@ export default defineConfig({
     hookTimeout: 240_000,
     env: {PATH: withDaemons(process.env['PATH'])},
     // Long ones measure memory and time; short ones mostly wait.
-    maxWorkers: isShort ? 2 * availableParallelism() : 2,
+    maxWorkers: isShort ? 3 * availableParallelism() : 2,
+    isolate: !isShort,
     reporters: ['default', new FindingsTable()],
     // SCALE=short tries as few as `npm run test:all` does. SEED repeats a run; 0 draws a seed for each experiment.
     provide: {
