@@ -156,6 +156,10 @@ describe('media upload --manifest', () => {
     ).toBe(0);
     expect(Object.keys((await manifest()).files)).toEqual(['../assets/icon.png', '../assets/img/logo.png']);
     expect(await stored()).toBe(2);
+    expect((await run('assets', '-r', '.', '--manifest', '../media.json', '--check')).exitCode).toBe(0);
+    await rm(path('assets/icon.png'));
+    expect((await run('.', '-r', 'assets', '--manifest', 'media.json', '--prune')).exitCode).toBe(0);
+    expect(Object.keys((await manifest()).files)).toEqual(['../assets/img/logo.png']);
   });
 
   it('standard input is known by its name, which it needs', async () => {

@@ -52,6 +52,23 @@ async function machine() {
   return {...connected, box, path, sources, run, bytesOf, storedCount};
 }
 
+it('a manifest that has the file with its location: sent without it, once, and the entry replaced', async () => {
+  const {path, run, storedCount} = await machine();
+  const withManifest = (...more: string[]) => run('small.jpg', '--manifest', 'm.json', ...more);
+  const urlIn = async () => JSON.parse(await readFile(path('m.json'), 'utf8')).files['small.jpg'].url;
+  await withManifest();
+  const before = await urlIn();
+  const {said, results, stderr} = await withManifest('--geotags', 'strip');
+  expect(said).toEqual([['small.jpg', 'uploaded', 'stripped', expect.stringContaining(stays)]]);
+  expect(stderr).toContain('m.json: 0 added, 1 changed, 0 unchanged\n');
+  expect(await urlIn()).toBe(results[0].url);
+  expect(await urlIn()).not.toBe(before);
+  expect((await withManifest('--geotags', 'strip')).said[0]?.slice(0, 3)).toEqual([
+    ...['small.jpg', 'skipped', 'stripped'],
+  ]);
+  expect(await storedCount()).toBe(2);
+});
+
 it('the positions of a dashcam that no track refers to, and a phone cell: refused, and sent without it', async () => {
   const {box, path, run, bytesOf, storedCount} = await machine();
   const record = Buffer.from('GP\x06\0\0\0\0\x08\0\0\0\0\0\0\0\0DEVC\0\x01\0\x04', 'latin1');
