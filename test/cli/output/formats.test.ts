@@ -1,8 +1,7 @@
 import {createHash} from 'node:crypto';
 import {copyFile, mkdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {fileURLToPath} from 'node:url';
-import {execa, execaNode} from 'execa';
+import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {type FormatName, formatNames} from '../../../src/cli/output/results/formats.ts';
 import type {MediaRecord} from '../../../src/engine/service/record.ts';
@@ -243,41 +242,6 @@ describe('several files in each format, one failure among them', () => {
     expect(stdout).toBe('m_1\n');
     expect(stderr).toContain('\n1 uploaded, 0 skipped, 1 failed, 1 unknown\n');
     expect(exitCode).toBe(5);
-  });
-});
-
-describe('what a script author tries first, with jq', () => {
-  it.each([
-    ['the URL of a file', ['photo.png', '--format', 'ndjson'], '.url', 'URL'],
-    ['the same from the record', ['photo.png', '--format', 'json'], '.fileUrl', 'URL'],
-    ['the ID', ['photo.png', '--ndjson'], '.id', 'ID'],
-    [
-      'files and URLs',
-      ['photo.png', 'gone.png', '--ndjson'],
-      'select(.url) | [.file, .url] | @tsv',
-      'photo.png\tURL',
-    ],
-    [
-      'what failed',
-      ['photo.png', 'gone.png', '--ndjson'],
-      'select(.error) | "\\(.file) \\(.error.code)"',
-      'gone.png file_missing',
-    ],
-    ['one file of several', ['photo.png', 'gone.png', '--ndjson'], 'select(.file == "photo.png").id', 'ID'],
-    [
-      'how many of each',
-      ['photo.png', 'gone.png', '--ndjson'],
-      '[., inputs] | group_by(.status) | map("\\(.[0].status) \\(length)") | join(", ")',
-      'failed 1, uploaded 1',
-    ],
-  ])('%s', async (_task, words, filter, expected) => {
-    const {sandbox, service} = await connectedSandbox();
-    await copyFile(photo, join(sandbox.directory, 'photo.png'));
-    const {stdout} = await sandbox.run(['upload', ...words]);
-    const {id = '', fileUrl = ''} = (await service.records())[0]?.record ?? {};
-    const jq = fileURLToPath(new URL('../../support/jq.js', import.meta.url));
-    const found = await execaNode(jq, ['-r', filter], {input: stdout});
-    expect(found.stdout).toBe(expected.replace('URL', `${fileUrl}`).replace('ID', `${id}`));
   });
 });
 
