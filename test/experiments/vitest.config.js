@@ -13,7 +13,7 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     env: {PATH: withDaemons(process.env['PATH'])},
-    // Long ones measure memory and time; short ones mostly wait.
+    // Long ones measure memory and time; short ones mostly wait, and share what they load.
     maxWorkers: isShort ? 3 * availableParallelism() : 2,
     isolate: !isShort,
     reporters: ['default', new FindingsTable()],

@@ -1,5 +1,7 @@
+import {createServer} from 'node:http';
 import {type Browser, chromium, type Page} from 'playwright-core';
 import {pathOf} from './installed.ts';
+import {listen, urlOf} from './loopback.ts';
 import {patienceMs} from './patience.ts';
 
 /** Starts Chromium; the caller closes it. */
@@ -25,4 +27,13 @@ export async function openPage(browser: Browser): Promise<{page: Page; problems:
     await dialog.dismiss();
   });
   return {page, problems};
+}
+
+/** The origin of a web site with an empty page. */
+export async function emptySite(): Promise<string> {
+  const server = createServer((_, response) =>
+    response.setHeader('Content-Type', 'text/html').end('<title>'),
+  );
+  await listen(server);
+  return urlOf(server);
 }

@@ -18,6 +18,11 @@ export function pathOfFileUrl(text: string): string {
   return /^file:\/\//i.test(text) ? fileURLToPath(text) : text;
 }
 
+/** Whether a real path is that of a directory, or leads below it. */
+export function isWithin(path: string, directory: string): boolean {
+  return path === directory || isBelow(path, directory);
+}
+
 /** Whether a real path leads below a directory, itself a real path. */
 export function isBelow(path: string, directory: string): boolean {
   const rest = relative(directory, path);

@@ -1,7 +1,7 @@
 import {delimiter, dirname, join, sep} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {Host} from '../../../host.ts';
-import {isBelow} from '../../../lib/files/typed-path.ts';
+import {isWithin} from '../../../lib/files/typed-path.ts';
 import {isExecutable} from '../../../package-file.ts';
 import type {CheckResult} from './check-result.ts';
 
@@ -13,7 +13,7 @@ export async function checkInstallation(host: Host): Promise<CheckResult> {
   // On Windows, PATH finds scripts that start the program.
   if (host.platform === 'win32') return {check, status: 'ok', message: here};
   const programs = await programsInPath(host);
-  const isOwn = ({target}: FoundProgram) => target === place || isBelow(target, place);
+  const isOwn = ({target}: FoundProgram) => isWithin(target, place);
   const others = programs.filter(program => !isOwn(program)).map(({path}) => path);
   const [first] = programs;
   if (first !== undefined && !isOwn(first)) {

@@ -33,7 +33,7 @@ interface ProofOptions extends InputRequest {
 /** The options alone, without the journals and inputs. */
 export type ProofFlags = Omit<ProofOptions, 'files' | 'inputs'>;
 
-/** Prints the inputs that are not recorded exactly once. What an upload leaves out may be missing there. */
+/** Prints the inputs that the journals do not record exactly once, but for those that an upload leaves out. */
 export async function checkJournals(options: ProofOptions, invocation: Invocation): Promise<ExitStatus> {
   const {host, stdout, report} = invocation;
   const tally = proofTally(stdout, options.json);

@@ -2,7 +2,7 @@ import {join} from 'node:path';
 import {expandInputs, inputContext} from '../../../engine/sources/find/expand.ts';
 import type {Source} from '../../../engine/sources/open/source.ts';
 import {MediaError, NotMediaError, throwAs} from '../../../errors.ts';
-import {isBelow, resolveUserPath} from '../../../lib/files/typed-path.ts';
+import {isBelow, isWithin, resolveUserPath} from '../../../lib/files/typed-path.ts';
 import {Stop} from '../../../lib/stop.ts';
 import {decideSourceType} from '../../../media/type/decide.ts';
 import {asMediaError, type Report} from '../../output/report.ts';
@@ -25,7 +25,7 @@ export async function* seedFiles(directory: string, dataDirectory: string, {host
   // Warns of a link to what is outside of the directory, so that the seed is the same wherever that is copied.
   const leaves = async (path: string, name: string) => {
     const target = await host.files.realpath(path).catch(() => path);
-    if (target === place || isBelow(target, place)) return false;
+    if (isWithin(target, place)) return false;
     report.warning(`${name} is a link to ${target}, outside of ${directory}. It is not part of the seed.`);
     return true;
   };

@@ -5,7 +5,7 @@ import {MediaError, systemError, throwAs} from '../../../errors.ts';
 import type {Clock, Host} from '../../../host.ts';
 import {makeDirectory} from '../../../lib/files/durable.ts';
 import {type FileSystem, inodeOf} from '../../../lib/files/file-system.ts';
-import {isBelow, resolveUserPath} from '../../../lib/files/typed-path.ts';
+import {isWithin, resolveUserPath} from '../../../lib/files/typed-path.ts';
 import {Stop} from '../../../lib/stop.ts';
 import {isDenied, isOutOfDescriptors, systemCode} from '../../../lib/system-code.ts';
 import {isPassedOver} from './settler.ts';
@@ -209,7 +209,7 @@ export async function targetPlace(option: string, {cwd, files}: Host, places: re
   const real = await files.realpath(path);
   for (const {displayPath, path: other} of places) {
     const directory = await files.realpath(other);
-    if (directory === real || isBelow(directory, real))
+    if (isWithin(directory, real))
       throw new MediaError('usage', `--move-to ${option} and the watched directory ${displayPath} overlap.`, {
         hint: 'Choose a directory beside it, or one inside it, which is then not watched.',
       });

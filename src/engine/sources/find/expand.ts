@@ -2,7 +2,7 @@ import {relative, resolve} from 'node:path';
 import {MediaError, refuseStdinTwice} from '../../../errors.ts';
 import {command, hint, option} from '../../../hint.ts';
 import type {Host, StopSignal} from '../../../host.ts';
-import {isBelow, toText} from '../../../lib/files/typed-path.ts';
+import {isBelow, isWithin, toText} from '../../../lib/files/typed-path.ts';
 import {itemsUnlessStopped, Stop} from '../../../lib/stop.ts';
 import {webUrlError} from '../open/file-source.ts';
 import type {Source} from '../open/source.ts';
@@ -88,8 +88,7 @@ export function inputCoverage({inputs = [], recursive = false}: Partial<InputReq
     const base = resolve(cwd, toText(glob.base));
     return (path: string) =>
       (isPattern(input) && isBelow(path, base) && glob.takes(fromPath(relative(base, path)))) ||
-      isBelow(path, resolve(cwd, input)) ||
-      path === resolve(cwd, input);
+      isWithin(path, resolve(cwd, input));
   });
   return (path: string) => covers.some(coversPath => coversPath(path));
 }

@@ -1,11 +1,9 @@
 import {readFile} from 'node:fs/promises';
-import {createServer} from 'node:http';
 import type {Page} from 'playwright-core';
 import {expect, it, onTestFinished} from 'vitest';
 import {query} from '../../../embedded/support.ts';
-import {openPage, startChromium} from '../../../support/browser.ts';
+import {emptySite, openPage, startChromium} from '../../../support/browser.ts';
 import {needPrograms} from '../../../support/installed.ts';
-import {listen, urlOf} from '../../../support/loopback.ts';
 import {fixture, sandbox} from '../../../support/media.ts';
 import {patienceMs, slowTest} from '../../../support/patience.ts';
 import {serve} from '../../../support/served.ts';
@@ -72,12 +70,9 @@ it(
     );
     expect(rows).toEqual(Object.keys(examples));
 
-    const site = createServer((_, response) =>
-      response.setHeader('Content-Type', 'text/html').end('<title>'),
-    );
-    await listen(site);
+    const origin = await emptySite();
     const box = await sandbox();
-    const service = await serve(box, '--ephemeral', '--fault-port', '0', '--allow-origin', urlOf(site));
+    const service = await serve(box, '--ephemeral', '--fault-port', '0', '--allow-origin', origin);
     const {MEDIA_FAULTS_URL: faultsUrl = '', MEDIA_FAULTS_KEY: faultsKey} = service.variables;
     const reader = await query<{createApiKey: {key: string}}>(
       service,
@@ -87,7 +82,7 @@ it(
     const browser = await startChromium();
     onTestFinished(() => browser.close());
     const {page} = await openPage(browser);
-    await page.goto(urlOf(site));
+    await page.goto(origin);
     const put = (fault: string) => {
       const headers = {Authorization: `Bearer ${faultsKey}`};
       const body = JSON.stringify({faults: [`upload:${fault}`]});

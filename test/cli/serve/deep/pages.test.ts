@@ -1,5 +1,4 @@
 import {readFile} from 'node:fs/promises';
-import {createServer} from 'node:http';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
@@ -8,10 +7,9 @@ import type {Browser, Locator, Page} from 'playwright-core';
 import {afterAll, describe, expect, it, type TestContext} from 'vitest';
 import type {MediaRecord} from '../../../../src/engine/service/record.ts';
 import {upload} from '../../../embedded/support.ts';
-import {openPage, startChromium} from '../../../support/browser.ts';
+import {emptySite, openPage, startChromium} from '../../../support/browser.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {needPrograms} from '../../../support/installed.ts';
-import {listen, urlOf} from '../../../support/loopback.ts';
 import {fixture, sandbox} from '../../../support/media.ts';
 import {patienceMs, slowTest} from '../../../support/patience.ts';
 import {serve} from '../../../support/served.ts';
@@ -33,15 +31,6 @@ async function signedIn(context: TestContext, ...parameters: string[]) {
   await page.goto(link);
   await page.waitForURL(`${service.url}/`);
   return {box, ...service, page, problems};
-}
-
-/** The origin of a web site with an empty page. */
-async function site(): Promise<string> {
-  const server = createServer((_, response) =>
-    response.setHeader('Content-Type', 'text/html').end('<title>'),
-  );
-  await listen(server);
-  return urlOf(server);
 }
 
 /** A number that only the element itself can tell. */
@@ -212,7 +201,7 @@ describe('the pages of media serve', () => {
     async context => {
       needPrograms(context, ['chromium']);
       browser ??= await startChromium();
-      const sites = await Promise.all([site(), site()]);
+      const sites = await Promise.all([emptySite(), emptySite()]);
       const {url, key} = await serve(await sandbox(), '--ephemeral', '--allow-origin', sites[0]);
       const photo = (await readFile(fixture('photo.png'))).toString('base64');
       const use = `(async ([url, key, photo]) => {
