@@ -45,3 +45,11 @@ test('without libdeflate-gzip, an executable is compressed by zlib, which is sai
 test.each(['main.cjs', 'undici.cjs', 'conf.cjs'])('%s, which each upload loads, is ASCII', async name => {
   expect(isAscii(await readFile(join(root, 'dist', name)))).toBe(true);
 });
+
+test.each(['main.cjs', 'undici.cjs', 'index.js'])(
+  '%s has short lines: Node parses the line of a failed assertion',
+  async name => {
+    const lines = (await readFile(join(root, 'dist', name), 'utf8')).split('\n');
+    expect(Math.max(...lines.map(({length}) => length))).toBeLessThan(1000);
+  },
+);

@@ -58,7 +58,8 @@ function asTest(run: Experiment, missing: string | undefined): (context: TestCon
     const seed = inject('seed') || randomInt(1, 2 ** 31);
     const findings = await run({scale: inject('scale'), random: seededRandom(seed)});
     context.task.meta.findings = {...findings, seed};
-    expect(findings.broken?.slice(0, 20) ?? [], `seed ${seed}`).toEqual([]);
+    const broken = findings.broken?.slice(0, 20) ?? [];
+    expect(broken, `seed ${seed}: ${broken.join('\n')}`).toEqual([]);
     expect(findings.held, `seed ${seed}`).toBe(findings.tried);
     expect(findings.tried).toBeGreaterThan(0);
   };
