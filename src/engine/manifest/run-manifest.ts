@@ -174,15 +174,16 @@ export class RunManifest implements JournalManifest {
 
   /** Moves unknown content to the files, with this record; without one, forgets it. `write` stores the change. */
   settle(content: Content | undefined, record: MediaRecord | undefined): void {
-    for (const [key, entry] of this.#unknown) {
-      const {contentType, sha256, size} = entry;
-      if (contentKey(sha256, size) !== content) continue;
-      if (record !== undefined && contentType === undefined)
-        throw new MediaError(
-          'journal_unusable',
-          `${this.displayPath} does not say with which content type ${key} was sent.`,
-          {hint: `Add it to the line of ${key}, as in: "contentType": "image/png"`},
-        );
+    const settled = [...this.#unknown].filter(([, {sha256, size}]) => contentKey(sha256, size) === content);
+    const [vague] = settled.filter(([, {contentType}]) => record !== undefined && contentType === undefined);
+    if (vague !== undefined)
+      throw new MediaError(
+        'journal_unusable',
+        `${this.displayPath} does not say with which content type ${vague[0]} was sent.`,
+        {hint: `Add it to the line of ${vague[0]}, as in: "contentType": "image/png"`},
+      );
+    for (const [key, entry] of settled) {
+      const {contentType} = entry;
       this.#unknown.delete(key);
       if (record === undefined || contentType === undefined) continue;
       const url = omitUndefined({url: publicUrl(record)});

@@ -1007,9 +1007,9 @@ describe('manifests', () => {
     });
   });
 
-  it('resolve asks for the content type if the manifest has none', async () => {
+  it('resolve asks for a content type that the manifest lacks, and settles no copy of that file', async () => {
     const one = await bench();
-    const text = withUnknown(manifest(line('a.png', 'a')), {'c.mp4': 'c'});
+    const text = withUnknown(manifest(line('a.png', 'a')), {'b.mp4': 'c', 'c.mp4': 'c'});
     const without = text.replace(/, "contentType": "image\/png"(?=}\n {2}}\n}\n$)/, '');
     await files(one, {'media.json': without});
     expect(await media(one, 'resolve', 'media.json', 'c.mp4', '--uploaded', 'med_c')).toMatchObject({
