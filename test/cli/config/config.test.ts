@@ -205,6 +205,21 @@ describe('where a value comes from', () => {
     ]);
   });
 
+  it('media config list with the base URL of another service: not what belongs to that of the profile', async () => {
+    const box = await sandbox();
+    await box.run(['config', 'set', 'base-url', 'https://a.example']);
+    await box.run(['config', 'set', 'graphql-url', 'https://a.example/graph']);
+    await box.run(['config', 'set', 'limit-rate', '2M']);
+    const namesFor = async (...parameters: string[]) => {
+      const {stdout} = await box.run(['config', 'list', '--json', ...parameters]);
+      const {settings} = JSON.parse(stdout) as {settings: {name: string; source: string}[]};
+      return settings.filter(({source}) => source === 'profile default').map(({name}) => name);
+    };
+    expect(await namesFor()).toEqual(['base-url', 'graphql-url', 'limit-rate']);
+    expect(await namesFor('--base-url', 'https://a.example/v2')).toEqual(['graphql-url', 'limit-rate']);
+    expect(await namesFor('--base-url', 'https://b.example')).toEqual(['limit-rate']);
+  });
+
   it('media config list: a value that nothing accepts is named, with the reason and where it comes from', async () => {
     const box = await sandbox();
     await box.run(['config', 'set', 'once', 'true']);

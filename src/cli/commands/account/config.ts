@@ -6,7 +6,7 @@ import type {SettingList} from '../../output/json-output.ts';
 import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../session/invocation.ts';
 import {existingProfiles} from '../../settings/hint-options.ts';
 import {profileNameOf, shownBaseUrl} from '../../settings/parse.ts';
-import {droppedNote, readSetting, settingInForce, withBaseUrl} from '../../settings/profile.ts';
+import {droppedNote, profileFor, readSetting, settingInForce, withBaseUrl} from '../../settings/profile.ts';
 import {type SettingName, settingNames, settingTable} from '../../settings/setting-table.ts';
 import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
@@ -62,7 +62,8 @@ async function list({json}: {json?: boolean}, {host, globals, stdout, report}: I
   const profileName = profileNameOf(host, globals);
   const profiles = await readProfiles(host);
   const profile = storedProfile(profiles, profileName);
-  const run = {host, globals, profileName, profile};
+  const baseUrl = settingInForce('base-url', {host, globals, profileName, profile})?.value;
+  const run = {host, globals, profileName, profile: baseUrl ? profileFor(profile, baseUrl) : profile};
   const settings = settingNames.flatMap(name => {
     const {value = settingTable[name].default, place = 'default'} = settingInForce(name, run) ?? {};
     if (value === undefined) return [];
