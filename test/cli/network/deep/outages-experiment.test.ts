@@ -1,14 +1,14 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {sandboxFor} from '../../engine/service/program.ts';
-import {deadUrl} from '../../engine/service/support.ts';
-import {experiment, onlyLong} from '../../support/experiment/experiment.ts';
-import {pause} from '../../support/experiment/fault-proxy.ts';
-import {KeepingServer} from '../../support/experiment/keeping-server.ts';
-import {missingPeer, type PeerName, startPeer} from '../../support/experiment/peers.ts';
-import {sha256Of, uniqueBytes} from '../../support/experiment/verdicts.ts';
-import {slowTest} from '../../support/patience.ts';
-import {missingProxy, squid, startProxy, tinyproxy} from '../../support/proxy-programs.ts';
+import {sandboxFor} from '../../../engine/service/program.ts';
+import {deadUrl} from '../../../engine/service/support.ts';
+import {experiment, onlyLong} from '../../../support/experiment/experiment.ts';
+import {pause} from '../../../support/experiment/fault-proxy.ts';
+import {KeepingServer} from '../../../support/experiment/keeping-server.ts';
+import {missingPeer, type PeerName, startPeer} from '../../../support/experiment/peers.ts';
+import {sha256Of, uniqueBytes} from '../../../support/experiment/verdicts.ts';
+import {slowTest} from '../../../support/patience.ts';
+import {missingProxy, squid, startProxy, tinyproxy} from '../../../support/proxy-programs.ts';
 
 /** What is between the program and its service: the base URL and variables that lead through it. */
 interface Way {
