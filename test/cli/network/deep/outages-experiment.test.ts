@@ -1,7 +1,6 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {sandboxFor} from '../../../engine/service/program.ts';
-import {deadUrl} from '../../../engine/service/support.ts';
 import {experiment, onlyLong} from '../../../support/experiment/experiment.ts';
 import {pause} from '../../../support/experiment/fault-proxy.ts';
 import {KeepingServer} from '../../../support/experiment/keeping-server.ts';
@@ -131,20 +130,4 @@ experiment(
     return {tried: files, held: files - wrong.length, broken: wrong, note};
   },
   nginx.missing,
-);
-
-experiment(
-  'a host that stays dead: exit 6, as soon as --retry-max-wait is over',
-  async () => {
-    const box = await sandboxFor(await deadUrl());
-    await mkdir(join(box.directory, 'files'));
-    for (let index = 0; index < 100; index += 1)
-      await writeFile(join(box.directory, `files/${index}.png`), uniqueBytes(2_000));
-    const start = performance.now();
-    const {stderr, exitCode} = await box.run(['upload', '-r', 'files', '--retry-max-wait', '3s']);
-    const seconds = Math.round((performance.now() - start) / 100) / 10;
-    const held = exitCode === 6 && stderr.includes('0 uploaded, 0 skipped, 100 failed, 0 unknown');
-    return {tried: 1, held: held ? 1 : 0, broken: held ? [] : [stderr], note: `${seconds} s`};
-  },
-  onlyLong(),
 );

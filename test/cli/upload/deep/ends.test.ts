@@ -143,13 +143,6 @@ describe('a key-command that waits', () => {
     return {upload, started: join(box.directory, 'config/started')};
   }
 
-  test('SIGTERM: ends by it', async () => {
-    const {upload, started} = await waiting();
-    await eventually(() => readFile(started).catch(() => undefined));
-    upload.kill('SIGTERM');
-    expect((await upload).signal).toBe('SIGTERM');
-  });
-
   test('SIGUSR2: tells the progress, and waits on', async () => {
     const {upload, started} = await waiting();
     await eventually(() => readFile(started).catch(() => undefined));

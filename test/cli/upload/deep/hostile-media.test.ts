@@ -1,6 +1,5 @@
 import {expect, test} from 'vitest';
-import {endlessMov, isAboutToBeRead} from '../../../support/endless-mov.ts';
-import {eventually} from '../../../support/eventually.ts';
+import {endlessMov} from '../../../support/endless-mov.ts';
 import {fixture, sandbox} from '../../../support/media.ts';
 
 test('a MOV that keeps its reader busy for ever: stored all the same, and the photo after it has its size', async () => {
@@ -16,13 +15,4 @@ test('a MOV that keeps its reader busy for ever: stored all the same, and the ph
   expect(video).toMatchObject({type: 'VIDEO', size: 16_519});
   expect(video).not.toHaveProperty('duration');
   expect(photo).toMatchObject({width: 640, height: 400});
-});
-
-test('a MOV that keeps its reader busy for ever, and Ctrl-C: the run ends by it', async () => {
-  const box = await sandbox();
-  const upload = box.start(['upload', await endlessMov(box.directory), '--base-url', 'embedded', '--json']);
-  // Once its bytes lie there, they are about to be read.
-  await eventually(() => isAboutToBeRead(box));
-  upload.kill('SIGINT');
-  expect((await upload).signal).toBe('SIGINT');
 });
