@@ -101,15 +101,18 @@ describe('media login --key-stdin', () => {
     expect((await profilesOf(box))['default']).not.toHaveProperty('idempotency-keys');
   });
 
-  it('idempotency-keys=ignored, set by the user: stays, whatever the service declares', async () => {
-    const {service, key} = await embeddedService();
-    const box = await sandbox();
-    await box.run(['config', 'set', 'base-url', service.url]);
-    await box.run(['config', 'set', 'idempotency-keys', 'ignored']);
-    await login(box, service.url, [], `${key}\n`);
-    await login(box, service.url, ['--no-verify'], `${key}\n`);
-    expect((await profilesOf(box))['default']).toMatchObject({key, 'idempotency-keys': 'ignored'});
-  });
+  it.each(['ignored', '0', '1', 'declared'])(
+    'idempotency-keys=%s, set by the user: stays, whatever the service declares',
+    async keys => {
+      const {service, key} = await embeddedService();
+      const box = await sandbox();
+      await box.run(['config', 'set', 'base-url', service.url]);
+      await box.run(['config', 'set', 'idempotency-keys', keys]);
+      await login(box, service.url, [], `${key}\n`);
+      await login(box, service.url, ['--no-verify'], `${key}\n`);
+      expect((await profilesOf(box))['default']).toMatchObject({key, 'idempotency-keys': keys});
+    },
+  );
 
   it('--no-verify: stored without a request', async () => {
     const {url, requests} = await answering(401, '');

@@ -62,8 +62,8 @@ function withKey(before: Profile, {baseUrl, key, verdict, account}: NewKey, inKe
     'key-store': inKeychain ? ('keychain' as const) : undefined,
     'key-origin': baseUrl.origin,
     'key-account': account,
-    // Only a user sets `ignored`.
-    'idempotency-keys': known === 'ignored' ? known : isDeclared ? 'honoured' : undefined,
+    // Only a user sets another value.
+    'idempotency-keys': known && known !== 'honoured' ? known : isDeclared ? 'honoured' : undefined,
   });
 }
 
