@@ -9,8 +9,11 @@ interface UploadLogParts {
   idempotencyKey: string;
   /** The key of an earlier, unknown upload of the same content. It stays unknown if this upload fails. */
   unknownKey: string | undefined;
-  /** Whether an earlier run released an upload with the same idempotency key. */
-  wasReleased: boolean;
+  /**
+   * When an earlier run released an upload with the same idempotency key, in milliseconds since the Unix epoch; NaN if
+   * no line has the time, undefined if none released one.
+   */
+  releasedAt: number | undefined;
   /** The SHA-256 of the content, in hex; undefined if the upload must compute it while it sends. */
   sha256: string | undefined;
   log: JournalLog;
@@ -44,7 +47,7 @@ export function uploadLog(parts: UploadLogParts) {
     // No spread of `parts`: the copy takes a tenth of the journal's time for an upload.
     idempotencyKey: key,
     unknownKey: parts.unknownKey,
-    wasReleased: parts.wasReleased,
+    releasedAt: parts.releasedAt,
     sha256: parts.sha256,
     /** The SHA-256 of the content, in hex, once it is known. */
     get contentSha256() {

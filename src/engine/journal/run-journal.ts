@@ -153,7 +153,7 @@ export class Journal extends JournalLookup {
     return uploadLog({
       idempotencyKey: key,
       unknownKey,
-      wasReleased: sameVariant !== undefined,
+      releasedAt: sameVariant && (await this.reader.releaseTimeOf(sameVariant)),
       sha256,
       log: this.#log,
       journal: this,

@@ -147,7 +147,8 @@ export class FileTransfer {
     const {uploader, clock, stop, timeoutMs, observer} = this.#options;
     const {pacing, batchAbort} = this.#batch;
     const entry = this.#entry;
-    this.#wasReleased = entry?.wasReleased ?? false;
+    this.#wasReleased = entry?.releasedAt !== undefined;
+    this.#retries.begin(entry?.releasedAt);
     const doubted = entry?.unknownKey;
     if (doubted !== undefined) this.#unknown = this.#outcome.unknownSince(doubted, true);
     // Named one by one: a copy of all the options takes a fifth of what an attempt costs on the main thread.
@@ -169,6 +170,8 @@ export class FileTransfer {
       for (;;) {
         const outage = await pacing.turn(this.#position, source.size);
         if (outage !== undefined) return this.#failed(outage);
+        // After a long wait, the service may have forgotten the key.
+        if (this.#unknown !== undefined && !this.#retries.mayResend) return this.#failed(this.#unknown);
         const result = await this.#attempt(upload);
         const pending = result.kind === 'stored' ? this.#stored(result) : await this.#afterFailure(result);
         if (pending !== undefined) return pending;
@@ -181,7 +184,6 @@ export class FileTransfer {
   /** Makes one attempt; a second one, with a hash, if only that can show whether the source has changed. */
   async #attempt(upload: AttemptOptions): Promise<Stored | FailedAttempt> {
     this.#outcome.facts.attempts += 1;
-    this.#retries.begin();
     const result = await attemptUpload(upload);
     if (result.kind === 'unsure') return this.#attempt({...upload, isHashed: true});
     this.#batch.retryPolicy.learn();

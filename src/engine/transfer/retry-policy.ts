@@ -83,8 +83,8 @@ export class RetryPolicy {
 export class Retries {
   readonly #facts: Readonly<OutcomeFacts>;
   readonly #policy: RetryPolicy;
-  /** In milliseconds since the Unix epoch. */
-  #firstTryAt: number | undefined;
+  /** When an upload with this key was first tried, in milliseconds since the Unix epoch. */
+  #firstTryAt = 0;
   #spent = 0;
   /** Retries after an outage, which are not limited. */
   #afterOutages = 0;
@@ -94,14 +94,15 @@ export class Retries {
     this.#policy = policy;
   }
 
-  /** Call before each attempt. */
-  begin(): void {
-    this.#firstTryAt ??= this.#policy.options.clock.now();
+  /** Call before the first attempt. `releasedAt`: when an earlier run released an upload with the same key. */
+  begin(releasedAt: number | undefined): void {
+    const now = this.#policy.options.clock.now();
+    this.#firstTryAt = Math.min(now, releasedAt || now);
   }
 
   /** Whether the file may be sent again although it may be stored: not once the service may have forgotten the key. */
   get mayResend(): boolean {
-    return (this.#firstTryAt ?? 0) >= this.#policy.resendSince;
+    return this.#firstTryAt >= this.#policy.resendSince;
   }
 
   /** Waits before the next attempt, unless an outage has been waited for; false if there may be no other attempt. */

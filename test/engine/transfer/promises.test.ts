@@ -13,7 +13,9 @@ import {
   inputOf,
   type JournalHandle,
   lookup,
+  openJournal,
   pathKey,
+  scope,
   upload,
 } from '../../support/journal.ts';
 import {ManualClock, settled} from '../../support/manual-clock.ts';
@@ -829,6 +831,27 @@ describe('one after another in one run', () => {
     const outcomes = uploadEach([small()], uploader, options);
     expect(await within(48 * 3_600_000, clock, outcomes)).toEqual(['unknown outcome_unknown']);
     expect(uploader.requests).toBe(2);
+  });
+
+  test('unknown for 11 h 55 min since an earlier run, then told to wait: not sent again after 12 hours', async () => {
+    const clock = new ManualClock();
+    const one = await bench();
+    const run = async (uploader: Uploader, retries: number) => {
+      const journal = await openJournal(one.path, {...one.host, clock}, {scope});
+      const options = {clock, journal, retries, onUnknown: 'honoured', retryMaxWaitMs: 7_200_000} as const;
+      const outcomes = await within(7_200_000, clock, uploadEach([small()], uploader, options));
+      await journal.close();
+      return outcomes;
+    };
+    const gone = counting(async request => {
+      await send(request);
+      throw Object.assign(new Error('reset'), {code: 'ECONNRESET'});
+    });
+    expect(await run(gone, 0)).toEqual(['unknown outcome_unknown']);
+    await clock.advance(9.9 * 3_600_000);
+    const limited = counting(async () => ({kind: 'refused', status: 429, retryAfter: '1800'}));
+    expect(await run(limited, 5)).toEqual(['unknown outcome_unknown']);
+    expect(limited.requests).toBe(1);
   });
 
   test.each([
