@@ -1,5 +1,5 @@
 import {hash} from 'node:crypto';
-import {copyFile, mkdir, readFile, utimes, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, readFile, stat, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {expect, it} from 'vitest';
@@ -7,6 +7,7 @@ import {MediaClient} from '../../../../src/library/media-client.ts';
 import {uploadAll} from '../../../../src/library/upload-all.ts';
 import {jpegWith, position, tiffOf} from '../../../media/location/tagged.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
+import {eventually} from '../../../support/eventually.ts';
 import {fixture, mediaUrl} from '../../../support/media.ts';
 import {scriptedServer} from '../../../support/scripted-server.ts';
 import {Watching} from '../../../support/watching.ts';
@@ -30,8 +31,6 @@ async function machine() {
   const sources = {'small.jpg': await photo(0, 'one'), 'large.jpg': await photo(9, 'two')};
   for (const [name, bytes] of Object.entries(sources)) {
     await writeFile(path(name), bytes);
-    // Of a time long ago, so that the journal need not read it again.
-    await utimes(path(name), 1_000_000_000, 1_000_000_000);
   }
   await writeFile(path('plain.jpg'), await readFile(fixture('photo.jpg')));
   await copyFile(fixture('clip.mkv'), path('clip.mkv'));
@@ -102,7 +101,10 @@ it('the positions of a dashcam that no track refers to, and a phone cell: refuse
 it('a machine that begins to strip: what is sent, skipped, refused, printed and remembered', async () => {
   const {box, sources, run, bytesOf, path, storedCount} = await machine();
   const photos = ['small.jpg', 'large.jpg', 'plain.jpg'];
+  // The next run need not read what has not changed for two seconds before this one, and reads what was touched since.
+  await eventually(async () => (await stat(path('clip.mkv'))).ctimeMs < Date.now() - 2_000);
   const kept = await run(...photos, 'clip.mkv', '--journal', 'j');
+  await utimes(path('large.jpg'), 1_000_000_000, 1_000_000_000);
   expect(kept.said.map(([, status, geotags]) => [status, geotags])).toEqual(
     Array(4).fill(['uploaded', undefined]),
   );
