@@ -237,6 +237,10 @@ describe('publicUrl', () => {
       '{"id":"x","fileUrl":"f","urls":[null,1,"u",[],{"variant":"PUBLIC"},{"variant":"PUBLIC","url":null}]}',
       'f',
     ],
+    ['{"id":"x","fileUrl":"f","urls":[{"variant":"PUBLIC","url":null}]}', 'f'],
+    ['{"id":"x","fileUrl":"f","urls":[{"variant":"PUBLIC","url":""}]}', 'f'],
+    ['{"id":"x","urls":[{"variant":"PUBLIC","url":7},{"variant":"PUBLIC","url":"p"}]}', 'p'],
+    ['{"id":"x","fileUrl":"","urls":[{"variant":"PUBLIC","url":""}]}', undefined],
     ['{"id":"x","fileUrl":7,"urls":{}}', undefined],
   ])('%s: %s', (text, expected) => {
     expect(publicUrl(received(text).record)).toBe(expected);
