@@ -873,6 +873,17 @@ describe('media journal resolve, of many', () => {
   });
 });
 
+it('media journal list --template: names that are not UTF-8 in the order of all', async () => {
+  const one = await bench();
+  const odd = Buffer.concat([Buffer.from([0x61, 0xff]), Buffer.from('.png')]);
+  await journalOf(one, 'j', {'1.png': ['done', 'med_1']});
+  await one.run(journal => upload(journal, inputOf(odd), 'done', 'med_2'), join(one.directory, 'j'));
+  await journalOf(one, 'j', {'3.png': ['done', 'med_3']});
+  expect((await media(one, 'list', 'j', '--template', '{path}\\0{id}\\0')).stdout.match(/med_\d/g)).toEqual([
+    ...['med_1', 'med_2', 'med_3'],
+  ]);
+});
+
 describe('media journal forget', () => {
   it.each([
     ['a.png', 'its path'],
@@ -1005,6 +1016,22 @@ describe('manifests', () => {
       exitCode: 2,
       error: 'media.json contains no unknown upload a.png.',
     });
+  });
+
+  it('resolve and forget of what only the journal beside it has', async () => {
+    const [one, two] = [await bench(), await bench()];
+    for (const {directory} of [one, two])
+      await writeFile(join(directory, 'media.json'), manifest(line('a.png', 'a')));
+    await journalOf(one, 'media.json.journal', {'e.png': ['commit']});
+    expect(await media(one, 'resolve', 'media.json', 'e.png', '--uploaded', 'med_e')).toMatchObject({
+      exitCode: 0,
+    });
+    const e = line('e.png', contentOf('e.png'), '{"id":"med_e"}');
+    expect(await read(one, 'media.json')).toBe(manifest(line('a.png', 'a'), e));
+    await journalOf(two, 'media.json.journal', {'e.png': ['done', 'med_e']});
+    expect(await media(two, 'forget', 'media.json', 'e.png')).toMatchObject({exitCode: 0});
+    expect(await read(two, 'media.json')).toBe(manifest(line('a.png', 'a')));
+    for (const {directory} of [one, two]) expect(await readdir(directory)).toEqual(['media.json']);
   });
 
   it('resolve asks for a content type that the manifest lacks, and settles no copy of that file', async () => {
