@@ -21,12 +21,6 @@ const commands = [
   ['completion'],
 ];
 
-/** A command in `media help --json`. */
-interface HelpNode {
-  name: string;
-  commands: HelpNode[];
-}
-
 /** The headings of a help text, without their colons. */
 function headingsIn(text: string): string[] {
   return [...text.matchAll(/^([A-Z][\w ]*):$/gm)].map(([, heading = '']) => heading);
@@ -81,24 +75,6 @@ describe('help', () => {
       '(default: 1m, response 10m)',
     ])
       expect(text).toContain(fact);
-  });
-
-  it('every command --help: no empty default, no line past 100 columns, one style', async () => {
-    const box = await sandbox();
-    const pathsOf = ({commands: children}: HelpNode, path: string[] = []): string[][] => [
-      path,
-      ...children.flatMap(child => pathsOf(child, [...path, child.name])),
-    ];
-    const paths = pathsOf(JSON.parse((await box.run(['help', '--json'])).stdout));
-    expect(paths.length).toBeGreaterThan(20);
-    const texts = await Promise.all(paths.map(async words => (await box.run([...words, '--help'])).stdout));
-    for (const text of texts) {
-      expect(text).not.toMatch(/: \[\]|choices:|\((\w+)\)\s+\(\1\)/);
-      expect(text.split('\n').filter(line => line.length > 100 && !line.startsWith('  $ '))).toEqual([]);
-      const [, listed = ''] = /\nCommands:\n(.*?)\n\n/s.exec(text) ?? [];
-      const entries = listed.replace(/\n {3,}/g, ' ').split('\n');
-      expect(entries.filter(entry => entry !== '' && !/ {2,}[A-Z].*\.$/.test(entry))).toEqual([]);
-    }
   });
 
   it.each([[['config', 'set']], [['config']]])('%j --help: what each setting is for', async words => {

@@ -2,32 +2,13 @@ import {chmod, mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {systemHost} from '../../../src/host.ts';
-import {holderHere} from '../../../src/lib/files/holder.ts';
 import {deadUrl} from '../../engine/service/support.ts';
 import {embeddedService} from '../../support/embedded.ts';
 import {fixture, mediaCommand, type Sandbox, sandbox} from '../../support/media.ts';
 import {scriptedServer, someRecord} from '../../support/scripted-server.ts';
+import {configFile, expectNoKey, filesOf, key, login, profilesOf} from './logging-in.ts';
 
-const key = 'mk_a-key-that-nobody-should-see-in-any-output';
 const photo = fixture('photo.png');
-
-function login(box: Sandbox, url: string, parameters: string[] = [], input = `${key}\n`) {
-  return box.run(['login', '--base-url', url, '--key-stdin', ...parameters], {stdin: 'pipe', input});
-}
-
-function configFile(box: Sandbox): string {
-  return join(box.directory, 'config/config.json');
-}
-
-async function profilesOf(box: Sandbox): Promise<Record<string, Record<string, string>>> {
-  return JSON.parse(await readFile(configFile(box), 'utf8')).profiles;
-}
-
-/** The files that a run left in the settings directory, if there is one. */
-async function filesOf(box: Sandbox): Promise<string[]> {
-  return readdir(join(box.directory, 'config')).catch(() => []);
-}
 
 async function modeOf(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o7777).toString(8);
@@ -593,65 +574,9 @@ describe('the settings file', () => {
       expect(await readFile(configFile(box), 'utf8')).toBe(text);
     },
   );
-
-  it('six logins at once, a profile each: all of them survive', async () => {
-    const box = await sandbox();
-    const names = ['one', 'two', 'three', 'four', 'five', 'six'];
-    const runs = await Promise.all(
-      names.map(name =>
-        login(box, `https://${name}.example`, ['--no-verify', '--profile', name], `mk_key-of-${name}`),
-      ),
-    );
-    expect(runs.map(({exitCode}) => exitCode)).toEqual([0, 0, 0, 0, 0, 0]);
-    const profiles = await profilesOf(box);
-    expect(Object.fromEntries(Object.entries(profiles).map(([name, {key}]) => [name, key]))).toEqual(
-      Object.fromEntries(names.map(name => [name, `mk_key-of-${name}`])),
-    );
-    expect(await filesOf(box)).toEqual(['config.json']);
-  });
-
-  it('a lock that a dead process left: replaced at once', async () => {
-    const box = await sandbox();
-    await mkdir(join(box.directory, 'config'));
-    const child = box.start(['--version']);
-    await child;
-    const holder = {...holderHere(systemHost()), pid: child.pid};
-    await writeFile(join(box.directory, 'config/config.json.lock'), JSON.stringify(holder));
-    expect(await login(box, 'https://one.example', ['--no-verify'])).toMatchObject({exitCode: 0});
-    expect(await filesOf(box)).toEqual(['config.json']);
-  });
 });
 
 describe('the key in what is printed', () => {
-  const dead = 'http://127.0.0.1:1';
-  const commands = [
-    ['whoami'],
-    ['whoami', '--json'],
-    ['upload', photo],
-    ['upload', photo, 'gone.png', '--ndjson'],
-    ['upload', photo, '--base-url', dead, '--retries', '0'],
-    ['graphql', '{viewer{id name}}'],
-    ['graphql', '{nothing}', '--base-url', dead],
-    ['config', 'list'],
-    ['config', 'get', 'key'],
-  ];
-
-  it.each([
-    ['a stored key that the service knows', 'stored', 'known'],
-    ['a stored key that it does not know', 'stored', 'unknown'],
-    ['MEDIA_API_KEY that the service knows', 'given', 'known'],
-    ['MEDIA_API_KEY that it does not know', 'given', 'unknown'],
-  ])('%s: nowhere, also with --verbose and in every failure', async (_name, place, standing) => {
-    const {service, key: known} = await embeddedService();
-    const secret = standing === 'known' ? known : key;
-    const box = await sandbox(place === 'given' ? {MEDIA_BASE_URL: service.url, MEDIA_API_KEY: secret} : {});
-    const verified = standing === 'known' ? [] : ['--no-verify'];
-    const runs = [await login(box, service.url, ['--verbose', ...verified], secret)];
-    for (const command of commands) runs.push(await box.run([...command, '--verbose']));
-    runs.push(await box.run(['logout', '--verbose']));
-    const text = runs.flatMap(({stdout, stderr}) => [stdout, stderr]).join('\n');
-    expect(text).toContain(standing === 'known' ? 'accepted' : 'does not know this API key');
-    expect(text).toContain('service http://127.0.0.1:');
-    expect(text).not.toContain(secret);
-  });
+  it('a stored key that the service knows: nowhere, also with --verbose and in every failure', () =>
+    expectNoKey('stored', 'known'));
 });

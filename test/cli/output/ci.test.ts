@@ -4,26 +4,12 @@ import {describe, expect, it} from 'vitest';
 import {errorAnnotation, outputEntry} from '../../../src/cli/output/ci.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
-import {fixture, type Sandbox, sandbox} from '../../support/media.ts';
-import {optionOf} from '../../support/output-formats.ts';
+import {fixture, sandbox} from '../../support/media.ts';
 import {scriptedServer} from '../../support/scripted-server.ts';
+import {commandsIn, onGithub} from './github.ts';
 
 const photo = fixture('photo.png');
 const clip = fixture('clip.mp4');
-
-/** The variables of a step on GitHub, with the files that the runner reads after it. */
-async function onGithub(box: Sandbox): Promise<{output: string; summary: string}> {
-  const files = {output: join(box.directory, 'output'), summary: join(box.directory, 'summary')};
-  await writeFile(files.output, '');
-  await writeFile(files.summary, '');
-  Object.assign(box.env, {
-    CI: 'true',
-    GITHUB_ACTIONS: 'true',
-    GITHUB_OUTPUT: files.output,
-    GITHUB_STEP_SUMMARY: files.summary,
-  });
-  return files;
-}
 
 /** Reads GITHUB_OUTPUT as the runner does (actions/runner, FileCommandManager): name=value or name<<delimiter. */
 async function outputsIn(path: string): Promise<Record<string, string>> {
@@ -41,11 +27,6 @@ async function outputsIn(path: string): Promise<Record<string, string>> {
     index = end;
   }
   return outputs;
-}
-
-/** What GitHub's runner takes for commands in these lines (actions/runner, ActionCommand.TryParseV2 and TryParse). */
-function commandsIn(text: string): string[] {
-  return text.split(/\r\n|\r|\n/).filter(line => line.trimStart().startsWith('::') || line.includes('##['));
 }
 
 describe('media upload --ci', () => {
@@ -236,51 +217,6 @@ describe('media upload --ci', () => {
 });
 
 describe('untrusted text on GitHub', () => {
-  const hostile = [
-    '::add-mask::x',
-    '##[add-mask]x',
-    'a ##[group]b',
-    '\u00a0::stop-commands::t',
-    'x\n::warning::y',
-    'x\r##[error]z',
-  ];
-  const record = JSON.stringify({
-    id: '::set-output name=a::b',
-    type: '##[debug]t',
-    urls: [{variant: 'PUBLIC', url: '::error::https://x.example/##[x]'}],
-    imageType: 'x\n::error::y\r::notice::z',
-  });
-
-  it.each(['table', 'json', 'ndjson', 'url', 'markdown'] as const)(
-    '--format %s: names and records form no command on either stream',
-    async format => {
-      const {url} = await scriptedServer(async connection => {
-        await connection.request();
-        connection.answer(200, record);
-      });
-      const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key'});
-      await onGithub(box);
-      // Names from a list are never patterns.
-      const input = hostile.map(name => `${name}.png\0`).join('');
-      for (const ci of [[], ['--ci']]) {
-        const {stdout, stderr} = await box.run(
-          ['upload', photo, '--files-from', '-', ...optionOf(format), ...ci],
-          {stdin: 'pipe', input},
-        );
-        expect(commandsIn(stdout)).toEqual([]);
-        const commands = commandsIn(stderr);
-        // The URL of the record is none of the web.
-        const reported = format === 'markdown' ? 7 : 6;
-        expect(commands).toHaveLength(ci.length === 0 ? 0 : reported);
-        for (const command of commands) {
-          expect(command).toMatch(/^::error file=[^:,\n]*,title=media upload%3A (?:file_missing|no_url)::/);
-          expect(command).not.toContain('##[');
-        }
-        if (format === 'json') expect(JSON.parse(stdout)).toEqual(JSON.parse(record));
-      }
-    },
-  );
-
   it('a record with commands: one line in each output, none of them', async () => {
     const record = {id: 'm_1\n::error::there\r##[error]', name: '##[error]\u2028\u202e', urls: []};
     const {url} = await scriptedServer(async connection => {

@@ -1,16 +1,13 @@
-import {createHash} from 'node:crypto';
-import {copyFile, mkdir, readFile} from 'node:fs/promises';
+import {copyFile, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {type FormatName, formatNames} from '../../../src/cli/output/results/formats.ts';
-import type {MediaRecord} from '../../../src/engine/service/record.ts';
+import {formatNames} from '../../../src/cli/output/results/formats.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
-import {eventually} from '../../support/eventually.ts';
-import {fixture, mediaUrl, sandbox} from '../../support/media.ts';
+import {fixture, sandbox} from '../../support/media.ts';
 import {optionOf} from '../../support/output-formats.ts';
 import {scriptedServer} from '../../support/scripted-server.ts';
-import {Watching} from '../../support/watching.ts';
+import {expectedOfOne, plainFormats} from './plain-formats.ts';
+import {empty, names, none, withoutUrl} from './without-url.ts';
 
 const photo = fixture('photo.png');
 const clip = fixture('clip.mp4');
@@ -26,20 +23,6 @@ async function uploadAnswered(json: string, parameters: string[], name = 'photo.
   await copyFile(photo, join(box.directory, name));
   return box.run(['upload', ...parameters, '--', name]);
 }
-
-/** What each format prints for one uploaded file. */
-const expectedOfOne: Record<
-  Exclude<FormatName, 'table' | 'ndjson'>,
-  (file: string, record: MediaRecord) => string
-> = {
-  json: (_file, record) => `${JSON.stringify(record)}\n`,
-  url: (_file, {fileUrl}) => `${fileUrl}\n`,
-  markdown: (file, {type, fileUrl}) => {
-    const link = `[${file.split('/').at(-1)}](${fileUrl})`;
-    return type === 'IMAGE' ? `!${link}\n` : `${link}\n`;
-  },
-};
-const plainFormats = Object.keys(expectedOfOne) as (keyof typeof expectedOfOne)[];
 
 describe('one file in each format', () => {
   it.each(plainFormats)('%s: nothing but the record on stdout, nothing on stderr', async format => {
@@ -82,43 +65,6 @@ describe('one file in each format', () => {
     expect(stderr).toBe('');
   });
 
-  it.each(['json', 'ndjson'])('--format %s: as the option of this name', async format => {
-    const {sandbox} = await connectedSandbox();
-    const runs = [];
-    for (const option of [[`--${format}`], ['--format', format]])
-      runs.push(await sandbox.run(['upload', photo, 'gone.png', '--quiet', ...option]));
-    const [flag, value] = runs.map(({stdout, ...others}) => ({
-      ...others,
-      fields: stdout
-        .trimEnd()
-        .split('\n')
-        .map(line => Object.keys(JSON.parse(line))),
-    }));
-    expect(value).toEqual(flag);
-    const usage = await sandbox.run(['upload', clip, `--format=${format}`, '--retries', 'many']);
-    expect(JSON.parse(usage.stderr)).toMatchObject({error: {code: 'usage'}});
-  });
-
-  it('ndjson: the SHA-256 that a journal made the run compute', async () => {
-    const {sandbox} = await connectedSandbox();
-    await copyFile(clip, join(sandbox.directory, 'copy.mp4'));
-    const sha256 = createHash('sha256')
-      .update(await readFile(clip))
-      .digest('hex');
-    const lines = [];
-    for (const words of [
-      [clip, '--once'],
-      ['copy.mp4', '--once'],
-      [clip, '--no-once'],
-    ])
-      lines.push(JSON.parse((await sandbox.run(['upload', '--ndjson', ...words])).stdout));
-    expect(lines.map(line => [line.status, line.sha256])).toEqual([
-      ['uploaded', sha256],
-      ['skipped', sha256],
-      ['uploaded', undefined],
-    ]);
-  });
-
   it.each(formatNames)(
     '%s, a file that is no media: what went wrong is on stderr, stdout as the format has it',
     async format => {
@@ -138,23 +84,6 @@ describe('one file in each format', () => {
 
 describe('several files in each format, one failure among them', () => {
   const inputs = [photo, 'gone.png', clip];
-
-  it.each(plainFormats)('%s: the successes, in the order of the inputs', async format => {
-    const {service, sandbox} = await connectedSandbox();
-    const {stdout, stderr, exitCode} = await sandbox.run(['upload', ...inputs, ...optionOf(format)]);
-    const records = new Map((await service.records()).map(({contentType, record}) => [contentType, record]));
-    const lines = [
-      expectedOfOne[format](photo, records.get('image/png') ?? {}),
-      expectedOfOne[format](clip, records.get('video/mp4') ?? {}),
-    ];
-    expect(stdout).toBe(lines.join(''));
-    expect(exitCode).toBe(3);
-    const failure =
-      format === 'json'
-        ? '{"error":{"file":"gone.png","code":"file_missing","message":"gone.png does not exist."}}'
-        : 'media: gone.png does not exist.';
-    expect(stderr).toBe(`${failure}\n2 uploaded, 0 skipped, 1 failed, 0 unknown\n`);
-  });
 
   it('ndjson: a line each, failures with the contract’s error fields', async () => {
     const {service, sandbox} = await connectedSandbox();
@@ -246,22 +175,7 @@ describe('several files in each format, one failure among them', () => {
 });
 
 describe('a stored file without a URL', () => {
-  /** A machine with three pictures; the service returns `fields` in place of the URL of the one that is a PNG. */
-  async function withoutUrl(fields = '') {
-    const {url} = await scriptedServer(async connection => {
-      const {head} = await connection.request();
-      const [, type = ''] = /content-type: image\/(\w+)/.exec(head.join(' ')) ?? [];
-      const own = type === 'png' ? fields : `,"type":"IMAGE","fileUrl":"https://c/${type}"`;
-      connection.answer(200, `{"id":"m_${type}"${own}}`);
-    });
-    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
-    for (const name of ['photo.jpg', 'photo.png', 'photo.gif'])
-      await copyFile(fixture(name), join(box.directory, name));
-    return box;
-  }
-  const names = ['photo.jpg', 'photo.png', 'photo.gif'];
   const ofWeb = 'photo.png was stored, but the service returned no web URL for it.';
-  const none = 'photo.png was stored, but the service returned no URL for it.';
 
   it.each([
     ['url', '', 'https://c/jpeg\n\nhttps://c/gif\n', none],
@@ -306,8 +220,6 @@ describe('a stored file without a URL', () => {
     }
   });
 
-  const empty = 'photo.png: The service returned no URL for it, so that its value is empty.';
-
   it('--template: an empty value, with a warning if it prints the URL; the same of a journal', async () => {
     const box = await withoutUrl();
     const template = ['--template', '{file}={url}\\n'];
@@ -326,17 +238,6 @@ describe('a stored file without a URL', () => {
     expect(ids).toMatchObject({stdout: 'm_png', stderr: '', exitCode: 0});
   });
 
-  it('media watch: the same', async () => {
-    const box = await withoutUrl();
-    await mkdir(join(box.directory, 'in'));
-    await copyFile(photo, join(box.directory, 'in/photo.png'));
-    const watching = new Watching(box, ['in']);
-    await eventually(() => watching.stderr.includes(`warning: in/${empty}\n`));
-    expect(watching.stdout).toBe('in/photo.png\t\n');
-    watching.child.kill('SIGTERM');
-    await watching.child;
-  });
-
   it('GITHUB_OUTPUT: an empty line, with a warning, exit 0', async () => {
     const box = await withoutUrl();
     box.env['GITHUB_ACTIONS'] = 'true';
@@ -345,15 +246,6 @@ describe('a stored file without a URL', () => {
     expect(stderr).toContain(`warning: ${empty}\n`);
     expect(exitCode).toBe(0);
     expect(await readFile(box.env['GITHUB_OUTPUT'], 'utf8')).toContain('\nhttps://c/jpeg\n\nhttps://c/gif\n');
-  });
-
-  it('media-url: no URL at all, exit 1', async () => {
-    const box = await withoutUrl();
-    const {stdout, stderr, exitCode} = await execa(mediaUrl, names, {
-      ...{cwd: box.directory, env: box.env, extendEnv: false, reject: false},
-    });
-    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
-    expect(stderr).toContain(`media: ${none}`);
   });
 });
 
@@ -431,51 +323,12 @@ describe('what the service sent', () => {
 
 describe('standard error beside each format', () => {
   const named = fixture('png-named.jpg');
-  const warning = /^warning: .*png-named\.jpg: .*--types content/;
-
-  it.each(formatNames)('a PNG named .jpg, %s: sent, with a warning', async format => {
-    const {sandbox, service} = await connectedSandbox();
-    const {stderr, exitCode} = await sandbox.run(['upload', named, ...optionOf(format)]);
-    expect(stderr).toMatch(warning);
-    expect(stderr.split('\n')).toHaveLength(2);
-    expect((await service.records())[0]?.contentType).toBe('image/jpeg');
-    expect(exitCode).toBe(0);
-  });
 
   it('a PNG named .jpg, --quiet: no warning', async () => {
     const {sandbox} = await connectedSandbox();
     const {stderr, exitCode} = await sandbox.run(['upload', named, '--quiet']);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   });
-
-  it.each([
-    ['table', 4, 0],
-    ['url', 4, 0],
-    ['json', 3, 2],
-    ['ndjson', 4, 0],
-  ] as const)(
-    'a bad key and 300 files, %s: %i lines, %i of them JSON; with --quiet one less',
-    async (format, count, jsonCount) => {
-      const {url} = await scriptedServer(async connection => {
-        await connection.request();
-        connection.answer(401, '{"code":1,"message":"no"}');
-      });
-      const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
-      const names = Array.from({length: 300}, (_, index) => `p${index}.png`);
-      for (const name of names) await copyFile(photo, join(box.directory, name));
-      const upload = ['upload', ...names, '-c', '1', '--no-progress', ...optionOf(format)];
-      const {stdout, stderr, exitCode} = await box.run(upload);
-      const lines = stderr.trimEnd().split('\n');
-      expect([lines.length, exitCode]).toEqual([count, 4]);
-      expect(lines.at(-1)).toBe('0 uploaded, 0 skipped, 300 failed, 0 unknown');
-      const errors = lines.filter(line => line.startsWith('{')).map(line => JSON.parse(line).error);
-      expect(errors.map(({code}) => code)).toEqual(['unauthorized', 'not_tried'].slice(0, jsonCount));
-      if (jsonCount > 0) expect(errors).toMatchObject([{file: 'p0.png'}, {count: 299}]);
-      expect(stdout.split('\n').length - 1).toBe({table: 5, url: 0, json: 0, ndjson: 300}[format]);
-      const quiet = await box.run([...upload, '--quiet']);
-      expect(quiet.stderr.trimEnd().split('\n')).toHaveLength(count - 1);
-    },
-  );
 
   it('--json, one input: its failure, not that of the run', async () => {
     const {sandbox} = await connectedSandbox();

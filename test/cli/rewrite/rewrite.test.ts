@@ -5,75 +5,21 @@ import {
   mkdir,
   readdir,
   readFile,
-  rename,
-  rm,
   stat,
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import {extname, join} from 'node:path';
-import {execa} from 'execa';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {sandboxFor} from '../../engine/service/program.ts';
-import {documentAfter, documentTrees, writeTree} from '../../support/document-trees.ts';
-import {connectedSandbox} from '../../support/embedded.ts';
-import {fixture, mediaInShell} from '../../support/media.ts';
+import {documentTrees} from '../../support/document-trees.ts';
+import {fixture} from '../../support/media.ts';
 import {scriptedServer} from '../../support/scripted-server.ts';
+import {expectRewritten, machine} from './machine.ts';
 
-const types: Record<string, string> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  mp4: 'video/mp4',
-};
-
-/** A machine with these documents and a photo and a video beside them. */
-async function machine(documents: Readonly<Record<string, string | Uint8Array>> = {}) {
-  const connected = await connectedSandbox();
-  const {sandbox, service} = connected;
-  sandbox.env['GITHUB_ACTIONS'] = 'true';
-  await mkdir(join(sandbox.directory, 'work'));
-  const at = (name: string) => join(sandbox.directory, 'work', name);
-  for (const name of ['photo.png', 'clip.mp4', 'page-named.png']) await copyFile(fixture(name), at(name));
-  for (const [name, text] of Object.entries(documents)) await writeFile(at(name), text);
-  const rewrite = (...parameters: string[]) => sandbox.run(['rewrite', ...parameters], {cwd: at('.')});
-  const urls = async () => {
-    const records = await service.records();
-    return (name: string) =>
-      records.find(({contentType}) => contentType === types[extname(name).slice(1)])?.record
-        .fileUrl as string;
-  };
-  const text = (name: string) => readFile(at(name), 'utf8');
-  return {...connected, at, rewrite, urls, text, stored: async () => (await service.records()).length};
-}
-
-test.each(Object.entries(documentTrees))(
+test.each(Object.entries(documentTrees).filter(([program]) => program === 'Hugo'))(
   '%s: every reference is replaced, nothing else changes; a second run changes and uploads nothing',
-  async (_name, tree) => {
-    const {at, rewrite, urls, stored} = await machine();
-    const directory = at('site');
-    await writeTree(directory, tree);
-    const parameters = tree.parameters.map(word =>
-      word.startsWith('-') || word === 'image' ? word : join(directory, word),
-    );
-    const run = await rewrite('--write', ...parameters);
-    expect(run.stderr).not.toMatch(/^media:/m);
-    expect(run.exitCode).toBe(0);
-    const urlOf = await urls();
-    const documents = Object.entries(tree.documents);
-    for (const [path, text] of documents)
-      expect(await readFile(join(directory, path), 'utf8')).toBe(documentAfter(text, urlOf));
-    const count = await stored();
-    const times = () =>
-      Promise.all(
-        documents.map(async ([path]) => (await stat(join(directory, path), {bigint: true})).ctimeNs),
-      );
-    const before = await times();
-    expect(await rewrite('--write', ...parameters)).toMatchObject({stdout: '', exitCode: 0});
-    expect(await times()).toEqual(before);
-    expect(await stored()).toBe(count);
-  },
+  (_name, tree) => expectRewritten(tree),
 );
 
 describe('the modes', () => {
@@ -126,20 +72,6 @@ describe('the modes', () => {
     });
     expect(await rewrite('--check', 'b.md')).toMatchObject({stdout: '', exitCode: 0});
     expect(await stored()).toBe(0);
-  });
-
-  test('--check with options that find and change media: a hint with them, which uploads', async () => {
-    const {at, sandbox, rewrite, text, urls} = await machine({"it's.md": '![a](/photo.png) [b](clip.mp4)\n'});
-    await mkdir(at('my static'));
-    await rename(at('photo.png'), at('my static/photo.png'));
-    const given = ['--links', '--static', 'my static', '--geotags', 'strip'];
-    const {stderr} = await rewrite('--check', '--ci', ...given, "it's.md");
-    const [, command = 'false'] = /%0ATo upload it, run: (.*)/.exec(stderr) ?? [];
-    expect(command).toBe("media rewrite --write --links --static 'my static' --geotags strip 'it'\\''s.md'");
-    const media = `media() { ${mediaInShell} "$@"; }\n`;
-    await execa('bash', ['-c', `${media}${command}`], {cwd: at('.'), env: sandbox.env, extendEnv: false});
-    const url = await urls();
-    expect(await text("it's.md")).toBe(`![a](${url('photo.png')}) [b](${url('clip.mp4')})\n`);
   });
 
   test('--stdout: the document and nothing else; --template: a line per file', async () => {
@@ -473,59 +405,6 @@ describe('what cannot be uploaded', () => {
     expect((await readdir(box.directory)).filter(name => name.startsWith('.media-'))).toEqual([]);
   });
 });
-
-/** What may take the place of a file behind our back: at its path, or at that of its directory. */
-const swaps: Record<string, (at: (name: string) => string) => Promise<void>> = {
-  'a link to a file outside the root': async at => {
-    await rm(at('site/img/b.gif'));
-    await symlink(at('secret/b.gif'), at('site/img/b.gif'));
-  },
-  'a link to another directory in place of its own': async at => {
-    await rename(at('site/img'), at('site/old'));
-    await symlink(at('secret'), at('site/img'));
-  },
-  'a link to its own directory': async at => {
-    await rename(at('site/img'), at('moved'));
-    await symlink(at('moved'), at('site/img'));
-  },
-  'another file': async at => {
-    await copyFile(at('secret/b.gif'), at('site/img/c.gif'));
-    await rename(at('site/img/c.gif'), at('site/img/b.gif'));
-  },
-};
-
-test.each(Object.entries(swaps))(
-  'in the place of a file that was checked, by the time of its upload, %s: not sent, its document stays',
-  async (_name, swap) => {
-    let swapped: Promise<void> | undefined;
-    const sent: Buffer[] = [];
-    const {url} = await scriptedServer(async connection => {
-      const {body} = await connection.request();
-      swapped ??= swap(at);
-      await swapped;
-      sent.push(body);
-      connection.answer(200, '{"id":"m_1","fileUrl":"https://cdn.test/a.png"}');
-    });
-    const box = await sandboxFor(url);
-    const at = (name: string) => join(box.directory, name);
-    for (const name of ['site/img', 'secret']) await mkdir(at(name), {recursive: true});
-    for (const [name, content] of [
-      ['site/a.png', 'photo.png'],
-      ['site/img/b.gif', 'photo.gif'],
-      ['secret/b.gif', 'photo.gif'],
-    ] as const)
-      await copyFile(fixture(content), at(name));
-    await appendFile(at('secret/b.gif'), 'secret');
-    await writeFile(at('site/a.md'), '![a](a.png)\n');
-    await writeFile(at('site/b.md'), '![b](img/b.gif)\n');
-    const {stderr, exitCode} = await box.run(['rewrite', '--write', '--root', 'site', '-c', '1', 'site']);
-    expect(stderr).toMatch(/^media: site\/img\/b\.gif is no longer the file that was checked\.$/m);
-    expect(exitCode).toBe(3);
-    expect(sent.filter(body => body.length > 0)).toEqual([await readFile(fixture('photo.png'))]);
-    expect(await readFile(at('site/b.md'), 'utf8')).toBe('![b](img/b.gif)\n');
-    expect(await readFile(at('site/a.md'), 'utf8')).toBe('![a](https://cdn.test/a.png)\n');
-  },
-);
 
 test('mode, links, line endings, byte order marks and encodings of documents: kept', async () => {
   const latin = Buffer.from('caf\xe9 ![a](photo.png) \xff\r\n', 'latin1');

@@ -1,23 +1,12 @@
-import {createHash} from 'node:crypto';
-import {once} from 'node:events';
-import {existsSync, readFileSync} from 'node:fs';
-import {copyFile, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
-import {createServer} from 'node:http';
-import {tmpdir} from 'node:os';
+import {copyFile, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {formatNames} from '../../../src/cli/output/results/formats.ts';
 import {connectedSandbox} from '../../support/embedded.ts';
-import {audiobook, latin1, smallFiles} from '../../support/formats.ts';
-import {urlOf} from '../../support/loopback.ts';
-import {fixture, Sandbox} from '../../support/media.ts';
+import {fixture} from '../../support/media.ts';
 import {optionOf} from '../../support/output-formats.ts';
 import {slowTest} from '../../support/patience.ts';
-import {readingRequests} from '../../support/read-requests.ts';
-
-const rules = ['extension', 'content', 'strict'] as const;
-type Rule = (typeof rules)[number];
+import {groupSandbox, type Rule, rules, sum, uploadBatch} from './type-batch.ts';
 
 /** What becomes of a file: sent under a type, perhaps with a warning, or refused. */
 type Fate = string | {sent: string; warning: RegExp} | {refused: 'not_media' | 'type_mismatch'; says: RegExp};
@@ -130,55 +119,6 @@ const cases: {file: string; name?: string; fates: Record<Rule, Fate>}[] = [
   },
 ];
 
-function sum(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
-/** A sandbox for a whole group of tests, and a service that notes under which type which bytes came. */
-async function groupSandbox() {
-  const directory = await mkdtemp(join(tmpdir(), 'media-types-'));
-  const stored = new Map<string, {contentType: string | undefined; sum: string}>();
-  const server = createServer(
-    readingRequests(async (request, response) => {
-      const hash = createHash('sha256');
-      for await (const bytes of request) hash.update(bytes as Buffer);
-      const id = `m_${stored.size + 1}`;
-      stored.set(id, {contentType: request.headers['content-type'], sum: hash.digest('hex')});
-      response.end(JSON.stringify({id}));
-    }),
-  );
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const box = new Sandbox(directory, {MEDIA_BASE_URL: urlOf(server), MEDIA_API_KEY: 'mk_1'});
-  const close = async () => {
-    server.closeAllConnections();
-    server.close();
-    await rm(directory, {recursive: true, force: true});
-  };
-  return {stored, box, close};
-}
-
-/** Uploads the inputs in one run: what became of each, and under which type which bytes were stored. */
-async function uploadBatch(
-  {stored, box}: Awaited<ReturnType<typeof groupSandbox>>,
-  inputs: string[],
-  rule: Rule,
-) {
-  const options = rule === 'extension' ? [] : ['--types', rule];
-  const {stdout} = await box.run(['upload', '--ndjson', ...options, ...inputs], slowTest);
-  const lines = stdout
-    .trimEnd()
-    .split('\n')
-    .map(line => JSON.parse(line));
-  const uploaded = lines.filter(({status}) => status === 'uploaded');
-  expect(stored.size).toBe(uploaded.length);
-  return {
-    of: (input: string) => {
-      const line = lines.find(({file}) => file === input);
-      return {line, stored: stored.get(line?.record?.id)};
-    },
-  };
-}
-
 describe.each(rules)('--types %s', rule => {
   let group: Awaited<ReturnType<typeof groupSandbox>>;
   let batch: Awaited<ReturnType<typeof uploadBatch>>;
@@ -221,78 +161,6 @@ describe.each(rules)('--types %s', rule => {
   );
 });
 
-describe('files of rare formats in one batch', () => {
-  let group: Awaited<ReturnType<typeof groupSandbox>>;
-  let batch: Awaited<ReturnType<typeof uploadBatch>>;
-
-  beforeAll(async () => {
-    group = await groupSandbox();
-    for (const {name, bytes} of smallFiles) await writeFile(join(group.box.directory, name), bytes);
-    batch = await uploadBatch(
-      group,
-      smallFiles.map(({name}) => name),
-      'strict',
-    );
-  }, slowTest.timeout);
-  afterAll(() => group.close());
-
-  it.each(smallFiles)('$name: stored as $type', ({name, bytes, type}) => {
-    const {line, stored} = batch.of(name);
-    expect(line.status).toBe('uploaded');
-    expect(stored).toEqual({contentType: type, sum: sum(bytes)});
-  });
-});
-
-describe('files that are no media under the names of media', () => {
-  const text = latin1('The photo is on the other disk.\n');
-  const appleDouble = Buffer.concat([latin1('\0\x05\x16\x07\0\x02\0\0Mac OS X'), Buffer.alloc(4000)]);
-
-  const tooFew = [
-    ['bad.png', 'x\n', 'image/png'],
-    ['begin.png', '\x89PNG\r\n\x1a\n', 'image/png'],
-    ['begin.jpg', '\xff\xd8\xff', 'image/jpeg'],
-    ['begin.gif', 'GIF89a\x01\0\x01\0', 'image/gif'],
-    ['bad.mp4', 'no', 'video/mp4'],
-    ['bad.svg', '<svg>', 'image/svg+xml'],
-    ['bad.psd', '8BPS', 'image/vnd.adobe.photoshop'],
-    ['bad.wbmp', 'oops', 'image/vnd.wap.wbmp'],
-  ] as const;
-
-  it.each<[name: string, bytes: Buffer, what: string]>([
-    ...tooFew.map(([name, bytes, type]): [string, Buffer, string] => [
-      name,
-      latin1(bytes),
-      `too few for a file of type ${type}`,
-    ]),
-    ['photo.jpg', text, 'plain text'],
-    ['._photo.jpg', appleDouble, 'an AppleDouble file'],
-    ['song.mp4', readFileSync(fixture('song-named.mp4')), 'MP3 audio'],
-    [
-      'concert.mpg',
-      readFileSync(fixture('audio-only.mpg')),
-      'an MPEG program stream that contains only audio',
-    ],
-    ['book.m4b', audiobook('M4B ', [2, 3]), 'an MP4 file that contains only audio'],
-    ['podcast.m4a', audiobook('M4A ', [3], 1), 'an MP4 file that contains only audio'],
-    ['podcast.mp4', audiobook('mp42', [2, 3]), 'an MP4 file that contains only audio'],
-    [
-      'Thumbs.db',
-      Buffer.concat([latin1('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), text]),
-      'a compound file such as an old Office document',
-    ],
-  ])('%s: refused before any request, exit 1', async (name, bytes, what) => {
-    const {service, sandbox} = await connectedSandbox();
-    await writeFile(join(sandbox.directory, name), bytes);
-    for (const rule of rules) {
-      const {stdout, stderr, exitCode} = await sandbox.run(['upload', name, '--types', rule]);
-      expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
-      const sentence = `^media: .* is not recognised as an image or a video: .*the bytes are ${what.replace('+', '\\+')}\\.\\n`;
-      expect(stderr).toMatch(new RegExp(`${sentence} {2}.+\\n$`));
-    }
-    expect(await service.records()).toEqual([]);
-  });
-});
-
 describe('one file alone', () => {
   it.each([
     ['.ts/source.ts', []],
@@ -307,19 +175,6 @@ describe('one file alone', () => {
     expect(stderr).toMatch(/^media: .*\n {2}.+\n$/);
     expect(await service.records()).toEqual([]);
   });
-
-  it.each(['unrecognised.png', 'png-named.jpg', 'truncated.mp4'])(
-    '%s: sent all the same, exit 0',
-    async file => {
-      const {service, sandbox} = await connectedSandbox();
-      const {stderr, exitCode} = await sandbox.run(['upload', fixture(file)]);
-      const [stored] = await service.records();
-      expect(await readFile(stored?.path ?? '')).toEqual(await readFile(fixture(file)));
-      if (file === 'png-named.jpg') expect(stderr).toMatch(/^warning: .*--types content/);
-      else expect(stderr).toBe('');
-      expect(exitCode).toBe(0);
-    },
-  );
 });
 
 describe('the warning that a file is sent as another type than its bytes have', () => {
@@ -373,64 +228,3 @@ describe('the warning that a file is sent as another type than its bytes have', 
     expect(stderr).toBe('');
   });
 });
-
-interface MediaFile {
-  file: string;
-  sha256: string;
-  bytes: number;
-  trueType: string;
-}
-
-const corpus = fileURLToPath(new URL('../../../../shared/media/', import.meta.url));
-const mediaFiles: MediaFile[] = existsSync(join(corpus, 'index.jsonl'))
-  ? (await readFile(join(corpus, 'index.jsonl'), 'utf8'))
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line))
-  : [];
-
-const isMedia = (type: string) => /^(image|video)\//.test(type);
-
-describe.runIf(mediaFiles.length > 0).each(rules)(
-  'real files from many sources in one batch, --types %s',
-  rule => {
-    let group: Awaited<ReturnType<typeof groupSandbox>>;
-    let batch: Awaited<ReturnType<typeof uploadBatch>>;
-    const inputOf = ({file}: MediaFile) => join(corpus, file);
-
-    beforeAll(async () => {
-      group = await groupSandbox();
-      batch = await uploadBatch(group, mediaFiles.map(inputOf), rule);
-    }, slowTest.timeout);
-    afterAll(() => group.close());
-
-    it('what is stored is what the files hold', () => {
-      for (const each of mediaFiles) {
-        const {line, stored} = batch.of(inputOf(each));
-        if (line.status !== 'uploaded') continue;
-        expect([each.file, stored?.sum, stored?.contentType]).toEqual([
-          each.file,
-          each.sha256,
-          line.contentType,
-        ]);
-      }
-    });
-
-    it('each goes where the rule sends it', () => {
-      const found = mediaFiles.map(each => {
-        const {status, contentType, error} = batch.of(inputOf(each)).line;
-        return {file: each.file, type: status === 'uploaded' ? contentType : error.code};
-      });
-      const expected = mediaFiles.map(({file, trueType}) => {
-        if (!isMedia(trueType)) return {file, type: 'not_media'};
-        if (rule === 'content') return {file, type: trueType};
-        const sent = expect.stringMatching(/^(image|video)\//);
-        return {
-          file,
-          type: rule === 'extension' ? sent : expect.stringMatching(/^(image\/|video\/|type_mismatch$)/),
-        };
-      });
-      expect(found).toEqual(expected);
-    });
-  },
-);

@@ -1,94 +1,10 @@
 import {execFileSync} from 'node:child_process';
 import {chmod, copyFile, mkdir, readFile, symlink, truncate, writeFile} from 'node:fs/promises';
-import {dirname, join} from 'node:path';
-import {execa} from 'execa';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {connectedSandbox} from '../../support/embedded.ts';
-import {notRun} from '../../support/installed.ts';
-import {fixture, mediaCommand, type Sandbox} from '../../support/media.ts';
-
-const photo = fixture('photo.png');
-
-/** Puts files below the sandbox: a photo of its own where nothing else is said, so that stored bytes tell which was sent. */
-async function fill(sandbox: Sandbox, files: Record<string, string | Buffer | undefined>): Promise<void> {
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(sandbox.directory, name);
-    await mkdir(dirname(path), {recursive: true});
-    await writeFile(path, content ?? (await pictureOf(name)));
-  }
-}
-
-async function pictureOf(name: string): Promise<Buffer> {
-  return Buffer.concat([await readFile(photo), Buffer.from(`made for ${name}`)]);
-}
-
-type Service = Awaited<ReturnType<typeof connectedSandbox>>['service'];
-
-/** What the service stored, each file by the name that its picture was made for. */
-async function stored(service: Service): Promise<string[]> {
-  const names = [];
-  for (const {path} of await service.records()) {
-    const bytes = (await readFile(path)).toString('latin1');
-    names.push(/made for (.*)$/s.exec(bytes)?.[1] ?? 'something else');
-  }
-  return names.sort();
-}
-
-/** The lines of NDJSON, each as the file and what became of it. */
-function fates(stdout: string): string[] {
-  return stdout
-    .split('\n')
-    .slice(0, -1)
-    .map(line => JSON.parse(line))
-    .map(({file, status, error}) => `${file}: ${status}${error === undefined ? '' : ` ${error.code}`}`)
-    .sort();
-}
-
-/** A checkout with pictures in it, as they are: two to be sent, five names to be left out. */
-const checkout = {
-  'work/.git/objects/ab/photo.png': undefined,
-  'work/.DS_Store': 'Bud1',
-  'work/._cat.png': '<!doctype html><title>no picture</title>',
-  'work/README.md': '# About\n',
-  'work/cat.png': undefined,
-  'work/src/main.ts': 'export const answer: number = 42;\n',
-  'work/deep/down/dog': undefined,
-};
-
-test('a journal with its lock and a results file in the folder, by any name and with --all: left out', async () => {
-  const {sandbox: box, service} = await connectedSandbox();
-  const path = (name: string) => join(box.directory, 'in', name);
-  await mkdir(path('deep'), {recursive: true});
-  await copyFile(fixture('photo.png'), path('photo.png'));
-  // What a run that was killed while it took the lock has left.
-  await writeFile(path('deep/journal.png.lock.0'), '{}');
-  for (const status of ['uploaded', 'skipped']) {
-    const upload = [
-      'upload',
-      '-r',
-      'in',
-      '--all',
-      '--journal',
-      'in/deep/journal.png',
-      '--ndjson',
-      '--no-progress',
-    ];
-    const {stderr, exitCode} = await execa(
-      'sh',
-      ['-c', 'exec "$@" > in/results.jpg', 'sh', ...mediaCommand, ...upload],
-      {cwd: box.directory, env: box.env, extendEnv: false, reject: false},
-    );
-    expect({stderr, exitCode}).toEqual({
-      stderr: expect.stringMatching(/^.* 0 failed, 0 unknown, [23] left out: not media$/),
-      exitCode: 0,
-    });
-    const lines = (await readFile(path('results.jpg'), 'utf8')).trimEnd().split('\n');
-    expect(lines.map(line => JSON.parse(line))).toMatchObject([{file: 'in/photo.png', status}]);
-  }
-  expect(await service.records()).toHaveLength(1);
-  const check = ['journal', 'check', 'in/deep/journal.png', '--all', '--exclude', 'results.jpg', '--', 'in'];
-  expect((await box.run(check)).stderr).toContain('1 input, each recorded exactly once.\n');
-});
+import {fixture} from '../../support/media.ts';
+import {checkout, fates, fill, stored} from './checkout.ts';
 
 describe('media upload -r of an ordinary folder', () => {
   test('takes the images and videos in it, by name or bytes, and counts what it leaves out', async () => {
@@ -100,22 +16,6 @@ describe('media upload -r of an ordinary folder', () => {
     expect(stdout).toBe('work/cat.png\nwork/deep/down/dog\n');
     expect(exitCode).toBe(0);
     expect(await stored(service)).toEqual(['work/cat.png', 'work/deep/down/dog']);
-  });
-
-  test('of names that are not UTF-8: NDJSON carries their bytes', async context => {
-    if (process.platform !== 'linux') notRun(context, 'only on Linux may names have any bytes');
-    const {sandbox} = await connectedSandbox();
-    await fill(sandbox, checkout);
-    const name = Buffer.from('work/caf\xe9-\xff.png', 'latin1');
-    await writeFile(Buffer.concat([Buffer.from(`${sandbox.directory}/`), name]), await readFile(photo));
-    const {stdout, exitCode} = await sandbox.run(['upload', '-r', 'work', '--ndjson']);
-    const lines = stdout
-      .trim()
-      .split('\n')
-      .map(line => JSON.parse(line));
-    const bytes = lines.map(({fileBase64}) => fileBase64).filter(text => text !== undefined);
-    expect(bytes.map(text => Buffer.from(text, 'base64'))).toEqual([name]);
-    expect(exitCode).toBe(0);
   });
 
   test('. from within it; --verbose names what is left out', async () => {
@@ -147,19 +47,6 @@ describe('media upload -r of an ordinary folder', () => {
     ]);
   });
 
-  test.each<[string, string[]]>([
-    ['a table', []],
-    ['json in the order of the inputs', ['--json']],
-    ['ids', ['--template', '{id}\\n', '--concurrency', '1']],
-  ])('%s holds what was sent, and what is left out makes no hole in it', async (_, options) => {
-    const {service, sandbox} = await connectedSandbox();
-    await fill(sandbox, checkout);
-    const {stdout, exitCode} = await sandbox.run(['upload', '-r', 'work', ...options]);
-    expect(exitCode).toBe(0);
-    for (const {record} of await service.records()) expect(stdout).toContain(String(record.id));
-    expect(stdout).not.toMatch(/README|DS_Store|main\.ts/);
-  });
-
   test('--all takes everything, as named files are taken', async () => {
     const {service, sandbox} = await connectedSandbox();
     await fill(sandbox, checkout);
@@ -175,13 +62,6 @@ describe('media upload -r of an ordinary folder', () => {
     ]);
     expect(exitCode).toBe(3);
     expect(await stored(service)).toContain('work/.git/objects/ab/photo.png');
-  });
-
-  test.each(['extension', 'content', 'strict'])('--types %s leaves out the same', async rule => {
-    const {sandbox} = await connectedSandbox();
-    await fill(sandbox, checkout);
-    const {stderr} = await sandbox.run(['upload', '-r', 'work', '--types', rule]);
-    expect(stderr).toContain('5 left out');
   });
 
   test('--content-type speaks for what is taken, and takes no more', async () => {
@@ -310,33 +190,6 @@ describe('where nothing is left', () => {
     expect(stderr).toContain('1 uploaded, 0 skipped, 0 failed, 0 unknown, 2 left out');
     expect(exitCode).toBe(0);
   });
-
-  test('the shards count what they leave out once, and one without a picture is no error', async () => {
-    const {service, sandbox} = await connectedSandbox();
-    await fill(sandbox, checkout);
-    const runs = await Promise.all(
-      [1, 2, 3, 4].map(shard => sandbox.run(['upload', '-r', 'work', '--shard', `${shard}/4`])),
-    );
-    expect(runs.map(({exitCode}) => exitCode)).toEqual([0, 0, 0, 0]);
-    const counts = runs.map(({stderr}) => Number(/(\d+) left out/.exec(stderr)?.[1] ?? 0));
-    expect(counts.reduce((sum, count) => sum + count)).toBe(5);
-    expect(await stored(service)).toEqual(['work/cat.png', 'work/deep/down/dog']);
-  });
-
-  test('a run that ends early reports no README as not tried', async () => {
-    const {sandbox} = await connectedSandbox();
-    await fill(sandbox, {...checkout, 'work/a.jpg': '', 'work/zebra': undefined});
-    const parameters = ['upload', '-r', 'work', '--ndjson', '-c', '1'];
-    const env = {...sandbox.env, MEDIA_API_KEY: 'mk_a-key-that-nobody-made'};
-    const {stdout, exitCode} = await sandbox.run(parameters, {env});
-    expect(fates(stdout)).toEqual([
-      'work/a.jpg: failed empty_file',
-      'work/cat.png: failed unauthorized',
-      'work/deep/down/dog: failed not_tried',
-      'work/zebra: failed not_tried',
-    ]);
-    expect(exitCode).toBe(4);
-  });
 });
 
 describe('a dry run', () => {
@@ -348,38 +201,6 @@ describe('a dry run', () => {
     expect(stderr).toMatch(/2 will be uploaded, 0 failed, 5 left out: not media or hidden\n$/);
     expect(exitCode).toBe(0);
     expect(await service.records()).toEqual([]);
-  });
-});
-
-describe('media journal check', () => {
-  test('misses nothing that upload leaves out, and with --all what that takes', async () => {
-    const {sandbox} = await connectedSandbox();
-    await fill(sandbox, checkout);
-    await sandbox.run(['upload', '-r', 'work', '--journal', 'sent']);
-    const checked = await sandbox.run(['journal', 'check', 'sent', '--', 'work']);
-    expect([checked.stdout, checked.exitCode]).toEqual(['', 0]);
-    expect(checked.stderr).toMatch(/^2 inputs/);
-    const named = await sandbox.run(['journal', 'check', 'sent', '--', 'work', 'work/README.md']);
-    expect(named.stdout).toMatch(/^refused +work\/README.md/);
-    expect(named.exitCode).toBe(1);
-    const all = await sandbox.run(['journal', 'check', '--all', 'sent', '--', 'work']);
-    expect(all.stdout.match(/^(?:missing|refused)/gm)).toHaveLength(5);
-    expect(all.exitCode).toBe(1);
-  });
-
-  test('of a folder without a picture: nothing_matched, exit 2', async () => {
-    const {sandbox} = await connectedSandbox();
-    await fill(sandbox, {'work/a.png': undefined, 'docs/README.md': '# About'});
-    await sandbox.run(['upload', '-r', 'work', '--journal', 'sent']);
-    const {stdout, stderr, exitCode} = await sandbox.run([
-      'journal',
-      'check',
-      '--json',
-      'sent',
-      '--',
-      'docs',
-    ]);
-    expect([stdout, JSON.parse(stderr).error.code, exitCode]).toEqual(['', 'nothing_matched', 2]);
   });
 });
 

@@ -1,11 +1,10 @@
 import {copyFile, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {deadUrl} from '../../engine/service/support.ts';
 import {connectedSandbox, denyingWith, embeddedService} from '../../support/embedded.ts';
 import type {EmbeddedService} from '../../support/embedded-service.ts';
-import {fixture, mediaInShell, sandbox} from '../../support/media.ts';
+import {fixture, sandbox} from '../../support/media.ts';
 import {scriptedServer, someRecord} from '../../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -114,25 +113,6 @@ describe('media upload', () => {
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(stderr).toBe('media: Standard input was empty: there is nothing to upload.\n');
     expect(requests).toEqual([]);
-  });
-
-  it.each([
-    [['upload', '-'], 1],
-    [['upload', '--files-from', '-'], 1],
-    [['graphql', '-'], 2],
-    [['login', '--key-stdin', '--no-verify'], 2],
-  ])('%s with a directory on standard input: said so, not taken for an empty file', async (words, status) => {
-    const key = words[0] === 'login' ? '' : 'mk_some-key-for-tests';
-    const box = await sandbox({MEDIA_BASE_URL: 'http://127.0.0.1:9', MEDIA_API_KEY: key});
-    const line = `exec ${mediaInShell} "$@" < .`;
-    const {stdout, stderr, exitCode} = await execa('sh', ['-c', line, 'sh', ...words], {
-      cwd: box.directory,
-      env: box.env,
-      extendEnv: false,
-      reject: false,
-    });
-    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: status});
-    expect(stderr).toMatch(/^media: Standard input could not be read.*: it is a directory\.$/m);
   });
 
   it.each([

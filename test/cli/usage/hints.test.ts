@@ -1,38 +1,15 @@
 import {copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
-import {createServer} from 'node:https';
 import {join} from 'node:path';
-import {rootCertificates} from 'node:tls';
-import {pathToFileURL} from 'node:url';
-import {execa} from 'execa';
-import {generate} from 'selfsigned';
 import {describe, expect, it} from 'vitest';
 import {errorWriter, withHints} from '../../../src/cli/hints/key-hints.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {command, hint, option} from '../../../src/hint.ts';
 import {connectedSandbox, embeddedService} from '../../support/embedded.ts';
-import {listen, portOf} from '../../support/loopback.ts';
-import {fixture, mediaInShell, Sandbox, sandbox} from '../../support/media.ts';
+import {fixture, sandbox} from '../../support/media.ts';
 import {outcomeOf} from '../../support/outcomes.ts';
+import {commandIn, paste, secret} from './paste.ts';
 
 const photo = fixture('photo.png');
-const secret = 'mk_a-key-that-nobody-should-see-in-any-output';
-
-/** What a hint ends with, after its last colon. */
-function commandIn(stderr: string): string {
-  return /: ([^:]*(?:https?:[^ ]*)?[^:]*)\n$/.exec(stderr)?.[1] ?? 'false';
-}
-
-/** Pastes a command line into a shell on this machine, which finds `media`. */
-function paste(box: Sandbox, command: string, input = '') {
-  const media = `media() { ${mediaInShell} "$@"; }\n`;
-  return execa('bash', ['-c', `${media}${command}`], {
-    cwd: box.directory,
-    env: box.env,
-    extendEnv: false,
-    reject: false,
-    input,
-  });
-}
 
 describe('a key in CI: the variables are advised, not a login', () => {
   const rejected = 'Set MEDIA_API_KEY to a valid key.';
@@ -86,50 +63,6 @@ describe('a command line that was meant as an upload', () => {
     const [stored] = await service.records();
     expect(await readFile(stored?.path ?? '')).toEqual(await readFile(photo));
   });
-
-  it('the file URL of a name with a blank: its path, which uploads', async () => {
-    const {service, sandbox: box} = await connectedSandbox();
-    const path = join(box.directory, 'my photo.png');
-    await copyFile(photo, path);
-    const {stderr, exitCode} = await box.run(['upload', pathToFileURL(path).href]);
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain('Use the path of the file instead of its URL: ');
-    expect(await paste(box, `media upload --format url ${commandIn(stderr)}`)).toMatchObject({exitCode: 0});
-    expect(await service.records()).toHaveLength(1);
-  });
-
-  it('a directory, with --profile and --base-url: -r for that profile and service', async () => {
-    const {service, key, sandbox: box} = await connectedSandbox();
-    await mkdir(join(box.directory, 'my photos'));
-    await copyFile(photo, join(box.directory, 'my photos', 'a.png'));
-    const {MEDIA_API_KEY, MEDIA_BASE_URL, ...env} = box.env;
-    const login = ['login', '--key-stdin', '--profile', 'ci', '--base-url', service.url];
-    expect(await box.run(login, {env, input: `${key}\n`, stdin: 'pipe'})).toMatchObject({exitCode: 0});
-    const given = ['--profile', 'ci', '--base-url', service.url];
-    const {stderr, exitCode} = await box.run(['upload', 'my photos', ...given], {env});
-    expect(exitCode).toBe(1);
-    expect(commandIn(stderr)).toBe(`media upload --profile ci --base-url ${service.url} -r 'my photos'`);
-    expect(
-      await paste(new Sandbox(box.directory, {PATH: env['PATH'] ?? ''}), commandIn(stderr)),
-    ).toMatchObject({exitCode: 0});
-    expect(await service.records()).toHaveLength(1);
-  });
-
-  it('a name that is not UTF-8, which an argument cannot hold: -r or a list', async () => {
-    const {sandbox: box} = await connectedSandbox();
-    const {stderr, exitCode} = await paste(box, `media upload "$(printf 'caf\\351.png')"`);
-    const hint =
-      'If its name is not UTF-8, upload its directory with -r, or name it in a list (--files-from).';
-    expect(stderr).toBe(`media: caf\ufffd.png does not exist.\n  ${hint}`);
-    expect(exitCode).toBe(1);
-  });
-
-  it.each(['rewrite', 'watch'])('such a name for %s, which has neither: to rename it', async command => {
-    const {sandbox: box} = await connectedSandbox();
-    const {stderr, exitCode} = await paste(box, `media ${command} "$(printf 'caf\\351')"`);
-    expect(stderr).toBe('media: caf\ufffd does not exist.\n  If its name is not UTF-8, rename it.');
-    expect(exitCode).toBe(1);
-  });
 });
 
 describe('a key on the command line: refused and never shown', () => {
@@ -153,15 +86,6 @@ describe('a key on the command line: refused and never shown', () => {
     expect(stderr).toContain('Set MEDIA_SERVE_KEY to a key of at least 16 characters.\n');
     expect(stderr).not.toContain(secret);
   });
-
-  it('login --key X --base-url URL --profile work: the hint, pasted with the key on stdin, logs in', async () => {
-    const {service, key} = await embeddedService();
-    const box = await sandbox();
-    const given = ['--base-url', service.url, '--profile', 'work'];
-    const {stderr} = await box.run(['login', '--key', key, ...given]);
-    expect(await paste(box, commandIn(stderr), key)).toMatchObject({exitCode: 0});
-    expect(await box.run(['whoami', '--profile', 'work'])).toMatchObject({exitCode: 0});
-  });
 });
 
 describe('a base URL without its scheme', () => {
@@ -176,33 +100,6 @@ describe('a base URL without its scheme', () => {
   it('with a password before it: not shown', async () => {
     const {stderr} = await (await sandbox()).run(['whoami', '--base-url', `me:${secret}@example.com`]);
     expect(stderr).not.toContain(secret);
-  });
-});
-
-describe('a base URL that may contain a password: never shown', () => {
-  it.each([
-    `https://me:${secret}@media.example`,
-    `https:me:${secret}@media.example`,
-    `https://me:x/${secret}@media.example`,
-    `https://media.example/?token=${secret}`,
-    `me:${secret}@media.example`,
-  ])('%s', async url => {
-    const box = await sandbox({MEDIA_BASE_URL: url});
-    const outputs = await Promise.all(
-      [
-        ['login'],
-        ['login', '--key', 'key'],
-        ['login', url],
-        ['upload', '.', '--dry-run', '--no-once'],
-        ['config', 'list'],
-        ['config', 'list', '--json', '--base-url', url],
-      ].map(words => box.run(words)),
-    );
-    const text = outputs.map(({stdout, stderr}) => `${stdout}${stderr}`).join('');
-    expect(text).not.toContain(secret);
-    expect(text).toContain('media login --key-stdin --base-url URL\n');
-    expect(text).toContain('media upload --base-url URL -r .\n');
-    expect(text).toContain('base-url=******** (from MEDIA_BASE_URL)\n');
   });
 });
 
@@ -231,23 +128,6 @@ describe('characters of a shell: quoted in the hint', () => {
   });
 });
 
-it('a stored key of another origin: the hint, pasted with the name of a profile, logs in', async () => {
-  const {service, key} = await embeddedService();
-  const box = await sandbox();
-  const login = ['login', '--key-stdin', '--no-verify', '--base-url', 'https://media.example'];
-  expect(await box.run(login, {input: key, stdin: 'pipe'})).toMatchObject({exitCode: 0});
-  await writeFile(join(box.directory, 'my ca.pem'), rootCertificates[0] ?? '');
-  const other = `${service.url}/pre/fix`;
-  const {stderr} = await box.run(['upload', photo, '--base-url', other, '--cacert', 'my ca.pem']);
-  expect(commandIn(stderr)).toBe(
-    `media login --key-stdin --profile NAME --base-url ${other} --cacert 'my ca.pem'`,
-  );
-  const pasted = await paste(box, commandIn(stderr).replace('NAME', 'other'), key);
-  expect(pasted).toMatchObject({exitCode: 0});
-  const stored = await box.run(['config', 'get', 'base-url', '--profile', 'other']);
-  expect(stored.stdout).toBe(`${other}\n`);
-});
-
 describe('a key in MEDIA_API_KEY that is refused', () => {
   it.each([
     ['upload', photo],
@@ -263,62 +143,9 @@ describe('a key in MEDIA_API_KEY that is refused', () => {
     expect(command).toBe(`unset MEDIA_API_KEY; media login --key-stdin --base-url ${service.url}`);
     expect(await paste(box, command, key)).toMatchObject({exitCode: 0});
   });
-
-  it('and a stored key beside it: clearing the variable is enough', async () => {
-    const {service, key} = await embeddedService();
-    const box = await sandbox();
-    await box.run(['login', '--key-stdin', '--base-url', service.url], {stdin: 'pipe', input: key});
-    box.env['MEDIA_API_KEY'] = secret;
-    const {stderr} = await box.run(['upload', photo]);
-    expect(commandIn(stderr)).toBe('unset MEDIA_API_KEY');
-    expect(await paste(box, `${commandIn(stderr)}; media upload ${photo}`)).toMatchObject({exitCode: 0});
-  });
-});
-
-describe('a certificate that is not accepted', () => {
-  async function secureService(names: {type: 2; value: string}[], box: Sandbox): Promise<string> {
-    const {private: key, cert} = await generate([{name: 'commonName', value: 'other.example'}], {
-      extensions: [{name: 'subjectAltName', altNames: names}],
-    } as Parameters<typeof generate>[1]);
-    const server = createServer({key, cert}, (_request, response) => response.end());
-    await listen(server);
-    box.env['NODE_EXTRA_CA_CERTS'] = join(box.directory, 'authority.pem');
-    await writeFile(box.env['NODE_EXTRA_CA_CERTS'], cert);
-    return `https://localhost:${portOf(server)}`;
-  }
-
-  it('since it is for another name: that name, and no --cacert', async () => {
-    const box = await sandbox({MEDIA_API_KEY: secret});
-    const url = await secureService([{type: 2, value: 'other.example'}], box);
-    const {stderr, exitCode} = await box.run(['upload', photo, '--base-url', url, '--retries', '0']);
-    expect(stderr).toContain('was not accepted: it is for other.example.\n');
-    expect(stderr).toContain('Use a name in the base URL that the certificate is for.\n');
-    expect(stderr).not.toContain('--cacert');
-    expect(exitCode).toBe(1);
-  });
 });
 
 describe('a file that a command without options for the transfer could not upload', () => {
-  it.each([[[]], [['--journal', 'my journal']]])(
-    'media rewrite %j, the response is lost: the command, pasted, uploads; then the URL is put in place',
-    async journal => {
-      const list = ['upload:reset,after=store,nth=1'];
-      const {service, sandbox: box} = await connectedSandbox({faults: {list}});
-      box.env['MEDIA_IDEMPOTENCY_KEYS'] = '0';
-      await copyFile(photo, join(box.directory, 'my photo.png'));
-      await writeFile(join(box.directory, 'a.md'), '![a](<my photo.png>)\n');
-      const rewrite = ['rewrite', '--write', ...journal, 'a.md'];
-      expect(await box.run(rewrite)).toMatchObject({exitCode: 5});
-      const {stderr, exitCode} = await box.run(rewrite);
-      expect(exitCode).toBe(5);
-      const [, command = 'false'] =
-        /To send it again: (.*); if it is stored: media journal resolve /.exec(stderr) ?? [];
-      expect(await paste(box, command)).toMatchObject({exitCode: 0});
-      expect(await box.run(rewrite)).toMatchObject({stdout: 'a.md: 1 URL\n', exitCode: 0});
-      expect(await service.records()).toHaveLength(1);
-    },
-  );
-
   it.each([
     [
       hint`Try again then, or ${command('waitLonger', 300)}.`,

@@ -27,7 +27,15 @@ import {
   writeSparsePng,
 } from '../../../engine/service/support.ts';
 import {eventually} from '../../../support/eventually.ts';
-import {fixture, mediaCommand, mediaUrl, type Sandbox, temporaryDirectory} from '../../../support/media.ts';
+import {
+  fixture,
+  mediaCommand,
+  mediaInShell,
+  mediaUrl,
+  type Sandbox,
+  sandbox,
+  temporaryDirectory,
+} from '../../../support/media.ts';
 import {scriptedServer, someRecord} from '../../../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -547,5 +555,24 @@ describe('standard input', () => {
       exitCode: 1,
       requests: [],
     });
+  });
+
+  test.each([
+    [['upload', '-'], 1],
+    [['upload', '--files-from', '-'], 1],
+    [['graphql', '-'], 2],
+    [['login', '--key-stdin', '--no-verify'], 2],
+  ])('%s with a directory on standard input: said so, not taken for an empty file', async (words, status) => {
+    const key = words[0] === 'login' ? '' : 'mk_some-key-for-tests';
+    const box = await sandbox({MEDIA_BASE_URL: 'http://127.0.0.1:9', MEDIA_API_KEY: key});
+    const line = `exec ${mediaInShell} "$@" < .`;
+    const {stdout, stderr, exitCode} = await execa('sh', ['-c', line, 'sh', ...words], {
+      cwd: box.directory,
+      env: box.env,
+      extendEnv: false,
+      reject: false,
+    });
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: status});
+    expect(stderr).toMatch(/^media: Standard input could not be read.*: it is a directory\.$/m);
   });
 });
