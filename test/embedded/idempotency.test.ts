@@ -1,11 +1,10 @@
-import {rm, truncate} from 'node:fs/promises';
+import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {parseIdempotencyKey} from '../../src/embedded/state/idempotency.ts';
-import type {EmbeddedService} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
+import {idempotent, idOf, onlyId} from './idempotent.ts';
 import {
-  fixture,
   namesIn,
   parseAnswer,
   png,
@@ -17,19 +16,6 @@ import {
   uploadHead,
 } from './support.ts';
 
-const idempotent = {'Idempotency-Key': '"8e03978e-40d5-43dd-bc93-6894a57f9324"'};
-
-async function idOf(response: Response): Promise<string> {
-  expect(response.status).toBe(200);
-  return ((await response.json()) as {id: string}).id;
-}
-
-async function onlyId(service: EmbeddedService): Promise<string | null | undefined> {
-  const records = await service.records();
-  expect(records).toHaveLength(1);
-  return records[0]?.record.id;
-}
-
 test('the same key and content: the same record, stored once', async () => {
   const {service, key, dataDirectory} = await serviceWithKey();
   const first = await upload(service, key, png(2, 2), idempotent);
@@ -39,21 +25,6 @@ test('the same key and content: the same record, stored once', async () => {
   expect(await service.records()).toHaveLength(1);
   expect(await namesIn(dataDirectory, 'files')).toHaveLength(1);
   expect(await namesIn(dataDirectory, 'temporary')).toEqual([]);
-});
-
-test('the same key and content when the file was cut off, or is gone: stored again under the same ID', async () => {
-  const {service, key, dataDirectory} = await serviceWithKey({previews: true});
-  const clip = await fixture('clip.mp4');
-  const send = () => upload(service, key, clip, {...idempotent, 'Content-Type': 'video/mp4'});
-  const first = await (await send()).json();
-  expect(first).toHaveProperty('hlsUrl');
-  const path = join(dataDirectory, 'files', (await onlyId(service)) ?? '');
-  for (const damage of [() => truncate(path, 9), () => rm(path)]) {
-    await damage();
-    expect(await (await send()).json()).toEqual(first);
-    const response = await fetch(`${service.url}/files/${await onlyId(service)}`);
-    expect(Buffer.from(await response.arrayBuffer()).equals(clip)).toBe(true);
-  }
 });
 
 test('another key, or none, with the same content: another record', async () => {
@@ -98,21 +69,6 @@ test('the same key while its first request is still in flight: 409, and afterwar
   expect(await idOf(await upload(service, key, bytes, idempotent))).toBe(id);
 });
 
-test('a first request cut off before its end: the second is not told of a conflict', async () => {
-  const {service, key, dataDirectory} = await serviceWithKey();
-  const bytes = png(9, 9);
-  for (let round = 0; round < 10; round += 1) {
-    const headers = {'Idempotency-Key': `"round ${round}"`};
-    const {socket} = await rawConnection(service);
-    socket.write(uploadHead(service, key, {...headers, 'Content-Length': bytes.length}));
-    await new Promise(resolve => socket.write(bytes.subarray(0, -1), resolve));
-    await eventually(async () => (await namesIn(dataDirectory, 'temporary')).length === 1);
-    socket.destroy();
-    expect((await upload(service, key, bytes, headers)).status).toBe(200);
-  }
-  expect(await service.records()).toHaveLength(10);
-});
-
 test('ten equal requests at once: one record', async () => {
   const {service, key} = await serviceWithKey();
   const responses = await Promise.all(
@@ -122,20 +78,6 @@ test('ten equal requests at once: one record', async () => {
   expect([...statuses].filter(status => status !== 200 && status !== 409)).toEqual([]);
   expect(statuses).toContain(200);
   await onlyId(service);
-});
-
-test('equal requests at once to two processes on one directory: one record', async () => {
-  const {service, key, dataDirectory} = await serviceWithKey();
-  const other = await startedService({dataDirectory});
-  for (let round = 1; round <= 20; round += 1) {
-    const headers = {'Idempotency-Key': `"round ${round}"`};
-    const ids = await Promise.all([
-      upload(service, key, png(5, 5), headers).then(idOf),
-      upload(other, key, png(5, 5), headers).then(idOf),
-    ]);
-    expect(ids[0]).toBe(ids[1]);
-    expect(await service.records()).toHaveLength(round);
-  }
 });
 
 test('the same value under two API keys: two records', async () => {

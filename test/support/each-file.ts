@@ -1,5 +1,6 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {afterAll} from 'vitest';
+import './equal-bytes.ts';
 
 declare module 'vitest' {
   interface TaskMeta {

@@ -1,90 +1,19 @@
-import {mkdir, readdir, readFile, stat, symlink, utimes, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {PassThrough} from 'node:stream';
-import {Command} from 'commander';
 import {describe, expect, it} from 'vitest';
-import {journalCommand} from '../../../src/cli/commands/journal/journal-command.ts';
-import {Stdout} from '../../../src/cli/output/stdout.ts';
-import type {Cli} from '../../../src/cli/session/invocation.ts';
-import {exitStatusOf, MediaError} from '../../../src/errors.ts';
-import {notRun} from '../../support/installed.ts';
 import {
   type Bench,
   begin,
   bench,
-  formatTransition,
   header,
-  hostIn,
   inputOf,
   lookup,
   scope,
   sha256,
-  type Transition,
   upload,
 } from '../../support/journal.ts';
-import {canListOpenFiles, openFiles} from '../../support/open-files.ts';
 import {checkJsonLine} from '../../support/schemas.ts';
-
-/** Runs `media journal` as the program does, in this process, in the bench's directory. */
-async function media(one: Bench, ...parameters: string[]) {
-  const collected = (stream: PassThrough) => {
-    let text = '';
-    stream.setEncoding('utf8').on('data', chunk => {
-      text += chunk;
-    });
-    return () => text;
-  };
-  const streams = {stdout: new PassThrough(), stderr: new PassThrough()};
-  const [stdout, stderr] = [collected(streams.stdout), collected(streams.stderr)];
-  const host = hostIn(one.directory, streams);
-  const cli: Cli = {
-    host,
-    stdout: new Stdout(streams.stdout),
-    argv: ['journal', ...parameters],
-    optionsRead: [],
-    output: '',
-    status: 0,
-    abandon: () => {},
-  };
-  const program = new Command('media').exitOverride().addCommand(journalCommand(cli));
-  try {
-    await program.parseAsync(['journal', ...parameters], {from: 'user'});
-    return {stdout: stdout(), stderr: stderr(), exitCode: cli.status, error: undefined};
-  } catch (error) {
-    if (!(error instanceof MediaError)) throw error;
-    return {stdout: stdout(), stderr: stderr(), exitCode: exitStatusOf[error.code], error: error.message};
-  }
-}
-
-/** A journal of some inputs, each left as told. */
-function journalOf(
-  one: Bench,
-  name: string,
-  inputs: Record<string, [end: 'intent' | 'commit' | 'done' | 'failed', id?: string]>,
-  content?: string,
-): Promise<void> {
-  return one.run(
-    async journal => {
-      for (const [path, [end, id]] of Object.entries(inputs)) {
-        await upload(journal, inputOf(path, content), end, id);
-      }
-    },
-    join(one.directory, name),
-  );
-}
-
-/** What the input of that path has in a journal. */
-function contentOf(path: string): string {
-  return inputOf(path).content;
-}
-
-/** Files with that content, under the bench's directory. */
-async function files(one: Bench, contents: Record<string, string>): Promise<void> {
-  for (const [name, content] of Object.entries(contents)) {
-    await mkdir(join(one.directory, name, '..'), {recursive: true});
-    await writeFile(join(one.directory, name), content);
-  }
-}
+import {contentOf, files, journalOf, media} from './media-journal.ts';
 
 const everyEnd = {
   'a.png': ['done', 'med_1'],
@@ -163,16 +92,6 @@ describe('media journal list', () => {
     expect((await media(one, 'list', 'j')).stdout).toBe('uploaded  a  med_1\nuploaded  a  med_2\n');
   });
 
-  it('the last of 80,000 contents of one path, soon', async () => {
-    const one = await bench();
-    const intent = {event: 'intent', path: 'webcam.jpg', size: 1, contentType: 'image/jpeg'} as const;
-    const lines = Array.from({length: 80_000}, (_, index) =>
-      formatTransition({...intent, key: `k${index}`}, 'w'),
-    );
-    await writeFile(join(one.directory, 'j'), `${header}\n${lines.join('')}`);
-    expect((await media(one, 'list', 'j')).stdout).toBe('pending   webcam.jpg  not sent completely\n');
-  });
-
   it('several journals, while one of them is in use', async () => {
     const one = await bench();
     await journalOf(one, 'j', {a: ['done', 'med_1']});
@@ -182,21 +101,6 @@ describe('media journal list', () => {
         'uploaded  a  med_1\nuploaded  b  med_2\n',
       );
     });
-  });
-
-  it('a thousand uploads: each with its own ID, however the journal is read', async () => {
-    const one = await bench();
-    const lines = Array.from({length: 1000}, (_, at): Transition[] => [
-      {event: 'intent', key: `${at}`, path: `${at}.png`, size: 4, contentType: 'image/png'},
-      {event: 'commit', key: `${at}`, sha256: sha256(`${at}`)},
-      {event: 'done', key: `${at}`, recordJson: `{"id":"med_${at}","note":"${'x'.repeat(at)}"}`},
-    ]).flat();
-    const text = lines.map(line => formatTransition(line, 'w')).join('');
-    await one.write(`${header}\n${text}`, join(one.directory, 'j'));
-    const {stdout} = await media(one, 'list', 'j');
-    expect(stdout.split('\n').slice(0, -1)).toEqual(
-      Array.from({length: 1000}, (_, at) => `uploaded  ${at}.png  med_${at}`),
-    );
   });
 
   it('what is missing or damaged: exit status 1', async () => {
@@ -270,18 +174,6 @@ describe('media journal check', () => {
     });
   });
 
-  it('stored as one type, and unknown as another: unknown', async () => {
-    const one = await bench();
-    await files(one, {'in/a.png': contentOf('a.png')});
-    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
-    const other = {...inputOf('a.png'), contentType: 'image/gif', typeRule: 'image/gif'};
-    await one.run(journal => upload(journal, other, 'commit'), join(one.directory, 'j'));
-    expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
-      exitCode: 1,
-      stdout: 'unknown   a.png  sent, but no result is recorded in j\n',
-    });
-  });
-
   it('a filtered run: --exclude, --files-from and --types as in upload; what an upload refuses is named apart', async () => {
     const one = await bench();
     const kept = contentOf('a.png');
@@ -322,27 +214,6 @@ describe('media journal check', () => {
     expect(await readdir(one.directory)).toContain('all');
   });
 
-  it('two folders with files of the same relative path: each file is listed and counted', async () => {
-    const one = await bench();
-    const others = {'two/a.png': '', 'two/b.png': '\0'.repeat(57)};
-    await files(one, {'one/a.png': '', 'one/b.png': contentOf('b.png'), ...others});
-    await journalOf(one, 'j', {'a.png': ['failed'], 'b.png': ['done', 'med_1']});
-    const empty = (folder: string) =>
-      `refused   a.png  ${folder}/a.png is empty: there is nothing to upload.\n`;
-    const other = 'missing   b.png  only stored with different content\n';
-    expect(await media(one, 'check', 'j', '--', 'one', 'two')).toMatchObject({
-      exitCode: 1,
-      stdout: `${empty('one')}${empty('two')}${other}`,
-      stderr: expect.stringContaining('1 of 4 inputs is recorded exactly once: 1 missing, 2 refused.\n'),
-    });
-    // What the journal itself says of a path stands for one of its files.
-    expect(await media(one, 'merge', '-o', 'all', 'j', '--', 'one', 'two')).toMatchObject({
-      exitCode: 1,
-      stdout: `missing   a.png  the service refused it\n${empty('two')}${other}`,
-      stderr: expect.stringContaining('1 of 4 inputs is recorded exactly once: 2 missing, 1 refused.\n'),
-    });
-  });
-
   it('renamed, copied, named in another way: its content has its record', async () => {
     const one = await bench();
     await files(one, {'in/a.png': 'content', 'in/copy.png': 'content', '-b': 'other'});
@@ -358,46 +229,6 @@ describe('media journal check', () => {
       exitCode: 0,
       stderr: '2 inputs, each recorded exactly once.\n',
     });
-  });
-
-  it('other bytes of the same size and mtime: missing', async () => {
-    const one = await bench();
-    await files(one, {'a.png': '\0ONTENT'.padEnd(57)});
-    await utimes(join(one.directory, 'a.png'), 5, 5);
-    await one.run(
-      journal => upload(journal, inputOf('a.png', 'content'.padEnd(57), 5_000_000_000n), 'done'),
-      join(one.directory, 'j'),
-    );
-    expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({
-      exitCode: 1,
-      stdout: 'missing   a.png  only stored with different content\n',
-    });
-  });
-
-  it('one content at two paths that two parts stored each: once each, with a note', async () => {
-    const one = await bench();
-    await files(one, {'in/a.png': 'same', 'in/b.png': 'same'});
-    await journalOf(one, 'j1', {'a.png': ['done', 'med_1']}, 'same');
-    await journalOf(one, 'j2', {'b.png': ['done', 'med_2']}, 'same');
-    const note = '2 of them are also stored under another path, by another part of the run.\n';
-    for (const command of [
-      ['check', 'j1', 'j2', '--', 'in'],
-      ['merge', '-o', 'all', 'j1', 'j2'],
-    ]) {
-      expect(await media(one, ...command)).toMatchObject({
-        exitCode: 0,
-        stderr: `2 inputs, each recorded exactly once.\n${note}`,
-      });
-    }
-  });
-
-  it('what is checked is closed again, whatever was found', async context => {
-    if (!canListOpenFiles) notRun(context, 'only Linux lists the open files of a process');
-    const one = await bench();
-    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
-    await files(one, {'in/a.png': contentOf('a.png'), 'in/b.png': 'b', 'in/empty.png': '', 'in/notes': 'c'});
-    await media(one, 'check', 'j', '--', 'in');
-    expect(await openFiles(one.directory)).toEqual([]);
   });
 
   it('an input that cannot be read is missing', async () => {
@@ -467,14 +298,6 @@ describe('media journal merge', () => {
     expect((await stat(join(one.directory, 'all'))).mode & 0o777).toBe(0o600);
   });
 
-  it('writes a journal with a long name', async () => {
-    const one = await bench();
-    await journalOf(one, 'j', {a: ['done', 'med_1']});
-    const all = '写'.repeat(77);
-    expect(await media(one, 'merge', '-o', all, 'j')).toMatchObject({exitCode: 0, stdout: ''});
-    expect((await readdir(one.directory)).sort()).toEqual(['j', all]);
-  });
-
   it('names what is missing, doubled and unknown, and writes nothing', async () => {
     const one = await bench();
     await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['commit'], c: ['intent'], d: ['done', 'med_4']});
@@ -497,80 +320,6 @@ describe('media journal merge', () => {
     expect((await readdir(one.directory)).sort()).toEqual(['j1', 'j2']);
   });
 
-  it('the same content stored twice by one journal: doubled', async () => {
-    const one = await bench();
-    const lines = ['x', 'y'].flatMap((key): Transition[] => [
-      {event: 'intent', key, path: 'a', size: 4, contentType: 'image/png'},
-      {event: 'commit', key, sha256: sha256('same')},
-      {event: 'done', key, recordJson: `{"id":"med_${key}"}`},
-    ]);
-    const text = lines.map(line => formatTransition(line, 'w')).join('');
-    await one.write(`${header}\n${text}`, join(one.directory, 'j'));
-    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
-      exitCode: 1,
-      stdout: 'doubled   a  stored 2 times: med_x, med_y\n',
-    });
-  });
-
-  it.each(['failed', 'intent'] as const)(
-    'two files with one path, in two journals: the upload of one does not make good that of the other (%s)',
-    async end => {
-      const one = await bench();
-      const reason = {failed: 'the service refused it', intent: 'not sent completely'};
-      await journalOf(one, 'j1', {a: [end]}, 'from one folder');
-      await journalOf(one, 'j2', {a: ['done', 'med_2']}, 'from another');
-      for (const journals of [
-        ['j1', 'j2'],
-        ['j2', 'j1'],
-      ])
-        expect(await media(one, 'merge', '-o', 'all', ...journals)).toMatchObject({
-          exitCode: 1,
-          stdout: `missing   a  ${reason[end]}\n`,
-        });
-      await journalOf(one, 'j1', {a: ['done', 'med_1']}, 'from one folder');
-      expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({exitCode: 0, stdout: ''});
-    },
-  );
-
-  it('stored, then written over by as many bytes, which are refused: missing', async () => {
-    const one = await bench();
-    await journalOf(one, 'j', {a: ['done', 'med_1']}, 'first');
-    await journalOf(one, 'j', {a: ['failed']}, 'other');
-    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
-      exitCode: 1,
-      stdout: 'missing   a  the service refused it\n',
-    });
-  });
-
-  it('of one size, and refused after all of it was sent: missing', async () => {
-    const one = await bench();
-    await one.run(
-      async journal => {
-        const entry = await begin(journal, inputOf('a', 'first'));
-        await entry.commit(sha256('first'));
-        await entry.recordFailure({code: 'rejected', message: 'the service refused it'});
-        entry.end();
-      },
-      join(one.directory, 'j1'),
-    );
-    await journalOf(one, 'j2', {a: ['done', 'med_2']}, 'other');
-    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({
-      exitCode: 1,
-      stdout: 'missing   a  the service refused it\n',
-    });
-    await journalOf(one, 'j2', {b: ['done', 'med_3']}, 'first');
-    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({exitCode: 0, stdout: ''});
-  });
-
-  it('refused in one journal, then changed and stored: recorded', async () => {
-    const one = await bench();
-    await journalOf(one, 'j', {a: ['failed']}, 'too large');
-    await one.write(await one.text(join(one.directory, 'j')), join(one.directory, 'before'));
-    await journalOf(one, 'j', {a: ['done', 'med_1']}, 'small');
-    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0, stdout: ''});
-    expect(await media(one, 'merge', '-o', 'all', 'before', 'j')).toMatchObject({exitCode: 0, stdout: ''});
-  });
-
   it('a journal and its continued copy are one', async () => {
     const one = await bench();
     await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['commit']});
@@ -582,49 +331,6 @@ describe('media journal merge', () => {
     expect((await media(one, 'list', 'all')).stdout).toBe(
       'uploaded  a  med_1\nuploaded  a  med_3\nuploaded  b  med_2\nuploaded  c  med_4\n',
     );
-  });
-
-  it('forgotten in a continued copy: forgotten, until it is stored again', async () => {
-    const one = await bench();
-    await journalOf(one, 'j1', {a: ['done', 'med_1']});
-    await one.write(await one.text(join(one.directory, 'j1')), join(one.directory, 'j2'));
-    expect(await media(one, 'forget', 'j2', 'a')).toMatchObject({exitCode: 0});
-    for (const names of [
-      ['j1', 'j2'],
-      ['j2', 'j1'],
-    ]) {
-      expect(await media(one, 'merge', '-o', 'all', ...names)).toMatchObject({
-        exitCode: 1,
-        stdout: 'missing   a  forgotten; the next run sends it\n',
-      });
-    }
-    await journalOf(one, 'j2', {a: ['done', 'med_2']});
-    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({exitCode: 0, stdout: ''});
-    expect(await media(one, 'list', 'all')).toMatchObject({stdout: 'uploaded  a  med_2\n'});
-  });
-
-  it.each([
-    ['j1', 'j2'],
-    ['j2', 'j1'],
-  ])('%s and %s in one file, one of which has forgotten an upload: forgotten', async (...names) => {
-    const one = await bench();
-    await journalOf(one, 'j1', {a: ['done', 'med_1'], b: ['done', 'med_2']});
-    await one.write(await one.text(join(one.directory, 'j1')), join(one.directory, 'j2'));
-    expect(await media(one, 'forget', 'j2', 'a')).toMatchObject({exitCode: 0});
-    const texts = await Promise.all(names.map(name => one.text(join(one.directory, name))));
-    await one.write(texts.join(''), join(one.directory, 'both'));
-    expect((await media(one, 'list', 'both')).stdout).toBe(
-      'forgotten  a  forgotten; the next run sends it\nuploaded  b  med_2\n',
-    );
-  });
-
-  it('100 shards, more than are kept open', async () => {
-    const one = await bench();
-    const names = Array.from({length: 100}, (_, index) => `j${index}`);
-    for (const name of names) await journalOf(one, name, {[name]: ['done', `med_${name}`], x: ['failed']});
-    await journalOf(one, 'j50', {x: ['done', 'med_x']});
-    expect(await media(one, 'merge', '-o', 'all', ...names)).toMatchObject({exitCode: 0, stdout: ''});
-    expect((await media(one, 'list', 'all')).stdout.split('\n')).toHaveLength(102);
   });
 
   it('replaces a journal that is not one of them, and nothing else', async () => {
@@ -672,39 +378,6 @@ describe('media journal merge', () => {
       expect((await readdir(one.directory)).sort()).toEqual(['all', 'j']);
     },
   );
-
-  it('keeps a journal that has forgotten an upload', async () => {
-    const one = await bench();
-    await journalOf(one, 'j', {a: ['done', 'med_1']});
-    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0});
-    expect(await media(one, 'forget', 'all', 'a')).toMatchObject({exitCode: 0});
-    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
-      exitCode: 2,
-      error: 'all records what the journals to be merged do not.',
-    });
-  });
-
-  it('replaces a journal with an upload that was forgotten since, and made again', async () => {
-    const one = await bench();
-    await journalOf(one, 'j', {a: ['done', 'med_1']});
-    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0});
-    expect(await media(one, 'forget', 'j', 'med_1')).toMatchObject({exitCode: 0});
-    await journalOf(one, 'j', {a: ['done', 'med_2']});
-    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({exitCode: 0, error: undefined});
-    expect(await media(one, 'list', 'all')).toMatchObject({stdout: 'uploaded  a  med_2\n'});
-  });
-
-  it('keeps a journal of another service', async () => {
-    const one = await bench();
-    await journalOf(one, 'j', {a: ['done', 'med_1']});
-    const other = header.replace(scope.service, 'https://other.example');
-    await one.write(`${other}\n`, join(one.directory, 'all'));
-    expect(await media(one, 'merge', '-o', 'all', 'j')).toMatchObject({
-      exitCode: 1,
-      error: expect.stringContaining('all to https://other.example'),
-    });
-    expect(await one.text(join(one.directory, 'all'))).toBe(`${other}\n`);
-  });
 });
 
 describe('media journal resolve', () => {

@@ -1,69 +1,9 @@
-import {
-  copyFile,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  unlink,
-  writeFile,
-} from 'node:fs/promises';
+import {copyFile, mkdir, readFile, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {connectedSandbox} from '../../support/embedded.ts';
-import type {EmbeddedService, ServiceOptions} from '../../support/embedded-service.ts';
 import {eventually} from '../../support/eventually.ts';
-import {notRun} from '../../support/installed.ts';
 import {fixture} from '../../support/media.ts';
-
-interface Entry {
-  url: string;
-  sha256: string;
-  size: number;
-  contentType: string;
-  record: {id: string};
-  stdin?: true;
-}
-
-/** A checkout with two pictures in `assets`, and a service that counts what it stores. */
-async function checkout(options: Partial<ServiceOptions> = {}) {
-  const connected = await connectedSandbox(options);
-  const {sandbox, service} = connected;
-  const path = (name: string) => join(sandbox.directory, name);
-  await mkdir(path('assets/img'), {recursive: true});
-  await copyFile(fixture('photo.png'), path('assets/img/logo.png'));
-  await writePng(path('assets/icon.png'), 'icon');
-  const upload = (...parameters: string[]) =>
-    sandbox.run(['upload', '--manifest', 'media.json', ...parameters]);
-  const text = () => readFile(path('media.json'), 'utf8');
-  const manifest = async () =>
-    JSON.parse(await text()) as {
-      service: string;
-      serviceId?: string;
-      files: Record<string, Entry>;
-      unknown?: Record<string, Entry>;
-    };
-  const stored = async () => (await service.records()).length;
-  /** What the run left beside the manifest. */
-  const beside = async () =>
-    (await readdir(sandbox.directory)).filter(
-      name => name.startsWith('media.json') || name.startsWith('.media-'),
-    );
-  return {...connected, path, upload, text, manifest, stored, beside};
-}
-
-/** Whether a request has met a fault of the service. */
-function isFaultApplied({faults}: EmbeddedService): boolean {
-  return faults?.counts().some(({applied}) => applied > 0) ?? false;
-}
-
-/** A picture whose bytes differ by a text, which changes nothing of what is seen. */
-async function writePng(path: string, text: string): Promise<void> {
-  await writeFile(path, Buffer.concat([await readFile(fixture('photo.png')), Buffer.from(text)]));
-}
+import {checkout, isFaultApplied, writePng} from './checkout.ts';
 
 describe('media upload --manifest', () => {
   it('records what was uploaded; the next run sends nothing, needs no key, and leaves the bytes', async () => {
@@ -162,23 +102,6 @@ describe('media upload --manifest', () => {
     expect(Object.keys((await manifest()).files)).toEqual(['../assets/img/logo.png']);
   });
 
-  it('standard input is known by its name, which it needs', async () => {
-    const {sandbox, upload, manifest, stored} = await checkout();
-    const input = await readFile(fixture('photo.png'));
-    const pipe = (...parameters: string[]) =>
-      sandbox.run(['upload', '--manifest', 'media.json', '-', ...parameters], {stdin: 'pipe', input});
-    expect(await pipe()).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('Name it with --name.'),
-    });
-    expect((await pipe('--name', 'cat.png')).exitCode).toBe(0);
-    expect((await pipe('--name', 'cat.png')).exitCode).toBe(0);
-    expect((await manifest()).files).toMatchObject({'cat.png': {stdin: true, contentType: 'image/png'}});
-    expect((await upload('assets/img/logo.png')).exitCode).toBe(0);
-    expect((await manifest()).files['assets/img/logo.png']).not.toHaveProperty('stdin');
-    expect(await stored()).toBe(1);
-  });
-
   it('what is unknown is written, and blocks its content under any name until it is settled; exit 5', async () => {
     const {service, path, upload, manifest, stored, beside} = await checkout({
       faults: {list: ['upload:nth=1,after=store,reset']},
@@ -222,55 +145,6 @@ describe('media upload --manifest', () => {
     expect(await stored()).toBe(1);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s: written with what succeeded, and the journal is gone',
-    async signal => {
-      const {sandbox, service, upload, manifest, stored, beside} = await checkout({
-        faults: {list: ['upload:nth=2-,silence']},
-      });
-      const running = sandbox.start(['upload', '--manifest', 'media.json', '-r', 'assets', '-c', '1']);
-      await eventually(() => isFaultApplied(service));
-      running.kill(signal);
-      expect((await running).signal).toBe(signal);
-      const {files, unknown = {}} = await manifest();
-      expect([Object.keys(files), Object.keys(unknown)]).toEqual([
-        ['assets/icon.png'],
-        ['assets/img/logo.png'],
-      ]);
-      expect(await beside()).toEqual(['media.json']);
-      service.faults?.replace([]);
-      expect((await upload('assets/icon.png')).exitCode).toBe(0);
-      expect(await stored()).toBe(1);
-    },
-  );
-
-  it('after a deadline, and where some files are refused: written with what succeeded', async () => {
-    const {service, path, upload, manifest, beside} = await checkout({
-      faults: {list: ['upload:nth=2,status=415']},
-    });
-    expect((await upload('-r', 'assets', '-c', '1')).exitCode).toBe(3);
-    expect(Object.keys((await manifest()).files)).toEqual(['assets/icon.png']);
-    service.faults?.replace(['upload:nth=2-,silence']);
-    for (const name of ['one', 'two']) await writePng(path(`assets/${name}.png`), name);
-    const {stdout, exitCode} = await upload('-r', 'assets', '-c', '1', '--deadline', '1s', '--ndjson');
-    const lines = stdout
-      .split('\n')
-      .slice(0, -1)
-      .map(line => JSON.parse(line) as {file: string; status: string});
-    const filesThat = (...statuses: string[]) =>
-      lines
-        .filter(({status}) => statuses.includes(status))
-        .map(({file}) => file)
-        .sort();
-    const {files, unknown = {}} = await manifest();
-    expect(exitCode).toBeGreaterThan(0);
-    expect(Object.keys(files)).toEqual(
-      [...new Set(['assets/icon.png', ...filesThat('uploaded', 'skipped')])].sort(),
-    );
-    expect(Object.keys(unknown)).toEqual(filesThat('unknown'));
-    expect(await beside()).toEqual(['media.json']);
-  });
-
   it('of another service: refused, with both named; a newer version, or no JSON: nothing sent, the file untouched', async () => {
     const {service, path, upload, text, stored} = await checkout();
     await upload('-r', 'assets');
@@ -312,115 +186,10 @@ describe('media upload --manifest', () => {
       });
   });
 
-  it('the manifest and its journal are left out of a walk, and are not the output', async () => {
-    const {sandbox, upload, path} = await checkout();
-    await upload('-r', 'assets');
-    expect(
-      (await upload('-r', '.', '--all', '--exclude', '{config,data,.*}/**', '--ndjson')).stdout.match(
-        /"file":"media\.json/g,
-      ),
-    ).toBeNull();
-    const output = await open(path('media.json'), 'r+');
-    const run = sandbox.run(['upload', '-r', 'assets', '--manifest', 'media.json'], {
-      stdout: output.fd as never,
-    });
-    expect(await run).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('--manifest and standard output are the same file'),
-    });
-    await output.close();
-  });
-
-  it('a name that is not UTF-8 is refused before it is sent; names that differ in case are kept, and noted', async context => {
-    const {upload, path, manifest, stored} = await checkout();
-    const bytes = Buffer.concat([Buffer.from(path('assets/')), Buffer.from([0xff, 0x2e, 0x70, 0x6e, 0x67])]);
-    await writeFile(bytes, await readFile(fixture('photo.png'))).catch(() =>
-      notRun(context, 'on this file system, names are text'),
-    );
-    const refused = await upload('-r', 'assets');
-    expect(refused).toMatchObject({exitCode: 3, stderr: expect.stringContaining('its name is not UTF-8')});
-    expect(await stored()).toBe(2);
-    await unlink(bytes);
-    await writePng(path('assets/ICON.png'), 'loud');
-    for (const options of [['--dry-run'], []]) {
-      const {stderr, exitCode} = await upload('-r', 'assets', ...options);
-      expect(exitCode).toBe(0);
-      expect(stderr).toContain(
-        'media.json has assets/icon.png and assets/ICON.png: only the spelling differs.\n',
-      );
-    }
-    await rename(path('assets/ICON.png'), path('assets/e\u0301.png'));
-    expect((await upload('-r', 'assets')).exitCode).toBe(0);
-    expect(Object.keys((await manifest()).files)).toEqual([
-      'assets/ICON.png',
-      'assets/icon.png',
-      'assets/img/logo.png',
-      'assets/\u00e9.png',
-    ]);
-  });
-
-  it('with --shard, a manifest for each part; joined, they are the manifest of all', async () => {
-    const {upload, sandbox, path, stored} = await checkout();
-    for (let number = 0; number < 8; number += 1) await writePng(path(`assets/${number}.png`), `${number}`);
-    for (const part of ['1', '2', '1', '2']) {
-      const words = ['--shard', `${part}/2`, '--manifest', `${part}.json`];
-      expect((await sandbox.run(['upload', '-r', 'assets', ...words])).exitCode).toBe(0);
-    }
-    expect(await stored()).toBe(10);
-    expect((await sandbox.run(['journal', 'merge', '-o', 'media.json', '1.json', '2.json'])).exitCode).toBe(
-      0,
-    );
-    expect((await upload('-r', 'assets')).stderr).toContain('media.json: 0 added, 0 changed, 10 unchanged\n');
-    expect(await stored()).toBe(10);
-  });
-
   it('a run that stores nothing leaves no manifest', async () => {
     const {upload, beside} = await checkout({faults: {list: ['upload:status=415']}});
     expect((await upload('-r', 'assets')).stderr).toContain('0 uploaded, 0 skipped, 2 failed, 0 unknown');
     expect(await beside()).toEqual([]);
-  });
-
-  it('a part without inputs leaves a manifest without files, which is joined with the others', async () => {
-    const {sandbox, service, path, manifest} = await checkout();
-    for (const part of ['1', '2']) {
-      const words = ['--shard', `${part}/2`, '--manifest', `${part}.json`];
-      expect((await sandbox.run(['upload', 'assets/icon.png', ...words])).exitCode).toBe(0);
-    }
-    const texts = await Promise.all(['1', '2'].map(part => readFile(path(`${part}.json`), 'utf8')));
-    expect(texts.map(text => JSON.parse(text)).filter(({files}) => Object.keys(files).length === 0)).toEqual([
-      {version: 1, service: service.url, files: {}},
-    ]);
-    expect((await sandbox.run(['journal', 'merge', '-o', 'media.json', '1.json', '2.json'])).exitCode).toBe(
-      0,
-    );
-    expect(Object.keys((await manifest()).files)).toEqual(['assets/icon.png']);
-  });
-
-  it('a manifest that overrules the profile; that somebody changes during the run: joined', async () => {
-    const {sandbox, service, path, text, manifest, stored} = await checkout({
-      faults: {list: ['upload:nth=2-,silence']},
-    });
-    await sandbox.run(['config', 'set', 'once', 'true']);
-    const running = sandbox.start([
-      'upload',
-      '--manifest',
-      'media.json',
-      '-r',
-      'assets',
-      '--timeout',
-      '2s',
-      '--retries',
-      '0',
-      '-c',
-      '1',
-    ]);
-    await eventually(async () => (await stored()) === 1);
-    const theirs = `{"version": 1, "service": "${service.url}", "files": {}, "note": "ours"}\n`;
-    await writeFile(path('media.json'), theirs);
-    await running;
-    expect(await text()).toContain('"note": "ours"');
-    expect(Object.keys((await manifest()).files)).toEqual(['assets/icon.png']);
-    expect(await readdir(path('.'))).not.toContain('.local');
   });
 });
 
@@ -465,22 +234,6 @@ describe('media upload --check', () => {
     expect(annotated.stderr.match(/^::error .*is not in media\.json/gm)).toHaveLength(6);
     expect(await text()).toBe(changed);
     expect(await beside()).toEqual(['media.json']);
-  });
-
-  it('without a manifest, each file is missing; with one that names an unknown file, that is said', async () => {
-    const {upload, service, beside} = await checkout({
-      faults: {list: ['upload:nth=1,after=store,reset']},
-    });
-    expect((await upload('-r', 'assets', '--check')).stderr).toContain(
-      'media.json is out of date: 2 of 2 files',
-    );
-    expect(await beside()).toEqual([]);
-    await upload('-r', 'assets', '--retries', '0', '-c', '1');
-    service.faults?.replace([]);
-    expect(await upload('-r', 'assets', '--check')).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('assets/icon.png is unknown: it was sent, and may be stored.'),
-    });
   });
 });
 
@@ -552,36 +305,5 @@ describe('media upload --prune', () => {
     expect(await keys()).toEqual(all.filter(key => key !== 'assets/c.png'));
     await upload('**/*.png', '-r', '--prune');
     expect(await keys()).toEqual(all.filter(key => key !== 'assets/c.png' && key !== 'other/a.png'));
-  });
-
-  it('removes what a run that was killed has stored, if it is gone since', async () => {
-    const {sandbox, service, path, upload, manifest} = await checkout({
-      faults: {list: ['upload:nth=2-,silence']},
-    });
-    const running = sandbox.start(['upload', '--manifest', 'media.json', '-r', 'assets', '-c', '1']);
-    await eventually(() => isFaultApplied(service));
-    running.kill('SIGKILL');
-    await running;
-    service.faults?.replace([]);
-    await rm(path('assets/icon.png'));
-    await upload('-r', 'assets', '--prune');
-    expect(Object.keys((await manifest()).files)).toEqual(['assets/img/logo.png']);
-  });
-
-  it('never in a sparse checkout', async () => {
-    const {path, upload, manifest} = await checkout();
-    const git = (...words: string[]) =>
-      execa('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], {cwd: path('.')});
-    await upload('-r', 'assets');
-    await git('init', '--quiet');
-    await git('add', 'assets', 'media.json');
-    await git('commit', '--quiet', '-m', 'assets');
-    await git('sparse-checkout', 'set', '--no-cone', 'media.json', 'assets/icon.png');
-    const refused = await upload('assets/icon.png', 'assets/img/logo.png', '--prune');
-    expect(refused).toMatchObject({exitCode: 2, stderr: expect.stringContaining('sparse checkout')});
-    expect((await upload('-r', 'assets', '--check', '--prune')).exitCode).toBe(2);
-    expect(Object.keys((await manifest()).files)).toHaveLength(2);
-    await git('sparse-checkout', 'disable');
-    expect((await upload('-r', 'assets', '--prune')).exitCode).toBe(0);
   });
 });

@@ -209,3 +209,45 @@ test('20 clients that ask for a file and read nothing: disconnected; one that re
   expect(read).toBeGreaterThan(large.length);
   expect(windows).toBe(7);
 });
+
+test('a client that leaves in the middle of a download: no error of the service', async () => {
+  const errors: unknown[] = [];
+  const paths: string[] = [];
+  const {service, key} = await serviceWithKey({
+    onError: error => errors.push(error),
+    onRequest: entry => paths.push(entry.path),
+  });
+  const response = await upload(service, key, Buffer.alloc(20 * 1024 * 1024));
+  const {id} = (await response.json()) as {id: string};
+  const {socket, text} = await rawConnection(service);
+  socket.write(`GET /files/${id} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`);
+  await eventually(() => text().length > 0);
+  socket.resetAndDestroy();
+  await eventually(() => paths.includes(`/files/${id}`));
+  expect(errors).toEqual([]);
+  expect((await fetch(`${service.url}/files/${id}`, {method: 'HEAD'})).status).toBe(200);
+});
+
+test.skipIf(process.platform !== 'linux')(
+  'clients that ask for 30 MB and read nothing: disconnected, and the file is closed for each',
+  async () => {
+    const {service, key, dataDirectory} = await serviceWithKey({pace: {windowMs: 500}});
+    const response = await upload(service, key, Buffer.concat([png(3, 2), Buffer.alloc(30_000_000)]));
+    const {id} = (await response.json()) as {id: string};
+    const path = join(dataDirectory, 'files', id);
+    const openFiles = async () => {
+      const links = (await readdir('/proc/self/fd')).map(fd =>
+        readlink(`/proc/self/fd/${fd}`).catch(() => ''),
+      );
+      return (await Promise.all(links)).filter(target => target === path).length;
+    };
+    for (let count = 0; count < 30; count += 1) {
+      const {socket} = await rawConnection(service);
+      socket.pause();
+      socket.write(`GET /files/${id} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`);
+    }
+    await eventually(async () => (await openFiles()) > 0);
+    await eventually(async () => (await openFiles()) === 0);
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+  },
+);

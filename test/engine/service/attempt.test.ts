@@ -1,14 +1,14 @@
 import {createServer} from 'node:net';
 import {setTimeout as delay} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {type Clock, systemClock} from '../../../src/host.ts';
 import {eventually} from '../../support/eventually.ts';
 import {listen, urlOf} from '../../support/loopback.ts';
-import {ManualClock, settled} from '../../support/manual-clock.ts';
+import {settled} from '../../support/manual-clock.ts';
 import {type Script, scriptedServer, someRecord} from '../../support/scripted-server.ts';
-import {fullListener, silentServer} from '../../support/silent-peers.ts';
+import {silentServer} from '../../support/silent-peers.ts';
+import {summary, testEarlyResponses} from './early-responses.ts';
 import {
   answerText,
   clientOf,
@@ -23,14 +23,6 @@ import {
 const small = Buffer.alloc(1_000, 1);
 const big = Buffer.alloc(2 * mebibyte, 2);
 
-function summary(outcome: Outcome | undefined): Record<string, unknown> {
-  if (outcome === undefined) return {};
-  return 'error' in outcome
-    ? {status: outcome.status, code: outcome.error.code, attempts: outcome.attempts}
-    : {status: outcome.status, attempts: outcome.attempts};
-}
-
-/** A clock that knows how many of its timers have neither fired nor been cancelled. */
 /** A clock that counts the timers that have not been cancelled, those that went off included. */
 function countingClock(): Clock & {pending: () => number} {
   const pending = new Set<symbol>();
@@ -50,41 +42,7 @@ function countingClock(): Clock & {pending: () => number} {
 }
 
 describe('a response before the whole body has come', () => {
-  for (const [when, bytes] of [
-    ['the head', 0],
-    ['a quarter of it', unbufferable / 4],
-  ] as const) {
-    test.each([
-      [200, someRecord, 'premature_response', 1],
-      [201, '<html>', 'premature_response', 1],
-      [204, '', 'premature_response', 1],
-      [401, '{"message":"no"}', 'unauthorized', 1],
-      [413, '{"message":"no"}', 'rejected', 1],
-      [301, '', 'redirected', 1],
-      [500, '{"message":"no"}', 'service_failed', 3],
-    ])(`%i with the body %j after ${when}: %s after %i tries`, async (status, body, code, attempts) => {
-      const answer = answerText(status, body);
-      const sink = await sinkServer({pauseAfter: bytes, onPaused: socket => socket.end(answer)});
-      const [outcome] = await uploadEach([zeroSource('a.png', unbufferable)], clientOf(sink.url), {
-        retries: 2,
-      });
-      expect(summary(outcome)).toEqual({status: 'failed', code, attempts});
-      sink.resume();
-      await eventually(() => sink.requests.every(({closed}) => closed));
-      expect(sink.requests).toHaveLength(attempts);
-      for (const request of sink.requests) expect(request.bodyBytes).toBeLessThan(unbufferable);
-    });
-  }
-
-  test('200 on a connection that the server stops reading and never ends: premature_response at the stall', async () => {
-    const {url} = await sinkServer({
-      pauseAfter: 0,
-      onPaused: socket => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"id":'),
-    });
-    const options = {retries: 2, timeoutMs: 200};
-    const [outcome] = await uploadEach([zeroSource('a.png', unbufferable)], clientOf(url), options);
-    expect(summary(outcome)).toEqual({status: 'failed', code: 'premature_response', attempts: 1});
-  });
+  testEarlyResponses('the head', 0);
 
   test('200 before anything was read: premature_response', async () => {
     let begin = () => {};
@@ -207,60 +165,6 @@ describe('a connection', () => {
     );
     const ids = outcomes.map(outcome => (outcome.status === 'uploaded' ? outcome.record.id : outcome.status));
     expect(ids).toEqual(['m_1', 'm_2']);
-  });
-
-  test('that is cut ten times while held: the tenth retry stores the file, with one key', async () => {
-    let cuts = 0;
-    const sink = await sinkServer({
-      pauseAfter: 0,
-      onPaused: socket => {
-        cuts += 1;
-        if (cuts === 10) sink.resume();
-        if (cuts % 2 === 0) socket.resetAndDestroy();
-        else socket.destroy();
-      },
-    });
-    const sources = [zeroSource('a.png', unbufferable)];
-    const [outcome] = await uploadEach(sources, clientOf(sink.url), {retries: 10});
-    expect(summary(outcome)).toEqual({status: 'uploaded', attempts: 11});
-    const keys = sink.requests.map(({head}) => head.find(line => /^idempotency-key:/i.test(line)));
-    expect(keys).toEqual(Array(11).fill(keys[0]));
-  });
-
-  test('that moves slowly, but moves, is no stall', async () => {
-    // Before its last bytes leave, a file is looked at after a pause.
-    const clock = Object.assign(new ManualClock(), {sleep: async () => {}});
-    const timeoutMs = 60_000;
-    const server = createServer(socket => {
-      socket.on('error', () => {});
-      let sincePause = 0;
-      let total = 0;
-      socket.on('data', async bytes => {
-        total += bytes.length;
-        sincePause += bytes.length;
-        if (total > unbufferable) {
-          socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${someRecord.length}\r\n\r\n${someRecord}`);
-        }
-        if (sincePause < 256 * 1024) return;
-        // 6 minutes in all, and less than the timeout while all buffers on the way are emptied.
-        sincePause = 0;
-        socket.pause();
-        await clock.advance(1_500);
-        socket.resume();
-      });
-    });
-    await listen(server);
-    const client = clientOf(urlOf(server));
-    const [outcome] = await uploadEach([zeroSource('a.png', unbufferable)], client, {clock, timeoutMs});
-    expect(summary(outcome)).toEqual({status: 'uploaded', attempts: 1});
-    expect(clock.monotonic()).toBeGreaterThan(5 * timeoutMs);
-  });
-
-  test('that is never made, since the queue of the listener is full: connect_timeout', async () => {
-    const {port} = await fullListener();
-    const client = clientOf(`http://127.0.0.1:${port}`, 300);
-    const [outcome] = await uploadEach([memorySource('a.png', small)], client, {retries: 1});
-    expect(summary(outcome)).toEqual({status: 'failed', code: 'connect_timeout', attempts: 2});
   });
 });
 

@@ -1,0 +1,91 @@
+import {open, readFile, rename, unlink, writeFile} from 'node:fs/promises';
+import {execa} from 'execa';
+import {describe, expect, it} from 'vitest';
+import {notRun} from '../../../support/installed.ts';
+import {fixture} from '../../../support/media.ts';
+import {checkout, writePng} from '../checkout.ts';
+
+describe('media upload --manifest', () => {
+  it('standard input is known by its name, which it needs', async () => {
+    const {sandbox, upload, manifest, stored} = await checkout();
+    const input = await readFile(fixture('photo.png'));
+    const pipe = (...parameters: string[]) =>
+      sandbox.run(['upload', '--manifest', 'media.json', '-', ...parameters], {stdin: 'pipe', input});
+    expect(await pipe()).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('Name it with --name.'),
+    });
+    expect((await pipe('--name', 'cat.png')).exitCode).toBe(0);
+    expect((await pipe('--name', 'cat.png')).exitCode).toBe(0);
+    expect((await manifest()).files).toMatchObject({'cat.png': {stdin: true, contentType: 'image/png'}});
+    expect((await upload('assets/img/logo.png')).exitCode).toBe(0);
+    expect((await manifest()).files['assets/img/logo.png']).not.toHaveProperty('stdin');
+    expect(await stored()).toBe(1);
+  });
+
+  it('the manifest and its journal are left out of a walk, and are not the output', async () => {
+    const {sandbox, upload, path} = await checkout();
+    await upload('-r', 'assets');
+    expect(
+      (await upload('-r', '.', '--all', '--exclude', '{config,data,.*}/**', '--ndjson')).stdout.match(
+        /"file":"media\.json/g,
+      ),
+    ).toBeNull();
+    const output = await open(path('media.json'), 'r+');
+    const run = sandbox.run(['upload', '-r', 'assets', '--manifest', 'media.json'], {
+      stdout: output.fd as never,
+    });
+    expect(await run).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--manifest and standard output are the same file'),
+    });
+    await output.close();
+  });
+
+  it('a name that is not UTF-8 is refused before it is sent; names that differ in case are kept, and noted', async context => {
+    const {upload, path, manifest, stored} = await checkout();
+    const bytes = Buffer.concat([Buffer.from(path('assets/')), Buffer.from([0xff, 0x2e, 0x70, 0x6e, 0x67])]);
+    await writeFile(bytes, await readFile(fixture('photo.png'))).catch(() =>
+      notRun(context, 'on this file system, names are text'),
+    );
+    const refused = await upload('-r', 'assets');
+    expect(refused).toMatchObject({exitCode: 3, stderr: expect.stringContaining('its name is not UTF-8')});
+    expect(await stored()).toBe(2);
+    await unlink(bytes);
+    await writePng(path('assets/ICON.png'), 'loud');
+    for (const options of [['--dry-run'], []]) {
+      const {stderr, exitCode} = await upload('-r', 'assets', ...options);
+      expect(exitCode).toBe(0);
+      expect(stderr).toContain(
+        'media.json has assets/icon.png and assets/ICON.png: only the spelling differs.\n',
+      );
+    }
+    await rename(path('assets/ICON.png'), path('assets/e\u0301.png'));
+    expect((await upload('-r', 'assets')).exitCode).toBe(0);
+    expect(Object.keys((await manifest()).files)).toEqual([
+      'assets/ICON.png',
+      'assets/icon.png',
+      'assets/img/logo.png',
+      'assets/\u00e9.png',
+    ]);
+  });
+});
+
+describe('media upload --prune', () => {
+  it('never in a sparse checkout', async () => {
+    const {path, upload, manifest} = await checkout();
+    const git = (...words: string[]) =>
+      execa('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], {cwd: path('.')});
+    await upload('-r', 'assets');
+    await git('init', '--quiet');
+    await git('add', 'assets', 'media.json');
+    await git('commit', '--quiet', '-m', 'assets');
+    await git('sparse-checkout', 'set', '--no-cone', 'media.json', 'assets/icon.png');
+    const refused = await upload('assets/icon.png', 'assets/img/logo.png', '--prune');
+    expect(refused).toMatchObject({exitCode: 2, stderr: expect.stringContaining('sparse checkout')});
+    expect((await upload('-r', 'assets', '--check', '--prune')).exitCode).toBe(2);
+    expect(Object.keys((await manifest()).files)).toHaveLength(2);
+    await git('sparse-checkout', 'disable');
+    expect((await upload('-r', 'assets', '--prune')).exitCode).toBe(0);
+  });
+});
