@@ -707,6 +707,19 @@ describe('manifests', () => {
     for (const {directory} of [one, two]) expect(await readdir(directory)).toEqual(['media.json']);
   });
 
+  it.each(['\ufeff', '\ufeff\r\n '])(
+    'one that begins with %o, as an editor may leave it: known as one',
+    async begin => {
+      const one = await bench();
+      await files(one, {'media.json': `${begin}${manifest(line('a.png', 'a'))}`});
+      expect(await media(one, 'list', 'media.json')).toMatchObject({
+        exitCode: 0,
+        stdout: 'uploaded  a.png  a\n',
+      });
+      expect(await media(one, 'forget', 'media.json', 'a.png')).toMatchObject({exitCode: 0});
+    },
+  );
+
   it('resolve asks for a content type that the manifest lacks, and settles no copy of that file', async () => {
     const one = await bench();
     const text = withUnknown(manifest(line('a.png', 'a')), {'b.mp4': 'c', 'c.mp4': 'c'});

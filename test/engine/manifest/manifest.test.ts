@@ -8,6 +8,7 @@ import {
   type ManifestEntry,
   parseManifest,
   renderManifest,
+  sidesOf,
   type UnknownEntry,
 } from '../../../src/engine/manifest/manifest-file.ts';
 import {readManifest, writeManifest} from '../../../src/engine/manifest/manifest-store.ts';
@@ -223,6 +224,20 @@ describe('a file that cannot be used is refused with its line', () => {
     expect(message).toBe(sentence(6, 'is a conflict marker of git'));
     expect(hint).toBe('Nothing was changed or sent. To join both sides: media journal merge media.json');
   });
+});
+
+it.each([
+  ['without the ancestor', []],
+  ['with the ancestor', ['||||||| 1234567', 'c', 'd']],
+])('the sides of a conflict, %s', (_what, ancestor) => {
+  const text = ['a', '<<<<<<< HEAD', 'b', ...ancestor, '=======', 'e', '>>>>>>> one', 'f'];
+  const sides = sidesOf(text.join('\n')).map(side => side.split('\n'));
+  expect(sides.map(lines => lines.filter(line => line !== ''))).toEqual([
+    ['a', 'b', 'f'],
+    ['a', 'e', 'f'],
+  ]);
+  // A message names the line in the file.
+  expect(sides.map(lines => lines.length)).toEqual([text.length, text.length]);
 });
 
 describe('two changes of one manifest', () => {
