@@ -2,10 +2,10 @@ import {copyFile, readdir, readFile, writeFile} from 'node:fs/promises';
 import {createServer, type ServerResponse} from 'node:http';
 import {join} from 'node:path';
 import {execa} from 'execa';
-import {generate} from 'selfsigned';
 import {describe, expect, it} from 'vitest';
 import {listen, portOf} from '../../support/loopback.ts';
 import {fixture, mediaCommand, sandbox} from '../../support/media.ts';
+import {makeCertificate} from '../../support/tls.ts';
 
 /** What `media config list` prints where nothing is set. */
 const defaults = [
@@ -45,7 +45,7 @@ describe('media config', () => {
       ['cacert', 'ca.pem', join(box.directory, 'ca.pem')],
       ['idempotency-keys', 'honoured', 'honoured'],
     ];
-    await writeFile(join(box.directory, 'ca.pem'), (await authority()).cert);
+    await writeFile(join(box.directory, 'ca.pem'), (await makeCertificate([])).certificate);
     for (const [name, given] of settings) {
       expect(await box.run(['config', 'set', name, given])).toMatchObject({
         stdout: '',
@@ -300,7 +300,7 @@ describe('where a value comes from', () => {
 
   it('a value that cannot be used: its source, and the command that removes it there', async () => {
     const box = await sandbox();
-    const {cert, private: key} = await authority();
+    const {certificate: cert, key} = await makeCertificate([]);
     await writeFile(join(box.directory, 'ca.pem'), cert);
     await writeFile(join(box.directory, 'key.pem'), key);
     const settings = {
@@ -359,8 +359,3 @@ describe('where a value comes from', () => {
     expect((await box.run(['config', 'get', name])).exitCode).toBe(1);
   });
 });
-
-/** A certificate that signs itself, and its key. */
-function authority() {
-  return generate([{name: 'commonName', value: 'localhost'}]);
-}

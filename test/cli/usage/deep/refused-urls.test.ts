@@ -1,10 +1,10 @@
 import {writeFile} from 'node:fs/promises';
 import {createServer} from 'node:https';
 import {join} from 'node:path';
-import {generate} from 'selfsigned';
 import {describe, expect, it} from 'vitest';
 import {listen, portOf} from '../../../support/loopback.ts';
 import {fixture, type Sandbox, sandbox} from '../../../support/media.ts';
+import {makeCertificate} from '../../../support/tls.ts';
 import {secret} from '../paste.ts';
 
 const photo = fixture('photo.png');
@@ -38,9 +38,7 @@ describe('a base URL that may contain a password: never shown', () => {
 
 describe('a certificate that is not accepted', () => {
   async function secureService(names: {type: 2; value: string}[], box: Sandbox): Promise<string> {
-    const {private: key, cert} = await generate([{name: 'commonName', value: 'other.example'}], {
-      extensions: [{name: 'subjectAltName', altNames: names}],
-    } as Parameters<typeof generate>[1]);
+    const {key, certificate: cert} = await makeCertificate(names);
     const server = createServer({key, cert}, (_request, response) => response.end());
     await listen(server);
     box.env['NODE_EXTRA_CA_CERTS'] = join(box.directory, 'authority.pem');
