@@ -102,6 +102,17 @@ describe('media upload --manifest', () => {
     expect(Object.keys((await manifest()).files)).toEqual(['../assets/img/logo.png']);
   });
 
+  it('named through a link to its directory, as its files: the same keys', async () => {
+    const {sandbox, path, manifest, stored} = await checkout();
+    await symlink('.', path('site'));
+    for (const directory of ['site/', '']) {
+      const parameters = [`${directory}assets/icon.png`, '--manifest', `${directory}media.json`];
+      expect((await sandbox.run(['upload', ...parameters])).exitCode).toBe(0);
+      expect(Object.keys((await manifest()).files)).toEqual(['assets/icon.png']);
+    }
+    expect(await stored()).toBe(1);
+  });
+
   it('what is unknown is written, and blocks its content under any name until it is settled; exit 5', async () => {
     const {service, path, upload, manifest, stored, beside} = await checkout({
       faults: {list: ['upload:nth=1,after=store,reset']},

@@ -24,6 +24,8 @@ describe('a list of lines', () => {
     ['# no comment\n-\n--\n*.png\n"q"', ['# no comment', '-', '--', '*.png', '"q"']],
     ['a\rb\n', ['a\rb']],
     ['\ufeffa\n\ufeffb', ['a', '\xef\xbb\xbfb']],
+    ['\ufeffa', ['a']],
+    ['\ufeff', []],
     ['é', ['\xc3\xa9']],
   ])('%j', async (content, expected) => {
     expect(await names(content)).toEqual(expected);
