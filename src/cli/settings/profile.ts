@@ -132,7 +132,7 @@ export function profileFor(profile: Profile, baseUrl: string): Profile {
   const isOwn = stored === originOf({'base-url': baseUrl});
   const belongs = {
     machine: true,
-    'base URL': isSameBaseUrl(profile['base-url'], baseUrl),
+    'base URL if known': isSameBaseUrl(profile['base-url'] ?? baseUrl, baseUrl),
     origin: isOwn,
     'origin if known': isOwn || stored === undefined,
   };
@@ -155,7 +155,7 @@ export function withBaseUrl(
   const isForeign = (name: string) =>
     origins.some(known => known !== origin) ||
     (before !== undefined &&
-      own(settingTable, name)?.belongsTo === 'base URL' &&
+      own(settingTable, name)?.belongsTo === 'base URL if known' &&
       !isSameBaseUrl(before, baseUrl));
   const removedSettings = serviceSettings().filter(name => profile[name] !== undefined && isForeign(name));
   const removed = Object.fromEntries(removedSettings.map(name => [name, undefined]));

@@ -27,10 +27,10 @@ export interface SettingOptions {
 interface SettingKind {
   meaning: string;
   /**
-   * Which service gets a profile's value: the one at its base URL, those at the origin of that, or any until it has
-   * one. The value is removed when the base URL changes to that of another service.
+   * Which service gets a profile's value: the one at its base URL, those at the origin of that; `if known`: any until
+   * the profile has a base URL. The value is removed when the base URL changes to that of another service.
    */
-  belongsTo?: 'base URL' | 'origin' | 'origin if known';
+  belongsTo?: 'base URL if known' | 'origin' | 'origin if known';
   option?: keyof SettingOptions;
   /** The environment variable that overrules it. */
   variable?: string;
@@ -82,7 +82,7 @@ const kinds = {
   },
   'idempotency-keys': {
     meaning: 'whether the service stores a repeated upload once: honoured (1), ignored (0) or declared by it',
-    belongsTo: 'base URL',
+    belongsTo: 'base URL if known',
     default: 'declared',
     variable: 'MEDIA_IDEMPOTENCY_KEYS',
     parse: ofKind('idempotency-keys', keysValue),

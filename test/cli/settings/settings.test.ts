@@ -153,6 +153,11 @@ describe('resolveSettings: the flag, then the environment, then the profile', ()
     expect((await resolveSettings(await hostWith({}), {baseUrl})).onUnknown).toBe(onUnknown);
   });
 
+  it('idempotency-keys of a profile without a base URL: for any, as config list says', async () => {
+    const host = await hostWith({}, {default: {'idempotency-keys': 'ignored'}});
+    expect((await resolveSettings(host, {baseUrl: 'https://env.example'})).onUnknown).toBe('hold');
+  });
+
   it('idempotency-keys for the embedded service: of the variable, or of its own profile', async () => {
     const profiles: Profiles = {...stored, local: {'base-url': 'embedded', 'idempotency-keys': 'ignored'}};
     const embedded = {baseUrl: 'embedded'};
