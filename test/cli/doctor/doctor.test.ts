@@ -121,6 +121,19 @@ describe('the settings', () => {
     expect(second.found('file-modes').message).toBe('only you can read the settings');
   });
 
+  it('a speed that no upload would take: exit 1, and where it comes from', async () => {
+    const {box} = await configured('', 0o600, 0o700);
+    box.env['MEDIA_CONCURRENCY'] = 'many';
+    const {failed, exitCode} = await examine(box);
+    expect(failed).toMatchObject([
+      {
+        ...{check: 'configuration', code: 'usage'},
+        hint: expect.stringContaining('It comes from MEDIA_CONCURRENCY'),
+      },
+    ]);
+    expect(exitCode).toBe(1);
+  });
+
   it('a private file in an open directory: exit 0', async () => {
     const {box} = await configured('', 0o600, 0o755);
     const {found, exitCode} = await examine(box);

@@ -112,6 +112,12 @@ describe('a service that asks for a certificate', () => {
     expect(elsewhere.stderr).toContain('The TLS connection was refused by 127.0.0.1');
     expect(elsewhere.exitCode).toBe(1);
     expect(uploads).toHaveLength(1);
+    // And a key of the profile belongs to a certificate of the profile.
+    await machine.run(['config', 'set', 'client-key', machine.env['MEDIA_CLIENT_KEY']]);
+    delete machine.env['MEDIA_CLIENT_KEY'];
+    machine.env['MEDIA_CLIENT_CERT'] = await pemFile(mine.certificate, mine.key);
+    expect((await machine.run(['config', 'list'])).stdout).not.toContain('client-key=');
+    expect(await machine.run(['upload', photo, '--template', '{id}\\n'])).toMatchObject(stored);
   });
 
   test('gets it inside the tunnel of a proxy over TLS, which does not get it', async () => {
