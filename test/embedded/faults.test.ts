@@ -1,7 +1,17 @@
 import {describe, expect, test} from 'vitest';
 import type {EmbeddedService, RequestEntry} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
-import {parseAnswer, png, query, rawConnection, serviceWithKey, upload, uploadHead} from './support.ts';
+import {ManualClock} from '../support/manual-clock.ts';
+import {
+  parseAnswer,
+  png,
+  query,
+  rawConnection,
+  serviceWithKey,
+  startedService,
+  upload,
+  uploadHead,
+} from './support.ts';
 
 const image = png(6, 4);
 
@@ -108,6 +118,23 @@ describe('one fault', () => {
     const start = performance.now();
     expect((await upload(service, key, bytes)).status).toBe(200);
     expect(performance.now() - start).toBeGreaterThan(450);
+  });
+
+  test('bandwidth of a small file: its head at once, none of its bytes before their time', async () => {
+    const clock = new ManualClock();
+    const {service: usual, key, dataDirectory} = await serviceWithKey();
+    const bytes = Buffer.concat([image, Buffer.alloc(3 * 4096 - image.length)]);
+    const {id} = (await (await upload(usual, key, bytes)).json()) as {id: string};
+    const service = await startedService({dataDirectory, clock, faults: {list: ['files:bandwidth=4K']}});
+    const {socket, text} = await rawConnection(service);
+    socket.write(`GET /files/${id} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`);
+    const received = () => text().length - text().indexOf('\r\n\r\n') - 4;
+    await eventually(() => service.faults?.counts()[0]?.applied === 1);
+    for (const pieces of [0, 1, 2, 3]) {
+      await eventually(() => text().includes('\r\n\r\n') && received() === pieces * 4096);
+      await clock.advance(1_000);
+    }
+    expect(received()).toBe(bytes.length);
   });
 
   test('instead-of=403: a 404 for what lacks a key, nothing else', async () => {

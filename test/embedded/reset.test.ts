@@ -106,8 +106,14 @@ test('a picture that could not be read: itself in place of its thumbnail, which 
   const clock = new ManualClock();
   const service = await startedService({dataDirectory, seed, previews: true, clock});
   const [stored] = await service.records();
-  const typeNow = async () =>
-    (await fetch(String(stored?.record.thumbnailUrl), {method: 'HEAD'})).headers.get('content-type');
+  const typeNow = async () => {
+    const {headers} = await fetch(String(stored?.record.thumbnailUrl), {method: 'HEAD'});
+    // A browser must not keep what is not the thumbnail.
+    expect(headers.get('cache-control')?.includes('immutable')).toBe(
+      headers.get('content-type') === 'image/webp',
+    );
+    return headers.get('content-type');
+  };
   const file = join(dataDirectory, 'files', String(stored?.record.id));
   await rename(file, `${file}-away`);
   await writeFile(file, picture.subarray(0, 1000));
@@ -192,14 +198,15 @@ test('keys that were revoked: valid after a reset, but for those that the owner 
   expect(await keysOf(key)).toEqual([earlier, own]);
 });
 
-test('a file of the seed that is gone from the data directory, or was cut off: there again after a reset, and a start', async () => {
+test('a file of the seed that is gone from the data directory, or was cut off, or whose record is damaged: there again after a reset, and a start', async () => {
   const picture = png(2, 1);
   const dataDirectory = await temporaryDirectory();
   const started = async () => startedService({dataDirectory, seed: (await seedOf(picture)).seed});
   const service = await started();
   const [id = ''] = await idsOf(service);
   const path = join(dataDirectory, 'files', id);
-  for (const damage of [() => truncate(path, 9), () => rm(path)]) {
+  const record = join(dataDirectory, 'records', `${id}.json`);
+  for (const damage of [() => truncate(path, 9), () => rm(path), () => truncate(record, 9)]) {
     for (const again of [() => service.reset?.(), started]) {
       await damage();
       await again();

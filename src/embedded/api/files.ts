@@ -1,12 +1,13 @@
 import {existsSync} from 'node:fs';
 import {STATUS_CODES} from 'node:http';
 import {basename, dirname, join} from 'node:path';
-import type {Readable} from 'node:stream';
+import {type Readable, Transform, type Writable} from 'node:stream';
 import send from 'send';
 import {addThumbnail} from '../../media/pixels/media.ts';
-import {type Exchange, ExchangeOver} from '../exchange/http-exchange.ts';
+import {type Disturbance, type Exchange, ExchangeOver} from '../exchange/http-exchange.ts';
 import {Refusal} from '../exchange/refusal.ts';
 import {respondRefusal, sendHalf} from '../exchange/respond.ts';
+import type {StoredRecord} from '../state/stored-record.ts';
 import type {Service} from './context.ts';
 
 /** Lets browsers show uploads as images and videos, and nothing else. */
@@ -22,16 +23,19 @@ const inertHeaders: Readonly<Record<string, string>> = {
 };
 
 /** GET and HEAD of /files/<id>: the stored bytes, with ranges and validators (RFC 9110), without authentication. */
-export async function sendFile(exchange: Exchange, service: Service, id: string): Promise<void> {
-  const stored = await service.store.find(id);
+export async function sendFile(exchange: Exchange, {store}: Service, id: string): Promise<void> {
+  const stored = await store.find(id);
   if (stored === undefined) throw new Refusal(404, 'There is no such file.');
-  const {contentType, sha256} = stored;
-  await respondWithFile(exchange, service.store.path('files', id), {
+  await respondWithFile(exchange, store.path('files', id), fileHeaders(stored));
+}
+
+function fileHeaders({contentType, sha256}: StoredRecord): Record<string, string> {
+  return {
     'Content-Type': contentType,
     // An XML file, such as SVG, may run scripts if it is opened directly; pages can still embed it.
     ...(/^[^;]*xml/i.test(contentType) && {'Content-Disposition': 'attachment'}),
     ETag: `"${sha256}"`,
-  });
+  };
 }
 
 /** GET and HEAD of /thumbnails/<id>.webp: made on request if missing, or the image itself if that is impossible. */
@@ -43,7 +47,9 @@ export async function sendThumbnail(exchange: Exchange, service: Service, id: st
   if (!existsSync(path)) {
     const draft = store.temporaryPath();
     const place = () => store.placeThumbnail(id, draft);
-    if (!(await addThumbnail(file, {draft, place}, service))) return sendFile(exchange, service, id);
+    // It is tried again later, so that a browser must ask again.
+    if (!(await addThumbnail(file, {draft, place}, service)))
+      return respondWithFile(exchange, file.path, {...fileHeaders(stored), 'Cache-Control': 'no-cache'});
   }
   await respondWithFile(exchange, path, {'Content-Type': 'image/webp', ETag: `"${stored.sha256}-320"`});
 }
@@ -70,10 +76,10 @@ export async function sendStream(
 async function respondWithFile(
   exchange: Exchange,
   path: string,
-  fileHeaders: Readonly<Record<string, string>>,
+  ownHeaders: Readonly<Record<string, string>>,
 ): Promise<void> {
   const {request, response, disturbance} = exchange;
-  const headers = {...exchange.commonHeaders, ...inertHeaders, ...fileHeaders};
+  const headers = {...exchange.commonHeaders, ...inertHeaders, ...ownHeaders};
   for (const [field, value] of Object.entries(headers)) response.setHeader(field, value);
   if (request.socket.destroyed) throw new ExchangeOver();
   await new Promise<void>((resolve, reject) => {
@@ -86,10 +92,10 @@ async function respondWithFile(
         if (disturbance?.cuts()) stream.once('data', (chunk: Buffer) => sendHalf(response, chunk));
         stream.on('data', (chunk: Buffer) => {
           exchange.sent += chunk.length;
-          if (disturbance === undefined) return;
-          stream.pause();
-          void disturbance.pace(chunk.length).then(() => stream.resume());
         });
+        if (disturbance === undefined) return;
+        response.flushHeaders();
+        paceStream(stream, disturbance);
       })
       .on('error', (error: {status?: number; headers?: Record<string, string>}) => {
         const {status = 500, headers} = error;
@@ -99,4 +105,19 @@ async function respondWithFile(
       })
       .pipe(response);
   });
+}
+
+/** Lets a stream that `send` pipes wait before each piece, as a fault says. */
+function paceStream(stream: Readable, {pace}: Disturbance): void {
+  const transform = async (chunk: Buffer, _encoding: unknown, done: () => void) => {
+    for (let at = 0; at < chunk.length; at += 4096) {
+      const piece = chunk.subarray(at, at + 4096);
+      await pace(piece.length);
+      paced.push(piece);
+    }
+    done();
+  };
+  const paced = new Transform({transform});
+  const pipe = stream.pipe.bind(stream);
+  stream.pipe = <To extends NodeJS.WritableStream>(to: To) => pipe(paced).pipe(to as To & Writable);
 }
