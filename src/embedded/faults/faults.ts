@@ -65,6 +65,8 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
     .filter(fault => fault['instead-of'] === undefined)
     .flatMap(fault => drawFault(fault) ?? []);
   const appliedFaults = new Set<ActiveFault>();
+  /** For the bytes that were paced and not waited for yet. */
+  let owedMs = 0;
   /** Counts a fault as applied, once per request. */
   const markApplied = (fault: ActiveFault) => {
     if (!appliedFaults.has(fault)) fault.applied += 1;
@@ -94,7 +96,12 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
     // Waits as long as these bytes take with the bandwidth of a fault.
     async pace(bytes) {
       const bandwidth = use('bandwidth');
-      if (bandwidth !== undefined) await waitWhileConnected(exchange, (bytes * 1000) / bandwidth, stop);
+      if (bandwidth !== undefined) owedMs += (bytes * 1000) / bandwidth;
+      // A timer is late by a millisecond or two.
+      if (owedMs < 10) return;
+      const waitMs = owedMs;
+      owedMs = 0;
+      await waitWhileConnected(exchange, waitMs, stop);
     },
     // The response in place of this one: an error for its status, or a record with a wrong field.
     instead(response) {
@@ -113,17 +120,21 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
   };
 }
 
+const longestSilenceMs = 3_600_000;
+
 /** Ends an exchange as a fault says: with its status, by a reset, or in silence until the client closes. */
 function endExchange(exchange: Exchange, fault: Fault): never {
   const {socket} = exchange.request;
+  const close = () => socket.destroy();
   if (fault.status !== undefined) {
     respond(exchange, responseOf(fault));
   } else {
     // The log has no status for what was never sent.
     exchange.response.statusCode = 0;
     if (fault.reset) socket.resetAndDestroy();
-    else if (socket.readableEnded) socket.destroy();
-    else socket.once('end', () => socket.destroy());
+    else if (socket.readableEnded) close();
+    // Behind bytes that nobody reads, the end of a client that has gone is never seen.
+    else socket.once('end', close).once('close', exchange.clock.after(longestSilenceMs, close));
   }
   throw new ExchangeOver();
 }

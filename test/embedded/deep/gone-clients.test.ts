@@ -12,7 +12,7 @@ import {afterTest} from '../../support/after-test.ts';
 import type {RequestEntry, ServiceOptions} from '../../support/embedded-service.ts';
 import {endless} from '../../support/endless-mov.ts';
 import {eventually} from '../../support/eventually.ts';
-import {settled} from '../../support/manual-clock.ts';
+import {ManualClock, settled} from '../../support/manual-clock.ts';
 import {fixture, namesIn, png, query, rawConnection, serviceWithKey, upload, uploadHead} from '../support.ts';
 
 const image = png(6, 4);
@@ -74,6 +74,25 @@ test('silence and the close of a connection: it is given up', async () => {
   expect(await ended()).toBe('');
   expect(text()).toBe('');
   expect(await service.records()).toEqual([]);
+});
+
+test('silence before the body is read: the connection is closed after an hour, even if its end was not seen', async () => {
+  const clock = new ManualClock();
+  const {service, key} = await serviceWithKey({faults: {list: ['upload:silence']}, clock});
+  const {socket, ended} = await rawConnection(service);
+  socket.on('error', () => {}).write(uploadHead(service, key, {'Content-Length': 50_000_000}));
+  socket.end(Buffer.alloc(50_000_000));
+  await eventually(() => service.faults?.counts()[0]?.applied === 1);
+  let isOver = false;
+  const over = ended()
+    .catch(() => '')
+    .then(() => {
+      isOver = true;
+    });
+  await clock.advance(3_599_000);
+  expect(isOver).toBe(false);
+  await clock.advance(1_000);
+  await over;
 });
 
 test('a reader that goes before its file is sent: in the log, and the service can end', async () => {
