@@ -21,10 +21,8 @@ export async function storeStartState(
   // Removes later uploads, puts back what is missing of the seed, and the keys and the name of the user.
   const reset = async () => {
     await store.remove((await store.ids()).filter(id => !atStart.has(id)));
-    for (const [id, file] of seedFiles) {
-      const whole = await store.findComplete(id).catch(() => undefined);
-      if (whole === undefined) await restoreSeedFile(id, file, service);
-    }
+    for (const [id, file] of seedFiles)
+      if (!(await isWhole(id, service))) await restoreSeedFile(id, file, service);
     await keys.restore();
     await profile.setName(name);
     return (await store.ids()).length;
@@ -53,6 +51,11 @@ async function storeSeed(files: AsyncGenerator<SeedFile>, service: Service, stop
   return seeded;
 }
 
+/** Whether an upload is stored, and neither its record is damaged nor its file cut off. */
+async function isWhole(id: string, {store}: Service): Promise<boolean> {
+  return (await store.findComplete(id).catch(() => undefined)) !== undefined;
+}
+
 /** Stores a file of the seed that was deleted or damaged. */
 async function restoreSeedFile(id: string, file: SeedFile, service: Service): Promise<void> {
   const idNow = await storeSeedFile(file, service, one => one === id).catch(cause => {
@@ -72,7 +75,7 @@ async function storeSeedFile(
   try {
     const received = await writeUpload(path, contentType, file => pipeline(chunksOf(source), file));
     const id = seedId(hashOf(`${received.sha256} ${contentType}`));
-    if (!isWanted(id) || (await service.store.findComplete(id)) !== undefined) return id;
+    if (!isWanted(id) || (await isWhole(id, service))) return id;
     // The time of creation is fixed, so that the state is the same in each run.
     const commitment = {createdAt: 0, canWait: true, identify: async () => id, lastCheck() {}};
     await commitUpload(received, service, commitment);
