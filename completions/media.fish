@@ -261,7 +261,7 @@ complete -c media -n '__media_is "serve"' -l ephemeral -d 'use a temporary direc
 complete -c media -n '__media_is "serve"' -l seed -x -a '(__media_directorys)' -d 'store its images and videos at the start (MEDIA_SERVE_SEED)'
 complete -c media -n '__media_is "serve"' -l max-size -x -d 'refuse a larger file with status 413, such as 20M or 2G'
 complete -c media -n '__media_is "serve"' -l quota -x -d 'refuse a file with status 507 if all files would exceed this size'
-complete -c media -n '__media_is "serve"' -l keep-key -d 'keep the keys of earlier starts (the default with --data-dir)'
+complete -c media -n '__media_is "serve"' -l keep-key -d 'keep the last key and all that were used (the default with --data-dir)'
 complete -c media -n '__media_is "serve"' -l fault -x -d 'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)'
 complete -c media -n '__media_is "serve"' -l fault-port -x -d 'a second port, to change the faults and to reset the state; 0 for any'
 complete -c media -n '__media_is "serve"' -l ndjson -d 'log requests as JSON lines'

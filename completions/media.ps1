@@ -302,7 +302,7 @@ Register-ArgumentCompleter -Native -CommandName media -ScriptBlock {
                 @{ Name = '--seed'; Takes = 'directory'; Tip = 'store its images and videos at the start (MEDIA_SERVE_SEED)' }
                 @{ Name = '--max-size'; Takes = 'none'; Tip = 'refuse a larger file with status 413, such as 20M or 2G' }
                 @{ Name = '--quota'; Takes = 'none'; Tip = 'refuse a file with status 507 if all files would exceed this size' }
-                @{ Name = '--keep-key'; Takes = ''; Tip = 'keep the keys of earlier starts (the default with --data-dir)' }
+                @{ Name = '--keep-key'; Takes = ''; Tip = 'keep the last key and all that were used (the default with --data-dir)' }
                 @{ Name = '--fault'; Takes = 'none'; Tip = 'make requests fail, such as upload:status=503,rate=0.1 (MEDIA_SERVE_FAULT)' }
                 @{ Name = '--fault-port'; Takes = 'none'; Tip = 'a second port, to change the faults and to reset the state; 0 for any' }
                 @{ Name = '--ndjson'; Takes = ''; Tip = 'log requests as JSON lines' }

@@ -117,6 +117,19 @@ test('revoked keys: unknown at once in every process; other labels stay', async 
   for (const good of [second, kept, key]) expect((await upload(other, good, png(1, 1))).status).toBe(200);
 });
 
+test('unused keys are revoked: those that were used stay, and the last one, which may be used yet', async () => {
+  const {service, key} = await serviceWithKey();
+  const labels = ['serve', 'serve', 'serve', 'other'];
+  const keys: string[] = [];
+  for (const label of labels) keys.push(await service.createKey({label}));
+  const statusOf = async (one = '') => (await upload(service, one, png(1, 1))).status;
+  expect(await statusOf(keys[0])).toBe(200);
+  await service.revokeKeys('serve', 'unused');
+  const statuses = [];
+  for (const one of [...keys, key]) statuses.push(await statusOf(one));
+  expect(statuses).toEqual([200, 401, 200, 200, 200]);
+});
+
 test('keys that are revoked by their label: nothing is kept of their use', async () => {
   const {service, dataDirectory} = await serviceWithKey();
   const key = await service.createKey({label: 'serve'});

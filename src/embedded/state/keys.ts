@@ -110,12 +110,18 @@ export async function keyRing(dataDirectory: string, newDraft: () => string, clo
       return key;
     },
 
-    /** Revokes the keys with a label, or those of them that were never used. If that cannot be read, a key stays. */
+    /**
+     * Revokes the keys with a label; with `unused`, only those that were never used, but for the last key, which may be
+     * used yet. If the uses of a key cannot be read, it stays.
+     */
     async revoke(label: string, which: 'all' | 'unused' = 'all'): Promise<void> {
-      const usedHashes = new Set<string>();
-      for (const key of which === 'all' ? [] : await list())
-        if ((await uses.find(keyId(key)).catch(() => 'unreadable')) !== undefined) usedHashes.add(key.hash);
-      const stays = (key: StoredKey) => key.label !== label || usedHashes.has(key.hash);
+      const keptHashes = new Set<string>();
+      const keys = which === 'all' ? [] : (await list()).filter(key => key.label === label);
+      for (const key of keys) {
+        const lastUse = await uses.find(keyId(key)).catch(() => 'unreadable');
+        if (lastUse !== undefined || key === keys.at(-1)) keptHashes.add(key.hash);
+      }
+      const stays = (key: StoredKey) => key.label !== label || keptHashes.has(key.hash);
       processKeys = processKeys.filter(stays);
       storedKeys = storedKeys.filter(stays);
       await update(keys => keys.filter(stays));

@@ -43,7 +43,7 @@ export function serveCommand(cli: Cli): CliCommand {
     .option('--max-size <size>', 'refuse a larger file with status 413, such as 20M or 2G', parseSize)
     .option('--quota <size>', 'refuse a file with status 507 if all files would exceed this size', parseSize)
     .optionsGroup('Keys:')
-    .option('--keep-key', 'keep the keys of earlier starts (the default with --data-dir)')
+    .option('--keep-key', 'keep the last key and all that were used (the default with --data-dir)')
     .optionsGroup('Faults, to test how clients handle them (see docs/faults.md):')
     .option(
       '--fault <fault>',
