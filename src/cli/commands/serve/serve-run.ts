@@ -37,7 +37,8 @@ export async function runServe(options: ServeOptions, invocation: Invocation): P
       report.note(`Serving ${service.url} from ${directory}. Press Ctrl-C to stop.`);
       reportLeftBehind(service, join(directory, 'lost'), report);
       stopLinks = printLinks(service, invocation);
-      if (!options.ephemeral) await storeProfileUrl(service.url, invocation);
+      // Only a profile that was named gets the URL of a service that is soon gone.
+      if (!options.ephemeral || globals.profile !== undefined) await storeProfileUrl(service.url, invocation);
       return await signal.received;
     } finally {
       stopLinks();

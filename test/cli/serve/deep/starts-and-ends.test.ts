@@ -39,6 +39,16 @@ describe('media serve', () => {
     expect(stderr()).not.toContain('could not be written');
   });
 
+  it('--ephemeral: a profile that is named gets its address, one of the environment does not', async () => {
+    const box = await sandbox({MEDIA_PROFILE: 'mine'});
+    const unnamed = await serve(box, '--ephemeral');
+    expect((await box.run(['config', 'get', 'base-url', '--profile', 'mine'])).exitCode).toBe(1);
+    unnamed.child.kill('SIGTERM');
+    const {url, stderr} = await serve(box, '--ephemeral', '--profile', 'local');
+    await eventually(() => stderr().includes('media login --profile local\n'));
+    expect((await box.run(['config', 'get', 'base-url', '--profile', 'local'])).stdout).toBe(`${url}\n`);
+  });
+
   it('--profile of another service: the profile stays as it is', async () => {
     const box = await sandbox();
     const set = ['config', 'set', 'base-url', 'https://api.example.com', '--profile', 'prod'];
