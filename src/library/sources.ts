@@ -92,6 +92,11 @@ export function sourceOf(name: string, content: Uint8Array | BlobContent | WebSt
   const stream = () =>
     content instanceof Readable ? content : Readable.fromWeb(content as unknown as ReadableStream);
   const open = async (signal: StopSignal<Error>) => {
+    if (begunStreams.has(content))
+      throw new MediaError('file_unreadable', `The stream of ${name} was already read.`, {
+        hint: 'Make a new stream for each upload.',
+      });
+    begunStreams.add(content);
     const {spooledSource} = await import('../engine/sources/open/spooled.ts');
     const {files, temporaryDirectory} = systemHost();
     const options = {what: name, name, stream, temporaryDirectory: temporaryDirectory(), files};
@@ -99,6 +104,9 @@ export function sourceOf(name: string, content: Uint8Array | BlobContent | WebSt
   };
   return {name, isOnce: true, open};
 }
+
+/** The streams that an upload has begun to read. */
+const begunStreams = new WeakSet<WebStream | Readable>();
 
 function isStream(content: unknown): content is WebStream | Readable {
   return content instanceof Readable || typeof (content as WebStream | null)?.getReader === 'function';

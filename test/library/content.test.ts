@@ -173,6 +173,23 @@ test('a file behind a Blob that changes before it is sent is not stored', async 
   expect(await service.records()).toEqual([]);
 });
 
+test('one stream in two sources, or twice: uploaded once, and refused then', async () => {
+  const {service, client} = await connected();
+  const bytes = await readFile(photo);
+  const [node, web] = [createReadStream(photo), pieces(bytes).stream];
+  const twice = sourceOf('twice.png', createReadStream(photo));
+  const inputs = [sourceOf('1.png', node), sourceOf('2.png', node), sourceOf('3.png', web)];
+  inputs.push(sourceOf('4.png', web), twice, twice);
+  const results = await collect(uploadAll(inputs, {client, concurrency: 1}));
+  expect(results.map(result => ('error' in result ? result.error.message : result.size))).toEqual(
+    ['2.png', '4.png', 'twice.png'].flatMap(name => [
+      bytes.length,
+      `The stream of ${name} was already read.`,
+    ]),
+  );
+  expect(await service.records()).toHaveLength(3);
+});
+
 test('a stream is not touched before its turn, and not at all when the loop is left', async () => {
   const {client} = await connected();
   const bytes = await readFile(photo);
