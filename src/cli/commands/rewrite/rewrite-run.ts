@@ -140,7 +140,7 @@ async function writeDocuments(
     for (const {name, result} of await Promise.all(writing)) {
       if (result instanceof MediaError) {
         await printer.reportFailedDocument(name, result);
-        status = exitStatusOf[result.code];
+        status = Math.max(status, exitStatusOf[result.code]);
       } else if (result !== undefined) {
         count += 1;
         await printer.printWritten(name, result);
@@ -152,6 +152,7 @@ async function writeDocuments(
     const message = `Stopped by ${signal}: ${count} of ${toWrite.length} documents were written.`;
     report.failure(new MediaError('interrupted', message));
   }
+  if (status === 1 && count > 0) status = 3;
   const urlStatus = printer.reportMissingUrls(plan, outcomeOf);
   return signal ?? (urlStatus || status);
 }

@@ -144,11 +144,12 @@ describe('--write', () => {
     const {at, rewrite, bytes} = await machine({'a.md': document, 'b.md': document});
     await link(at('a.md'), at('other.txt'));
     const run = await rewrite('--write', '.');
-    expect(run).toMatchObject({stdout: 'b.md: 1 URL\n', exitCode: 1});
+    expect(run).toMatchObject({stdout: 'b.md: 1 URL\n', exitCode: 3});
     expect(run.stderr).toContain('media: a.md could not be written: it has several names (hard links).\n  ');
     expect((await bytes('a.md')).toString()).toBe(document);
     expect((await stat(at('other.txt'))).nlink).toBe(2);
     const inCi = await rewrite('--write', '--ndjson', '--ci', 'a.md');
+    expect(inCi.exitCode).toBe(1);
     expect(inCi.stdout.split('\n', 1).map(line => JSON.parse(line))).toEqual([
       {file: 'a.md', status: 'failed', error: expect.objectContaining({code: 'local_failure'})},
     ]);
