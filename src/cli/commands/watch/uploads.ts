@@ -149,6 +149,9 @@ export class Uploads implements FileWork {
       minutes === 0 ? 'The service is unavailable.' : `The service has been unavailable for ${duration}.`;
     void this.#printer.event({event: 'unavailable', waiting: this.waiting(), message});
     const {clock} = this.#invocation.host;
-    this.#cancelReminder = clock.after(60_000, () => this.#reportOutage(true, minutes + 1));
+    this.#cancelReminder = clock.after(60_000, () => {
+      // Without a file that waits for it, nobody knows.
+      if (this.waiting() > 0) this.#reportOutage(true, minutes + 1);
+    });
   }
 }

@@ -10,6 +10,7 @@ import {Report} from '../../../../src/cli/output/report.ts';
 import {Stdout} from '../../../../src/cli/output/stdout.ts';
 import type {Invocation} from '../../../../src/cli/session/invocation.ts';
 import {MediaError} from '../../../../src/errors.ts';
+import {type Clock, systemClock} from '../../../../src/host.ts';
 import {Stop} from '../../../../src/lib/stop.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {eventually} from '../../../support/eventually.ts';
@@ -17,14 +18,23 @@ import {inWords} from '../../../support/hints.ts';
 import {hostIn} from '../../../support/journal.ts';
 import {fixture} from '../../../support/media.ts';
 
-test('a file that has changed since it settled: uploaded, but deleted only when it was opened as it had settled', async () => {
-  const {sandbox} = await connectedSandbox();
+/** The uploads of a watched directory with a photo, and the lines that they print. `env`, `clock`: in place of the real ones. */
+async function watching({
+  faults,
+  env = {},
+  clock = {},
+}: {
+  faults?: string[];
+  env?: Record<string, string>;
+  clock?: Partial<Clock>;
+} = {}) {
+  const {sandbox} = await connectedSandbox(faults && {faults: {list: faults}});
   const directory = join(sandbox.directory, 'in');
   const path = join(directory, 'photo.png');
   await mkdir(directory);
   await copyFile(fixture('photo.png'), path);
-  const real = hostIn(sandbox.directory, {env: {...sandbox.env, XDG_STATE_HOME: sandbox.directory}});
-  const host = {...real, clock: {...real.clock, sleep: async () => {}}};
+  const real = hostIn(sandbox.directory, {env: {...sandbox.env, ...env, XDG_STATE_HOME: sandbox.directory}});
+  const host = {...real, clock: {...real.clock, sleep: async () => {}, ...clock}};
   const lines: string[] = [];
   const stream = new PassThrough().on('data', text => void lines.push(...String(text).trimEnd().split('\n')));
   const invocation: Invocation = {
@@ -40,7 +50,30 @@ test('a file that has changed since it settled: uploaded, but deleted only when 
   });
   onTestFinished(() => uploads.stop(new MediaError('interrupted', 'The test is over.')));
   const state = (await watchedState(path, host.files)) ?? {key: '', size: 0};
+  return {sandbox, path, lines, uploads, state};
+}
 
+test('a response that is lost: reported as unavailable once, since nothing waits for the service then', async () => {
+  const ofMinute = new Set<() => void>();
+  const after: Clock['after'] = (ms, action) => {
+    if (ms !== 60_000) return systemClock.after(ms, action);
+    ofMinute.add(action);
+    return () => ofMinute.delete(action);
+  };
+  const {path, lines, uploads, state} = await watching({
+    faults: ['upload:reset,after=store,nth=1'],
+    env: {MEDIA_IDEMPOTENCY_KEYS: '0'},
+    clock: {after},
+  });
+  expect(await uploads.take(path, state)).toMatchObject({status: 'unknown'});
+  for (const remind of [...ofMinute]) remind();
+  const events = lines.map(line => JSON.parse(line).event ?? JSON.parse(line).status);
+  expect(events.filter(event => event !== 'kept')).toEqual(['unavailable']);
+  expect(ofMinute.size).toBe(1);
+});
+
+test('a file that has changed since it settled: uploaded, but deleted only when it was opened as it had settled', async () => {
+  const {sandbox, path, lines, uploads, state} = await watching();
   expect(await uploads.take(path, {...state, key: `${state.key}0`})).toBe('left');
   expect((await stat(path)).isFile()).toBe(true);
   expect(lines.map(line => JSON.parse(line).event ?? JSON.parse(line).status)).toEqual(['uploaded', 'kept']);
