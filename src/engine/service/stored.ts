@@ -40,7 +40,7 @@ export async function isStillStored(
   {baseUrl, isEmbedded, signal}: {baseUrl: URL; isEmbedded?: boolean; signal: StopSignal},
   options: ConnectionOptions,
 ): Promise<boolean> {
-  const text = record.fileUrl ?? publicUrl(record);
+  const text = record.fileUrl || publicUrl(record);
   if (typeof text !== 'string' || !URL.canParse(text)) return false;
   const url = isEmbedded ? new URL(new URL(text).pathname, baseUrl) : new URL(text);
   const isOwn = url.origin === baseUrl.origin;
