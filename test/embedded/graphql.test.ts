@@ -85,6 +85,29 @@ test('mediaList: newest first, page by page', async () => {
   expect(await list(`(after: "${ids[4]}")`)).toEqual(page(5, 5));
 });
 
+test('mediaList with a damaged record: a page without it, whose cursors lead on', async () => {
+  const {service, key, dataDirectory} = await serviceWithKey();
+  const ids = (await uploadedIds(service, key, 3)).reverse();
+  await writeFile(join(dataDirectory, 'records', `${ids[0]}.json`), '{');
+  const seen: string[] = [];
+  let after = '';
+  for (let isLast = false; !isLast; ) {
+    const text = `{mediaList(first: 1${after}) {nodes {id} pageInfo {hasNextPage endCursor}}}`;
+    const {data} = await query<{mediaList: MediaPage}>(service, key, text);
+    const {nodes, pageInfo} = data?.mediaList ?? expect.fail('no page');
+    seen.push(...nodes.map(({id}) => id));
+    expect(seen.length).toBeLessThan(4);
+    after = `, after: "${pageInfo.endCursor}"`;
+    isLast = !pageInfo.hasNextPage;
+  }
+  expect(seen).toEqual(ids.slice(1));
+});
+
+interface MediaPage {
+  nodes: {id: string}[];
+  pageInfo: {hasNextPage: boolean; endCursor: string};
+}
+
 for (const args of ['(first: 0)', '(first: 1001)', '(after: "../keys")']) {
   test(`mediaList${args}: a GraphQL error`, async () => {
     const {service, key} = await serviceWithKey();

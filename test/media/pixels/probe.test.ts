@@ -118,6 +118,21 @@ test('a PNG with a chunk for an animation: apng', async () => {
   expect(await probed(animated, 'image/png')).toEqual({width: 3, height: 2, imageType: 'apng'});
 });
 
+test('an icon with a picture of 256 pixels, which its directory writes as 0: its size', async () => {
+  const pictures = [16, 256, 48].map(size => ({size, bytes: png(size, size)}));
+  const head = Buffer.from([0, 0, 1, 0, pictures.length, 0]);
+  let offset = head.length + 16 * pictures.length;
+  const entries = pictures.map(({size, bytes}) => {
+    const entry = Buffer.from([size % 256, size % 256, 0, 0, 1, 0, 32, 0, ...Buffer.alloc(8)]);
+    entry.writeUInt32LE(bytes.length, 8);
+    entry.writeUInt32LE(offset, 12);
+    offset += bytes.length;
+    return entry;
+  });
+  const icon = Buffer.concat([head, ...entries, ...pictures.map(({bytes}) => bytes)]);
+  expect(await probed(icon, 'image/x-icon')).toEqual({width: 256, height: 256, imageType: 'ico'});
+});
+
 test('an icon whose directory contradicts its picture: no size', async () => {
   const icon = Buffer.from(await fixture('favicon.ico'));
   icon[6] = 43;
