@@ -44,8 +44,10 @@ export interface JournalManifest {
   found(input: InputVariant, sha256: string | undefined, prior: PriorUpload | undefined): void;
   /** The keys of the entries that are to be removed, since their files are gone. */
   stale(): AsyncIterable<string>;
+  /** Call once the run has looked at all of its inputs: a file that was moved has its new key then. */
+  allowPruning(): void;
   /** Notes that unknown content is stored, with this record, or without one, that it is to be sent again. */
-  settle(content: Content | undefined, record: MediaRecord | undefined): void;
+  settle(content: Content | undefined, record: MediaRecord | undefined): Promise<void>;
   /** Notes that the service no longer has this content. */
   forget(content: Content | undefined): void;
   /** Writes the manifest, while the journal is locked. `isComplete`: whether the journal's file has every line. */

@@ -75,7 +75,7 @@ export class Journal extends JournalLookup {
     const {key, sha256 = ''} = await this.reader.lineOf(entry);
     const decision = {event: 'resolved', key, sha256} as const;
     if (this.manifest !== undefined) {
-      this.manifest.settle(this.reader.index.contentOf(entry.row), record);
+      await this.manifest.settle(this.reader.index.contentOf(entry.row), record);
       this.reader.index.forget(key);
     } else if (record === undefined) await this.#log.append({...decision, as: 'resend'});
     else await this.#log.append({...decision, as: 'uploaded', recordJson: JSON.stringify(record)});

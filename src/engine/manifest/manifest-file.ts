@@ -145,6 +145,11 @@ function fieldTexts({others = new Map(), record, ...fields}: Partial<ManifestEnt
   return [...texts].flatMap(([name, json]) => (json === undefined ? [] : `${quote(name)}: ${json}`));
 }
 
+/** The key of the file of unknown content, which may have a key of its own: see `addUnknown`. */
+export function fileKeyOf(unknownKey: string, {sha256}: UnknownEntry): string {
+  return unknownKey.replace(` (${sha256.slice(0, 8)})`, '');
+}
+
 /** Adds content without a known result. Other unknown content of the same file keeps its key. */
 export function addUnknown(unknown: Map<string, UnknownEntry>, key: string, entry: UnknownEntry): void {
   const {sha256} = unknown.get(key) ?? entry;

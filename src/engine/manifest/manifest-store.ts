@@ -2,8 +2,10 @@ import {isUtf8} from 'node:buffer';
 import {basename, dirname, join} from 'node:path';
 import {throwAs} from '../../errors.ts';
 import type {Host} from '../../host.ts';
+import {streamHash} from '../../lib/files/content-hash.ts';
 import {draftOf, replaceContent, replaceDurably} from '../../lib/files/durable.ts';
-import {inodeOf} from '../../lib/files/file-system.ts';
+import {type FileSystem, inodeOf} from '../../lib/files/file-system.ts';
+import {openStream} from '../../lib/files/read-text.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {ignoreMissing} from '../../lib/system-code.ts';
 import {type Manifest, parseManifest, renderManifest} from './manifest-file.ts';
@@ -24,6 +26,14 @@ export async function manifestPath(path: string, host: Files): Promise<string> {
   } catch (error) {
     return throwAs('journal_failed', `The directory of the manifest ${path} could not be opened`)(error);
   }
+}
+
+/** Makes the function that hashes the file of a key; undefined if it cannot be read, as if it were absent. */
+export function hashesIn(directory: string, files: FileSystem) {
+  return (key: string): Promise<string | undefined> =>
+    openStream(join(directory, key), files)
+      .then(streamHash)
+      .catch(() => undefined);
 }
 
 /** Reads a manifest; undefined if there is none. */

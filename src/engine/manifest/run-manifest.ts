@@ -1,4 +1,4 @@
-import {dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
+import {basename, dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import {MediaError, throwAs} from '../../errors.ts';
 import {fact, type Hint, hint, type Message, option, phrase} from '../../hint.ts';
 import type {Host} from '../../host.ts';
@@ -29,8 +29,14 @@ import {
 import {type MediaRecord, publicUrl} from '../service/record.ts';
 import type {InputRequest} from '../sources/find/expand.ts';
 import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
-import {addUnknown, type Manifest, type ManifestEntry, type UnknownEntry} from './manifest-file.ts';
-import {isManifest, manifestPath, readManifest, writeManifest} from './manifest-store.ts';
+import {
+  addUnknown,
+  fileKeyOf,
+  type Manifest,
+  type ManifestEntry,
+  type UnknownEntry,
+} from './manifest-file.ts';
+import {hashesIn, isManifest, manifestPath, readManifest, writeManifest} from './manifest-store.ts';
 
 export interface ManifestOptions {
   /** The service of the run, for a new manifest. */
@@ -67,6 +73,7 @@ export class RunManifest implements JournalManifest {
   readonly #sightings: StoredFile[] = [];
   /** All keys, by what they are without case and Unicode form. */
   readonly #spellings = new Map<string, string[]>();
+  #mayPrune = false;
   /** The keys of sources that are not files. */
   readonly #streams = new Set<string>();
 
@@ -116,7 +123,7 @@ export class RunManifest implements JournalManifest {
     }
     if (nameBytes !== undefined || typeof path !== 'string')
       throw refuse(phrase`${fact('subject', name, 'was')} not sent: its name is not UTF-8.`, 'Rename it.');
-    const below = relative(this.#directory, path);
+    const below = await this.#relativeTo(path);
     const subject = fact('subject', name, 'is');
     if (isAbsolute(below))
       throw refuse(
@@ -124,6 +131,15 @@ export class RunManifest implements JournalManifest {
         'Use a manifest on its drive.',
       );
     return this.#spellingOf(below.split(sep).join('/'), stat);
+  }
+
+  /** The path from the directory of the manifest; if it leads out of it, through the directories that links lead to. */
+  async #relativeTo(path: string): Promise<string> {
+    const {realpath} = this.#host.files;
+    const asNamed = relative(this.#directory, path);
+    if (!asNamed.startsWith('..') && !path.includes(`${sep}..${sep}`)) return asNamed;
+    const [from, to] = await Promise.all([realpath(this.#directory), realpath(dirname(path))]);
+    return relative(from, join(to, basename(path)));
   }
 
   /** The key that the file has under another spelling; else its path in NFC, unless that is another file. */
@@ -138,7 +154,7 @@ export class RunManifest implements JournalManifest {
     for (const key of spellings) if (await isAt(key)) return key;
     const composed = path.normalize('NFC');
     const key = (await isAt(composed)) === false ? path : composed;
-    const others = spellings.join(', ');
+    const others = spellings.filter(spelling => spelling !== key).join(', ');
     if (others !== '')
       this.#options.note?.(`${this.displayPath} has ${others} and ${key}: only the spelling differs.`);
     this.#addSpelling(key);
@@ -172,8 +188,11 @@ export class RunManifest implements JournalManifest {
     throw new MediaError('manifest_outdated', phrase`${fact('subject', key, 'is')} ${what}.`);
   }
 
-  /** Moves unknown content to the files, with this record; without one, forgets it. `write` stores the change. */
-  settle(content: Content | undefined, record: MediaRecord | undefined): void {
+  /**
+   * Moves unknown content to the files, with this record; without one, forgets it. A file that has the content that is
+   * stored under its key keeps that. `write` stores the change.
+   */
+  async settle(content: Content | undefined, record: MediaRecord | undefined): Promise<void> {
     const settled = [...this.#unknown].filter(([, {sha256, size}]) => contentKey(sha256, size) === content);
     const [vague] = settled.filter(([, {contentType}]) => record !== undefined && contentType === undefined);
     if (vague !== undefined)
@@ -182,12 +201,16 @@ export class RunManifest implements JournalManifest {
         `${this.displayPath} does not say with which content type ${vague[0]} was sent.`,
         {hint: `Add it to the line of ${vague[0]}, as in: "contentType": "image/png"`},
       );
-    for (const [key, entry] of settled) {
+    const hashOf = hashesIn(this.#directory, this.#host.files);
+    for (const [unknownKey, entry] of settled) {
       const {contentType} = entry;
-      this.#unknown.delete(key);
+      this.#unknown.delete(unknownKey);
       if (record === undefined || contentType === undefined) continue;
-      const url = omitUndefined({url: publicUrl(record)});
-      this.#files.set(key, {...url, ...entry, contentType, record: JSON.stringify(record)});
+      const key = fileKeyOf(unknownKey, entry);
+      const old = this.#files.get(key);
+      if (old !== undefined && old.sha256 === (await hashOf(key))) continue;
+      const added = omitUndefined({url: publicUrl(record), others: old?.others});
+      this.#files.set(key, {...added, ...entry, contentType, record: JSON.stringify(record)});
     }
   }
 
@@ -217,9 +240,12 @@ export class RunManifest implements JournalManifest {
       }
       // What is unknown in the manifest is sent again only if the user allows it.
       const isNew = entry.offset >= 0;
-      for (const [other, {sha256}] of unknown) if (isNew && sha256 === content.sha256) unknown.delete(other);
+      for (const [other, one] of unknown) {
+        const {contentType = content.contentType} = one;
+        if (isNew && variantText({...one, contentType}) === variantText(content)) unknown.delete(other);
+      }
     }
-    for await (const key of this.stale()) files.delete(key);
+    if (this.#mayPrune) for await (const key of this.stale()) files.delete(key);
     const {serviceId = before.serviceId} = reader.index;
     const after = {...before, ...omitUndefined({serviceId}), files, unknown};
     this.change = changeText(before.files, files);
@@ -238,16 +264,32 @@ export class RunManifest implements JournalManifest {
     await removal.catch(throwAs('journal_failed', `The journal ${this.journalPath} could not be removed`));
   }
 
+  allowPruning(): void {
+    this.#mayPrune = true;
+  }
+
   /** The keys of files that are gone, if their directory is still there: a whole tree may be elsewhere. */
   async *stale(): AsyncGenerator<string> {
     const {prunes} = this.#options;
     if (prunes === undefined) return;
     const {inputCoverage} = await import('../sources/find/expand.ts');
     const covers = inputCoverage(prunes, this.#host.cwd());
-    const isGone = (path: string) => this.#host.files.lstat(path).then(() => false, isMissing);
+    const directories = [this.#directory, await this.#host.files.realpath(this.#directory)];
+    const {lstat, readdir} = this.#host.files;
+    const isMissingAt = (path: string) => lstat(path).then(() => false, isMissing);
+    // The disk may spell a name in another Unicode form than its key.
+    const isSpelled = async (path: string) =>
+      (await readdir(dirname(path)).catch(() => [])).some(name => name.normalize() === basename(path));
+    const isGone = async (path: string) => (await isMissingAt(path)) && !(await isSpelled(path));
     for (const [key, {stdin}] of this.#files) {
       const path = join(this.#directory, key);
-      if (!stdin && covers(path) && (await isGone(path)) && !(await isGone(dirname(path)))) yield key;
+      if (
+        !stdin &&
+        directories.some(one => covers(join(one, key))) &&
+        (await isGone(path)) &&
+        !(await isGone(dirname(path)))
+      )
+        yield key;
     }
   }
 }

@@ -1,4 +1,4 @@
-import {dirname, join} from 'node:path';
+import {dirname} from 'node:path';
 import {commonScope} from '../../../engine/journal/journal.ts';
 import {
   type Manifest,
@@ -6,12 +6,15 @@ import {
   renderManifest,
   sidesOf,
 } from '../../../engine/manifest/manifest-file.ts';
-import {manifestPath, readManifestText, writeManifest} from '../../../engine/manifest/manifest-store.ts';
+import {
+  hashesIn,
+  manifestPath,
+  readManifestText,
+  writeManifest,
+} from '../../../engine/manifest/manifest-store.ts';
 import {mergeManifests} from '../../../engine/manifest/merge-manifests.ts';
 import {parseRecord} from '../../../engine/service/record.ts';
 import {MediaError} from '../../../errors.ts';
-import {streamHash} from '../../../lib/files/content-hash.ts';
-import {openStream} from '../../../lib/files/read-text.ts';
 import {countText} from '../../../lib/units.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
 
@@ -24,11 +27,7 @@ export async function joinManifests(
   {host, report}: Invocation,
 ): Promise<ExitStatus> {
   const directory = dirname(await manifestPath(output, host));
-  // A file that cannot be read counts as absent: it confirms neither of two contents.
-  const hashOf = (key: string) =>
-    openStream(join(directory, key), host.files)
-      .then(streamHash)
-      .catch(() => undefined);
+  const hashOf = hashesIn(directory, host.files);
   const text = (await readManifestText(output, host)) ?? '';
   const outputSides = text === '' ? [] : sidesOf(text);
   const parts = outputSides.map(side => ({displayPath: output, scope: parseManifest(side, output)}));

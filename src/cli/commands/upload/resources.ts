@@ -33,7 +33,7 @@ export async function openResources(
   const {openSession} = await import('../../session/session.ts');
   const sessionOrError = await openSession(invocation, stop).catch((error: MediaError) => {
     // A run with a manifest needs a key only if it sends something.
-    if (options.manifest === undefined || error.code !== 'no_key') throw error;
+    if (options.manifest === undefined || !['no_key', 'key_unavailable'].includes(error.code)) throw error;
     return error;
   });
   const session = sessionOrError instanceof MediaError ? undefined : sessionOrError;

@@ -115,8 +115,8 @@ function sumText({files, bytes}: Sum): string {
 }
 
 /** Throws `nothing_matched` if all files were left out; not for a shard, since other machines may have files. */
-export function refuseEmptyRun({total, leftOut}: Tally, {shard}: UploadFlags): void {
-  if (total > 0 || leftOut === 0 || shard !== undefined) return;
+export function refuseEmptyRun({total, leftOut}: Tally, {shard, prune}: UploadFlags): void {
+  if (total > 0 || leftOut === 0 || shard !== undefined || prune) return;
   const names = leftOut === 1 ? '1 name was' : `${leftOut} names were`;
   throw new MediaError(
     'nothing_matched',

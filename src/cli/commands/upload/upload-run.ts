@@ -137,11 +137,12 @@ export class UploadRun {
     await refuseSameFile(this.#options, this.#invocation.host);
     const inputs = await openInputs(this.#options, this.#invocation, this.#stop);
     const {several, shard} = inputs;
-    const {dryRun = false, check} = this.#options;
+    const {dryRun = false, check, prune} = this.#options;
     if (inputs.empty) {
-      const why = shard === undefined ? 'The list names no file' : 'This shard contains none of the inputs';
+      const whole = prune ? 'The inputs contain no file' : 'The list names no file';
+      const why = shard === undefined ? whole : 'This shard contains none of the inputs';
       this.#invocation.report.note(`${why}, so there is nothing to upload.`);
-      if (shard === undefined || this.#options.manifest === undefined) return;
+      if (!prune && (shard === undefined || this.#options.manifest === undefined)) return;
     }
     const {host, stdout, report} = this.#invocation;
     // For people, --check prints no table: its failures name the files.
@@ -168,8 +169,12 @@ export class UploadRun {
       const batchOptions = {contentType, observer: display.observer, several, stop: this.#stop};
       const options = transferOptions(this.#options, resources, this.#invocation, batchOptions);
       const sources = check && manifest ? withStale(inputs.sources, manifest) : inputs.sources;
-      for await (const result of uploadBatch(sources, options))
+      let hasAll = true;
+      for await (const result of uploadBatch(sources, options)) {
+        if ('error' in result && result.error.code === 'not_tried') hasAll = false;
         await this.#report(result, several, session?.settings);
+      }
+      if (hasAll && !this.#stop.aborted) manifest?.allowPruning();
     } catch (error) {
       this.#failures.end();
       // If there are results, the run goes on to report them, and this error after them.

@@ -21,6 +21,8 @@ export interface InputRequest {
   /** Lists of names, one per line or each ended by a zero byte; `-` is standard input. */
   filesFrom?: readonly string[];
   exclude?: readonly string[];
+  /** Whether directories and patterns may yield nothing: what is gone from them is removed from a manifest. */
+  prune?: boolean | undefined;
   /** The name for standard input. */
   name?: string;
 }
@@ -110,7 +112,7 @@ function checkRequest({inputs, filesFrom: lists = [], name}: InputRequest): void
 
 /** The inputs in their order. Only the lists are opened yet, so that an unreadable list fails first. */
 async function planInputs(request: InputRequest, context: InputContext, lists?: Lists): Promise<Input[]> {
-  const {recursive = false, all = false, exclude = [], name} = request;
+  const {recursive = false, all = false, exclude = [], name, prune} = request;
   const filters = compileFilters(exclude);
   const finder = new Finder({...context, recursive, all, filters, stdinName: name});
   const condition = exclude.length > 0 ? ' that is not excluded' : '';
@@ -118,13 +120,7 @@ async function planInputs(request: InputRequest, context: InputContext, lists?: 
     (argument): Input => ({
       open: () => finder.candidatesOf(argument),
       isLookedInto: argument !== '-' && (recursive || isPattern(argument)),
-      nothing: hasLinks => {
-        const [kind, verb] = isPattern(argument) ? ['pattern', 'matches'] : ['directory', 'contains'];
-        const sentence = `The ${kind} ${argument} ${verb} no file${condition}.`;
-        const mayMatchDirectories = isPattern(argument) && !recursive;
-        const details = {hint: hasLinks ? linksHint : mayMatchDirectories ? directoriesHint : undefined};
-        return webUrlError(argument) ?? new MediaError('nothing_matched', sentence, details);
-      },
+      ...(!prune && {nothing: hasLinks => nothingError(argument, condition, {recursive, hasLinks})}),
     }),
   );
   if (lists === undefined) return inputs;
@@ -133,6 +129,19 @@ async function planInputs(request: InputRequest, context: InputContext, lists?: 
     inputs.push({open: async () => finder.candidatesOfList(names), isLookedInto: true});
   }
   return inputs;
+}
+
+/** The error for a directory or a pattern without a file that meets the condition. */
+function nothingError(
+  argument: string,
+  condition: string,
+  {recursive, hasLinks}: {recursive: boolean; hasLinks: boolean},
+): MediaError {
+  const [kind, verb] = isPattern(argument) ? ['pattern', 'matches'] : ['directory', 'contains'];
+  const sentence = `The ${kind} ${argument} ${verb} no file${condition}.`;
+  const mayMatchDirectories = isPattern(argument) && !recursive;
+  const details = {hint: hasLinks ? linksHint : mayMatchDirectories ? directoriesHint : undefined};
+  return webUrlError(argument) ?? new MediaError('nothing_matched', sentence, details);
 }
 
 const directoriesHint = hint`A pattern matches directories only with ${option('recursive')}.`;
@@ -147,7 +156,7 @@ interface Input {
   isLookedInto: boolean;
   /** The items of a list, which is read only once, if it was read before its turn. */
   bufferedItems?: AsyncIterable<InputItem>;
-  /** The error if the input yields nothing, or only unfollowed links; undefined for a list, which may be empty. */
+  /** The error if the input yields nothing, or only unfollowed links; undefined if it may be empty, as a list. */
   nothing?: (hasLinks: boolean) => MediaError;
 }
 
