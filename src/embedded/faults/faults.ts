@@ -120,6 +120,7 @@ function disturbanceOf(exchange: Exchange, active: readonly ActiveFault[], stop:
   };
 }
 
+/** How long a fault keeps a connection in silence. */
 const longestSilenceMs = 3_600_000;
 
 /** Ends an exchange as a fault says: with its status, by a reset, or in silence until the client closes. */

@@ -274,22 +274,18 @@ export class RunManifest implements JournalManifest {
     if (prunes === undefined) return;
     const {inputCoverage} = await import('../sources/find/expand.ts');
     const covers = inputCoverage(prunes, this.#host.cwd());
-    const directories = [this.#directory, await this.#host.files.realpath(this.#directory)];
-    const {lstat, readdir} = this.#host.files;
+    const {lstat, readdir, realpath} = this.#host.files;
+    const named = this.#directory;
+    const directories = [named, await realpath(named).catch(() => named)];
     const isMissingAt = (path: string) => lstat(path).then(() => false, isMissing);
     // The disk may spell a name in another Unicode form than its key.
     const isSpelled = async (path: string) =>
       (await readdir(dirname(path)).catch(() => [])).some(name => name.normalize() === basename(path));
     const isGone = async (path: string) => (await isMissingAt(path)) && !(await isSpelled(path));
     for (const [key, {stdin}] of this.#files) {
-      const path = join(this.#directory, key);
-      if (
-        !stdin &&
-        directories.some(one => covers(join(one, key))) &&
-        (await isGone(path)) &&
-        !(await isGone(dirname(path)))
-      )
-        yield key;
+      const path = join(named, key);
+      const isCovered = !stdin && directories.some(directory => covers(join(directory, key)));
+      if (isCovered && (await isGone(path)) && !(await isGone(dirname(path)))) yield key;
     }
   }
 }

@@ -94,10 +94,10 @@ export class Retries {
     this.#policy = policy;
   }
 
-  /** Call before the first attempt. `releasedAt`: when an earlier run released an upload with the same key. */
-  begin(releasedAt: number | undefined): void {
+  /** Call before the first attempt. `releasedAt`: when an earlier run released an upload with this key; NaN: unknown. */
+  begin(releasedAt = Number.NaN): void {
     const now = this.#policy.options.clock.now();
-    this.#firstTryAt = Math.min(now, releasedAt || now);
+    this.#firstTryAt = Number.isNaN(releasedAt) ? now : Math.min(now, releasedAt);
   }
 
   /** Whether the file may be sent again although it may be stored: not once the service may have forgotten the key. */

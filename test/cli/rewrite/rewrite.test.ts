@@ -383,7 +383,7 @@ describe('what cannot be uploaded', () => {
     );
   });
 
-  test('a document that changes during the upload: not overwritten, named, exit 1', async () => {
+  test('a document that changes during the upload: not overwritten, named, exit 3', async () => {
     let change = async () => {};
     const {url} = await scriptedServer(async connection => {
       await connection.request();
@@ -396,7 +396,7 @@ describe('what cannot be uploaded', () => {
     for (const path of [a, b]) await writeFile(path, '![a](photo.png)');
     change = () => writeFile(a, 'Something else.');
     const {stderr, exitCode, stdout} = await box.run(['rewrite', '--write', 'a.md', 'b.md']);
-    expect({stdout, exitCode}).toEqual({stdout: 'b.md: 1 URL\n', exitCode: 1});
+    expect({stdout, exitCode}).toEqual({stdout: 'b.md: 1 URL\n', exitCode: 3});
     expect(stderr).toContain('a.md changed during the upload; it was not overwritten.');
     expect(await Promise.all([a, b].map(path => readFile(path, 'utf8')))).toEqual([
       'Something else.',
