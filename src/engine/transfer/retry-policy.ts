@@ -94,7 +94,7 @@ export class Retries {
     this.#policy = policy;
   }
 
-  /** Call before the first attempt. `releasedAt`: when an earlier run released an upload with this key; NaN: unknown. */
+  /** Call before the first attempt. `releasedAt`: when an earlier run released this key, NaN if that is unknown. */
   begin(releasedAt = Number.NaN): void {
     const now = this.#policy.options.clock.now();
     this.#firstTryAt = Number.isNaN(releasedAt) ? now : Math.min(now, releasedAt);
