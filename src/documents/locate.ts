@@ -4,6 +4,7 @@ import {basename, dirname, join, normalize, resolve, sep} from 'node:path';
 import {MediaError} from '../errors.ts';
 import {inodeOf, systemFiles} from '../lib/files/file-system.ts';
 import {isBelow} from '../lib/files/typed-path.ts';
+import {memoize} from '../lib/object.ts';
 import {decodePercent} from '../lib/url.ts';
 import {withoutQuery} from './scan/reference.ts';
 
@@ -118,17 +119,6 @@ export class Locator {
     if (!fromRoot.startsWith('/')) return [resolve(directory, fromRoot)];
     return [...this.#places.publicDirectories, root].map(top => join(top, fromRoot));
   }
-}
-
-/** A function that finds the value of each key once: a rejection is kept, undefined is looked for again. */
-export function memoize<Key extends unknown[], Value>(find: (...key: Key) => Value): (...key: Key) => Value {
-  const values = new Map<string, Value>();
-  return (...key) => {
-    const name = key.join('\0');
-    const value = values.get(name) ?? find(...key);
-    values.set(name, value);
-    return value;
-  };
 }
 
 /** Rejects with `file_missing` for a missing directory, which fails each document that needs it. */

@@ -33,3 +33,14 @@ export type Compact<T> = {
 } & {
   [Field in keyof T as undefined extends T[Field] ? Field : never]?: Exclude<T[Field], undefined>;
 };
+
+/** A function that finds the value of each key once: a rejection is kept, undefined is looked for again. */
+export function memoize<Key extends unknown[], Value>(find: (...key: Key) => Value): (...key: Key) => Value {
+  const values = new Map<string, Value>();
+  return (...key) => {
+    const name = key.join('\0');
+    const value = values.get(name) ?? find(...key);
+    values.set(name, value);
+    return value;
+  };
+}
