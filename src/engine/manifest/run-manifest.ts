@@ -3,8 +3,8 @@ import {MediaError, throwAs} from '../../errors.ts';
 import {fact, type Hint, hint, type Message, option, phrase} from '../../hint.ts';
 import type {Host} from '../../host.ts';
 import {syncDirectory} from '../../lib/files/durable.ts';
-import {toText} from '../../lib/files/typed-path.ts';
-import {type Loose, omitUndefined} from '../../lib/object.ts';
+import {isWithin, toText} from '../../lib/files/typed-path.ts';
+import {type Loose, memoize, omitUndefined} from '../../lib/object.ts';
 import {isMissing} from '../../lib/system-code.ts';
 import {
   type Content,
@@ -123,7 +123,7 @@ export class RunManifest implements JournalManifest {
     }
     if (nameBytes !== undefined || typeof path !== 'string')
       throw refuse(phrase`${fact('subject', name, 'was')} not sent: its name is not UTF-8.`, 'Rename it.');
-    const below = await this.#relativeTo(path);
+    const below = join(await this.#placeOf(dirname(path)), basename(path));
     const subject = fact('subject', name, 'is');
     if (isAbsolute(below))
       throw refuse(
@@ -133,14 +133,18 @@ export class RunManifest implements JournalManifest {
     return this.#spellingOf(below.split(sep).join('/'), stat);
   }
 
-  /** The path from the directory of the manifest; if it leads out of it, through the directories that links lead to. */
-  async #relativeTo(path: string): Promise<string> {
-    const {realpath} = this.#host.files;
-    const asNamed = relative(this.#directory, path);
-    if (!asNamed.startsWith('..') && !path.includes(`${sep}..${sep}`)) return asNamed;
-    const [from, to] = await Promise.all([realpath(this.#directory), realpath(dirname(path))]);
-    return relative(from, join(to, basename(path)));
-  }
+  /** The path of a directory from that of the manifest: as it is named, if that is right, and below if it can be. */
+  readonly #placeOf = memoize(async (directory: string): Promise<string> => {
+    const top = this.#directory;
+    const named = resolve(directory);
+    const asNamed = relative(top, named);
+    if (named === directory && isWithin(named, top)) return asNamed;
+    const realPath = (path: string) => this.#host.files.realpath(path).catch(() => path);
+    const [real, realTop] = [await realPath(directory), await realPath(top)];
+    // After a link, `..` leads elsewhere.
+    const isRight = (await realPath(named)) === real;
+    return isRight && (isWithin(named, top) || !isWithin(real, realTop)) ? asNamed : relative(realTop, real);
+  });
 
   /** The key that the file has under another spelling; else its path in NFC, unless that is another file. */
   async #spellingOf(path: string, {dev, ino}: FileStat): Promise<string> {
@@ -279,8 +283,11 @@ export class RunManifest implements JournalManifest {
     const directories = [named, await realpath(named).catch(() => named)];
     const isMissingAt = (path: string) => lstat(path).then(() => false, isMissing);
     // The disk may spell a name in another Unicode form than its key.
-    const isSpelled = async (path: string) =>
-      (await readdir(dirname(path)).catch(() => [])).some(name => name.normalize() === basename(path));
+    const composedNames = memoize(async (directory: string) => {
+      const names = await readdir(directory).catch(() => []);
+      return new Set(names.map(name => name.normalize()));
+    });
+    const isSpelled = async (path: string) => (await composedNames(dirname(path))).has(basename(path));
     const isGone = async (path: string) => (await isMissingAt(path)) && !(await isSpelled(path));
     for (const [key, {stdin}] of this.#files) {
       const path = join(named, key);

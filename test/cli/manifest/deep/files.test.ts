@@ -1,8 +1,9 @@
-import {open, readFile, rename, unlink, writeFile} from 'node:fs/promises';
+import {mkdir, open, readFile, rename, symlink, unlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {notRun} from '../../../support/installed.ts';
-import {fixture} from '../../../support/media.ts';
+import {fixture, temporaryDirectory} from '../../../support/media.ts';
 import {checkout, writePng} from '../checkout.ts';
 
 describe('media upload --manifest', () => {
@@ -21,6 +22,33 @@ describe('media upload --manifest', () => {
     expect((await upload('assets/img/logo.png')).exitCode).toBe(0);
     expect((await manifest()).files['assets/img/logo.png']).not.toHaveProperty('stdin');
     expect(await stored()).toBe(1);
+  });
+
+  it('files beside its directory, through a link to elsewhere: keys as they are named', async () => {
+    const {sandbox, path, stored} = await checkout();
+    await mkdir(path('data'));
+    const elsewhere = join(await temporaryDirectory(), 'pictures');
+    await rename(path('assets'), elsewhere);
+    await symlink(elsewhere, path('assets'));
+    for (const [directory, inputs, manifest] of [
+      ['data', '../assets', 'media.json'],
+      ['.', 'assets', 'data/media.json'],
+    ] as const) {
+      const upload = ['upload', '-r', `${inputs}/`, '--manifest', manifest];
+      expect((await sandbox.run(upload, {cwd: path(directory)})).exitCode).toBe(0);
+      const {files} = JSON.parse(await readFile(path('data/media.json'), 'utf8'));
+      expect(Object.keys(files)).toEqual(['../assets/icon.png', '../assets/img/logo.png']);
+    }
+    expect(await stored()).toBe(2);
+  });
+
+  it('two files whose paths are equal once `..` after a link is folded: two keys', async () => {
+    const {upload, path, manifest} = await checkout();
+    await symlink('assets/img', path('link'));
+    await writePng(path('icon.png'), 'another');
+    expect((await upload('icon.png', 'link/../icon.png')).exitCode).toBe(0);
+    expect(Object.keys((await manifest()).files)).toEqual(['assets/icon.png', 'icon.png']);
+    expect((await upload('icon.png', 'link/../icon.png', '--check')).exitCode).toBe(0);
   });
 
   it('the manifest and its journal are left out of a walk, and are not the output', async () => {
