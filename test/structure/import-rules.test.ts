@@ -126,13 +126,10 @@ const allowed: Record<string, string[]> = {
     ],
     ...['media/pixels', 'media/type', 'package-file.ts'],
   ],
-  'cli/session': [
-    ...['cli/hints', 'cli/output', 'cli/settings', 'embedded', 'engine/http', 'engine/service'],
-    'package-file.ts',
-  ],
+  'cli/session': ['cli/hints', 'cli/output', 'cli/settings', 'embedded', 'engine/http', 'engine/service'],
   'cli/hints': ['cli/settings', 'engine/service', 'engine/transfer'],
   'cli/output': ['engine/service', 'engine/transfer'],
-  'cli/settings': ['engine/service', 'package-file.ts'],
+  'cli/settings': ['engine/http', 'engine/service', 'package-file.ts'],
   library: [
     ...['engine/http', 'engine/journal', 'engine/manifest', 'engine/service', 'engine/sources'],
     ...['engine/transfer', 'embedded', 'media/pixels', 'media/type', 'package-file.ts'],

@@ -9,7 +9,6 @@ import {
 import type {StopSignal} from '../../host.ts';
 import {Secret} from '../../lib/secrets/secret.ts';
 import {unlessStopped} from '../../lib/stop.ts';
-import {packageVersion} from '../../package-file.ts';
 import {asMediaError} from '../output/report.ts';
 import {dataDirectory} from '../settings/paths.ts';
 import {speedSettings} from '../settings/profile.ts';
@@ -72,17 +71,8 @@ export async function checkSettings(invocation: Invocation): Promise<void> {
 }
 
 /** The options of every connection of this run. */
-export function connectionOptions(
-  {host}: Invocation,
-  {certificateAuthorities, clientCertificate}: Settings,
-): ConnectionOptions {
-  return {
-    clock: host.clock,
-    env: host.env,
-    headers: {'user-agent': `media/${packageVersion()}`},
-    certificateAuthorities,
-    clientCertificate,
-  };
+export function connectionOptions({host}: Invocation, {connection}: Settings): ConnectionOptions {
+  return {clock: host.clock, env: host.env, ...connection};
 }
 
 /** Makes a client for a service and a key; with --verbose, reports the address and each request. */

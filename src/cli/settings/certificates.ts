@@ -6,7 +6,7 @@ import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {shellWord} from '../../lib/shell.ts';
 
 /** The client certificate of this machine, as PEM text. */
-export interface ClientCertificate {
+interface ClientCertificate {
   /** The certificate, followed by the intermediate ones up to its authority. */
   certificate: string;
   /** Its private key, not encrypted. */

@@ -1,15 +1,12 @@
+import type {ConnectionOptions} from '../../engine/http/http.ts';
 import {parseKey, parseServiceUrl} from '../../engine/service/service-url.ts';
 import {MediaError, unlessBug} from '../../errors.ts';
 import type {Host, StopSignal} from '../../host.ts';
 import {omitUndefined, own} from '../../lib/object.ts';
 import type {Secret} from '../../lib/secrets/secret.ts';
 import {keysValue} from '../../lib/value-kinds.ts';
-import {
-  type ClientCertificate,
-  readAuthorities,
-  readClientCertificate,
-  readPrivateKey,
-} from './certificates.ts';
+import {packageVersion} from '../../package-file.ts';
+import {readAuthorities, readClientCertificate, readPrivateKey} from './certificates.ts';
 import {type GlobalOptions, profileOption} from './hint-options.ts';
 import {type BaseUrl, parseBaseUrl, profileNameOf} from './parse.ts';
 import {
@@ -39,10 +36,8 @@ export interface Settings extends SettingsOfRun {
   graphqlUrl?: URL;
   /** Whose key the stored one is, if the service said so at login. */
   account?: string;
-  /** PEM text of the certificate authorities to trust. */
-  certificateAuthorities?: string;
-  /** The certificate to present to a service that asks for one. */
-  clientCertificate?: ClientCertificate;
+  /** What the settings say of every connection to the service, and the fields of every request there. */
+  connection: Pick<ConnectionOptions, 'headers' | 'certificateAuthorities' | 'clientCertificate'>;
   /** Whether the service honours Idempotency-Key, so that an unknown upload may be sent again; else as declared. */
   onUnknown?: 'honoured' | 'hold' | 'declared';
   /** The origin of a stored key that was not used, because it belongs to that other origin. */
@@ -51,6 +46,11 @@ export interface Settings extends SettingsOfRun {
   keyFailure?: MediaError;
   /** The page where the service shows the user's keys, if the profile sets it. */
   profileUrl?: string;
+}
+
+/** The fields of every request of this program. */
+function ownHeaders() {
+  return {'user-agent': `media/${packageVersion()}`};
 }
 
 /** Resolves the settings of a run; `readKey: false` reads no key. Rejects with `usage` or `config_unusable`. */
@@ -75,6 +75,7 @@ export async function resolveSettings(
   const settings: Settings = {
     ...run,
     profileNames: Object.keys(profiles),
+    connection: {headers: ownHeaders()},
     ...omitUndefined({baseUrl, baseUrlSource, ignored}),
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}
@@ -104,8 +105,13 @@ async function hostedSettings(run: SettingsOfRun) {
   const certificate = settingInForce('client-cert', run);
   const key = certificate && (await readSetting('client-key', run, path => readPrivateKey(host, path)));
   return {
-    certificateAuthorities: await readSetting('cacert', run, path => readAuthorities(host, path)),
-    clientCertificate: await readSetting('client-cert', run, path => readClientCertificate(host, path, key)),
+    connection: {
+      headers: ownHeaders(),
+      certificateAuthorities: await readSetting('cacert', run, path => readAuthorities(host, path)),
+      clientCertificate: await readSetting('client-cert', run, path =>
+        readClientCertificate(host, path, key),
+      ),
+    },
     graphqlUrl: await readSetting('graphql-url', run, url =>
       parseServiceUrl(url, 'GraphQL URL', globals.allowHttp),
     ),
