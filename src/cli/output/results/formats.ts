@@ -9,18 +9,26 @@ import {jsonLine, markdownText, printableJson} from '../escape.ts';
 import {type DisposalFields, type JsonOutputs, reportedFacts} from '../json-output.ts';
 import {errorFields} from '../report.ts';
 
-type UrlLine = (url: string, file: string, record: MediaRecord) => string;
+type StoredResult = UploadResult & {status: 'uploaded' | 'skipped'};
 
-/** The formats with the URL of each file: which URL, without which the line is empty (`no_url`), and the line. */
-export const urlFormats = {
-  url: {urlOf: publicUrl, line: printable},
+/** A format with a line for each stored file. */
+interface LineFormat {
+  /** The URL in the line, if it needs one: without it, the line is empty (`no_url`). */
+  urlOf?: typeof publicUrl;
+  line: (outcome: StoredResult, url: string) => string;
+}
+
+const formats = {
+  url: {urlOf: publicUrl, line: (_outcome, url) => printable(url)},
   markdown: {urlOf: webUrl, line: markdownLine},
-} satisfies Record<string, {urlOf: typeof publicUrl; line: UrlLine}>;
+  json: {line: ({json}) => printableJson(json)},
+} satisfies Record<string, LineFormat>;
 
-const urlNames = Object.keys(urlFormats) as (keyof typeof urlFormats)[];
+type LineFormatName = keyof typeof formats;
+export const lineFormats: Record<LineFormatName, LineFormat> = formats;
 
 /** The values of `--format`, and what it does: in help, both are on one line of 80 columns. */
-export const formatNames = ['table', ...urlNames, 'json', 'ndjson'] as const;
+export const formatNames = ['table', ...(Object.keys(formats) as LineFormatName[]), 'ndjson'] as const;
 export type FormatName = (typeof formatNames)[number];
 export const formatHelp = 'output format';
 
@@ -30,15 +38,13 @@ export const recordFields = [
   ...(['fileUrl', 'duration', 'thumbnailUrl', 'hlsUrl', 'size'] as const),
 ];
 
-/** One outcome in a line format; nothing if the format leaves it out. All but ndjson contain only successes. */
+/** One outcome in a format; nothing if the format leaves it out. All but ndjson contain only successes. */
 export function formatOutcome(format: Exclude<FormatName, 'table'>, outcome: UploadResult): string {
   if (format === 'ndjson') return ndjsonLine(outcome);
   if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') return '';
-  const {file, record, json} = outcome;
-  if (format === 'json') return `${printableJson(json)}\n`;
-  const {urlOf, line} = urlFormats[format];
-  const url = urlOf(record);
-  return url === undefined ? '\n' : `${line(url, file, record)}\n`;
+  const {urlOf, line} = lineFormats[format];
+  const url = urlOf === undefined ? '' : urlOf(outcome.record);
+  return url === undefined ? '\n' : `${line(outcome, url)}\n`;
 }
 
 /** The line of `media upload --ndjson`; `more`: what media watch has done with the file. */
@@ -58,7 +64,7 @@ export function ndjsonLine(outcome: UploadResult, more: DisposalFields = {}): st
 }
 
 /** A Markdown image, or a link for other files. */
-function markdownLine(url: string, file: string, {type}: MediaRecord): string {
+function markdownLine({file, record: {type}}: StoredResult, url: string): string {
   const link = `[${markdownText(file.split(/[\\/]/).pop() ?? file)}](${linkTarget(url)})`;
   return type === 'IMAGE' ? `!${link}` : link;
 }
