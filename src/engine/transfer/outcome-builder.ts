@@ -30,6 +30,9 @@ export class BatchAbort extends Stop<MediaError> {
   }
 }
 
+/** What stays known of a file that begins again. */
+const keptFacts = ['file', 'nameBytes', 'isOnce', 'position', 'attempts', 'elapsedMs'];
+
 /** Reports one file to the observer, and makes its outcome, wherever its transfer ends. */
 export class OutcomeBuilder {
   /** What is known about the file so far. */
@@ -68,8 +71,7 @@ export class OutcomeBuilder {
   /** Forgets what was found: no descriptor is left, so the file begins again. `attempts`: how many do not count. */
   restart(attempts: number): void {
     const {facts} = this;
-    for (const name of ['size', 'contentType', 'warning', 'geotags', 'sha256', 'dimensions'] as const)
-      delete facts[name];
+    for (const name of Object.keys(facts)) if (!keptFacts.includes(name)) Reflect.deleteProperty(facts, name);
     facts.attempts -= attempts;
   }
 
