@@ -108,8 +108,9 @@ const loadLate = {
       namespace === 'file' && lateModules.includes(path) ? {path, namespace: 'late'} : undefined,
     );
     onLoad({filter: /.*/, namespace: 'late'}, ({path}) => ({
-      contents: `for (const name of ${JSON.stringify(Object.keys(require(path)))})
-        Object.defineProperty(exports, name, {enumerable: true, get: () => require('${path}')[name]});`,
+      contents: `let module;
+      for (const name of ${JSON.stringify(Object.keys(require(path)))})
+        Object.defineProperty(exports, name, {enumerable: true, get: () => (module ??= require('${path}'))[name]});`,
     }));
   },
 };
