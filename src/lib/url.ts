@@ -23,9 +23,9 @@ export function decodePercent(part: string): string {
   return undefinedIfThrows(() => decodeURIComponent(part)) ?? part;
 }
 
-/** A safe URL as the target of a Markdown link, where `&copy;` would be read as a character. */
+/** A safe URL as the target of a Markdown link, where `&copy;` would be read as a character, for CI logs too. */
 export function linkTarget(url: string): string {
-  return url.replace(/&(?=#?\w+;)/g, '&amp;');
+  return url.replace(/&(?=#?\w+;)/g, '&amp;').replace(/##(?=\w*\[)/g, '#&#35;');
 }
 
 /** Whether a host name means this machine's loopback: localhost, 127.0.0.0/8 or ::1. */

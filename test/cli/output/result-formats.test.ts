@@ -53,6 +53,14 @@ describe('formatOutcome', () => {
     },
   );
 
+  it('markdown: a URL forms no command to a CI runner', () => {
+    const outcome = uploaded(
+      '{"id":"m","type":"IMAGE","fileUrl":"https://c/1##vso[task.x]##[error]"}',
+      'a.png',
+    );
+    expect(formatOutcome('markdown', outcome)).toBe('![a.png](https://c/1#&#35;vso[task.x]#&#35;[error])\n');
+  });
+
   it.each(['uploaded', 'skipped', 'mismatched'] as const)('ndjson, %s: with the record', status => {
     const error = status === 'mismatched' && new MediaError('record_mismatch', 'It has another size.');
     const outcome = {...uploaded('{"id":"m","size":1.50}'), status, ...(error && {error})} as UploadResult;
