@@ -62,6 +62,12 @@ describe('renderTemplate', () => {
     expect(rendered(template, record && {record})).toBe(text);
   });
 
+  it('each fact of a line by its name', () => {
+    const facts = {sha256: '9f86', attempts: 2, elapsedMs: 40, verified: ['size'], geotags: 'none'} as const;
+    const template = '{sha256} {attempts} {elapsedMs} {verified} {geotags} {warning}.';
+    expect(rendered(template, facts)).toBe('9f86 2 40 ["size"] none .');
+  });
+
   it('control characters and workflow commands in a name: escaped, but not between zero bytes', () => {
     const file = '\u001b[2J\n::error::x';
     expect(rendered('{file}\\n', {file})).toBe('\\u001b[2J\\n::error::x\n');

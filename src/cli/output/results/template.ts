@@ -7,6 +7,7 @@ import {own} from '../../../lib/object.ts';
 import {escapeUnit, printable, withoutCommands} from '../../../lib/printable.ts';
 import {shellQuoted, shellWord} from '../../../lib/shell.ts';
 import {printableJson} from '../escape.ts';
+import {reportedFacts} from '../json-output.ts';
 import {fieldText, recordFields} from './formats.ts';
 
 /** The names in `--template`, besides paths into the record, and their values. */
@@ -16,13 +17,16 @@ const fields = {
   name: ({file}: TemplateInput) => basename(file),
   url: ({record}: TemplateInput) => record && publicUrl(record),
   status: ({status}: TemplateInput) => status,
-  contentType: ({contentType}: TemplateInput) => contentType,
-  size: ({size}: TemplateInput) => size,
 };
 
+type FactName = (typeof reportedFacts)[number];
+const isFact = (field: string): field is FactName => reportedFacts.some(name => name === field);
+
 /** A field of the record has its name too; `{size}` is that of the file. */
-type FieldName = keyof typeof fields | (typeof recordFields)[number];
-const fieldNames = [...new Set([...Object.keys(fields), ...recordFields])] as readonly FieldName[];
+type FieldName = keyof typeof fields | FactName | (typeof recordFields)[number];
+const fieldNames = [
+  ...new Set([...Object.keys(fields), ...reportedFacts, ...recordFields]),
+] as readonly FieldName[];
 
 /** A parsed `--template`. */
 export interface Template {
@@ -45,7 +49,9 @@ interface Placeholder {
 }
 
 /** What a template is filled in from. */
-export interface TemplateInput extends Pick<OutcomeFacts, 'file' | 'nameBytes' | 'contentType' | 'size'> {
+export interface TemplateInput
+  extends Pick<OutcomeFacts, 'file' | 'nameBytes'>,
+    Partial<Pick<OutcomeFacts, FactName>> {
   /** The absolute path, if there is one; it ends with the name. */
   path: string;
   status: string;
@@ -143,7 +149,9 @@ function render({field, keys, filter}: Placeholder, of: TemplateInput, isExact: 
   const value =
     field in fields
       ? fields[field as keyof typeof fields](of)
-      : valueAt(of.record, field === 'record' ? keys : [field]);
+      : isFact(field)
+        ? of[field]
+        : valueAt(of.record, field === 'record' ? keys : [field]);
   if (filter === 'json') return printableJson(whole ?? JSON.stringify(value ?? null));
   const text = whole ?? fieldText(value, '');
   const isPath = field === 'file' || field === 'path' || field === 'name';
