@@ -30,8 +30,13 @@ export class BatchAbort extends Stop<MediaError> {
   }
 }
 
-/** What stays known of a file that begins again. */
-const keptFacts = ['file', 'nameBytes', 'isOnce', 'position', 'attempts', 'elapsedMs'];
+/** What stays known of a file that begins again: all that an outcome always has, and what its source says. */
+const keptFacts: Record<RequiredName<OutcomeFacts> | 'nameBytes' | 'isOnce', true> = {
+  ...{file: true, nameBytes: true, isOnce: true},
+  ...{position: true, attempts: true, elapsedMs: true},
+};
+
+type RequiredName<T> = {[Name in keyof T]-?: undefined extends T[Name] ? never : Name}[keyof T];
 
 /** Reports one file to the observer, and makes its outcome, wherever its transfer ends. */
 export class OutcomeBuilder {
@@ -71,7 +76,8 @@ export class OutcomeBuilder {
   /** Forgets what was found: no descriptor is left, so the file begins again. `attempts`: how many do not count. */
   restart(attempts: number): void {
     const {facts} = this;
-    for (const name of Object.keys(facts)) if (!keptFacts.includes(name)) Reflect.deleteProperty(facts, name);
+    for (const name of Object.keys(facts))
+      if (!Object.hasOwn(keptFacts, name)) Reflect.deleteProperty(facts, name);
     facts.attempts -= attempts;
   }
 
