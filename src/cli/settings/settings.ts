@@ -48,11 +48,6 @@ export interface Settings extends SettingsOfRun {
   profileUrl?: string;
 }
 
-/** The fields of every request of this program. */
-function ownHeaders() {
-  return {'user-agent': `media/${packageVersion()}`};
-}
-
 /** Resolves the settings of a run; `readKey: false` reads no key. Rejects with `usage` or `config_unusable`. */
 export async function resolveSettings(
   host: Host,
@@ -75,7 +70,7 @@ export async function resolveSettings(
   const settings: Settings = {
     ...run,
     profileNames: Object.keys(profiles),
-    connection: {headers: ownHeaders()},
+    connection: {headers: {}},
     ...omitUndefined({baseUrl, baseUrlSource, ignored}),
     ...(givenKey === undefined || baseUrl?.kind === 'embedded'
       ? {}
@@ -91,27 +86,33 @@ export async function resolveSettings(
 async function settingsFor(baseUrl: BaseUrl, whole: SettingsOfRun): Promise<Partial<Settings>> {
   const href = baseUrl.kind === 'service' ? baseUrl.url.href : baseUrl.kind;
   const run = {...whole, profile: profileFor(whole.profile, href)};
+  const isHosted = baseUrl.kind === 'service';
   return omitUndefined({
+    connection: {
+      headers: {'user-agent': `media/${packageVersion()}`},
+      ...(isHosted && (await tlsSettings(run))),
+    },
     onUnknown: await readSetting('idempotency-keys', run, text =>
       parseValue('idempotency-keys', keysValue, text),
     ),
-    ...(baseUrl.kind === 'service' && (await hostedSettings(run))),
+    ...(isHosted && (await hostedSettings(run))),
   });
 }
 
-/** The settings that the embedded service has no use for: those of TLS, another GraphQL URL, and a page. */
-async function hostedSettings(run: SettingsOfRun) {
-  const {host, globals, profile} = run;
+async function tlsSettings(run: SettingsOfRun) {
+  const {host} = run;
   const certificate = settingInForce('client-cert', run);
   const key = certificate && (await readSetting('client-key', run, path => readPrivateKey(host, path)));
   return {
-    connection: {
-      headers: ownHeaders(),
-      certificateAuthorities: await readSetting('cacert', run, path => readAuthorities(host, path)),
-      clientCertificate: await readSetting('client-cert', run, path =>
-        readClientCertificate(host, path, key),
-      ),
-    },
+    certificateAuthorities: await readSetting('cacert', run, path => readAuthorities(host, path)),
+    clientCertificate: await readSetting('client-cert', run, path => readClientCertificate(host, path, key)),
+  };
+}
+
+/** The settings that the embedded service has no use for, besides those of TLS. */
+async function hostedSettings(run: SettingsOfRun) {
+  const {globals, profile} = run;
+  return {
     graphqlUrl: await readSetting('graphql-url', run, url =>
       parseServiceUrl(url, 'GraphQL URL', globals.allowHttp),
     ),
