@@ -595,6 +595,11 @@ describe('a file that cannot be a journal', () => {
       /version 3, but this version of media reads only version 2\./,
     ],
     [
+      'a later version that was cut off before its first line break',
+      '{"journal":"media","version":3,"service":"https://media.example"}',
+      /version 3, but this version of media reads only version 2\./,
+    ],
+    [
       'the first version, which knew no service',
       '{"journal":"media","version":1}\n',
       /version 1, but this version of media reads only version 2\./,
