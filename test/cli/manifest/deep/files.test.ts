@@ -99,21 +99,44 @@ describe('media upload --manifest', () => {
   });
 });
 
+/** A checkout that git knows, with its pictures uploaded. */
+async function repository() {
+  const made = await checkout();
+  const git = (...words: string[]) =>
+    execa('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], {cwd: made.path('.')});
+  await made.upload('-r', 'assets');
+  await git('init', '--quiet');
+  await git('add', 'assets', 'media.json');
+  await git('commit', '--quiet', '-m', 'assets');
+  return {...made, git};
+}
+
 describe('media upload --prune', () => {
   it('never in a sparse checkout', async () => {
-    const {path, upload, manifest} = await checkout();
-    const git = (...words: string[]) =>
-      execa('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], {cwd: path('.')});
-    await upload('-r', 'assets');
-    await git('init', '--quiet');
-    await git('add', 'assets', 'media.json');
-    await git('commit', '--quiet', '-m', 'assets');
+    const {sandbox, upload, manifest, git} = await repository();
     await git('sparse-checkout', 'set', '--no-cone', 'media.json', 'assets/icon.png');
     const refused = await upload('assets/icon.png', 'assets/img/logo.png', '--prune');
     expect(refused).toMatchObject({exitCode: 2, stderr: expect.stringContaining('sparse checkout')});
     expect((await upload('-r', 'assets', '--check', '--prune')).exitCode).toBe(2);
     expect(Object.keys((await manifest()).files)).toHaveLength(2);
+    const below = ['upload', 'assets/icon.png', '--manifest', 'assets/media.json', '--prune'];
+    expect((await sandbox.run(below)).exitCode).toBe(2);
     await git('sparse-checkout', 'disable');
     expect((await upload('-r', 'assets', '--prune')).exitCode).toBe(0);
+    expect((await sandbox.run(below)).exitCode).toBe(0);
+  });
+
+  it('in another work tree, by the settings of that and of all', async () => {
+    const {sandbox, git} = await repository();
+    await git('worktree', 'add', '--quiet', 'tree');
+    const prune = () =>
+      sandbox.run(['upload', '-r', 'tree/assets', '--manifest', 'tree/media.json', '--prune']);
+    expect((await prune()).exitCode).toBe(0);
+    await git('-C', 'tree', 'sparse-checkout', 'set', '--no-cone', 'media.json', 'assets/icon.png');
+    expect((await prune()).exitCode).toBe(2);
+    await git('-C', 'tree', 'sparse-checkout', 'disable');
+    expect((await prune()).exitCode).toBe(0);
+    await git('config', 'core.sparseCheckout', 'true');
+    expect((await prune()).exitCode).toBe(2);
   });
 });

@@ -127,16 +127,22 @@ describe('damage elsewhere', () => {
     ['an empty line', ''],
     ['an unknown event', '{"event":"eaten","idempotencyKey":"x","sha256":"00"}'],
     ['a commit of nothing', '{"event":"commit","idempotencyKey":"x","sha256":"00"}'],
-    ['a done line without a record', '{"event":"done","idempotencyKey":"x","sha256":"00"}'],
+    ['a done line without a record', '{"event":"done","idempotencyKey":"KEY","sha256":"00"}'],
     [
       'a record without an ID',
-      '{"event":"done","idempotencyKey":"x","sha256":"00","record":{"id":"","size":1}}',
+      '{"event":"done","idempotencyKey":"KEY","sha256":"00","record":{"id":"","size":1}}',
     ],
+    [
+      'a record that is not last',
+      '{"event":"done","idempotencyKey":"KEY","record":{"id":"m_1"},"sha256":"00"}',
+    ],
+    ['a record after a space', '{"event":"done","idempotencyKey":"KEY", "record":{"id":"m_1"}}'],
     ['zero bytes', '\0\0\0'],
   ])('%s: told with its line number, and nothing is changed', async (_name, line) => {
     const {one, bytes} = await written();
     const lines = bytes.toString().split('\n');
-    lines.splice(3, 0, line);
+    // Of an upload that the lines before it have begun.
+    lines.splice(3, 0, line.replace('KEY', JSON.parse(lines[2] ?? '').idempotencyKey));
     await one.write(lines.join('\n'));
     await expect(one.run(async () => {})).rejects.toThrow(/uploads\.ndjson is damaged: line 4 /);
     await expect(readJournals([one.path], one.host)).rejects.toThrow(/line 4 /);
