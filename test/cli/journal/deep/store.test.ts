@@ -194,13 +194,16 @@ describe('a journal and Media-Service-Id', () => {
     expect(uploadsIn(requests)).toBe(3);
   });
 
-  it('one file whose response bears another ID: its record, and exit status 1', async () => {
-    const {upload} = await identified('one', 'one', 'two');
+  it.each([
+    ['another ID', 'two', 1],
+    ['no ID', undefined, 0],
+  ])('one file whose response bears %s: its record, and exit status', async (_name, id, status) => {
+    const {upload} = await identified('one', 'one', id);
     await upload('a.png');
     const {stdout, exitCode} = await upload('b.jpg');
     expect({statuses: statusesIn(stdout), exitCode}).toEqual({
       statuses: ['"status":"uploaded"'],
-      exitCode: 1,
+      exitCode: status,
     });
   });
 
