@@ -88,6 +88,7 @@ describe('media upload --manifest', () => {
         'media.json has assets/icon.png and assets/ICON.png: only the spelling differs.\n',
       );
     }
+    expect((await upload('-r', 'assets')).stderr).not.toContain('spelling');
     await rename(path('assets/ICON.png'), path('assets/e\u0301.png'));
     expect((await upload('-r', 'assets')).exitCode).toBe(0);
     expect(Object.keys((await manifest()).files)).toEqual([

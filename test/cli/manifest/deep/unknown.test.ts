@@ -6,7 +6,8 @@ import {checkout, writePng} from '../checkout.ts';
 async function unknownIcon() {
   const one = await checkout({faults: {list: ['upload:after=store,reset']}});
   const icon = (...parameters: string[]) => one.upload('assets/icon.png', '--retries', '0', ...parameters);
-  expect((await icon('--on-unknown', 'hold')).exitCode).toBe(5);
+  // The service honours keys, but a manifest has none for the next run.
+  expect(await icon()).toMatchObject({exitCode: 5, stderr: expect.stringContaining('--on-unknown retry')});
   const change = (text: string) => writePng(one.path('assets/icon.png'), text);
   const resolve = (what: string, id: string) =>
     one.sandbox.run(['journal', 'resolve', 'media.json', what, '--uploaded', id]);
