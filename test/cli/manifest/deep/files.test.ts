@@ -49,6 +49,9 @@ describe('media upload --manifest', () => {
     expect((await upload('icon.png', 'link/../icon.png')).exitCode).toBe(0);
     expect(Object.keys((await manifest()).files)).toEqual(['assets/icon.png', 'icon.png']);
     expect((await upload('icon.png', 'link/../icon.png', '--check')).exitCode).toBe(0);
+    // Folded or not, a link within the directory is named as such.
+    expect((await upload('assets/../link/logo.png')).exitCode).toBe(0);
+    expect(Object.keys((await manifest()).files)).toContain('link/logo.png');
   });
 
   it('the manifest and its journal are left out of a walk, and are not the output', async () => {
