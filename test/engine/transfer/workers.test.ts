@@ -221,6 +221,11 @@ describe('descriptors', () => {
     expect(ended).toEqual(['yielded', 'later']);
     for (const item of [2, 3]) hand.ends.get(item)?.();
     await Promise.all([...others, yielding, later]);
+    // Each that has ended has made a little more room.
+    const more = [4, 5, 6, 7].map(item => descriptors.use(() => hand.work(item)));
+    await until(() => hand.ends.size === 4);
+    for (const end of hand.ends.values()) end();
+    await Promise.all(more);
   });
 
   it('a file on its own yields none, since no other would make room', async () => {
