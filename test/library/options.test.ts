@@ -223,8 +223,12 @@ test('`verify`: a record that differs is a warning, or `mismatched`, with the re
   };
   const {client} = await answering(wide);
   expect(await collect(uploadAll([photo], {client, verify: 'strict'}))).toMatchObject([
-    {status: 'mismatched'},
+    {status: 'mismatched', verified: ['type', 'width', 'height']},
   ]);
+  // What neither knows is not verified.
+  const clip = await answering(differing);
+  const clips = uploadAll([fixture('clip.wmv')], {client: clip.client, verify: 'strict'});
+  expect(await collect(clips)).toMatchObject([{status: 'uploaded', verified: ['type']}]);
 });
 
 test('`geotags`: kept without a word, warned of, or stripped', async () => {

@@ -166,7 +166,11 @@ describe('a full disk', () => {
     const input = inputOf('late.png');
     const entry = await begin(journal, input, largeSourceOf(input));
     await expect(entry.commit(hash)).rejects.toThrow(/the disk is full/);
+    await expect(entry.recordFailure({code: 'rejected', message: 'no'})).rejects.toThrow(/the disk is full/);
+    disk.room = Number.POSITIVE_INFINITY;
     await journal.close();
+    // Nothing of an upload that the file does not know.
+    expect(await one.lines()).toEqual([]);
     await one.run(async next => expect(next.reader.index.size).toBe(0));
   });
 

@@ -191,6 +191,25 @@ describe('what is no record', () => {
   });
 });
 
+it('a response of another service: told at once, so that nothing more is sent, and rejected once it is recorded', async () => {
+  const one = await bench();
+  await one.run(
+    async journal => {
+      const entry = await begin(journal, inputOf('a.png', 'content'));
+      await entry.commit(sha256('content'));
+      const told: string[] = [];
+      const recording = entry.recordStored('{"id":"a"}', 'another', ({code}) => told.push(code));
+      expect(told).toEqual(['journal_of_other_service']);
+      await expect(recording).rejects.toMatchObject({code: 'journal_of_other_service'});
+      expect((await one.lines()).at(-1)).toMatchObject({event: 'done', serviceId: 'another'});
+    },
+    one.path,
+    {scope: {...scope, serviceId: 'one'}},
+  );
+  // The end of a run is in the file, for machines that cannot see its process.
+  expect((await one.text()).split('\n').at(-2)).toMatch(/^{"event":"close"/);
+});
+
 describe('what is known of a file', () => {
   it('an unknown upload that is sent again under another name: what becomes of that', async () => {
     const one = await bench();
@@ -592,6 +611,11 @@ describe('a file that cannot be a journal', () => {
     [
       'a later version',
       '{"journal":"media","version":3,"service":"https://media.example"}\n',
+      /version 3, but this version of media reads only version 2\./,
+    ],
+    [
+      'a later version that was cut off before its first line break',
+      '{"journal":"media","version":3,"service":"https://media.example"}',
       /version 3, but this version of media reads only version 2\./,
     ],
     [

@@ -23,10 +23,11 @@ async function logOf(isRemote: boolean, isFull = () => false) {
   const lock = await acquireLock(`${one.path}.lock`, one.host);
   const file = {files: systemFiles, handle, path: one.path, displayPath: one.path};
   const check = new WriterCheck(file, lock.holder.token, 0);
-  const parts = {lock, index: new JournalIndex(), displayPath: one.path, host: one.host};
+  const index = new JournalIndex();
+  const parts = {lock, index, displayPath: one.path, host: one.host};
   const log = new JournalLog({...parts, file: {handle, check, isRemote, syncsWrites: true}});
   log.appendWithoutWaiting({event: 'intent', key: 'k', path: 'a.png', size: 7, contentType: 'image/png'});
-  return {log, one, takeLock: () => writeFile(lock.path, JSON.stringify(holderHere(one.host)))};
+  return {log, one, index, takeLock: () => writeFile(lock.path, JSON.stringify(holderHere(one.host)))};
 }
 
 const commit = {event: 'commit', key: 'k', sha256: sha256('content')} as const;
@@ -37,16 +38,23 @@ async function lockTaken(isRemote: boolean) {
   return log.append(commit);
 }
 
-it.each([true, false])('a disk that was full when the lock was taken, on a network: %s', async isRemote => {
+it.each([
+  ['taken, on a network', true, true],
+  ['taken, on a disk of this machine', false, true],
+  ['kept, on a network', true, false],
+])('a disk that was full when the lock was %s', async (_name, isRemote, isTaken) => {
   let isFull = false;
-  const {log, one, takeLock} = await logOf(isRemote, () => isFull);
+  const {log, one, index, takeLock} = await logOf(isRemote, () => isFull);
   await log.append(commit);
   isFull = true;
   await expect(log.append({event: 'done', key: 'k', recordJson: '{"id":"a"}'})).rejects.toThrow();
   isFull = false;
-  await takeLock();
+  if (isTaken) await takeLock();
   await log.close();
-  expect((await one.text()).includes('"done"')).toBe(!isRemote);
+  const isSaved = !(isRemote && isTaken);
+  const {state, offset} = index.entry(index.rowOf('k'));
+  expect(state).toBe(isSaved ? 'done' : 'unknown');
+  expect((await one.text()).slice(offset)).toMatch(isSaved ? /^{"event":"done"/ : /^{"event":"commit"/);
 });
 
 it('on a network file system, a lock that is no longer ours: nothing is released, although the file tells nothing', async () => {

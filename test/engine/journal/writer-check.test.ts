@@ -89,6 +89,23 @@ describe('a writer that another one has followed', () => {
   });
   let finish = async () => {};
 
+  it('has two more results: by the first it knows, the second it does not write, not even at its end', async () => {
+    const results: (() => Promise<void>)[] = [];
+    const {one, first, second} = await two(async journal => {
+      for (const released of [input, inputOf('b.png')]) {
+        const entry = await begin(journal, released);
+        await entry.commit(sha256(released.content));
+        results.push(() => entry.recordStored('{"id":"a"}'));
+      }
+    });
+    await results[0]?.();
+    const before = await one.text();
+    await expect(results[1]?.()).rejects.toMatchObject({code: 'journal_in_use'});
+    await first.close();
+    expect(await one.text()).toBe(before);
+    expect(await upload(second, inputOf('c.png'), 'done')).not.toBe('');
+  });
+
   it('was refused what the second has sent meanwhile: stays unknown', async () => {
     let fail = async () => {};
     const {one, second} = await two(async journal => {

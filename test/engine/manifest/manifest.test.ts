@@ -13,6 +13,7 @@ import {
 } from '../../../src/engine/manifest/manifest-file.ts';
 import {readManifest, writeManifest} from '../../../src/engine/manifest/manifest-store.ts';
 import {mergeManifests} from '../../../src/engine/manifest/merge-manifests.ts';
+import {lookUpInManifest} from '../../../src/engine/manifest/run-manifest.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {systemFiles} from '../../../src/lib/files/file-system.ts';
 import {hostIn, sha256} from '../../support/journal.ts';
@@ -370,6 +371,19 @@ describe('on disk', () => {
       code: 'journal_failed',
       message: `The manifest media.json could not be read: ${why}.`,
     });
+  });
+
+  it('in a directory whose names nobody may read: only what is missing is gone', async () => {
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, 'media.json'), renderManifest(manifestOf({'a.png': 'a', 'b.png': 'b'})));
+    await writeFile(join(directory, 'a.png'), 'a');
+    const readdir = () => Promise.reject(new Error('not permitted'));
+    const host = hostIn(directory, {files: {...systemFiles, readdir}});
+    const prunes = {inputs: ['.'], recursive: true};
+    const known = await lookUpInManifest('media.json', host, {prunes});
+    const gone: string[] = [];
+    for await (const key of known?.manifest?.stale() ?? []) gone.push(key);
+    expect(gone).toEqual(['b.png']);
   });
 
   it('a directory that is missing, and a file with several names: one sentence', async () => {

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {Outage} from '../../../src/engine/transfer/outage.ts';
-import type {MediaError} from '../../../src/errors.ts';
+import {MediaError} from '../../../src/errors.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {hintOf} from '../../support/hints.ts';
 import {ManualClock, settled} from '../../support/manual-clock.ts';
@@ -180,6 +180,50 @@ describe('an outage', () => {
     await news();
     outage.abandon();
     expect((await news()).sort()).toEqual(['sent 8', 'sent 9']);
+  });
+
+  it('the deadline of the run comes meanwhile: who waits is told of the outage', async () => {
+    const {clock, outage, send, news} = batch();
+    await send(0, 1, 2);
+    for (const file of [0, 1, 2]) outage.report(file, 'away', failure);
+    await send(8);
+    await clock.advance(10);
+    await news();
+    const deadline = new MediaError('deadline_exceeded', 'The deadline has passed.');
+    outage.abandon(deadline);
+    expect(await news()).toEqual(['8: media.example was unavailable for 10 ms. The deadline has passed.']);
+    const others = batch();
+    others.state.pausedUntil = 5_000;
+    await others.send(0);
+    others.outage.abandon(deadline);
+    expect(await others.news()).toEqual(['sent 0']);
+  });
+
+  it('a second one: the first probe comes as early as in the first, and the file that goes alone a second later', async () => {
+    const {clock, outage, state, send, news} = batch();
+    for (const first of [0, 10]) {
+      state.probe = away;
+      await send(first, first + 1, first + 2);
+      for (const file of [first, first + 1, first + 2]) outage.report(file, 'away', failure);
+      await send(first + 8);
+      await news();
+      state.probes = 0;
+      await clock.advance(249);
+      expect(state.probes).toBe(0);
+      if (first > 0) state.probe = undefined;
+      await clock.advance(1);
+      expect(state.probes).toBe(1);
+      if (first > 0) break;
+      await clock.advance(30_000);
+      state.probe = undefined;
+      await clock.advance(20_000);
+      expect(await news()).toEqual(['sent 8']);
+      outage.report(8, 'stored');
+    }
+    await clock.advance(999);
+    expect(await news()).toEqual([]);
+    await clock.advance(1);
+    expect(await news()).toEqual(['sent 18']);
   });
 
   it('a Retry-After is heeded before any probe', async () => {

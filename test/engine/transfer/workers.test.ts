@@ -202,8 +202,8 @@ describe('descriptors', () => {
     const descriptors = new Descriptors();
     const hand = byHand();
     const ended: string[] = [];
-    const others = [1, 2].map(item => descriptors.use(() => hand.work(item)));
-    await until(() => hand.ends.size === 2);
+    const others = [1, 2, 3].map(item => descriptors.use(() => hand.work(item)));
+    await until(() => hand.ends.size === 3);
     let tries = 0;
     const yielding = descriptors.use(async () => {
       tries += 1;
@@ -212,16 +212,20 @@ describe('descriptors', () => {
       return 'done';
     });
     await nextTurn();
-    // Two are in progress, as many as there is room for.
+    // Three are in progress, as many as there is room for.
     const later = descriptors.use(async () => ended.push('later'));
     await nextTurn();
     expect([tries, ended]).toEqual([1, []]);
     hand.ends.get(1)?.();
-    await yielding;
-    await later;
+    await until(() => ended.length === 2);
     expect(ended).toEqual(['yielded', 'later']);
-    hand.ends.get(2)?.();
-    await Promise.all(others);
+    for (const item of [2, 3]) hand.ends.get(item)?.();
+    await Promise.all([...others, yielding, later]);
+    // Each that has ended has made a little more room.
+    const more = [4, 5, 6, 7].map(item => descriptors.use(() => hand.work(item)));
+    await until(() => hand.ends.size === 4);
+    for (const end of hand.ends.values()) end();
+    await Promise.all(more);
   });
 
   it('a file on its own yields none, since no other would make room', async () => {

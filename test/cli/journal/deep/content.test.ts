@@ -1,10 +1,12 @@
 import {copyFile, mkdir, readFile, rename, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {systemHost} from '../../../../src/host.ts';
 import {MediaClient} from '../../../../src/library/media-client.ts';
 import {sourceOf} from '../../../../src/library/sources.ts';
 import {uploadAll} from '../../../../src/library/upload-all.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
+import {inputOf, upload as leave, openJournal} from '../../../support/journal.ts';
 import {fixture, type Sandbox} from '../../../support/media.ts';
 import {scriptedServer, someRecord, uploadsIn} from '../../../support/scripted-server.ts';
 
@@ -126,7 +128,7 @@ it('a record 500 levels deep: printed, journalled, and printed again', async () 
   expect(requests).toHaveLength(1);
 });
 
-it('a dry run with the journal: says what was uploaded before and what would be sent, and writes nothing', async () => {
+it('a dry run with the journal: says what was uploaded before, what is unknown and what would be sent; writes nothing', async () => {
   const {service, sandbox} = await connectedSandbox();
   for (const name of ['a', 'b']) await picture(sandbox, `in/${name}.png`, name);
   const upload = (...parameters: string[]) =>
@@ -136,11 +138,15 @@ it('a dry run with the journal: says what was uploaded before and what would be 
   await upload();
   await rename(join(sandbox.directory, 'in/a.png'), join(sandbox.directory, 'in/renamed.png'));
   await picture(sandbox, 'in/c.png', 'c');
+  const [path, drawing] = [join(sandbox.directory, 'j'), '<svg xmlns="http://www.w3.org/2000/svg"/>'];
+  await writeFile(join(sandbox.directory, 'in/d.svg'), drawing);
+  const journal = await openJournal(path, systemHost(), {scope: {service: service.url}});
+  await leave(journal, inputOf('d.svg', drawing), 'commit').finally(() => journal.close());
   const before = await readFile(join(sandbox.directory, 'j'), 'utf8');
   const {stdout, stderr, exitCode} = await upload('--dry-run', '--ndjson', '-v');
-  expect(statuses(stdout)).toEqual(['checked', 'skipped', 'skipped']);
-  expect(stderr).toContain('1 will be uploaded, 2 uploaded before, 0 failed\n');
-  expect(exitCode).toBe(0);
+  expect(statuses(stdout)).toEqual(['checked', 'skipped', 'skipped', 'unknown']);
+  expect(stderr).toContain('1 will be uploaded, 2 uploaded before, 1 unknown, 0 failed\n');
+  expect(exitCode).toBe(5);
   const other = await sandbox.run(['upload', 'in/c.png', '--journal', 'j', '--dry-run'], {
     env: {...sandbox.env, MEDIA_BASE_URL: 'http://127.0.0.1:9'},
   });

@@ -22,7 +22,7 @@ function program({directory, env}: Sandbox, ...parameters: string[]) {
   return execa(mediaUrl, parameters, {cwd: directory, env, extendEnv: false, reject: false});
 }
 
-/** The commands that go by a journal: what fills it, and what would print, write or prove what it has. */
+/** The commands that go by a journal or a manifest: what fills it, and what would print, write or prove what it has. */
 const commands: [name: string, before: string[], after: string[]][] = [
   ['--once', ['upload', '--once', 'a.png'], ['upload', '--once', 'a.png', '--json']],
   ['--journal', ['upload', '--journal', 'j', 'a.png'], ['upload', '--journal', 'j', 'a.png', '--json']],
@@ -36,6 +36,7 @@ const commands: [name: string, before: string[], after: string[]][] = [
   ['rewrite --write', ['upload', '--once', 'a.png'], ['rewrite', '--write', 'page.md', '--ndjson']],
   ['media-url', ['upload', '--once', 'a.png'], ['media-url', 'a.png']],
   ['journal check', ['upload', '--journal', 'j', 'a.png'], ['journal', 'check', 'j', '--', 'a.png']],
+  ['--manifest', ['upload', '--manifest', 'm', 'a.png'], ['upload', '--manifest', 'm', 'a.png', '--json']],
 ];
 
 describe.each(commands)('%s', (name, before, after) => {
@@ -66,9 +67,9 @@ describe.each(commands)('%s', (name, before, after) => {
     await stores.service().close();
     const {stdout, stderr, exitCode} = await run(stores);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 6});
-    expect(stderr).toContain('did not say whether it is the service of the journal');
+    const kind = name === '--manifest' ? 'manifest' : 'journal';
+    expect(stderr).toContain(`did not say whether it is the service of the ${kind} `);
     expect(await readFile(join(stores.box.directory, 'page.md'), 'utf8')).toBe(document);
-    expect(name).not.toBe('');
   });
 });
 
@@ -194,13 +195,16 @@ describe('a journal and Media-Service-Id', () => {
     expect(uploadsIn(requests)).toBe(3);
   });
 
-  it('one file whose response bears another ID: its record, and exit status 1', async () => {
-    const {upload} = await identified('one', 'one', 'two');
+  it.each([
+    ['another ID', 'two', 1],
+    ['no ID', undefined, 0],
+  ])('one file whose response bears %s: its record, and exit status', async (_name, id, status) => {
+    const {upload} = await identified('one', 'one', id);
     await upload('a.png');
     const {stdout, exitCode} = await upload('b.jpg');
     expect({statuses: statusesIn(stdout), exitCode}).toEqual({
       statuses: ['"status":"uploaded"'],
-      exitCode: 1,
+      exitCode: status,
     });
   });
 

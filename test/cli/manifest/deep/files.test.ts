@@ -49,6 +49,9 @@ describe('media upload --manifest', () => {
     expect((await upload('icon.png', 'link/../icon.png')).exitCode).toBe(0);
     expect(Object.keys((await manifest()).files)).toEqual(['assets/icon.png', 'icon.png']);
     expect((await upload('icon.png', 'link/../icon.png', '--check')).exitCode).toBe(0);
+    // Folded or not, a link within the directory is named as such.
+    expect((await upload('assets/../link/logo.png')).exitCode).toBe(0);
+    expect(Object.keys((await manifest()).files)).toContain('link/logo.png');
   });
 
   it('the manifest and its journal are left out of a walk, and are not the output', async () => {
@@ -88,6 +91,7 @@ describe('media upload --manifest', () => {
         'media.json has assets/icon.png and assets/ICON.png: only the spelling differs.\n',
       );
     }
+    expect((await upload('-r', 'assets')).stderr).not.toContain('spelling');
     await rename(path('assets/ICON.png'), path('assets/e\u0301.png'));
     expect((await upload('-r', 'assets')).exitCode).toBe(0);
     expect(Object.keys((await manifest()).files)).toEqual([
@@ -99,21 +103,44 @@ describe('media upload --manifest', () => {
   });
 });
 
+/** A checkout that git knows, with its pictures uploaded. */
+async function repository() {
+  const made = await checkout();
+  const git = (...words: string[]) =>
+    execa('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], {cwd: made.path('.')});
+  await made.upload('-r', 'assets');
+  await git('init', '--quiet');
+  await git('add', 'assets', 'media.json');
+  await git('commit', '--quiet', '-m', 'assets');
+  return {...made, git};
+}
+
 describe('media upload --prune', () => {
   it('never in a sparse checkout', async () => {
-    const {path, upload, manifest} = await checkout();
-    const git = (...words: string[]) =>
-      execa('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], {cwd: path('.')});
-    await upload('-r', 'assets');
-    await git('init', '--quiet');
-    await git('add', 'assets', 'media.json');
-    await git('commit', '--quiet', '-m', 'assets');
+    const {sandbox, upload, manifest, git} = await repository();
     await git('sparse-checkout', 'set', '--no-cone', 'media.json', 'assets/icon.png');
     const refused = await upload('assets/icon.png', 'assets/img/logo.png', '--prune');
     expect(refused).toMatchObject({exitCode: 2, stderr: expect.stringContaining('sparse checkout')});
     expect((await upload('-r', 'assets', '--check', '--prune')).exitCode).toBe(2);
     expect(Object.keys((await manifest()).files)).toHaveLength(2);
+    const below = ['upload', 'assets/icon.png', '--manifest', 'assets/media.json', '--prune'];
+    expect((await sandbox.run(below)).exitCode).toBe(2);
     await git('sparse-checkout', 'disable');
     expect((await upload('-r', 'assets', '--prune')).exitCode).toBe(0);
+    expect((await sandbox.run(below)).exitCode).toBe(0);
+  });
+
+  it('in another work tree, by the settings of that and of all', async () => {
+    const {sandbox, git} = await repository();
+    await git('worktree', 'add', '--quiet', 'tree');
+    const prune = () =>
+      sandbox.run(['upload', '-r', 'tree/assets', '--manifest', 'tree/media.json', '--prune']);
+    expect((await prune()).exitCode).toBe(0);
+    await git('-C', 'tree', 'sparse-checkout', 'set', '--no-cone', 'media.json', 'assets/icon.png');
+    expect((await prune()).exitCode).toBe(2);
+    await git('-C', 'tree', 'sparse-checkout', 'disable');
+    expect((await prune()).exitCode).toBe(0);
+    await git('config', 'core.sparseCheckout', 'true');
+    expect((await prune()).exitCode).toBe(2);
   });
 });

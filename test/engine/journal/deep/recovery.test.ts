@@ -30,10 +30,11 @@ async function written(): Promise<{one: Bench; bytes: Buffer}> {
   return {one, bytes: Buffer.from(await one.text())};
 }
 
-/** Every byte of the header and of the last lines, and some between. */
+/** Every byte of the header and of the last lines, both sides of each line break, and some between. */
 function* cuts(bytes: Buffer): Generator<number> {
   for (let length = 0; length <= bytes.length; length += 1) {
-    if (length < 40 || length > bytes.length - 300 || length % 29 === 0) yield length;
+    const isAtBreak = bytes[length] === 10 || bytes[length - 1] === 10;
+    if (length < header.length || length > bytes.length - 300 || length % 29 === 0 || isAtBreak) yield length;
   }
 }
 
@@ -127,16 +128,31 @@ describe('damage elsewhere', () => {
     ['an empty line', ''],
     ['an unknown event', '{"event":"eaten","idempotencyKey":"x","sha256":"00"}'],
     ['a commit of nothing', '{"event":"commit","idempotencyKey":"x","sha256":"00"}'],
-    ['a done line without a record', '{"event":"done","idempotencyKey":"x","sha256":"00"}'],
+    ['a done line without a record', '{"event":"done","idempotencyKey":"KEY","sha256":"00"}'],
     [
       'a record without an ID',
-      '{"event":"done","idempotencyKey":"x","sha256":"00","record":{"id":"","size":1}}',
+      '{"event":"done","idempotencyKey":"KEY","sha256":"00","record":{"id":"","size":1}}',
+    ],
+    [
+      'a record that is not last',
+      '{"event":"done","idempotencyKey":"KEY","record":{"id":"m_1"},"sha256":"00"}',
+    ],
+    ['a record after a space', '{"event":"done","idempotencyKey":"KEY", "record":{"id":"m_1"}}'],
+    ['an intent without a key', '{"event":"intent","by":"w","path":"a","size":1,"contentType":"image/png"}'],
+    [
+      'an intent with an empty key',
+      '{"event":"intent","idempotencyKey":"","by":"w","path":"a","size":1,"contentType":"image/png"}',
+    ],
+    [
+      'an intent of nobody',
+      '{"event":"intent","idempotencyKey":"x","path":"a","size":1,"contentType":"image/png"}',
     ],
     ['zero bytes', '\0\0\0'],
   ])('%s: told with its line number, and nothing is changed', async (_name, line) => {
     const {one, bytes} = await written();
     const lines = bytes.toString().split('\n');
-    lines.splice(3, 0, line);
+    // Of an upload that the lines before it have begun.
+    lines.splice(3, 0, line.replace('KEY', JSON.parse(lines[2] ?? '').idempotencyKey));
     await one.write(lines.join('\n'));
     await expect(one.run(async () => {})).rejects.toThrow(/uploads\.ndjson is damaged: line 4 /);
     await expect(readJournals([one.path], one.host)).rejects.toThrow(/line 4 /);
