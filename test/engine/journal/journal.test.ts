@@ -30,11 +30,13 @@ import {
 } from '../../support/journal.ts';
 
 describe('a new journal', () => {
-  it('begins with its version, and is for its owner alone', async () => {
+  it('begins with its version, once, and is for its owner alone', async () => {
     const one = await bench();
     await one.run(async () => {});
     expect((await one.text()).split('\n')[0]).toBe(header);
     expect((await stat(one.path)).mode & 0o777).toBe(0o600);
+    await one.run(async () => {});
+    expect((await one.text()).split(header)).toHaveLength(2);
   });
 
   it('in a directory that is not there: refused', async () => {

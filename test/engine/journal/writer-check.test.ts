@@ -141,6 +141,15 @@ describe('a writer that another one has followed', () => {
     await expect(next.commit(sha256('content of b.png'))).rejects.toMatchObject({code: 'journal_in_use'});
   });
 
+  it('the second begins right behind its first line: refused, since only the last may send', async () => {
+    const one = await bench();
+    const datasync = () =>
+      appendFile(one.path, '{"event":"open","by":"another","at":"2026-01-02T00:00:00.000Z"}\n');
+    await expect(one.open({wrap: handle => changedHandle(handle, {datasync})})).rejects.toMatchObject({
+      code: 'journal_in_use',
+    });
+  });
+
   it('the second goes on between its lines', async () => {
     const {one, second} = await two();
     for (let count = 0; count < 3; count += 1) {
@@ -211,6 +220,25 @@ describe('a journal that changes under a run', () => {
       message: `The journal ${one.path} ${how} while it was in use.`,
     });
     await expect(begin(journal, inputOf('next.png'))).rejects.toMatchObject({code: 'journal_failed'});
+  });
+});
+
+it('a journal that is written over right behind a commit, as by another machine: not released', async () => {
+  const one = await bench();
+  let isOver = false;
+  const wrap = (handle: JournalHandle) =>
+    changedHandle(handle, {
+      write: async (...parameters) => {
+        const written = await handle.write(...parameters);
+        if (isOver) await writeFile(one.path, Buffer.alloc((await stat(one.path)).size, 32));
+        return written;
+      },
+    });
+  const entry = await begin(await one.open({wrap}), input);
+  isOver = true;
+  await expect(entry.commit(hash)).rejects.toMatchObject({
+    code: 'journal_failed',
+    message: expect.stringContaining('was written over'),
   });
 });
 

@@ -208,6 +208,13 @@ describe('a journal and Media-Service-Id', () => {
     });
   });
 
+  it('one file of a manifest whose response bears another ID: said of the manifest', async () => {
+    const {box} = await identified('one', 'one', 'two');
+    const upload = (name: string) => box.run(['upload', '--manifest', 'm', name]);
+    expect((await upload('a.png')).exitCode).toBe(0);
+    expect((await upload('b.jpg')).stderr).toContain('The manifest m belongs to the service with the ID one');
+  });
+
   it.each([
     ['none any more', undefined],
     ['one that is malformed', 'one, two'],
