@@ -41,7 +41,7 @@ describe('media upload --once', () => {
     expect((await sandbox.run(['config', 'set', 'once', 'maybe'])).exitCode).toBe(2);
   });
 
-  it('two profiles of one service: each has a journal of its own', async () => {
+  it('two profiles of one service, by option or variable: each has a journal of its own', async () => {
     const {sandbox, service, key, upload, stored} = await machine();
     const profile = {'base-url': service.url, key, 'key-origin': service.url};
     const config = JSON.stringify({profiles: {one: profile, two: profile}});
@@ -52,6 +52,10 @@ describe('media upload --once', () => {
     for (const status of ['uploaded', 'skipped']) {
       for (const name of ['one', 'two'])
         expect((await upload('--once', 'a.png', '--profile', name)).statuses).toEqual([status]);
+    }
+    for (const mode of [['--dry-run'], []]) {
+      sandbox.env['MEDIA_PROFILE'] = 'two';
+      expect((await upload('--once', 'a.png', ...mode)).statuses).toEqual(['skipped']);
     }
     expect(await stored()).toBe(2);
   });

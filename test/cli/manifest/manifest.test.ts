@@ -221,22 +221,25 @@ describe('media upload --check', () => {
     const changed = bytes.replace(/( {2}"files")/, '  "kept": 1,\n$1');
     await writeFile(path('media.json'), changed);
     await copyFile(path('assets/icon.png'), path('assets/copy.png'));
+    // Known content, but under another name.
+    await copyFile(path('assets/icon.png'), path('assets/img/logo.png'));
     await writePng(path('assets/icon.png'), 'changed');
     for (let number = 1; number < 6; number += 1)
       await writePng(path(`assets/new-${number}.png`), `${number}`);
     const {stdout, stderr, exitCode} = await upload('-r', 'assets', '--check');
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(stderr.split('\n').slice(0, -1).sort()).toEqual([
-      'media.json is out of date: 7 of 8 files. Run the command without --check, and commit media.json.',
+      'media.json is out of date: 8 of 8 files. Run the command without --check, and commit media.json.',
       'media: assets/copy.png is not in media.json.',
       'media: assets/icon.png is not as in media.json.',
+      'media: assets/img/logo.png is not as in media.json.',
       ...[1, 2, 3, 4, 5].map(number => `media: assets/new-${number}.png is not in media.json.`),
     ]);
     const lines = (await upload('-r', 'assets', '--check', '--ndjson')).stdout
       .split('\n')
       .slice(0, -1)
       .map(line => JSON.parse(line));
-    expect(lines.filter(({error}) => error?.code === 'manifest_outdated')).toHaveLength(7);
+    expect(lines.filter(({error}) => error?.code === 'manifest_outdated')).toHaveLength(8);
     const github = {...sandbox.env, GITHUB_ACTIONS: 'true'};
     const annotated = await sandbox.run(
       ['upload', '-r', 'assets', '--manifest', 'media.json', '--check', '--ci'],
