@@ -64,10 +64,9 @@ export class Recovery {
     const {number} = this.next;
     this.next = {offset: line.offset + line.bytes.length + 1, number: number + 1};
     const parsed = parseBytes(line.bytes);
-    if (this.scope === undefined && parsed?.event !== 'header') {
-      // Several runs may have crashed while they wrote the header.
-      if (parsed !== undefined || !mayBeHeader(line.bytes)) scopeOf(undefined, this.#displayPath);
-    }
+    // Several runs may have crashed while they wrote the header.
+    if (this.scope === undefined && parsed?.event !== 'header' && !mayBeHeader(line.bytes))
+      scopeOf(undefined, this.#displayPath);
     if (this.#suspect !== undefined) this.#judgeSuspect(parsed, this.#suspect);
     if (parsed === undefined)
       this.#suspect ??= {number, what: 'is not a journal line', isHole: line.bytes.includes(0)};
@@ -94,7 +93,7 @@ export class Recovery {
     const parsed = parseBytes(line.bytes);
     if (this.scope !== undefined) return;
     if (parsed?.event === 'header') this.scope = scopeOf(parsed, this.#displayPath);
-    else if (parsed !== undefined || !mayBeHeader(line.bytes)) scopeOf(undefined, this.#displayPath);
+    else if (!mayBeHeader(line.bytes)) scopeOf(undefined, this.#displayPath);
   }
 
   /** Applies a valid line to the scope, the writer or the index; false if it contradicts the lines before it. */
