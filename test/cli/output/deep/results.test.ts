@@ -70,6 +70,17 @@ describe('Results', () => {
     );
   });
 
+  it.each([
+    [100, 100],
+    [101, 0],
+  ])('off a terminal, %d rows without a failure: %d of them', async (count, shown) => {
+    const {results, printed} = printing();
+    for (let position = 0; position < count; position += 1) await results.add(checked(position));
+    await results.end();
+    expect(printed().match(/p\d+\.png/g) ?? []).toHaveLength(shown);
+    expect(printed().includes('│ files ')).toBe(shown === 0);
+  });
+
   it('500 names of 10,000 characters: a table of all that fits, and one of the rest', async () => {
     const {results, printed} = printing({isVerbose: true});
     for (let position = 0; position < 500; position += 1)
