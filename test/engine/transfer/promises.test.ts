@@ -681,6 +681,33 @@ describe('what a journal knows', () => {
     expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
   });
 
+  const reset = () => Promise.reject(Object.assign(new Error('reset'), {code: 'ECONNRESET'}));
+
+  test.each<[string, (request: UploadRequest) => Promise<UploadResponse>]>([
+    ['413', async () => ({kind: 'refused', status: 413})],
+    ['413 after its last bytes', request => send(request).then(() => ({kind: 'refused', status: 413}))],
+    ['401', async () => ({kind: 'refused', status: 401})],
+    ['503 of the service, for good', async () => busy],
+    ['a reset before its last bytes', reset],
+    ['a change of the file', () => Promise.reject(new MediaError('source_changed', 'The file changed.'))],
+  ])('sent without a response, and then %s: unknown, now and in the next run', async (_name, meet) => {
+    for (const onUnknown of ['retry', 'honoured'] as const)
+      for (const isOfEarlierRun of [false, true]) {
+        const one = await bench();
+        if (isOfEarlierRun) await one.run(journal => upload(journal, inputOf('a.png', content), 'commit'));
+        const uploader = counting((request, number) =>
+          number === 1 && !isOfEarlierRun ? send(request).then(reset) : meet(request),
+        );
+        const options = {onUnknown, retries: 2, clock: new InstantClock()};
+        const outcomes = await one.run(journal => uploadEach([file()], uploader, {journal, ...options}));
+        expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
+        expect(uploader.requests).toBeGreaterThan(isOfEarlierRun ? 0 : 1);
+        await one.run(async journal =>
+          expect(told(await uploadEach([file()], unasked, {journal}))).toEqual(['unknown outcome_unknown']),
+        );
+      }
+  });
+
   test('what a response declares about keys is in the journal, also if nothing went wrong', async () => {
     const journal = await (await bench()).open();
     const upload = (request: UploadRequest) => send(request).then(() => stored());
