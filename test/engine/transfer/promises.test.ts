@@ -888,11 +888,14 @@ describe('one after another in one run', () => {
   });
 
   test.each([
-    [0, 8],
-    [1, 16],
+    [{most: 128}, 0, 8],
+    [{most: 128}, 1, 16],
+    [{most: 3}, 0, 3],
+    [{most: 3}, 1, 3],
+    [20, 0, 20],
   ])(
-    'auto with --retries %i: %i files at first, since a refused one would be lost',
-    async (retries, expected) => {
+    '%j at most, with --retries %i: %i files at first, since a refused one would be lost',
+    async (concurrency, retries, expected) => {
       let [inProgress, most] = [0, 0];
       const uploader: Uploader = {
         async upload(request) {
@@ -905,7 +908,7 @@ describe('one after another in one run', () => {
         },
       };
       const sources = Array.from({length: 40}, () => small());
-      await uploadEach(sources, uploader, {retries, concurrency: {most: 128}, stop: new Stop<MediaError>()});
+      await uploadEach(sources, uploader, {retries, concurrency, stop: new Stop<MediaError>()});
       expect(most).toBe(expected);
     },
   );
