@@ -27,6 +27,7 @@ import {
   type TestInput,
   unread,
   upload,
+  writeMergedJournal,
 } from '../../support/journal.ts';
 
 describe('a new journal', () => {
@@ -210,6 +211,42 @@ it('a response of another service: told at once, so that nothing more is sent, a
   );
   // The end of a run is in the file, for machines that cannot see its process.
   expect((await one.text()).split('\n').at(-2)).toMatch(/^{"event":"close"/);
+});
+
+describe('what responses with these IDs have stored, one after the other', () => {
+  it.each<[name: string, of: string | undefined, ids: (string | undefined)[], next: string[]]>([
+    ['the ID of the journal, or none', 'one', ['one', undefined], ['done', 'done']],
+    ['another ID than the journal', 'one', ['two', 'one', 'two'], ['new', 'done', 'new']],
+    ['the first ID, another one, none', undefined, ['one', 'two', undefined], ['done', 'new', 'done']],
+    ['none, the first ID, another one', undefined, [undefined, 'one', 'two'], ['done', 'done', 'new']],
+  ])(
+    '%s: only what the service of the journal has is known to the next run',
+    async (_name, of, ids, next) => {
+      const one = await bench();
+      const options = {scope: {...scope, ...(of !== undefined && {serviceId: of})}};
+      const inputs = ids.map((_, number) => inputOf(`${number}.png`));
+      const store = async (journal: Journal) => {
+        for (const [number, input] of inputs.entries()) {
+          const entry = await begin(journal, input);
+          await entry.commit(sha256(input.content));
+          const end = await entry.recordStored(`{"id":"med_${number}"}`, ids[number]).catch(({code}) => code);
+          expect(end).toBe(next[number] === 'new' ? 'journal_of_other_service' : undefined);
+          entry.end();
+          // The run itself does not skip an equal file for it either.
+          const copy = {...input, path: `copy of ${input.path}`};
+          expect((await lookup(journal, copy)).status).toBe(next[number]);
+        }
+      };
+      const known = async (journal: Journal) => {
+        const found = await Promise.all(inputs.map(input => lookup(journal, input)));
+        return found.map(({status}) => status);
+      };
+      await one.run(store, one.path, options);
+      expect(await one.run(known)).toEqual(next);
+      await writeMergedJournal(`${one.path}-merged`, await readJournals([one.path], one.host), one.host);
+      expect(await one.run(known, `${one.path}-merged`)).toEqual(next);
+    },
+  );
 });
 
 describe('what is known of a file', () => {

@@ -14,6 +14,7 @@ import {eventually} from '../../support/eventually.ts';
 import {listen, urlOf} from '../../support/loopback.ts';
 import {ManualClock} from '../../support/manual-clock.ts';
 import {fixture} from '../../support/media.ts';
+import {patienceMs} from '../../support/patience.ts';
 import {someRecord} from '../../support/scripted-server.ts';
 import {loopbackNames, makeCertificate, tlsService} from '../../support/tls.ts';
 import {clientOf, memorySource, uploadEach} from './support.ts';
@@ -228,4 +229,46 @@ test('the fields of a client are in each request to the service: uploads, GraphQ
     'GET /v1/media/upload yes',
     'HEAD /m_1 yes',
   ]);
+});
+
+describe('whether the service honours keys, after responses that declare', () => {
+  const ask = {
+    upload: (client: ServiceClient) => client.upload(request(Buffer.from('bytes'))),
+    question: (client: ServiceClient) => client.askUploadPath('GET', patienceMs, new Stop()),
+  };
+
+  test.each<[string, boolean | undefined, ...(readonly [keyof typeof ask, string?])[]]>([
+    ['nothing', undefined, ['upload'], ['question']],
+    ['?1, then nothing', true, ['upload', '?1'], ['upload'], ['question']],
+    ['?0, then nothing', false, ['upload', '?0'], ['upload'], ['question']],
+    ['?1 to a question, then nothing', true, ['question', '?1'], ['upload']],
+    ['?1, then what is no boolean', true, ['upload', '?1'], ['upload', 'yes']],
+    ['?1, then ?0: as the last one', false, ['upload', '?1'], ['question', '?0']],
+    ['?0, then ?1: as the last one', true, ['question', '?0'], ['upload', '?1']],
+  ])('%s: %s', async (_name, expected, ...exchanges) => {
+    const declarations = exchanges.map(([, declared]) => declared);
+    const client = clientOf(await declaring(declarations));
+    for (const [kind] of exchanges) await ask[kind](client);
+    expect(client.honoursKeys).toBe(expected);
+  });
+
+  test('by GraphQL of another origin, which stores no files: not known', async () => {
+    const [baseUrl, graphqlUrl] = [new URL(await declaring([])), new URL(await declaring(['?1']))];
+    const options = {clock: systemClock, env: {}, headers: {}};
+    const client = new ServiceClient({baseUrl, graphqlUrl}, new Secret('key-of-the-test'), options);
+    onTestFinished(() => client.close());
+    await client.graphql({query: '{__typename}'});
+    expect(client.honoursKeys).toBeUndefined();
+  });
+
+  /** The URL of a service that answers 502, and declares that about keys in one response after the other. */
+  async function declaring(declarations: (string | undefined)[]): Promise<string> {
+    const server = createServer((message, response) => {
+      const declared = declarations.shift();
+      if (declared !== undefined) response.setHeader('accept-idempotency-key', declared);
+      message.resume().on('end', () => response.writeHead(502).end());
+    });
+    await listen(server);
+    return urlOf(server);
+  }
 });

@@ -681,6 +681,33 @@ describe('what a journal knows', () => {
     expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
   });
 
+  const reset = () => Promise.reject(Object.assign(new Error('reset'), {code: 'ECONNRESET'}));
+
+  test.each<[string, (request: UploadRequest) => Promise<UploadResponse>]>([
+    ['413', async () => ({kind: 'refused', status: 413})],
+    ['413 after its last bytes', request => send(request).then(() => ({kind: 'refused', status: 413}))],
+    ['401', async () => ({kind: 'refused', status: 401})],
+    ['503 of the service, for good', async () => busy],
+    ['a reset before its last bytes', reset],
+    ['a change of the file', () => Promise.reject(new MediaError('source_changed', 'The file changed.'))],
+  ])('sent without a response, and then %s: unknown, now and in the next run', async (_name, meet) => {
+    for (const onUnknown of ['retry', 'honoured'] as const)
+      for (const isOfEarlierRun of [false, true]) {
+        const one = await bench();
+        if (isOfEarlierRun) await one.run(journal => upload(journal, inputOf('a.png', content), 'commit'));
+        const uploader = counting((request, number) =>
+          number === 1 && !isOfEarlierRun ? send(request).then(reset) : meet(request),
+        );
+        const options = {onUnknown, retries: 2, clock: new InstantClock()};
+        const outcomes = await one.run(journal => uploadEach([file()], uploader, {journal, ...options}));
+        expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
+        expect(uploader.requests).toBeGreaterThan(isOfEarlierRun ? 0 : 1);
+        await one.run(async journal =>
+          expect(told(await uploadEach([file()], unasked, {journal}))).toEqual(['unknown outcome_unknown']),
+        );
+      }
+  });
+
   test('what a response declares about keys is in the journal, also if nothing went wrong', async () => {
     const journal = await (await bench()).open();
     const upload = (request: UploadRequest) => send(request).then(() => stored());
@@ -861,11 +888,14 @@ describe('one after another in one run', () => {
   });
 
   test.each([
-    [0, 8],
-    [1, 16],
+    [{most: 128}, 0, 8],
+    [{most: 128}, 1, 16],
+    [{most: 3}, 0, 3],
+    [{most: 3}, 1, 3],
+    [20, 0, 20],
   ])(
-    'auto with --retries %i: %i files at first, since a refused one would be lost',
-    async (retries, expected) => {
+    '%j at most, with --retries %i: %i files at first, since a refused one would be lost',
+    async (concurrency, retries, expected) => {
       let [inProgress, most] = [0, 0];
       const uploader: Uploader = {
         async upload(request) {
@@ -878,7 +908,7 @@ describe('one after another in one run', () => {
         },
       };
       const sources = Array.from({length: 40}, () => small());
-      await uploadEach(sources, uploader, {retries, concurrency: {most: 128}, stop: new Stop<MediaError>()});
+      await uploadEach(sources, uploader, {retries, concurrency, stop: new Stop<MediaError>()});
       expect(most).toBe(expected);
     },
   );

@@ -2,7 +2,15 @@ import {utimes} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {notRun} from '../../../support/installed.ts';
-import {bench, inputOf, upload} from '../../../support/journal.ts';
+import {
+  bench,
+  formatTransition,
+  header,
+  inputOf,
+  sha256,
+  type Transition,
+  upload,
+} from '../../../support/journal.ts';
 import {canListOpenFiles, openFiles} from '../../../support/open-files.ts';
 import {contentOf, files, journalOf, media} from '../media-journal.ts';
 
@@ -69,6 +77,46 @@ describe('media journal check', () => {
         stderr: `2 inputs, each recorded exactly once.\n${note}`,
       });
     }
+  });
+
+  describe('one content at two paths, stored as', () => {
+    /** Lines of an upload of that content. */
+    const stored = (path: string, id: string, contentType = 'image/png') =>
+      (
+        [
+          {event: 'intent', key: id, path, size: 4, contentType},
+          {event: 'commit', key: id, sha256: sha256('same')},
+          {event: 'done', key: id, recordJson: `{"id":"${id}"}`},
+        ] satisfies Transition[]
+      )
+        .map(line => formatTransition(line, 'w'))
+        .join('');
+    const [a, b] = [stored('a.png', 'med_1'), stored('b.png', 'med_2')];
+    const [other, gif] = [stored('a.png', 'med_3'), stored('b.png', 'med_2', 'image/gif')];
+
+    it.each<[name: string, journals: string[], ids: string[]]>([
+      ['two records by one journal', [`${a}${b}`], ['med_1', 'med_2']],
+      ['two records by one journal, one by another', [other, `${a}${b}`], ['med_3', 'med_1', 'med_2']],
+      ['two records by one journal and its older copy', [a, `${a}${b}`], ['med_1', 'med_2']],
+      ['one record of each type by one journal', [`${a}${gif}`], []],
+      ['one record by each of two journals, one of which has a copy', [a, b, b], []],
+    ])('%s: doubled only if one journal has two of a type', async (_name, journals, ids) => {
+      const one = await bench();
+      await files(one, {'in/a.png': 'same', 'in/b.png': 'same'});
+      const names = journals.map((_, number) => `j${number}`);
+      for (const [number, lines] of journals.entries())
+        await one.write(`${header}\n${lines}`, join(one.directory, names[number] ?? ''));
+      const row = (path: string) => `doubled   ${path}  stored ${ids.length} times: ${ids.join(', ')}\n`;
+      for (const command of [
+        ['check', ...names, '--', 'in'],
+        ['merge', '-o', 'all', ...names],
+        ['merge', '-o', 'all', ...names, '--', 'in'],
+      ])
+        expect(await media(one, ...command)).toMatchObject({
+          exitCode: ids.length > 0 ? 1 : 0,
+          stdout: ids.length > 0 ? `${row('a.png')}${row('b.png')}` : '',
+        });
+    });
   });
 
   it('what is checked is closed again, whatever was found', async context => {

@@ -182,14 +182,28 @@ describe('a power cut that keeps a later write and loses an earlier one', () => 
     '{"event":"release","by":"w","at":"2026-01-01T00:00:00.000Z"}',
   ];
 
-  it('zero bytes, then at most one release: what was synced before is known', async () => {
-    const {one, bytes} = await written();
-    await one.write(Buffer.concat([bytes, Buffer.alloc(300), Buffer.from(`\n${kept.join('\n')}\n`)]));
-    for (let run = 0; run < 2; run += 1)
-      await one.run(async journal =>
-        expect(await journal.lookUpUnchanged(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
-      );
-  });
+  const zeros = '\0'.repeat(300);
+  const half = '{"event":"intent","idempoten';
+  const holes: [where: string, hole: string][] = [
+    ['in place of lines', zeros],
+    ['from the middle of a line on', `${half}${zeros}`],
+    ['up to the middle of a line', `${zeros}${half}`],
+    ['within a line', `${half}${zeros}${half}`],
+    ['within two lines, one after the other', `${half}${zeros}\n${zeros}${half}`],
+    ['from the middle of a character on', `\xe6\x97${zeros}`],
+  ];
+
+  it.each(holes)(
+    'zero bytes %s, then at most one release: what was synced before is known',
+    async (_where, hole) => {
+      const {one, bytes} = await written();
+      await one.write(Buffer.concat([bytes, Buffer.from(`${hole}\n${kept.join('\n')}\n`, 'latin1')]));
+      for (let run = 0; run < 2; run += 1)
+        await one.run(async journal =>
+          expect(await journal.lookUpUnchanged(inputOf(names[0] ?? ''))).toMatchObject({status: 'done'}),
+        );
+    },
+  );
 
   it('nothing but the length of its first lines: as a new one', async () => {
     const {one} = await written();
@@ -210,12 +224,15 @@ describe('a power cut that keeps a later write and loses an earlier one', () => 
     expect(await one.text()).toBe(`${header.slice(0, 30)}\nnotes`);
   });
 
-  it('zero bytes, and a line after a release, which only a synced journal has: damage', async () => {
-    const {one, bytes} = await written();
-    const lines = [...kept, '{"event":"alive","by":"w","at":"2026-01-01T00:00:00.000Z"}'];
-    await one.write(Buffer.concat([bytes, Buffer.alloc(300), Buffer.from(`\n${lines.join('\n')}\n`)]));
-    await expect(one.run(async () => {})).rejects.toThrow(/damaged: line \d+ is not/);
-  });
+  it.each(holes)(
+    'zero bytes %s, and a line after a release, which only a synced journal has: damage',
+    async (_where, hole) => {
+      const {one, bytes} = await written();
+      const lines = [...kept, '{"event":"alive","by":"w","at":"2026-01-01T00:00:00.000Z"}'];
+      await one.write(Buffer.concat([bytes, Buffer.from(`${hole}\n${lines.join('\n')}\n`, 'latin1')]));
+      await expect(one.run(async () => {})).rejects.toThrow(/damaged: line \d+ is not/);
+    },
+  );
 });
 
 describe('journals joined end to end', () => {
