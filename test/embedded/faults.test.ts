@@ -84,8 +84,9 @@ describe('one fault', () => {
   });
 
   test('record=no: HTML, as a gateway has it', async () => {
-    const {service, key} = await faultyService('upload:status=502,record=no');
+    const {service, key} = await faultyService('upload:status=502,record=no,retry-after=7');
     const response = await upload(service, key, image);
+    expect(response.headers.get('retry-after')).toBe('7');
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(await response.text()).toMatch(/^<!doctype html>/);
   });
