@@ -99,7 +99,11 @@ export class JournalSet {
       const isOfPath = ({reader, entry: {row}}: Row) =>
         ofPath.some(other => other.reader === reader && other.entry.row === row);
       const groups = [sameVariant.filter(isOfPath)];
-      for (const reader of this.#readers) groups.push(sameVariant.filter(one => one.reader === reader));
+      for (const reader of this.#readers) {
+        const ofReader = sameVariant.filter(one => one.reader === reader);
+        // What a merged journal has is of several parts: only a run releases.
+        if (ofReader.some(({entry}) => entry.wasReleased)) groups.push(ofReader);
+      }
       for (const group of groups) {
         const groupIds = await mediaIdsOf(group);
         if (groupIds.length > 1) return verdict('doubled', path, `stored ${ids.length} times`, ids);

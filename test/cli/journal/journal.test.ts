@@ -314,7 +314,7 @@ describe('media journal merge', () => {
     ]);
     expect(stderr).toBe(
       'media: 1 of 5 inputs is recorded exactly once: 2 missing, 1 doubled, 1 unknown.\n' +
-        '  Upload missing inputs with the same journal. Settle unknown ones with media journal resolve. all was not written.\n',
+        '  Upload missing inputs with the same journal. Delete the extra copies of doubled inputs at the service. Settle unknown ones with media journal resolve. all was not written.\n',
     );
     expect(exitCode).toBe(1);
     expect((await readdir(one.directory)).sort()).toEqual(['j1', 'j2']);

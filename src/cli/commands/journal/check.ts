@@ -73,7 +73,7 @@ export async function mergeJournals(options: ProofOptions & {output: string}, in
 
 /** Notes that all is proven and returns 0, or reports the failure and returns 1. `result` ends its hint. */
 function conclude(counts: ProofCounts, report: Invocation['report'], result = ''): ExitStatus {
-  const {all, once, elsewhere, missing, unknown, refused} = counts;
+  const {all, once, elsewhere, missing, doubled, unknown, refused} = counts;
   const inputs = countText(all, 'input');
   if (all === once) {
     report.note(`${inputs}, each recorded exactly once.`);
@@ -86,9 +86,10 @@ function conclude(counts: ProofCounts, report: Invocation['report'], result = ''
   const others = (['missing', 'doubled', 'unknown', 'refused'] as const)
     .filter(status => counts[status] > 0)
     .map(status => `${counts[status]} ${status}`);
-  const message = `${once} of ${inputs} ${once === 1 ? 'is' : 'are'} recorded exactly once: ${others.join(', ')}.`;
+  const message = `${once} of ${inputs} ${once === 1 || all === 1 ? 'is' : 'are'} recorded exactly once: ${others.join(', ')}.`;
   const advice = [
     missing > 0 ? 'Upload missing inputs with the same journal. ' : '',
+    doubled > 0 ? 'Delete the extra copies of doubled inputs at the service. ' : '',
     unknown > 0 ? 'Settle unknown ones with media journal resolve. ' : '',
     refused > 0 ? 'Fix refused inputs, or leave them out with --exclude. ' : '',
   ].join('');

@@ -71,6 +71,8 @@ describe('media journal check', () => {
     for (const command of [
       ['check', 'j1', 'j2', '--', 'in'],
       ['merge', '-o', 'all', 'j1', 'j2'],
+      ['check', 'all', '--', 'in'],
+      ['merge', '-o', 'again', 'all', 'j1'],
     ]) {
       expect(await media(one, ...command)).toMatchObject({
         exitCode: 0,
@@ -90,7 +92,8 @@ describe('media journal check', () => {
         ] satisfies Transition[]
       )
         .map(line => formatTransition(line, 'w'))
-        .join('');
+        .join('')
+        .replace(/(?=.*"done")/, '{"event":"release","by":"w"}\n');
     const [a, b] = [stored('a.png', 'med_1'), stored('b.png', 'med_2')];
     const [other, gif] = [stored('a.png', 'med_3'), stored('b.png', 'med_2', 'image/gif')];
 
