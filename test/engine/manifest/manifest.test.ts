@@ -13,10 +13,10 @@ import {
 } from '../../../src/engine/manifest/manifest-file.ts';
 import {readManifest, writeManifest} from '../../../src/engine/manifest/manifest-store.ts';
 import {mergeManifests} from '../../../src/engine/manifest/merge-manifests.ts';
-import {lookUpInManifest} from '../../../src/engine/manifest/run-manifest.ts';
+import {lookUpInManifest, openManifest} from '../../../src/engine/manifest/run-manifest.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {systemFiles} from '../../../src/lib/files/file-system.ts';
-import {hostIn, sha256} from '../../support/journal.ts';
+import {afterSilence, hostIn, inputOf, sha256, upload} from '../../support/journal.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 import {anyText, holdsFor} from '../../support/property.ts';
 import {checkJsonLine} from '../../support/schemas.ts';
@@ -397,5 +397,22 @@ describe('on disk', () => {
     await expect(writeManifest('media.json', none, manifestOf({a: 'a'}), host, noFile)).rejects.toThrow(
       'hard links',
     );
+  });
+});
+
+describe('openManifest', () => {
+  it('a run whose journal another one has taken over writes nothing, and the other one writes what both stored', async () => {
+    const directory = await temporaryDirectory();
+    const first = await openManifest('media.json', hostIn(directory), {service});
+    await upload(first, inputOf('a.png'), 'done');
+    const elsewhere = hostIn(directory, {pidNamespace: () => 'pid:[another]'});
+    const second = await openManifest('media.json', afterSilence(elsewhere), {service});
+    await expect(upload(first, inputOf('b.png'), 'done')).rejects.toMatchObject({code: 'journal_in_use'});
+    await first.close();
+    expect(await readManifest('media.json', hostIn(directory))).toBeUndefined();
+    await upload(second, inputOf('c.png'), 'done');
+    await second.close();
+    const {files} = (await readManifest('media.json', hostIn(directory))) ?? {};
+    expect([...(files?.keys() ?? [])]).toEqual(['a.png', 'c.png']);
   });
 });
