@@ -2,6 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {chmod, mkdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {inputCoverage} from '../../../../src/engine/sources/find/expand.ts';
 import type {Source} from '../../../../src/engine/sources/open/source.ts';
 import {contentOf, expand, list, refusal} from '../../../support/expanding.ts';
 import {asOrdinaryUser, bytePath, collect, makeTree} from '../../../support/trees.ts';
@@ -219,5 +220,27 @@ describe('standard input', () => {
   it('is a file by that name when written ./-', async () => {
     const root = await makeTree('-');
     expect(await list(root, {inputs: ['./-']})).toEqual(['./- as -']);
+  });
+});
+
+describe('whether inputs mean a file, which need not exist', () => {
+  it.each<[string[], boolean, string, boolean]>([
+    [['photos'], true, '/home/me/photos/a.png', true],
+    [['photos'], true, '/home/me/photos/sub/a.png', true],
+    [['photos'], true, '/home/me/photos2/a.png', false],
+    [['photos', 'b.png'], true, '/home/me/b.png', true],
+    [['photos/*.png'], false, '/home/me/photos/a.png', true],
+    [['photos/*.png'], false, '/home/me/photos/a.jpg', false],
+    [['photos/*.png'], false, '/home/me/photos/sub/a.png', false],
+    [['photos/*'], false, '/home/me/photos/sub/a.png', false],
+    [['photos/*'], true, '/home/me/photos/sub/a.png', true],
+    [['../*.png'], false, '/home/a.png', true],
+    [['../*.png'], false, '/home/me/a.png', false],
+    [['/data/[ab].png'], false, '/data/[ab].png', true],
+    [['/data/[ab].png'], false, '/data/b.png', true],
+    [['/data/[ab].png'], false, '/data/c.png', false],
+    [[], true, '/home/me/a.png', false],
+  ])('%j, recursive %s: %s: %s', (inputs, recursive, path, expected) => {
+    expect(inputCoverage({inputs, recursive}, '/home/me')(path)).toBe(expected);
   });
 });
