@@ -201,6 +201,7 @@ describe('patterns', () => {
     const root = await makeTree('p1/a.png', 'p2/b.png', 'p.png', 'q/c.png');
     expect(await list(root, {inputs: ['p*']})).toEqual(['p.png']);
     expect(await list(root, {inputs: ['p*'], recursive: true})).toEqual(['p.png', 'p1/a.png', 'p2/b.png']);
+    expect(await list(root, {inputs: ['p*/'], recursive: true})).toEqual(['p1/a.png', 'p2/b.png']);
   });
 });
 
