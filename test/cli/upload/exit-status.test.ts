@@ -279,6 +279,23 @@ describe('standard output that', () => {
     },
   );
 
+  test.each([
+    [[], 'With --journal FILE, a journal records what was stored.'],
+    [['--journal', 'j'], ''],
+  ])(
+    'takes nothing (/dev/full), one of two refused, with %j: 3, and the journal is named: %s',
+    async (options, hint) => {
+      const {url} = await scriptedServer(...answers(200, 415));
+      const script = '"$@" >/dev/full; echo "status $?"';
+      const parameters = ['upload', photo, jpg, '-c', '1', '--quiet', ...options];
+      const {stdout, stderr} = await inShell(script, await sandboxFor(url), parameters);
+      expect(stdout).toBe('status 3\n');
+      const [, advice] = /could not be written: the disk is full\.\n(?: {2}(.*)\n)?/.exec(stderr) ?? [];
+      expect(advice ?? '').toBe(hint);
+      expect(stderr).not.toContain('The uploads themselves succeeded');
+    },
+  );
+
   test('is closed (>&-): uploaded, 0', async () => {
     const {machine, requests} = await counting();
     const script = 'exec 3>&1; "$@" >&-; echo "status $?" >&3';

@@ -1,10 +1,13 @@
-import {isIP} from 'node:net';
+import {createServer, isIP} from 'node:net';
 import {expect, test} from 'vitest';
 import {type ConnectionOptions, traceOf} from '../../../src/engine/http/connection-options.ts';
 import {sendHead} from '../../../src/engine/http/http.ts';
 import {openSocket} from '../../../src/engine/http/open-socket.ts';
 import {systemClock} from '../../../src/host.ts';
 import {Stop} from '../../../src/lib/stop.ts';
+import {eventually} from '../../support/eventually.ts';
+import {listen, urlOf} from '../../support/loopback.ts';
+import {ManualClock} from '../../support/manual-clock.ts';
 import {silentServer} from '../../support/silent-peers.ts';
 import {deadUrl} from '../service/support.ts';
 
@@ -61,4 +64,32 @@ test.each([
   await expect(opening).rejects.toMatchObject({code: 'connection_refused'});
   const tried = lines.flatMap(line => /connect: (\S+) port/.exec(line)?.[1] ?? []);
   expect(tried).toEqual(expected);
+});
+
+test('a proxy that takes 6 s, and then a service that takes TLS nowhere: each step has its own limit of 10 s', async () => {
+  let [answer, isTls] = [undefined as (() => void) | undefined, false];
+  const server = createServer(socket => {
+    socket
+      .on('error', () => {})
+      .on('data', bytes => {
+        if (bytes.toString().startsWith('CONNECT')) answer = () => socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        else isTls = true;
+      });
+  });
+  await listen(server);
+  const clock = new ManualClock();
+  const options = {clock, env: {HTTPS_PROXY: urlOf(server)}, headers: {}};
+  let failure: unknown;
+  const opening = openSocket(new URL('https://media.invalid'), options, new Stop()).catch(error => {
+    failure = error;
+  });
+  await eventually(() => answer !== undefined);
+  await clock.advance(6_000);
+  answer?.();
+  await eventually(() => isTls);
+  await clock.advance(9_000);
+  expect(failure).toBeUndefined();
+  await clock.advance(1_000);
+  await opening;
+  expect(failure).toMatchObject({code: 'connect_timeout'});
 });
