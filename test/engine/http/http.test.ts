@@ -117,6 +117,7 @@ describe('why there is no connection, and what to do', () => {
       'accepted: certificate has expired.',
       'clock of this machine; if it is right, the service',
     ],
+    [failed('EPROTO', 'write EPROTO.'), '', 'tls_failed', 'handshake: write EPROTO.', ''],
     [failed('CERT_NOT_YET_VALID'), 'HTTPS_PROXY', 'tls_failed', '', 'if it is right, the proxy'],
     [failed('CERT_REVOKED'), '', 'tls_failed', '', 'Ask the operator of the service'],
     [
