@@ -1,7 +1,7 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {createServer} from 'node:net';
 import {describe, expect, test} from 'vitest';
-import {Tally} from '../../../src/cli/commands/upload/tally.ts';
+import {refuseEmptyRun, Tally} from '../../../src/cli/commands/upload/tally.ts';
 import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
 import {type ErrorCode, exitStatusOf, MediaError} from '../../../src/errors.ts';
 import {sandboxFor} from '../../engine/service/program.ts';
@@ -59,6 +59,94 @@ describe('exitStatus', () => {
       expect(tally.exitStatus()).toBe(status);
     }
   });
+
+  const unrecorded = new MediaError('journal_failed', 'The journal could not record it.');
+  const noUrl = new MediaError('no_url', 'It was stored without a URL.');
+
+  test.each<[string, {unrecorded?: MediaError; noUrl?: MediaError}[], ErrorCode[], number, string]>([
+    [
+      'not recorded',
+      [{unrecorded}],
+      [],
+      1,
+      '1 uploaded, 0 skipped, 0 failed, 0 unknown, 1 not in the journal',
+    ],
+    [
+      'one of two not recorded, one refused',
+      [{unrecorded}, {}],
+      ['rejected'],
+      3,
+      '2 uploaded, 0 skipped, 1 failed, 0 unknown, 1 not in the journal',
+    ],
+    ['without a URL', [{noUrl}], [], 1, '1 uploaded, 0 skipped, 0 failed, 0 unknown, 1 without a URL'],
+    [
+      'all without a URL, one refused',
+      [{noUrl}, {noUrl}],
+      ['rejected'],
+      1,
+      '2 uploaded, 0 skipped, 1 failed, 0 unknown, 2 without a URL',
+    ],
+    [
+      'one of two without a URL',
+      [{noUrl}, {}],
+      [],
+      3,
+      '2 uploaded, 0 skipped, 0 failed, 0 unknown, 1 without a URL',
+    ],
+    ['as it should be', [{}], [], 0, '1 uploaded, 0 skipped, 0 failed, 0 unknown'],
+  ])('what is stored, %s', (_what, uploads, failures, status, summary) => {
+    const tally = new Tally();
+    for (const {noUrl, ...facts} of uploads)
+      tally.add(outcomeOf({status: 'uploaded', ...stored, ...facts}), noUrl);
+    for (const code of failures) tally.add(outcome(code));
+    expect([tally.exitStatus(), tally.summary(), tally.isAnyStored]).toEqual([status, summary, true]);
+  });
+
+  test('a dry run: the sums by type, from most to fewest bytes, and nothing counts as stored', () => {
+    expect(new Tally().isAnyStored).toBe(false);
+    const tally = new Tally({dryRun: true});
+    const files = [
+      {contentType: 'image/png', size: 1024},
+      {contentType: 'video/mp4', size: 4096},
+      {contentType: 'image/png', size: 1024, geotags: 'stripped'},
+      {contentType: 'image/gif', size: 512, geotags: 'present'},
+    ] as const;
+    for (const file of files) tally.add(outcomeOf({status: 'checked', ...file}));
+    tally.add(outcome('skipped'));
+    expect(tally.sums()).toEqual([
+      'Nothing was sent. To upload: 4 files, 6.5 KiB.',
+      '  video/mp4: 1 file, 4.0 KiB',
+      '  image/png: 2 files, 2.0 KiB',
+      '  image/gif: 1 file, 512 B',
+      '  without their location: 1 file, 1.0 KiB',
+    ]);
+    expect(tally.summary()).toBe('4 will be uploaded, 1 uploaded before, 0 failed');
+    tally.add(outcome('unknown'));
+    expect(tally.summary()).toBe('4 will be uploaded, 1 uploaded before, 1 unknown, 0 failed');
+    expect([tally.isAnyStored, tally.outputHint]).toEqual([false, undefined]);
+  });
+
+  test.each([
+    [0, 0, {}, false],
+    [0, 1, {}, true],
+    [1, 1, {}, false],
+    [0, 1, {shard: '1/2'}, false],
+    [0, 1, {prune: true}, false],
+  ] as const)(
+    '%i sent and %i left out with %j: refused as empty: %s',
+    (sent, leftOut, options, isRefused) => {
+      const tally = new Tally();
+      const position = 0;
+      for (let one = 0; one < sent; one += 1) tally.add(outcome('uploaded'));
+      for (let one = 0; one < leftOut; one += 1)
+        tally.add({status: 'left out', file: '.a', position, isHidden: true});
+      expect(tally.summary()).toContain(leftOut === 0 ? ' unknown' : '1 left out: not media or hidden');
+      const refusal = () =>
+        refuseEmptyRun(tally, {inputs: ['.'], types: 'extension', retries: 0, ...options});
+      if (isRefused) expect(refusal).toThrow(expect.objectContaining({code: 'nothing_matched'}));
+      else expect(refusal).not.toThrow();
+    },
+  );
 
   test('every code leads to a status of the contract', () => {
     expect(new Set(Object.values(exitStatusOf))).toEqual(new Set([1, 2, 4, 5, 6, 7]));
@@ -188,6 +276,23 @@ describe('standard output that', () => {
       expect(stderr).toContain('The uploads themselves succeeded');
       if (format.length > 0) expect(JSON.parse(stderr)).toMatchObject({error: {code: 'output_failed'}});
       expect(requests).toHaveLength(2);
+    },
+  );
+
+  test.each([
+    [[], 'With --journal FILE, a journal records what was stored.'],
+    [['--journal', 'j'], ''],
+  ])(
+    'takes nothing (/dev/full), one of two refused, with %j: 3, and the journal is named: %s',
+    async (options, hint) => {
+      const {url} = await scriptedServer(...answers(200, 415));
+      const script = '"$@" >/dev/full; echo "status $?"';
+      const parameters = ['upload', photo, jpg, '-c', '1', '--quiet', ...options];
+      const {stdout, stderr} = await inShell(script, await sandboxFor(url), parameters);
+      expect(stdout).toBe('status 3\n');
+      const [, advice] = /could not be written: the disk is full\.\n(?: {2}(.*)\n)?/.exec(stderr) ?? [];
+      expect(advice ?? '').toBe(hint);
+      expect(stderr).not.toContain('The uploads themselves succeeded');
     },
   );
 

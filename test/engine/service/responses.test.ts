@@ -1,11 +1,11 @@
 import {createServer} from 'node:net';
-import {expect, test} from 'vitest';
-import {verifyKey} from '../../../src/engine/service/key-identity.ts';
+import {describe, expect, test} from 'vitest';
+import {accountOfKey, verifyKey, whoOwnsKey} from '../../../src/engine/service/key-identity.ts';
 import {listen, urlOf} from '../../support/loopback.ts';
 import {fixture} from '../../support/media.ts';
 import {scriptedServer, someRecord} from '../../support/scripted-server.ts';
 import {sandboxFor, testKey} from './program.ts';
-import {answerText, clientOf, memorySource, uploadEach} from './support.ts';
+import {answerText, clientOf, deadUrl, memorySource, uploadEach} from './support.ts';
 
 const key = 'key-of-the-test';
 
@@ -72,6 +72,81 @@ test.each([500, 502])(
     expect(verdict).toMatchObject({status: 'unclear', httpStatus: status});
   },
 );
+
+describe('the account of a key, by which journals know it', () => {
+  const scalar = (name: string, kind = 'SCALAR') => ({name, args: [], type: {kind}});
+  const viewer = (name: string, ...fields: unknown[]) => ({name, args: [], type: {kind: 'OBJECT', fields}});
+  const all = ['name', 'username', 'email', 'id'].map(name => scalar(name));
+  const ada = {id: 17, name: 'Ada', email: 'ada@example.com', username: 'ada'};
+
+  /** A client of a service with these queries, each of which returns this. */
+  async function clientWith(fields: unknown[], account: object | null) {
+    const queries: string[] = [];
+    const {url} = await scriptedServer(async connection => {
+      const {query} = JSON.parse((await connection.request()).body.toString());
+      queries.push(query);
+      const [field = '', ...asked] = query.match(/\w+/g) ?? [];
+      const known =
+        account && Object.fromEntries(Object.entries(account).filter(([name]) => asked.includes(name)));
+      const data = query.includes('__schema') ? {__schema: {queryType: {fields}}} : {[field]: known};
+      connection.answer(200, JSON.stringify({data}));
+    });
+    return {client: clientOf(url), queries};
+  }
+
+  const {signal} = new AbortController();
+
+  test.each<[string, unknown[], object | null, string | undefined, string | undefined]>([
+    ['all fields', [viewer('me', ...all)], ada, '{me{id name email username}}', '17'],
+    ['no id', [viewer('me', ...all)], {...ada, id: null}, '{me{id name email username}}', 'ada@example.com'],
+    [
+      'only names',
+      [viewer('me', ...all)],
+      {name: 'Ada', username: 'ada'},
+      '{me{id name email username}}',
+      'ada',
+    ],
+    [
+      'only a name that others may have',
+      [viewer('me', ...all)],
+      {name: 'Ada'},
+      '{me{id name email username}}',
+      undefined,
+    ],
+    [
+      'several viewers',
+      [viewer('currentUser', ...all), viewer('me', scalar('email')), viewer('viewer', scalar('username'))],
+      ada,
+      '{viewer{username}}',
+      'ada',
+    ],
+    [
+      'a viewer without fields and another',
+      [viewer('viewer'), viewer('me', scalar('email'))],
+      ada,
+      '{me{email}}',
+      'ada@example.com',
+    ],
+    [
+      'a field that is an object',
+      [viewer('me', scalar('id', 'OBJECT'), scalar('email'))],
+      ada,
+      '{me{email}}',
+      'ada@example.com',
+    ],
+    ['an id that is no text', [viewer('me', scalar('id'))], {id: {}}, '{me{id}}', undefined],
+    ['nobody', [viewer('me', scalar('id'))], null, '{me{id}}', undefined],
+    ['no viewer', [viewer('other', scalar('id'))], ada, undefined, undefined],
+  ])('%s', async (_what, fields, account, query, expected) => {
+    const {client, queries} = await clientWith(fields, account);
+    expect(await accountOfKey(client, signal)).toBe(expected);
+    expect(queries.slice(1)).toEqual(query === undefined ? [] : [query]);
+  });
+
+  test('a service out of reach: nobody is named', async () => {
+    expect(await whoOwnsKey(clientOf(await deadUrl()), signal)).toBeUndefined();
+  });
+});
 
 test('a service that resets each connection at its second request: as many unknown as workers', async () => {
   const server = createServer(socket => {

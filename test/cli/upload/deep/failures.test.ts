@@ -2,9 +2,15 @@ import {copyFile, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/pr
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import type {UploadFlags} from '../../../../src/cli/commands/upload/flags.ts';
+import {retryAdvice} from '../../../../src/cli/commands/upload/retry-advice.ts';
+import type {Invocation} from '../../../../src/cli/session/invocation.ts';
+import type {Outcome} from '../../../../src/engine/transfer/outcome.ts';
+import {type ErrorCode, MediaError} from '../../../../src/errors.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {fixture, mediaInShell, type Sandbox, sandbox} from '../../../support/media.ts';
+import {outcomeOf} from '../../../support/outcomes.ts';
 import {type ScriptedConnection, scriptedServer, someRecord} from '../../../support/scripted-server.ts';
 
 const photo = fixture('photo.png');
@@ -452,5 +458,63 @@ describe('what failed, uploaded again by the command that is printed', () => {
     const {stderr} = await box.run(['upload', ...parameters], {stdin: 'pipe', input: ''});
     expect(stderr).toMatch(/[12] failed(, 0 unknown)?\n$/);
     expect(stderr).not.toContain('To retry');
+  });
+});
+
+describe('the advice on what may succeed later', () => {
+  const busyError = new MediaError('service_unavailable', 'Busy.');
+  const notTried = (code: ErrorCode) =>
+    new MediaError('not_tried', 'Not tried.', {cause: new MediaError(code, 'The end.')});
+  const failed = (error: MediaError, facts: object = {}) => outcomeOf({status: 'failed', error, ...facts});
+
+  /** The advice after these outcomes of `media upload a b`, or of a run with these inputs and lists. */
+  function adviceOf(outcomes: readonly Outcome[], flags: Partial<UploadFlags> = {}, isRemembered = false) {
+    const invocation = {argv: ['upload', 'a', 'b'], optionWords: () => ['--retries', '0']};
+    const options = {inputs: ['a', 'b'], types: 'extension', retries: 0, ...flags} as UploadFlags;
+    const advice = retryAdvice(options, invocation as unknown as Invocation);
+    for (const outcome of outcomes) advice.add(outcome);
+    return {retry: advice.advice(isRemembered), goOn: advice.continuation()};
+  }
+
+  const same = ['To retry the file that may succeed later:', '  media upload a b'];
+  const again = ['To retry the file that may succeed later, run the same command again.'];
+
+  it.each<[string, string[], Partial<UploadFlags>]>([
+    ['in files', same, {}],
+    ['in a list in a file', same, {filesFrom: ['list', 'dev/list']}],
+    ['on standard input', again, {inputs: ['a', '-']}],
+    ['in a list on standard input', again, {filesFrom: ['list', '-']}],
+    ['in a list of a process substitution', again, {filesFrom: ['/dev/fd/63', 'list']}],
+    ['in a list of an open file', again, {filesFrom: ['/proc/self/fd/3']}],
+  ])('inputs %s: %j', (_where, expected, flags) => {
+    const {retry, goOn} = adviceOf([failed(busyError)], flags);
+    expect(retry).toEqual(expected);
+    const isSame = expected === same;
+    expect(goOn.at(-1)).toMatch(
+      isSame ? /^ {2}media upload a b$/ : /^To continue .*, run the same command again\.$/,
+    );
+  });
+
+  it.each<[string, Outcome[], boolean, string[]]>([
+    ['nothing failed', [outcomeOf({status: 'checked'})], false, []],
+    ['what will fail again', [failed(new MediaError('file_missing', 'Gone.'))], false, []],
+    ['what can be read only once', [failed(busyError, {isOnce: true})], false, []],
+    ['not tried, since the key was refused', [failed(notTried('unauthorized'))], false, []],
+    ['not tried, since nothing was reached', [failed(notTried('connection_refused'))], false, same],
+    [
+      'one of two',
+      [failed(busyError), outcomeOf({status: 'checked'})],
+      false,
+      [same[0] ?? '', '  media upload --retries 0 a.png'],
+    ],
+    ['one of two, with a memory', [failed(busyError), outcomeOf({status: 'checked'})], true, same],
+    [
+      'two',
+      [failed(busyError), failed(busyError)],
+      false,
+      ['To retry the 2 files that may succeed later:', '  media upload a b'],
+    ],
+  ])('%s', (_what, outcomes, isRemembered, expected) => {
+    expect(adviceOf(outcomes, {}, isRemembered).retry).toEqual(expected);
   });
 });

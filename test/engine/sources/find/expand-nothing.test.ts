@@ -1,8 +1,9 @@
-import {chmod, writeFile} from 'node:fs/promises';
+import {chmod, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {InputRequest} from '../../../../src/engine/sources/find/expand.ts';
 import {expand, list} from '../../../support/expanding.ts';
+import {inWords} from '../../../support/hints.ts';
 import {asOrdinaryUser, collect, makeTree} from '../../../support/trees.ts';
 
 const nothing = (message: string | RegExp) =>
@@ -48,6 +49,27 @@ describe('nothing to upload', () => {
   ])('in %s that comes last fails before the first source', async (_, request) => {
     const root = await makeTree('a.png', 'p/b.png', 'empty/');
     await expect(expand(root, {inputs: [], ...request}).next()).rejects.toEqual(nothing(/./));
+  });
+
+  it.each<[string, Partial<InputRequest>, string | undefined]>([
+    ['a pattern', {inputs: ['*.gif']}, 'A pattern matches directories only with -r.'],
+    ['a pattern with -r', {inputs: ['*.gif'], recursive: true}, undefined],
+    ['an empty directory', {inputs: ['empty'], recursive: true}, undefined],
+    [
+      'links alone',
+      {inputs: ['links'], recursive: true},
+      'Links to directories are not followed: name one to upload what is in it.',
+    ],
+    [
+      'a URL with a ?',
+      {inputs: ['https://a.example/?b']},
+      "Download it first: curl -LO 'https://a.example/?b'",
+    ],
+  ])('in %s: what to do', async (_, request, hint) => {
+    const root = await makeTree('p/b.png', 'empty/', 'links/');
+    await symlink('../p', join(root, 'links/p'));
+    const error = await list(root, {inputs: [], ...request}).catch(error => inWords(error));
+    expect(error).toMatchObject({message: expect.any(String), hint});
   });
 
   it('is no failure of a list', async () => {

@@ -2,9 +2,11 @@ import {execFileSync} from 'node:child_process';
 import {chmod, mkdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {expandInputs, inputCoverage} from '../../../../src/engine/sources/find/expand.ts';
 import type {Source} from '../../../../src/engine/sources/open/source.ts';
+import {systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {contentOf, expand, list, refusal} from '../../../support/expanding.ts';
-import {asOrdinaryUser, bytePath, collect, makeTree} from '../../../support/trees.ts';
+import {asOrdinaryUser, bytePath, collect, makeTree, stdinOf} from '../../../support/trees.ts';
 
 describe('files', () => {
   it('come as named, with what they hold', async () => {
@@ -130,6 +132,15 @@ describe('directories', () => {
     });
   });
 
+  it('that no descriptor is left for fail as what may pass', async () => {
+    const root = await makeTree('in/a.png');
+    const opendir = () => Promise.reject(Object.assign(new Error('EMFILE'), {code: 'EMFILE'}));
+    const context = {cwd: root, stdin: () => stdinOf(''), temporaryDirectory: root};
+    const files = {...systemFiles, opendir};
+    const [source] = await collect(expandInputs({inputs: ['in'], recursive: true}, {...context, files}));
+    expect(await refusal(source)).toMatchObject({code: 'too_many_open_files'});
+  });
+
   it('that are missing may hold files of any shard', async () => {
     const root = await makeTree('a.png');
     const [missing] = await collect(expand(root, {inputs: ['missing'], recursive: true}));
@@ -196,10 +207,19 @@ describe('patterns', () => {
     expect(await list(root, {inputs: ['p/**'], exclude: ['sub']})).toEqual(['p/a.png', 'p/b.png']);
   });
 
+  it('leave directories alone that they do not lead to', async () => {
+    const root = await makeTree('in/a.png', 'in/closed/b.png', 'on/c.png');
+    for (const directory of ['.', 'in']) await chmod(join(root, directory), 0o755);
+    for (const directory of ['in/closed', 'on']) await chmod(join(root, directory), 0);
+    const found = await asOrdinaryUser(() => list(root, {inputs: ['i*/*.png']}));
+    expect(found).toEqual(['in/a.png']);
+  });
+
   it('match directories with -r', async () => {
     const root = await makeTree('p1/a.png', 'p2/b.png', 'p.png', 'q/c.png');
     expect(await list(root, {inputs: ['p*']})).toEqual(['p.png']);
     expect(await list(root, {inputs: ['p*'], recursive: true})).toEqual(['p.png', 'p1/a.png', 'p2/b.png']);
+    expect(await list(root, {inputs: ['p*/'], recursive: true})).toEqual(['p1/a.png', 'p2/b.png']);
   });
 });
 
@@ -219,5 +239,27 @@ describe('standard input', () => {
   it('is a file by that name when written ./-', async () => {
     const root = await makeTree('-');
     expect(await list(root, {inputs: ['./-']})).toEqual(['./- as -']);
+  });
+});
+
+describe('whether inputs mean a file, which need not exist', () => {
+  it.each<[string[], boolean, string, boolean]>([
+    [['photos'], true, '/home/me/photos/a.png', true],
+    [['photos'], true, '/home/me/photos/sub/a.png', true],
+    [['photos'], true, '/home/me/photos2/a.png', false],
+    [['photos', 'b.png'], true, '/home/me/b.png', true],
+    [['photos/*.png'], false, '/home/me/photos/a.png', true],
+    [['photos/*.png'], false, '/home/me/photos/a.jpg', false],
+    [['photos/*.png'], false, '/home/me/photos/sub/a.png', false],
+    [['photos/*'], false, '/home/me/photos/sub/a.png', false],
+    [['photos/*'], true, '/home/me/photos/sub/a.png', true],
+    [['../*.png'], false, '/home/a.png', true],
+    [['../*.png'], false, '/home/me/a.png', false],
+    [['/data/[ab].png'], false, '/data/[ab].png', true],
+    [['/data/[ab].png'], false, '/data/b.png', true],
+    [['/data/[ab].png'], false, '/data/c.png', false],
+    [[], true, '/home/me/a.png', false],
+  ])('%j, recursive %s: %s: %s', (inputs, recursive, path, expected) => {
+    expect(inputCoverage({inputs, recursive}, '/home/me')(path)).toBe(expected);
   });
 });
