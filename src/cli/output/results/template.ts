@@ -10,23 +10,18 @@ import {printableJson} from '../escape.ts';
 import {reportedFacts} from '../json-output.ts';
 import {fieldText, recordFields} from './formats.ts';
 
-/** The names in `--template`, besides paths into the record, and their values. */
-const fields = {
-  file: ({file}: TemplateInput) => file,
-  path: ({path}: TemplateInput) => path,
-  name: ({file}: TemplateInput) => basename(file),
-  url: ({record}: TemplateInput) => record && publicUrl(record),
-  status: ({status}: TemplateInput) => status,
+/** The names in `--template`, besides those of the record and paths into it, and their values. */
+const fields: Record<string, (of: TemplateInput) => unknown> = {
+  file: ({file}) => file,
+  path: ({path}) => path,
+  name: ({file}) => basename(file),
+  url: ({record}) => record && publicUrl(record),
+  status: ({status}) => status,
+  ...Object.fromEntries(reportedFacts.map(name => [name, (of: TemplateInput) => of[name]])),
 };
 
-type FactName = (typeof reportedFacts)[number];
-const isFact = (field: string): field is FactName => reportedFacts.some(name => name === field);
-
 /** A field of the record has its name too; `{size}` is that of the file. */
-type FieldName = keyof typeof fields | FactName | (typeof recordFields)[number];
-const fieldNames = [
-  ...new Set([...Object.keys(fields), ...reportedFacts, ...recordFields]),
-] as readonly FieldName[];
+const fieldNames = [...new Set([...Object.keys(fields), ...recordFields])];
 
 /** A parsed `--template`. */
 export interface Template {
@@ -42,7 +37,7 @@ export interface Template {
 }
 
 interface Placeholder {
-  field: FieldName | 'record';
+  field: string;
   /** The keys from the record to the value. */
   keys: readonly string[];
   filter?: 'json' | 'shell';
@@ -51,7 +46,7 @@ interface Placeholder {
 /** What a template is filled in from. */
 export interface TemplateInput
   extends Pick<OutcomeFacts, 'file' | 'nameBytes'>,
-    Partial<Pick<OutcomeFacts, FactName>> {
+    Partial<Pick<OutcomeFacts, (typeof reportedFacts)[number]>> {
   /** The absolute path, if there is one; it ends with the name. */
   path: string;
   status: string;
@@ -104,7 +99,7 @@ function parsePlaceholder(text: string): Placeholder {
   const [field = '', ...keys] = name.split('.');
   const [filter, ...others] = filters;
   const isOfRecord = field === 'record' && !keys.includes('');
-  const isKnown = isOfRecord || (keys.length === 0 && fieldNames.some(name => name === field));
+  const isKnown = isOfRecord || (keys.length === 0 && fieldNames.includes(field));
   if (!isKnown)
     throw new MediaError('usage', `The template has an unknown field: {${text}}.`, {
       hint: `The fields are ${fieldNames.join(', ')}, and paths such as record.urls.0.url.`,
@@ -113,7 +108,7 @@ function parsePlaceholder(text: string): Placeholder {
     throw new MediaError('usage', `The template has an unknown filter: {${text}}.`, {
       hint: 'The filters are json and shell, as in {file|shell}.',
     });
-  return {field: field as Placeholder['field'], keys, ...(filter !== undefined && {filter})};
+  return {field, keys, ...(filter !== undefined && {filter})};
 }
 
 /** The template with the values of an input that succeeded; empty for others. */
@@ -146,12 +141,8 @@ export function renderTemplate(template: Template, of: TemplateInput): string | 
 function render({field, keys, filter}: Placeholder, of: TemplateInput, isExact: boolean): string | Buffer {
   // The whole record is printed with every digit of its numbers.
   const whole = field === 'record' && keys.length === 0 ? of.json : undefined;
-  const value =
-    field in fields
-      ? fields[field as keyof typeof fields](of)
-      : isFact(field)
-        ? of[field]
-        : valueAt(of.record, field === 'record' ? keys : [field]);
+  const read = own(fields, field);
+  const value = read === undefined ? valueAt(of.record, field === 'record' ? keys : [field]) : read(of);
   if (filter === 'json') return printableJson(whole ?? JSON.stringify(value ?? null));
   const text = whole ?? fieldText(value, '');
   const isPath = field === 'file' || field === 'path' || field === 'name';
