@@ -86,7 +86,7 @@ const replaced = {
   },
 };
 
-/** Modules of Node that are loaded on first use: crypto takes 12 ms, tls 12, child_process 7 and fs/promises 7. */
+/** Modules of Node that are loaded on first use: crypto takes 12 ms, tls 12, child_process 7 and fs/promises 7, dns 1. */
 const lateModules = ['node:crypto', 'node:tls', 'node:child_process', 'node:fs/promises', 'node:dns'];
 
 /** What undici gets in place of modules that take 3 ms, and seconds where an assertion fails: Node quotes its source. */
@@ -97,8 +97,8 @@ const stubs = {
   'node:http': 'exports.maxHeaderSize = 16384;',
 };
 
-const loadLate = {
-  name: 'load late',
+const nodeModules = {
+  name: "Node's modules",
   setup({onResolve, onLoad}) {
     onResolve({filter: /^node:(assert|http)$/}, ({path, importer}) =>
       importer.includes('node_modules/undici/') ? {path, namespace: 'stub'} : undefined,
@@ -131,7 +131,7 @@ const options = {
 const commonjs = {
   ...options,
   format: 'cjs',
-  plugins: [...options.plugins, loadLate],
+  plugins: [...options.plugins, nodeModules],
   outExtension: {'.js': '.cjs'},
   supported: {'dynamic-import': false},
   define: {'import.meta.url': 'importMetaUrl'},
