@@ -6,6 +6,7 @@ import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
 import {type ErrorCode, exitStatusOf, MediaError} from '../../../src/errors.ts';
 import {sandboxFor} from '../../engine/service/program.ts';
 import {deadUrl, mebibyte, sinkServer, unbufferable, writeSparsePng} from '../../engine/service/support.ts';
+import {notRun} from '../../support/installed.ts';
 import {listen, urlOf} from '../../support/loopback.ts';
 import {fixture, needNode, sandbox, temporaryDirectory} from '../../support/media.ts';
 import {outcomeOf} from '../../support/outcomes.ts';
@@ -265,9 +266,10 @@ describe('standard output that', () => {
     expect(stderr).toMatch(/^\{"error":\{.*"code":"rejected".*\}\}\n2 uploaded.*\nstatus 3\n$/);
   });
 
-  test.each([[[]], [['--json']]])(
+  test.for([[], ['--json']])(
     'takes nothing (/dev/full) with %j: all uploaded, output_failed, 1',
-    async format => {
+    async (format, context) => {
+      if (process.platform !== 'linux') notRun(context, '/dev/full');
       const {machine, requests} = await counting();
       const script = '"$@" >/dev/full; echo "status $?"';
       const {stdout, stderr} = await inShell(script, machine, ['upload', photo, jpg, '--quiet', ...format]);
@@ -279,12 +281,13 @@ describe('standard output that', () => {
     },
   );
 
-  test.each([
+  test.for<[options: string[], hint: string]>([
     [[], 'With --journal FILE, a journal records what was stored.'],
     [['--journal', 'j'], ''],
   ])(
     'takes nothing (/dev/full), one of two refused, with %j: 3, and the journal is named: %s',
-    async (options, hint) => {
+    async ([options, hint], context) => {
+      if (process.platform !== 'linux') notRun(context, '/dev/full');
       const {url} = await scriptedServer(...answers(200, 415));
       const script = '"$@" >/dev/full; echo "status $?"';
       const parameters = ['upload', photo, jpg, '-c', '1', '--quiet', ...options];
