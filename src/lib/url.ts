@@ -23,7 +23,7 @@ export function decodePercent(part: string): string {
   return undefinedIfThrows(() => decodeURIComponent(part)) ?? part;
 }
 
-/** A safe URL as the target of a Markdown link, where `&copy;` would be read as a character, for CI logs too. */
+/** A safe URL as the target of a Markdown link: `&copy;` would be a character, and in a CI log `##vso[` a command. */
 export function linkTarget(url: string): string {
   return url.replace(/&(?=#?\w+;)/g, '&amp;').replace(/##(?=\w*\[)/g, '#&#35;');
 }

@@ -101,7 +101,7 @@ export class JournalSet {
       const groups = [sameVariant.filter(isOfPath)];
       for (const reader of this.#readers) {
         const ofReader = sameVariant.filter(one => one.reader === reader);
-        // What a merged journal has is of several parts: only a run releases.
+        // A merged journal has uploads of several parts; only those of its own runs have a release.
         if (ofReader.some(({entry}) => entry.wasReleased)) groups.push(ofReader);
       }
       for (const group of groups) {

@@ -32,8 +32,12 @@ export class BatchAbort extends Stop<MediaError> {
 
 /** What stays known of a file that begins again: all that an outcome always has, and what its source says. */
 const keptFacts: Record<RequiredName<OutcomeFacts> | 'nameBytes' | 'isOnce', true> = {
-  ...{file: true, nameBytes: true, isOnce: true},
-  ...{position: true, attempts: true, elapsedMs: true},
+  file: true,
+  nameBytes: true,
+  isOnce: true,
+  position: true,
+  attempts: true,
+  elapsedMs: true,
 };
 
 type RequiredName<T> = {[Name in keyof T]-?: undefined extends T[Name] ? never : Name}[keyof T];
