@@ -50,7 +50,7 @@ export class CompactMap {
 
   /** Fills a free slot. The table stays at most three quarters full, so that searches are short. */
   #insert(slot: number, digest: Digest, value: number): void {
-    this.#slots.set([...digest, value + 1], slot);
+    this.#fill(slot, digest, value + 1);
     this.#size += 1;
     if (4 * slotLength * this.#size > 3 * this.#slots.length) this.#grow();
   }
@@ -60,10 +60,18 @@ export class CompactMap {
     const before = this.#slots;
     this.#slots = new Uint32Array(2 * before.length);
     for (let slot = 0; slot < before.length; slot += slotLength) {
-      const entry = before.subarray(slot, slot + slotLength);
-      const [a = 0, b = 0, c = 0, value = 0] = entry;
-      if (value !== 0) this.#slots.set(entry, this.#slotOf([a, b, c]));
+      const digest = [before[slot] ?? 0, before[slot + 1] ?? 0, before[slot + 2] ?? 0] as const;
+      const stored = before[slot + 3] ?? 0;
+      if (stored !== 0) this.#fill(this.#slotOf(digest), digest, stored);
     }
+  }
+
+  /** Number by number, since an array for each entry takes longer than the rest. */
+  #fill(slot: number, [a, b, c]: Digest, stored: number): void {
+    this.#slots[slot] = a;
+    this.#slots[slot + 1] = b;
+    this.#slots[slot + 2] = c;
+    this.#slots[slot + 3] = stored;
   }
 }
 

@@ -65,9 +65,9 @@ export class JournalIndex {
       row,
       state: this.stateOf(row),
       size: this.#size.at(row),
-      ...variantOf(this.#names[this.#type.at(row)]),
       offset: this.#offset.at(row),
       wasReleased: this.#released.at(row) === 1,
+      ...variantOf(this.#names[this.#type.at(row)]),
     };
   }
 
@@ -88,10 +88,11 @@ export class JournalIndex {
 
   /** The content of an upload; undefined if no line has its hash. */
   contentOf(row: number): Content | undefined {
+    let hash = '';
+    for (let part = 4 * row; part < 4 * row + 4; part += 1)
+      hash += this.#hash.at(part).toString(16).padStart(8, '0');
     // Zeros for a row without a hash.
-    const parts = [0, 1, 2, 3].map(part => this.#hash.at(4 * row + part));
-    if (parts.every(part => part === 0)) return undefined;
-    return contentKey(parts.map(part => part.toString(16).padStart(8, '0')).join(''), this.#size.at(row));
+    return Number(hash) === 0 ? undefined : contentKey(hash, this.#size.at(row));
   }
 
   /** All uploads of this content, in the order of their hashes in the file. */
