@@ -91,6 +91,7 @@ export class Connection {
     request.signal?.throwIfAborted();
     this.#trace?.restart();
     const content = whole?.bytes ?? body?.content;
+    const length = body && {'content-length': String(body.length)};
     const exchange = new HttpExchange(request, content, {
       trace: this.#trace,
       wire: () => this.#wire,
@@ -100,11 +101,7 @@ export class Connection {
       {
         method: request.method,
         path: this.#proxy === undefined ? request.path : `${this.#origin.origin}${request.path}`,
-        headers: {
-          ...this.#fields,
-          ...(body && {'content-length': String(body.length)}),
-          ...request.headers,
-        },
+        headers: Object.assign({}, this.#fields, length, request.headers),
         // undici's types omit that it takes iterables.
         body: exchange.body as Uint8Array | Readable | null,
       },

@@ -133,7 +133,7 @@ export class ServiceClient implements Uploader {
     const connection = reused ?? new Connection(url, this.#options, this.#opened);
     this.#connections.add(connection);
     try {
-      const received = await connection.request({...sent, method: 'POST', path, headers});
+      const received = await connection.request({method: 'POST', path, headers, ...sent});
       const response = this.#takeResponse(received, url);
       if (response.status > 299 && response.body.length > 0)
         this.#options.trace?.(`response body: ${cleanText(bodyText(response.body.subarray(0, 4096)))}`);

@@ -105,7 +105,7 @@ export class FileTransfer {
       return this.#outcome.fromJournal(known);
     }
     const contentType = await this.#decideType(opened);
-    const typed: InputVariant = {...input, contentType, ...this.#stripped};
+    const typed: InputVariant = {contentType, ...input, ...this.#stripped};
     const admission = await this.#lookUp(resendSince =>
       journal?.beginUpload(typed, opened, {resendSince, stop}),
     );

@@ -98,7 +98,7 @@ export class OutcomeBuilder {
     if (await wouldBeLeftOut(this.#source, this.#options)) return this.leftOutResult().result;
     const sentence = phrase`${fact('subject', this.#source.name, 'was')} not tried: the run had ended (${why.code}).`;
     const error = new MediaError('not_tried', sentence, {cause: why});
-    return {...this.facts, status: 'failed', error};
+    return {status: 'failed', error, ...this.facts};
   }
 
   /** The result for a file that a walk found and that is not sent: hidden, or not media by name and bytes. */
@@ -110,12 +110,12 @@ export class OutcomeBuilder {
 
   /** The outcome of a file that is not stored, or whose outcome is unknown. */
   failed(status: 'failed' | 'unknown', error: MediaError): PendingResult<Outcome> {
-    return this.#finish({...this.#factsNow(), status, error});
+    return this.#finish({status, error, ...this.#factsNow()});
   }
 
   /** The file passed the checks of a dry run. */
   checked(): PendingResult<Outcome> {
-    return this.#finish({...this.#factsNow(), status: 'checked'});
+    return this.#finish({status: 'checked', ...this.#factsNow()});
   }
 
   /** The outcome of a file that an earlier run stored (`skipped`), or may have stored. */
@@ -124,14 +124,14 @@ export class OutcomeBuilder {
     if (this.#options.geotags === 'strip')
       this.facts.geotags = known.entry.transform === undefined ? 'none' : 'stripped';
     if (known.sha256 !== undefined) this.facts.sha256 = known.sha256;
-    return this.#finish({...this.#factsNow(), status: 'skipped', ...storedFacts(known.received)});
+    return this.#finish({status: 'skipped', ...this.#factsNow(), ...storedFacts(known.received)});
   }
 
   /** The service stored the file; its `result` is known when the journal has recorded it. */
   stored(received: ReceivedRecord, entry: UploadLog | undefined): PendingResult<Outcome> {
     const {json, serviceId} = received;
     if (entry?.contentSha256 !== undefined) this.facts.sha256 = entry.contentSha256;
-    const outcome = {...this.#factsNow(), status: 'uploaded', ...storedFacts(received)} as const;
+    const outcome = {status: 'uploaded', ...this.#factsNow(), ...storedFacts(received)} as const;
     if (entry === undefined) return this.#finish(outcome);
     this.#batchAbort.learn(outcome);
     const recording = entry.recordStored(json, serviceId, error => this.#batchAbort.abort(error));

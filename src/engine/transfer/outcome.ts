@@ -76,7 +76,7 @@ export interface OutcomeFacts {
 /** What an outcome says of a stored file. */
 export function storedFacts({record, json}: ReceivedRecord): StoredFacts {
   const url = publicUrl(record);
-  return {id: record.id, ...(url !== undefined && {url}), record, json};
+  return {id: record.id, record, json, ...(url !== undefined && {url})};
 }
 
 /** Why the journal could not record a stored file, if so. */

@@ -104,7 +104,7 @@ async function readExtension(name: string): Promise<Claim> {
     type = (await import('mime-types')).default.lookup(extension) || undefined;
   const claim = {name, extension, isAmbiguous: ambiguousExtensions.has(extension)};
   if (type === undefined) return claim;
-  return isMediaType(type) ? {...claim, type} : {...claim, otherType: type};
+  return isMediaType(type) ? {type, ...claim} : {otherType: type, ...claim};
 }
 
 /** Whether the name alone says that a file is an image or a video. */

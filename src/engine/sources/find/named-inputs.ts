@@ -139,9 +139,9 @@ export class Finder {
     const {kind, isLink, isRegular, target} = result;
     const file: NamedFile = {name, isPlain: !isLink, ...(target && {target: toText(target)})};
     const path = toPath(joinNames(root, result.relative));
-    const source = {...sourceAt(this.#disk, names.name, path, isRegular), ...names};
+    const source = Object.assign(sourceAt(this.#disk, names.name, path, isRegular), names);
     const foundInput = {isHidden: kind === 'hidden', isNamedMedia: () => isNamedMedia(names.name)};
-    return {file, source: this.#options.all ? source : {...source, found: foundInput}};
+    return {file, source: this.#options.all ? source : {found: foundInput, ...source}};
   }
 }
 
