@@ -89,8 +89,8 @@ export function hasShape<S extends Shape>(value: object, shape: S): value is Sha
 
 /** The first field of an object that does not match the shape. */
 export function wrongField(value: object, shape: Shape): string | undefined {
-  const fields = new Map<string, unknown>(Object.entries(value));
-  return Object.entries(shape).find(([field, isRight]) => !isRight(fields.get(field)))?.[0];
+  const fields: Record<string, unknown> = {...value};
+  return Object.entries(shape).find(([field, isRight]) => !isRight(own(fields, field)))?.[0];
 }
 
 export function isString(value: unknown): value is string {

@@ -6,7 +6,6 @@ export interface RawJson {
   members: Map<string, RawJson>;
 }
 
-const blanks = /[ \t\r\n]*/y;
 const string = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*"/y;
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/;
 const scalar = new RegExp(`${string.source}|${number.source}|true|false|null`, 'y');
@@ -30,9 +29,12 @@ export function readRawJson(
     if (isThere) at = pattern.lastIndex;
     return isThere;
   };
+  const skipBlanks = () => {
+    while (' \t\r\n'.includes(text[at] ?? 'end')) at += 1;
+  };
   /** The same for a character, after any blanks. */
   const takesMark = (mark: string) => {
-    takes(blanks);
+    skipBlanks();
     if (text[at] !== mark) return false;
     at += 1;
     return true;
@@ -40,7 +42,7 @@ export function readRawJson(
   const require = (isThere: boolean) => isThere || fail(at, 'is not valid JSON');
   /** Reads the next value, which is in this many others. */
   const read = (depth: number): RawJson => {
-    takes(blanks);
+    skipBlanks();
     const offset = at;
     // Most values are scalars, or deeper than anybody asks.
     const members = depth < levels && text[at] === '{' ? new Map<string, RawJson>() : noMembers;
@@ -50,14 +52,15 @@ export function readRawJson(
       require(depth < deepest);
       for (let isFirst = true; !takesMark(close); isFirst = false) {
         require(isFirst || takesMark(','));
-        takes(blanks);
+        skipBlanks();
         const start = at;
         if (close === ']') read(depth + 1);
         else {
           require(takes(string));
           const name: string = JSON.parse(text.slice(start, at));
           require(takesMark(':'));
-          const value = {...read(depth + 1), offset: start};
+          const value = read(depth + 1);
+          value.offset = start;
           if ((members.get(name) ?? value).json !== value.json)
             fail(start, `has ${JSON.stringify(name)} again, with another value`);
           if (depth < levels) members.set(name, value);
@@ -67,7 +70,7 @@ export function readRawJson(
     return {json: text.slice(offset, at), offset, members};
   };
   const whole = read(0);
-  takes(blanks);
+  skipBlanks();
   require(at === text.length);
   return whole;
 }

@@ -7,6 +7,7 @@ import {uploadBatch} from '../../src/engine/transfer/batch.ts';
 import type {LeftOut, Outcome} from '../../src/engine/transfer/outcome.ts';
 import {MediaError} from '../../src/errors.ts';
 import {Stop} from '../../src/lib/stop.ts';
+import {received} from '../support/received.ts';
 import {seededRandom} from '../support/seeded.ts';
 import {Disks, ext4} from './disk.ts';
 import {type Faults, type Machine, Process} from './process.ts';
@@ -293,7 +294,8 @@ class Story {
   /** Somebody else adds an entry to the manifest while a run goes on. */
   #edit(): void {
     const manifest = this.#manifest;
-    const entry = {sha256: sha256('of others'), size: 9, contentType: 'image/png', record: '{"id":"other"}'};
+    const record = received('{"id":"other"}');
+    const entry = {sha256: sha256('of others'), size: 9, contentType: 'image/png', received: record};
     manifest.files.set('others.png', entry);
     this.#setManifest(renderManifest(manifest));
     this.#disks.settle();
@@ -354,10 +356,10 @@ class Story {
       if (outcome.status === 'unknown' && !contentsOf(this.#manifest).has(content))
         this.broken.add(`${outcome.file} is unknown, and not in the manifest`);
       if (outcome.status !== 'uploaded' && outcome.status !== 'skipped') continue;
-      const {id} = JSON.parse(entry?.record ?? '{}') as {id?: string};
+      const id = entry?.received.record.id;
       const isStored = this.#service.stored.some(one => one.id === id && one.sha256 === content);
       if (entry?.sha256 !== content || !isStored)
-        this.broken.add(`${outcome.file} is ${outcome.status}, and in the manifest as ${entry?.record}`);
+        this.broken.add(`${outcome.file} is ${outcome.status}, and in the manifest as ${id}`);
     }
     for (const [content] of left) {
       if (contentsOf(this.#manifest).has(content)) continue;
@@ -375,9 +377,10 @@ class Story {
     this.world.tell('what is unknown is settled');
     for (const [key, {sha256: content, size}] of manifest.unknown) {
       const [found] = this.#service.with(content);
-      const record = JSON.stringify({id: found?.id});
-      if (found !== undefined)
-        manifest.files.set(`settled/${key}`, {sha256: content, size, contentType: 'image/png', record});
+      if (found === undefined) continue;
+      const record = received(JSON.stringify({id: found.id}));
+      const entry = {sha256: content, size, contentType: 'image/png', received: record};
+      manifest.files.set(`settled/${key}`, entry);
     }
     manifest.unknown.clear();
     this.#setManifest(renderManifest(manifest));

@@ -19,24 +19,8 @@ export interface JournalHandle {
 
 export type ReadHandle = Pick<JournalHandle, 'read'>;
 
-/** Reads a journal that begins in memory: the bytes of `seed` are at the offsets before 0. */
-export class SeededHandle implements ReadHandle {
-  /** Undefined as long as there is no file. */
-  file: ReadHandle | undefined;
-  readonly #seed: Buffer;
-
-  constructor(seed: Buffer = Buffer.alloc(0), file?: ReadHandle) {
-    this.#seed = seed;
-    this.file = file;
-  }
-
-  /** Reads from memory below position 0, and from the file at 0 and above, as FileHandle.read() does. */
-  async read(buffer: Uint8Array, offset: number, length: number, position: number) {
-    if (position >= 0) return this.file?.read(buffer, offset, length, position) ?? {bytesRead: 0};
-    const start = this.#seed.length + position;
-    return {bytesRead: this.#seed.copy(buffer, offset, start, start + length)};
-  }
-}
+/** Reads a journal that has no file yet. */
+export const emptyHandle: ReadHandle = {read: async () => ({bytesRead: 0})};
 
 /** A handle that opens the file for each read, so that it uses no descriptor in between. */
 export function lazyHandle(files: FileSystem, path: string, displayPath: string, user?: User): ReadHandle {

@@ -1,13 +1,13 @@
 import type {Clock, Host, StopSignal} from '../../host.ts';
 import {contentHash, type Hashable} from '../../lib/files/content-hash.ts';
 import type {User} from '../../lib/files/ownership.ts';
-import type {MediaRecord, ReceivedRecord} from '../service/record.ts';
+import type {ReceivedRecord, StoredRecord} from '../service/record.ts';
 import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
 import type {UploadLog} from './entry.ts';
 import {undefinedIfMissing} from './journal-file.ts';
 import {type Content, contentKey, type Variant, variantKey} from './journal-identity.ts';
 import type {IndexRow} from './journal-index.ts';
-import {type FileState, pathKey, type Scope} from './line.ts';
+import {type FileState, pathKey, type Scope, type Seed} from './line.ts';
 import {type JournalReader, readJournal} from './reader.ts';
 import {requireSameScope, requireSameService, type ServiceQuestions} from './scope.ts';
 
@@ -36,8 +36,8 @@ export interface JournalManifest {
   readonly displayPath: string;
   /** What the run has changed in it, as a phrase; undefined before it is written. */
   readonly change: string | undefined;
-  /** Reads the manifest, once the journal is locked; resolves to what it knows, as the lines of a journal. */
-  load(): Promise<Buffer>;
+  /** Reads the manifest, once the journal is locked; resolves to what it knows. */
+  load(): Promise<Seed>;
   /** The key of a file, which is its path in the journal; rejects if it cannot have one. */
   keyOf(source: Source, opened: OpenSource): Promise<string>;
   /** Takes note of what the journal knows about the content of a file; throws if the file must not be sent. */
@@ -47,7 +47,7 @@ export interface JournalManifest {
   /** Call once the run has looked at all of its inputs: a file that was moved has its new key then. */
   allowPruning(): void;
   /** Notes that unknown content is stored, with this record, or without one, that it is to be sent again. */
-  settle(content: Content | undefined, record: MediaRecord | undefined): Promise<void>;
+  settle(content: Content | undefined, record: StoredRecord | undefined): Promise<void>;
   /** Notes that the service no longer has this content. */
   forget(content: Content | undefined): void;
   /** Writes the manifest, while the journal is locked. `isComplete`: whether the journal's file has every line. */

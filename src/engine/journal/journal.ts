@@ -10,12 +10,12 @@ export {
   readLookup,
 } from './journal-memory.ts';
 export {
-  formatHeader,
-  formatTransition,
   type PathKey,
   pathFields,
   pathKey,
   type Scope,
+  type Seed,
+  seedWriter,
   type UploadLine,
 } from './line.ts';
 export {writeMergedJournal} from './merge.ts';

@@ -1,6 +1,7 @@
 import {type Holder, holderShape} from '../../lib/files/holder.ts';
 import {fromText, isText, toBytes, toText} from '../../lib/files/typed-path.ts';
 import {hasShape, isObject, parseObject} from '../../lib/json.ts';
+import type {ReceivedRecord} from '../service/record.ts';
 import type {Variant} from './journal-identity.ts';
 
 /** A path as a map key: one character (U+0000 to U+00FF) per byte. */
@@ -91,6 +92,16 @@ export interface UploadLine extends UploadMembers {
   key: string;
   by: string;
 }
+
+/** What a manifest knows before its journal has a file; the lines are at the offsets from `-lines.length` to -1. */
+export interface Seed {
+  scope?: Scope | undefined;
+  /** A `done` line for each stored file, and a `commit` for unknown content; each has its intent and its hash. */
+  lines: readonly (UploadLine & {received?: ReceivedRecord})[];
+}
+
+/** Who writes the lines of a seed. */
+export const seedWriter = 'manifest';
 
 /** A writer opens the journal, is alive, releases all commits, or ends. Only the last writer to open it may send. */
 export type WriterEvent = 'open' | 'alive' | 'release' | 'close';

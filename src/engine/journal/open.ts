@@ -11,10 +11,10 @@ import {systemCode} from '../../lib/system-code.ts';
 import {journalAccessError, journalInUseError, unusableJournalError} from './journal-errors.ts';
 import {
   appendAll,
+  emptyHandle,
   type JournalHandle,
   openError,
   openJournalFile,
-  SeededHandle,
   undefinedIfMissing,
 } from './journal-file.ts';
 import type {JournalManifest} from './journal-memory.ts';
@@ -40,7 +40,6 @@ interface Opening {
   displayPath: string;
   lock: Lock;
   recovery: Recovery;
-  reading: SeededHandle;
 }
 
 /**
@@ -62,9 +61,11 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
     handle = await (seed === undefined
       ? openFile(scope === undefined ? 'write' : 'create')
       : openFile('write').catch(undefinedIfMissing));
-    const reading = new SeededHandle(seed, handle);
-    const recovery = await recover(reading, path, {paths: options.paths ?? scope === undefined, seed});
-    const opening: Opening = {absolute, displayPath: path, lock, recovery, reading};
+    const recovery = await recover(handle ?? emptyHandle, path, {
+      paths: options.paths ?? scope === undefined,
+      seed,
+    });
+    const opening: Opening = {absolute, displayPath: path, lock, recovery};
     requireUsable(recovery, path, options);
     if (handle !== undefined) await waitForWriter(opening, handle, host, options);
     await requireSameService(recovery.scope, options, manifest?.displayPath ?? path, manifest && 'manifest');
@@ -76,15 +77,16 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
     };
     /** Creates the file when the first line is to be written. */
     const create = async () => {
-      reading.file = handle = await openFile('create');
+      reader.handle = handle = await openFile('create');
       return startWriting(handle).catch(async error => {
         await handle?.close();
         throw error;
       });
     };
     const file = handle === undefined ? create : await startWriting(handle);
+    const reader = new JournalReader(path, recovery, handle ?? emptyHandle);
     const log = new JournalLog({file, lock, index: recovery.index, displayPath: path, host});
-    return new Journal(new JournalReader(path, recovery, reading), log, host, manifest);
+    return new Journal(reader, log, host, manifest);
   } catch (error) {
     await Promise.allSettled([handle?.close(), lock.release()]);
     const isSystemError = !(error instanceof MediaError) && systemCode(error) !== undefined;
@@ -106,7 +108,7 @@ function requireUsable(
 
 /** Appends the `open` line, after which earlier writers send nothing, then reads all lines before it. */
 async function becomeWriter(
-  {absolute, displayPath, lock, recovery, reading}: Opening,
+  {absolute, displayPath, lock, recovery}: Opening,
   handle: JournalHandle,
   host: Host,
   options: JournalOptions,
@@ -131,7 +133,7 @@ async function becomeWriter(
     next.offset + (unfinishedLine?.bytes.length ?? 0),
   );
   check.verifyAppend(bytes);
-  await recovery.read(reading);
+  await recovery.read(handle);
   requireUsable(recovery, displayPath, options);
   if (recovery.writer?.by !== lock.holder.token) {
     // Two runs opened the journal at the same moment, and the other run was last.

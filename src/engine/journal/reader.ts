@@ -5,15 +5,15 @@ import {parseRecord, type ReceivedRecord} from '../service/record.ts';
 import {journalAccessError, unusableJournalError} from './journal-errors.ts';
 import {
   blocksOf,
+  emptyHandle,
   lazyHandle,
   openJournalFile,
   type ReadHandle,
   readAll,
-  SeededHandle,
   undefinedIfMissing,
 } from './journal-file.ts';
 import type {IndexRow, JournalIndex, UploadState} from './journal-index.ts';
-import {type PathKey, parseLine, recordIn, type Scope, type UploadLine} from './line.ts';
+import {type PathKey, parseLine, recordIn, type Scope, type Seed, type UploadLine} from './line.ts';
 import {type Recovery, recover} from './recovery.ts';
 import {commonScope} from './scope.ts';
 
@@ -29,32 +29,42 @@ export class JournalReader {
   readonly index: JournalIndex;
   /** The scope in the header; undefined for an empty journal. */
   scope: Scope | undefined;
-  readonly #handle: ReadHandle;
+  /** Where the lines of the file are read. */
+  handle: ReadHandle;
+  readonly #seed: Seed['lines'];
   readonly #blocks: {start: number; bytes: Buffer}[] = [];
 
-  constructor(displayPath: string, {index, scope}: Pick<Recovery, 'index' | 'scope'>, handle: ReadHandle) {
+  constructor(
+    displayPath: string,
+    {index, scope, seed}: Pick<Recovery, 'index' | 'scope' | 'seed'>,
+    handle: ReadHandle,
+  ) {
     this.displayPath = displayPath;
     this.index = index;
     this.scope = scope;
-    this.#handle = handle;
+    this.#seed = seed;
+    this.handle = handle;
   }
 
   /** The service's record of a stored upload. */
-  async recordOf(entry: IndexRow): Promise<ReceivedRecord> {
-    const received = parseRecord(recordIn(await this.#textAt(entry.offset)) ?? '');
+  async recordOf({offset}: IndexRow): Promise<ReceivedRecord> {
+    const received =
+      this.#seedLine(offset)?.received ?? parseRecord(recordIn(await this.#textAt(offset)) ?? '');
     return 'problem' in received ? this.#throwChanged() : received;
   }
 
   /** The line of an entry, without its record. */
   async lineOf({offset}: Pick<IndexRow, 'offset'>): Promise<UploadLine> {
-    const line = parseLine(await this.#textAt(offset));
+    const line = this.#seedLine(offset) ?? parseLine(await this.#textAt(offset));
     return line !== undefined && 'key' in line ? line : this.#throwChanged();
   }
 
   /** When an unknown upload was released, in milliseconds since the Unix epoch; NaN if no line has the time. */
   async releaseTimeOf(entry: IndexRow): Promise<number> {
+    // A manifest has no times.
+    if (entry.offset < 0) return Number.NaN;
     const {by} = await this.lineOf(entry);
-    for await (const lines of blocksOf(this.#handle, this.displayPath, entry.offset)) {
+    for await (const lines of blocksOf(this.handle, this.displayPath, entry.offset)) {
       for (const {bytes} of lines) {
         const line = parseLine(bytes.toString());
         if (line?.event === 'release' && line.by === by) return Date.parse(line.at ?? '');
@@ -95,13 +105,17 @@ export class JournalReader {
 
   /** All lines about uploads, each with its text. */
   async *lines(): AsyncGenerator<(UploadLine & {text: string})[]> {
-    for await (const lines of blocksOf(this.#handle, this.displayPath, 0)) {
+    for await (const lines of blocksOf(this.handle, this.displayPath, 0)) {
       yield [...lines].flatMap(({bytes}) => {
         const text = bytes.toString();
         const line = parseLine(text);
         return line !== undefined && 'key' in line ? [{...line, text}] : [];
       });
     }
+  }
+
+  #seedLine(offset: number): Seed['lines'][number] | undefined {
+    return this.#seed[this.#seed.length + offset];
   }
 
   #throwChanged(): never {
@@ -118,7 +132,7 @@ export class JournalReader {
         const end = offset < start ? -1 : bytes.indexOf(10, offset - start);
         if (end !== -1) return bytes.toString('utf8', offset - start, end);
       }
-      const block = await readAll(this.#handle, offset, length).catch(error => {
+      const block = await readAll(this.handle, offset, length).catch(error => {
         throw journalAccessError(this.displayPath, 'read', error);
       });
       if (this.#blocks.push({start: offset, bytes: block}) > mostBlocks) this.#blocks.shift();
@@ -139,15 +153,14 @@ export async function readJournal(
     user,
     displayPath = path,
     ...options
-  }: {paths?: boolean; user?: User | undefined; seed?: Buffer | undefined; displayPath?: string} = {},
+  }: {paths?: boolean; user?: User | undefined; seed?: Seed | undefined; displayPath?: string} = {},
 ): Promise<JournalReader> {
   const absolute = resolveUserPath(cwd(), path);
   const opening = openJournalFile(files, absolute, displayPath, 'read', {user});
   const handle = await (options.seed === undefined ? opening : opening.catch(undefinedIfMissing));
-  const reading = new SeededHandle(options.seed, handle);
-  const recovery = await recover(reading, displayPath, options).finally(() => handle?.close());
+  const recovery = await recover(handle ?? emptyHandle, displayPath, options).finally(() => handle?.close());
   recovery.processUnfinishedLine();
-  reading.file = handle && lazyHandle(files, absolute, displayPath, user);
+  const reading = handle === undefined ? emptyHandle : lazyHandle(files, absolute, displayPath, user);
   return new JournalReader(displayPath, recovery, reading);
 }
 

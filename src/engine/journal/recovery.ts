@@ -1,7 +1,16 @@
 import {isUtf8} from 'node:buffer';
 import {blocksOf, damagedLineError, longestLine, type RawLine, type ReadHandle} from './journal-file.ts';
 import {JournalIndex} from './journal-index.ts';
-import {isWriterLine, mayBeHeader, type ParsedLine, parseLine, type Scope, type WriterLine} from './line.ts';
+import {
+  isWriterLine,
+  mayBeHeader,
+  type ParsedLine,
+  parseLine,
+  type Scope,
+  type Seed,
+  seedWriter,
+  type WriterLine,
+} from './line.ts';
 import {commonScope, scopeOf} from './scope.ts';
 
 /** An invalid line: not a journal line, or without an upload that it belongs to. */
@@ -12,13 +21,22 @@ interface SuspectLine {
   isHole: boolean;
 }
 
+interface RecoveryOptions {
+  /** Whether to index paths. */
+  paths?: boolean | undefined;
+  /** What is known before the first line. */
+  seed?: Seed | undefined;
+}
+
 /** Reads a journal line by line, and tells damage from an incomplete write. Never writes. */
 export class Recovery {
   readonly index: JournalIndex;
   /** The scope in the headers; undefined before the first header. */
   scope: Scope | undefined;
   /** The offset and number of the next line to read. */
-  next: {offset: number; number: number};
+  next = {offset: 0, number: 1};
+  /** The lines at the offsets below 0. */
+  readonly seed: Seed['lines'];
   /** The last line, if it has no line break; it is not processed. */
   unfinishedLine: RawLine | undefined;
   readonly #displayPath: string;
@@ -28,14 +46,14 @@ export class Recovery {
   /** An invalid line before the current one: an incomplete write if an `open` line follows, otherwise damage. */
   #suspect: SuspectLine | undefined;
 
-  constructor(displayPath: string, options: {paths?: boolean | undefined; seed?: Buffer | undefined}) {
+  constructor(displayPath: string, {paths, seed = {lines: []}}: RecoveryOptions) {
     this.#displayPath = displayPath;
-    // The seed is what a manifest knows, as lines at offsets below 0 (SeededHandle): line 1 is the first of the file.
-    const {seed = Buffer.alloc(0)} = options;
-    let lines = 0;
-    for (let at = seed.indexOf(10); at !== -1; at = seed.indexOf(10, at + 1)) lines += 1;
-    this.next = {offset: 0 - seed.length, number: 1 - lines};
-    this.index = new JournalIndex(options);
+    this.index = new JournalIndex({paths});
+    this.scope = seed.scope;
+    this.index.serviceId = seed.scope?.serviceId;
+    this.seed = seed.lines;
+    for (const [number, line] of seed.lines.entries()) this.index.apply(line, number - seed.lines.length);
+    this.index.release(seedWriter);
   }
 
   /** The last writer, unless it has recorded its end. */
@@ -140,7 +158,7 @@ export class Recovery {
 export async function recover(
   handle: ReadHandle,
   displayPath: string,
-  options: {paths?: boolean | undefined; seed?: Buffer | undefined} = {},
+  options: RecoveryOptions = {},
 ): Promise<Recovery> {
   const recovery = new Recovery(displayPath, options);
   await recovery.read(handle);

@@ -1,7 +1,7 @@
 import type {Host, StopSignal} from '../../host.ts';
 import {type Hashable, largeHash, smallHash} from '../../lib/files/content-hash.ts';
 import {omitUndefined} from '../../lib/object.ts';
-import type {MediaRecord} from '../service/record.ts';
+import type {StoredRecord} from '../service/record.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {type UploadLog, uploadLog} from './entry.ts';
 import {contentKey, variantKey} from './journal-identity.ts';
@@ -71,7 +71,7 @@ export class Journal extends JournalLookup {
   }
 
   /** Records the user's decision on an unknown upload: uploaded with this record, or else to be sent again. */
-  async settle(entry: IndexRow, record?: MediaRecord): Promise<void> {
+  async settle(entry: IndexRow, record?: StoredRecord): Promise<void> {
     const {key, sha256 = ''} = await this.reader.lineOf(entry);
     const decision = {event: 'resolved', key, sha256} as const;
     if (this.manifest !== undefined) {
@@ -143,7 +143,7 @@ export class Journal extends JournalLookup {
     const sameVariant = withoutOutcome.find(entry => variantKey(entry) === variant);
     const key = sameVariant === undefined ? this.#newKey() : (await this.reader.lineOf(sameVariant)).key;
     const unknownUpload = withoutOutcome.find(({state}) => state === 'unknown');
-    const intent = {...fileState, contentType, transform};
+    const intent = {contentType, transform, ...fileState};
     const isLasting = digest?.isInMemory || fileState.stat !== undefined;
     const sha256 = isLasting ? digest?.sha256 : undefined;
     this.#log.throwIfFailed();

@@ -12,7 +12,7 @@ import {
 } from '../../lib/json.ts';
 import {type RawJson, readRawJson} from '../../lib/raw-json.ts';
 import {shellQuoted} from '../../lib/shell.ts';
-import {compactJson, parseRecord} from '../service/record.ts';
+import {compactJson, parseRecord, type ReceivedRecord} from '../service/record.ts';
 
 /** `others`: the JSON of the fields that this version does not know, by their names. */
 type Entry<S extends Shape> = ShapeOf<S> & {others?: ReadonlyMap<string, string>};
@@ -20,8 +20,8 @@ type Entry<S extends Shape> = ShapeOf<S> & {others?: ReadonlyMap<string, string>
 /** Content that was sent without a known result: it may be stored. */
 export type UnknownEntry = Entry<typeof unknownShape>;
 
-/** A file that is stored. `record`: the JSON of its record, with every digit. */
-export type ManifestEntry = Entry<typeof entryShape> & {record: string};
+/** A file that is stored, with its record. */
+export type ManifestEntry = Entry<typeof entryShape> & {received: ReceivedRecord};
 
 /**
  * What a repository knows of its uploads. Keys are paths from the directory of the manifest, with `/`. `service` is the
@@ -89,12 +89,13 @@ export function parseManifest(text: string, displayPath: string): Manifest {
     );
   /** The members of an object by a shape; all others, except for those of `apart`, are kept as they are. */
   const fieldsOf = <S extends Shape>({members, offset}: RawJson, shape: S, ...apart: string[]): Entry<S> => {
-    const fields = [...members].filter(([name]) => Object.hasOwn(shape, name));
-    const known = Object.fromEntries(fields.map(([name, {json}]) => [name, JSON.parse(json)]));
+    const known: Record<string, unknown> = {};
+    const others = new Map<string, string>();
+    for (const [name, {json}] of members)
+      if (Object.hasOwn(shape, name)) known[name] = JSON.parse(json);
+      else if (!apart.includes(name)) others.set(name, compactJson(json));
     const wrong = wrongField(known, shape);
     if (wrong !== undefined) fail(members.get(wrong)?.offset ?? offset, `has no valid ${quote(wrong)}`);
-    const unknown = [...members].filter(([name]) => !Object.hasOwn(shape, name) && !apart.includes(name));
-    const others = new Map(unknown.map(([name, {json}]) => [name, compactJson(json)]));
     return {...(known as ShapeOf<S>), ...(others.size > 0 && {others})};
   };
   /** The entries of "files" or "unknown"; none if it is missing. */
@@ -108,7 +109,7 @@ export function parseManifest(text: string, displayPath: string): Manifest {
     files: entriesOf('files', entry => {
       const received = parseRecord(entry.members.get('record')?.json ?? '');
       if ('problem' in received) return fail(entry.offset, 'has no valid "record"');
-      return {...fieldsOf(entry, entryShape, 'record'), record: received.json};
+      return {received, ...fieldsOf(entry, entryShape, 'record')};
     }),
     unknown: entriesOf('unknown', entry => fieldsOf(entry, unknownShape)),
     text,
@@ -138,10 +139,13 @@ export function renderEntry(entry: ManifestEntry | UnknownEntry): string {
 }
 
 /** Fields in the order of a shape, then a record and the fields that are not known. */
-function fieldTexts({others = new Map(), record, ...fields}: Partial<ManifestEntry>, shape: Shape): string[] {
+function fieldTexts(
+  {others = new Map(), received, ...fields}: Partial<ManifestEntry>,
+  shape: Shape,
+): string[] {
   const values = new Map<string, unknown>(Object.entries(fields));
   const known = Object.keys(shape).map(name => [name, quote(values.get(name))] as const);
-  const texts = new Map([...known, ['record', record], ...others]);
+  const texts = new Map([...known, ['record', received?.json], ...others]);
   return [...texts].flatMap(([name, json]) => (json === undefined ? [] : `${quote(name)}: ${json}`));
 }
 

@@ -9,8 +9,6 @@ import {isMissing} from '../../lib/system-code.ts';
 import {
   type Content,
   contentKey,
-  formatHeader,
-  formatTransition,
   type IndexRow,
   type InputVariant,
   type Journal,
@@ -24,9 +22,11 @@ import {
   readJournal,
   readLookup,
   type Scope,
+  type Seed,
+  seedWriter,
   type UploadLine,
 } from '../journal/journal.ts';
-import {type MediaRecord, publicUrl} from '../service/record.ts';
+import {publicUrl, type StoredRecord} from '../service/record.ts';
 import type {InputRequest} from '../sources/find/expand.ts';
 import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
 import {
@@ -101,16 +101,16 @@ export class RunManifest implements JournalManifest {
     return new RunManifest(displayPath, {path, directory}, host, options);
   }
 
-  /** Reads the manifest; resolves to what it knows, as the lines of a journal. */
-  async load(): Promise<Buffer> {
+  /** Reads the manifest; resolves to what it knows. */
+  async load(): Promise<Seed> {
     if (this.#options.prunes !== undefined) await refuseSparseCheckout(this.#directory, this.#host);
     const manifest = await readManifest(this.displayPath, this.#host);
-    if (manifest === undefined) return Buffer.alloc(0);
+    if (manifest === undefined) return {lines: []};
     this.#manifest = manifest;
     this.#files = new Map(manifest.files);
     this.#unknown = new Map(manifest.unknown);
     for (const key of manifest.files.keys()) this.#addSpelling(key);
-    return Buffer.from(seedOf(manifest));
+    return seedOf(manifest);
   }
 
   /** The key of a file, which is its path from the directory of the manifest, or the name of a stream. */
@@ -196,7 +196,7 @@ export class RunManifest implements JournalManifest {
    * Moves unknown content to the files, with this record; without one, forgets it. A file that has the content that is
    * stored under its key keeps that. `write` stores the change.
    */
-  async settle(content: Content | undefined, record: MediaRecord | undefined): Promise<void> {
+  async settle(content: Content | undefined, record: StoredRecord | undefined): Promise<void> {
     const settled = [...this.#unknown].filter(([, {sha256, size}]) => contentKey(sha256, size) === content);
     const [vague] = settled.filter(([, {contentType}]) => record !== undefined && contentType === undefined);
     if (vague !== undefined)
@@ -214,7 +214,12 @@ export class RunManifest implements JournalManifest {
       const old = this.#files.get(key);
       if (old !== undefined && old.sha256 === (await hashOf(key))) continue;
       const added = omitUndefined({url: publicUrl(record), others: old?.others});
-      this.#files.set(key, {...added, ...entry, contentType, record: JSON.stringify(record)});
+      this.#files.set(key, {
+        ...added,
+        ...entry,
+        contentType,
+        received: {record, json: JSON.stringify(record)},
+      });
     }
   }
 
@@ -235,11 +240,11 @@ export class RunManifest implements JournalManifest {
       if (entry.state === 'unknown') addUnknown(unknown, key, known);
       if (entry.state !== 'done') continue;
       if (old === undefined || variantText(old) !== variantText(content)) {
-        const {record, json} = await reader.recordOf(entry);
+        const received = await reader.recordOf(entry);
         files.set(key, {
-          ...omitUndefined({url: publicUrl(record), others: old?.others}),
+          ...omitUndefined({url: publicUrl(received.record), others: old?.others}),
           ...known,
-          record: json,
+          received,
         });
       }
       // What is unknown in the manifest is sent again only if the user allows it.
@@ -355,19 +360,19 @@ function fold(key: string): string {
   return key.normalize('NFC').toLowerCase();
 }
 
-/** What a manifest knows, as the lines of a journal; a set, since copies of a file have one `done` line. */
-function seedOf({service, serviceId, files, unknown}: Manifest): string {
-  const lines = new Set([formatHeader({service, ...omitUndefined({serviceId})})]);
-  for (const [path, {record, ...entry}] of files) {
-    const key = variantText(entry);
-    lines.add(formatTransition({event: 'hashed', ...entry, key, path: pathKey(path)}, 'manifest'));
-    lines.add(formatTransition({event: 'done', key, recordJson: record}, 'manifest'));
-  }
-  for (const [path, {contentType = '', ...entry}] of unknown) {
-    const commit = {event: 'commit', key: entry.sha256, ...entry, contentType, path: pathKey(path)} as const;
-    lines.add(formatTransition(commit, 'manifest'));
-  }
-  return [...lines, '{"event":"release","by":"manifest"}\n'].join('');
+/** What a manifest knows, as a journal of it would begin. */
+function seedOf({service, serviceId, files, unknown}: Manifest): Seed {
+  const by = seedWriter;
+  const stored = [...files].map(([name, entry]) => {
+    const {received, sha256, size, contentType, transform} = entry;
+    const [key, path] = [variantText(entry), pathKey(name)];
+    return {event: 'done', key, by, path, sha256, size, contentType, transform, received} as const;
+  });
+  const sent = [...unknown].map(([name, {sha256, size, contentType = '', transform}]) => {
+    const path = pathKey(name);
+    return {event: 'commit', key: sha256, by, path, sha256, size, contentType, transform} as const;
+  });
+  return {scope: {service, ...omitUndefined({serviceId})}, lines: [...stored, ...sent]};
 }
 
 /** The uploads in the file of a journal, in the order in which they began. */

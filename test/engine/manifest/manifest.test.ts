@@ -19,6 +19,7 @@ import {systemFiles} from '../../../src/lib/files/file-system.ts';
 import {afterSilence, hostIn, inputOf, sha256, upload} from '../../support/journal.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 import {anyText, holdsFor} from '../../support/property.ts';
+import {received} from '../../support/received.ts';
 import {checkJsonLine} from '../../support/schemas.ts';
 
 const service = 'https://api.example.com';
@@ -27,7 +28,7 @@ function entry(content: string, changes: Partial<ManifestEntry> = {}): ManifestE
   const url = `https://cdn.example.com/${content}.png`;
   return {
     ...{url, sha256: sha256(content), size: content.length, contentType: 'image/png'},
-    record: `{"id":"${content}"}`,
+    received: received(`{"id":"${content}"}`),
     ...changes,
   };
 }
@@ -128,9 +129,11 @@ describe('the file', () => {
       size: fc.nat(),
       contentType: anyText,
       transform: anyText,
-      record: fc.dictionary(anyText, fc.jsonValue()).map(fields => JSON.stringify({...fields, id: 'm_1'})),
+      received: fc
+        .dictionary(anyText, fc.jsonValue())
+        .map(fields => received(JSON.stringify({...fields, id: 'm_1'}))),
     },
-    {requiredKeys: ['sha256', 'size', 'contentType', 'record']},
+    {requiredKeys: ['sha256', 'size', 'contentType', 'received']},
   );
   holdsFor(
     'is read as it was written, and equal content has equal bytes',
@@ -249,7 +252,7 @@ describe('two changes of one manifest', () => {
       return content === undefined ? undefined : sha256(content);
     };
     const manifest = await mergeManifests(base, theirs, ours, hashOf);
-    const contents = [...manifest.files].map(([key, {record}]) => [key, JSON.parse(record).id]);
+    const contents = [...manifest.files].map(([key, {received}]) => [key, received.record.id]);
     return {files: Object.fromEntries(contents), unknown: [...manifest.unknown.keys()]};
   };
 
@@ -278,8 +281,8 @@ describe('two changes of one manifest', () => {
   });
 
   it('without a base, the keys of both stay, and the order of the sides is of no matter', async () => {
-    const one = manifestOf({a: entry('1', {record: '{"id":"x"}'}), b: '1'});
-    const other = manifestOf({a: entry('1', {record: '{"id":"y"}'}), c: '1'});
+    const one = manifestOf({a: entry('1', {received: received('{"id":"x"}')}), b: '1'});
+    const other = manifestOf({a: entry('1', {received: received('{"id":"y"}')}), c: '1'});
     const result = await merge(undefined, one, other);
     expect(result.files).toEqual({a: 'x', b: '1', c: '1'});
     expect(await merge(undefined, other, one)).toEqual(result);

@@ -1,19 +1,8 @@
 import {describe, expect, test} from 'vitest';
 import {formatOutcome, recordRows} from '../../../src/cli/output/results/formats.ts';
-import {
-  compactJson,
-  parseErrorRecord,
-  parseRecord,
-  publicUrl,
-  type ReceivedRecord,
-} from '../../../src/engine/service/record.ts';
+import {compactJson, parseErrorRecord, parseRecord, publicUrl} from '../../../src/engine/service/record.ts';
 import {outcomeOf} from '../../support/outcomes.ts';
-
-function received(text: string): ReceivedRecord {
-  const result = parseRecord(text);
-  if ('problem' in result) throw new Error(result.problem);
-  return result;
-}
+import {received} from '../../support/received.ts';
 
 /** What a user sees of a record in the two main formats. */
 function shown(text: string): {json: string; table: Record<string, string>} {

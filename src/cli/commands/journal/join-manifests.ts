@@ -13,7 +13,6 @@ import {
   writeManifest,
 } from '../../../engine/manifest/manifest-store.ts';
 import {mergeManifests} from '../../../engine/manifest/merge-manifests.ts';
-import {parseRecord} from '../../../engine/service/record.ts';
 import {MediaError} from '../../../errors.ts';
 import {countText} from '../../../lib/units.ts';
 import type {ExitStatus, Invocation} from '../../session/invocation.ts';
@@ -47,9 +46,9 @@ export async function joinManifests(
   let joined = first;
   const conflicts = new Set<string>();
   for (const other of others) {
-    for (const [key, {sha256, record}] of other.files) {
+    for (const [key, {sha256, received}] of other.files) {
       const known = joined.files.get(key);
-      const [id, knownId] = [record, known?.record ?? record].map(idIn);
+      const [id, knownId] = [received, known?.received ?? received].map(({record}) => record.id);
       if (known !== undefined && known.sha256 !== sha256) conflicts.add(key);
       else if (id !== knownId)
         report.note(
@@ -75,10 +74,4 @@ export async function joinManifests(
   const {files: known, unknown} = joined;
   report.note(`${output}: ${countText(known.size, 'file')}, ${unknown.size} unknown.`);
   return 0;
-}
-
-/** The media ID in a record of a manifest; undefined if the record was damaged by hand. */
-function idIn(record: string): string | undefined {
-  const received = parseRecord(record);
-  return 'record' in received ? received.record.id : undefined;
 }
