@@ -139,14 +139,11 @@ export function renderEntry(entry: ManifestEntry | UnknownEntry): string {
 }
 
 /** Fields in the order of a shape, then a record and the fields that are not known. */
-function fieldTexts(
-  {others = new Map(), received, ...fields}: Partial<ManifestEntry>,
-  shape: Shape,
-): string[] {
-  const values = new Map<string, unknown>(Object.entries(fields));
-  const known = Object.keys(shape).map(name => [name, quote(values.get(name))] as const);
-  const texts = new Map([...known, ['record', received?.json], ...others]);
-  return [...texts].flatMap(([name, json]) => (json === undefined ? [] : `${quote(name)}: ${json}`));
+function fieldTexts({others, received, ...fields}: Partial<ManifestEntry>, shape: Shape): string[] {
+  const values: Record<string, unknown> = fields;
+  const known = Object.keys(shape).map(name => [name, quote(values[name])] as const);
+  const texts = [...known, ['record', received?.json] as const, ...(others ?? [])];
+  return texts.flatMap(([name, json]) => (json === undefined ? [] : `${quote(name)}: ${json}`));
 }
 
 /** The key of the file of unknown content, which may have a key of its own: see `addUnknown`. */
