@@ -1,6 +1,6 @@
 import {getEventListeners} from 'node:events';
 import {createReadStream, openAsBlob} from 'node:fs';
-import {copyFile, readdir, readFile, writeFile} from 'node:fs/promises';
+import {appendFile, copyFile, link, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
@@ -240,11 +240,56 @@ test('with a manifest: known by its path from there, sent once, and neither with
   expect([files['b.png'].stdin, files['c.png'].stdin]).toEqual([undefined, true]);
   expect(await readdir(cwd)).toEqual(['a.png', 'b.png', 'media.json']);
   await expect(upload('a.png', {client, cwd, manifest, journal: 'j'})).rejects.toMatchObject({code: 'usage'});
-  await writeFile(join(cwd, manifest), text.replace(service.url, 'https://other.example'));
-  await expect(upload('a.png', {client, cwd, manifest})).rejects.toMatchObject({
-    code: 'journal_of_other_service',
-  });
+  for (const other of [
+    text.replace(service.url, 'https://other.example'),
+    text.replace('"serviceId": "', '$&0'),
+  ]) {
+    await writeFile(join(cwd, manifest), other);
+    await expect(upload('a.png', {client, cwd, manifest})).rejects.toMatchObject({
+      code: 'journal_of_other_service',
+    });
+  }
   expect(await service.records()).toHaveLength(1);
+});
+
+test('with a manifest: a dry run writes and locks nothing, and a call that is left early writes it', async () => {
+  const {client} = await connected();
+  const cwd = await temporaryDirectory();
+  for (const name of ['a.png', 'b.png']) await copyFile(photo, join(cwd, name));
+  await appendFile(join(cwd, 'b.png'), 'another');
+  const options = {client, cwd, manifest: 'media.json'};
+  const dryRun = async () => {
+    const results = await collect(uploadAll(['a.png', 'b.png'], {...options, dryRun: true}));
+    return results.map(({file, status}) => `${file} ${status}`).sort();
+  };
+  const oneKnown = ['a.png skipped', 'b.png checked'];
+  expect(await dryRun()).toEqual(['a.png checked', 'b.png checked']);
+  expect(await readdir(cwd)).toEqual(['a.png', 'b.png']);
+  for await (const {status} of uploadAll(['a.png'], options)) {
+    expect(status).toBe('uploaded');
+    expect(await dryRun()).toEqual(oneKnown);
+    break;
+  }
+  expect(await readdir(cwd)).toEqual(['a.png', 'b.png', 'media.json']);
+  expect(await dryRun()).toEqual(oneKnown);
+});
+
+test('with a manifest that cannot be written: rejects after the result, and the next call writes it', async () => {
+  const {service, client} = await connected();
+  const cwd = await temporaryDirectory();
+  await copyFile(photo, join(cwd, 'a.png'));
+  const options = {client, cwd, manifest: 'media.json'};
+  await writeFile(join(cwd, 'media.json'), `{"version": 1, "service": "${service.url}", "files": {}}`);
+  await link(join(cwd, 'media.json'), join(cwd, 'copy.json'));
+  const results: string[] = [];
+  const run = async () => {
+    for await (const {status} of uploadAll(['a.png'], options)) results.push(status);
+  };
+  await expect(run()).rejects.toMatchObject({code: 'journal_failed'});
+  await rm(join(cwd, 'copy.json'));
+  await run();
+  expect(results).toEqual(['uploaded', 'skipped']);
+  expect(await readdir(cwd)).toEqual(['a.png', 'media.json']);
 });
 
 test('upload: resolves to the record, skips with a journal, and rejects with the error of the file', async () => {

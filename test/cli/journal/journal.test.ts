@@ -1,4 +1,4 @@
-import {mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
+import {link, mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {
@@ -732,6 +732,54 @@ describe('manifests', () => {
     expect(await read(one, 'media.json')).toBe(without);
   });
 
+  it('resolve --resend needs no content type, and says what is left', async () => {
+    const one = await bench();
+    const before = manifest(line('a.png', 'a'));
+    const text = withUnknown(before, {'b.mp4': 'b', 'c.mp4': 'c', 'copy-of-b.mp4': 'b'});
+    const without = text.replaceAll(/(?<=mp4".*), "contentType": "image\/png"/g, '');
+    expect(without).not.toBe(text);
+    await files(one, {'media.json': without});
+    const sentAgain = 'the next run sends it again.\n';
+    for (const [what, notes] of [
+      ['b.mp4', `b.mp4: ${sentAgain}1 is still unknown: media journal list media.json\n`],
+      ['--all', `c.mp4: ${sentAgain}`],
+    ] as const) {
+      const {exitCode, stderr} = await media(one, 'resolve', 'media.json', what, '--resend');
+      expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: notes});
+    }
+    expect(await read(one, 'media.json')).toBe(before);
+  });
+
+  it('resolve and forget where the manifest cannot be written: exit status 1', async () => {
+    const one = await bench();
+    const text = withUnknown(manifest(line('a.png', 'a')), {'b.mp4': 'b'});
+    await files(one, {'media.json': text});
+    await link(join(one.directory, 'media.json'), join(one.directory, 'copy.json'));
+    for (const words of [
+      ['resolve', 'media.json', 'b.mp4', '--resend'],
+      ['forget', 'media.json', 'a.png'],
+    ])
+      expect(await media(one, ...words)).toMatchObject({
+        exitCode: 1,
+        error: expect.stringContaining('The manifest media.json could not be written'),
+      });
+    expect(await read(one, 'media.json')).toBe(text);
+  });
+
+  it('resolve --uploaded keeps how the content was sent, and fields of others, under each of its paths', async () => {
+    const one = await bench();
+    const sent = '"contentType": "image/png", "transform": "geotags/2", "stdin": true';
+    const change = (text: string) =>
+      text.replaceAll(/(?<=mp4".*)"contentType": "image\/png"(.*?)}(?=,?\n)/g, `${sent}$1, "alt": "B"}`);
+    const before = manifest(line('a.png', 'a'));
+    await files(one, {'media.json': change(withUnknown(before, {'b.mp4': 'b', 'copy.mp4': 'b'}))});
+    expect(await media(one, 'resolve', 'media.json', 'copy.mp4', '--uploaded', 'b')).toMatchObject({
+      exitCode: 0,
+    });
+    const after = manifest(line('a.png', 'a'), line('b.mp4', 'b'), line('copy.mp4', 'b'));
+    expect(await read(one, 'media.json')).toBe(change(after));
+  });
+
   it('forget removes a content under all its paths, by path or by media ID', async () => {
     const one = await bench();
     const text = manifest(line('a.png', 'a'), line('b.png', 'b'), line('copy.png', 'a'), line('d.png', 'd'));
@@ -745,11 +793,15 @@ describe('manifests', () => {
     '%s with inputs names the command for them',
     async (...words) => {
       const one = await bench();
-      await files(one, {'media.json': manifest(line('a.png', 'a')), 'a.png': 'a'});
-      expect(await media(one, ...words, 'media.json', '--', 'a.png')).toMatchObject({
-        exitCode: 2,
-        error: 'media.json is a manifest, which media upload compares with inputs.',
-      });
+      await files(one, {'media.json': manifest(line('a.png', 'a')), 'a.png': 'a', list: 'a.png\n'});
+      for (const inputs of [
+        ['--', 'a.png'],
+        ['--files-from', 'list'],
+      ])
+        expect(await media(one, ...words, 'media.json', ...inputs)).toMatchObject({
+          exitCode: 2,
+          error: 'media.json is a manifest, which media upload compares with inputs.',
+        });
     },
   );
 
@@ -782,18 +834,53 @@ describe('manifests', () => {
       });
   });
 
+  it.each([
+    ['an unknown file', (text: string) => withUnknown(text, {'c.mp4': 'c'})],
+    ['a field of an entry', (text: string) => text.replace(/}(?=\n)/, ', "alt": "A"}')],
+    ['a field at the top', (text: string) => text.replace(/(?= {2}"files")/, '  "note": 1,\n')],
+    ['the ID of the service', (text: string) => text.replace(/(?= {2}"files")/, '  "serviceId": "one",\n')],
+  ])('merge: a part that has only %s beside what the output has', async (_what, change) => {
+    const one = await bench();
+    const text = manifest(line('a.png', 'a'));
+    await files(one, {'media.json': text, 'part.json': change(text)});
+    expect(await media(one, 'merge', '-o', 'media.json', 'part.json')).toMatchObject({exitCode: 0});
+    expect(await read(one, 'media.json')).toBe(await read(one, 'part.json'));
+    expect(await read(one, 'part.json')).not.toBe(text);
+  });
+
+  it('merge: a conflict in which one side has all that both have, or as a part: the markers go', async () => {
+    const one = await bench();
+    const [a, b] = [line('a.png', 'a'), line('b.png', 'b')];
+    const whole = `<<<<<<< HEAD\n${manifest(a)}=======\n${manifest(b)}>>>>>>> other\n`;
+    await files(one, {'part.json': whole});
+    expect(await media(one, 'merge', '-o', 'all.json', 'part.json')).toMatchObject({exitCode: 0});
+    expect(await read(one, 'all.json')).toBe(manifest(a, b));
+    const both = `${a},\n${b}`;
+    for (const [ours, theirs] of [
+      [both, b],
+      [a, both],
+    ]) {
+      const conflict = `<<<<<<< HEAD\n${ours}\n=======\n${theirs}\n>>>>>>> other`;
+      await files(one, {'media.json': manifest(conflict)});
+      expect(await media(one, 'merge', 'media.json')).toMatchObject({exitCode: 0});
+      expect(await read(one, 'media.json')).toBe(manifest(a, b));
+    }
+  });
+
   it('merge: of two contents of a key, the one that the file on disk has; else an error that names it', async () => {
     const one = await bench();
     await files(one, {
       'part-1.json': manifest(line('assets/a.png', 'old'), line('b.png', 'b')),
       'part-2.json': manifest(line('assets/a.png', 'new')),
-      'assets/a.png': 'neither',
     });
     const command = ['merge', '-o', 'media.json', 'part-1.json', 'part-2.json'];
-    expect(await media(one, ...command)).toMatchObject({
-      exitCode: 1,
-      error: 'assets/a.png has two contents in these manifests, and the file has neither.',
-    });
+    for (const prepare of [async () => {}, () => files(one, {'assets/a.png': 'neither'})]) {
+      await prepare();
+      expect(await media(one, ...command)).toMatchObject({
+        exitCode: 1,
+        error: 'assets/a.png has two contents in these manifests, and the file has neither.',
+      });
+    }
     await expect(read(one, 'media.json')).rejects.toThrow('ENOENT');
     for (const content of ['new', 'old']) {
       await files(one, {'assets/a.png': content});

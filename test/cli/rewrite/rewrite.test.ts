@@ -488,6 +488,11 @@ test('--manifest: --check and a dry run neither need nor write it; no two memori
   for (const other of [['--journal', 'j'], ['--no-once']])
     expect((await rewrite('a.md', '--manifest', 'media.json', ...other)).exitCode).toBe(2);
   expect(await stored()).toBe(0);
+  // A dry run says what the manifest has.
+  expect((await rewrite('a.md', '--manifest', 'media.json')).stdout).toBe('a.md:1:6  photo.png  checked\n');
+  expect(await rewrite('--write', 'a.md', '--manifest', 'media.json')).toMatchObject({exitCode: 0});
+  await writeFile(at('a.md'), '![a](photo.png)');
+  expect((await rewrite('a.md', '--manifest', 'media.json')).stdout).toBe('a.md:1:6  photo.png  skipped\n');
 });
 
 test("--journal: recorded there, not in this machine's own", async () => {

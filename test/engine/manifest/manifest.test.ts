@@ -1,4 +1,16 @@
-import {chmod, link, mkdir, readlink, stat, symlink, writeFile} from 'node:fs/promises';
+import {existsSync} from 'node:fs';
+import {
+  chmod,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import {join} from 'node:path';
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
@@ -13,14 +25,31 @@ import {
 } from '../../../src/engine/manifest/manifest-file.ts';
 import {readManifest, writeManifest} from '../../../src/engine/manifest/manifest-store.ts';
 import {mergeManifests} from '../../../src/engine/manifest/merge-manifests.ts';
-import {lookUpInManifest, openManifest} from '../../../src/engine/manifest/run-manifest.ts';
+import {lookUpInManifest, openManifest, readMemory} from '../../../src/engine/manifest/run-manifest.ts';
 import {MediaError} from '../../../src/errors.ts';
+import type {Host} from '../../../src/host.ts';
 import {systemFiles} from '../../../src/lib/files/file-system.ts';
-import {afterSilence, hostIn, inputOf, sha256, upload} from '../../support/journal.ts';
+import {Stop} from '../../../src/lib/stop.ts';
+import {
+  afterSilence,
+  begin,
+  changedHandle,
+  hostIn,
+  inputOf,
+  type JournalHandle,
+  largeSourceOf,
+  lookup,
+  openJournal,
+  readJournal,
+  sha256,
+  upload,
+  wrappedJournals,
+} from '../../support/journal.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 import {anyText, holdsFor} from '../../support/property.ts';
 import {received} from '../../support/received.ts';
 import {checkJsonLine} from '../../support/schemas.ts';
+import {collect} from '../../support/trees.ts';
 
 const service = 'https://api.example.com';
 
@@ -205,6 +234,11 @@ describe('a file that cannot be used is refused with its line', () => {
       withLine(line => line.replace('"id"', '"i"')),
       sentence(6, 'has no valid "record"'),
     ],
+    [
+      'a field on a line of its own',
+      withLine(line => line.replace('"size": 1', '\n"size": -1')),
+      sentence(7, 'has no valid "size"'),
+    ],
     ['an entry that is text', withLine(() => '"b.png": "b"'), sentence(6, 'has no valid "record"')],
     [
       'a key twice',
@@ -217,6 +251,13 @@ describe('a file that cannot be used is refused with its line', () => {
     expect(failure.hint).toContain('Nothing was changed or sent.');
   });
 
+  it('a record is nested as deep as one may be that a service returns, and no deeper', () => {
+    const nested = (arrays: number) =>
+      withLine(line => line.replace('"b"}', `"b","d":${'['.repeat(arrays)}${']'.repeat(arrays)}}`));
+    expect(renderManifest(parseManifest(nested(499), 'media.json'))).toBe(nested(499));
+    expect(failureOf(nested(500)).message).toBe(sentence(6, 'is not valid JSON'));
+  });
+
   it('a key twice with one value is read, as after a merge that keeps the lines of both', () => {
     const text = withLine(line => `${line},\n${line}`);
     expect(renderManifest(parseManifest(text, 'media.json'))).toBe(lines.join('\n'));
@@ -227,6 +268,9 @@ describe('a file that cannot be used is refused with its line', () => {
     const {message, hint} = failureOf(text);
     expect(message).toBe(sentence(6, 'is a conflict marker of git'));
     expect(hint).toBe('Nothing was changed or sent. To join both sides: media journal merge media.json');
+    expect(() => parseManifest(text, 'my media.json')).toThrow(
+      expect.objectContaining({hint: expect.stringMatching(/ merge 'my media\.json'$/)}),
+    );
   });
 });
 
@@ -263,10 +307,12 @@ describe('two changes of one manifest', () => {
       {settled: 'x', t: 'y'},
     );
     const ours = manifestOf({same: '1', mine: '2', yours: '1', youDelete: '1', ours: '4'}, {o: 'z'});
-    expect(await merge(base, theirs, ours)).toEqual({
-      files: {same: '1', mine: '2', yours: '2', theirs: '3', ours: '4'},
-      unknown: ['t', 'o'],
-    });
+    // What the files are does not matter here.
+    for (const disk of [{}, {mine: '1', yours: '1', youDelete: '1', iDelete: '1'}])
+      expect(await merge(base, theirs, ours, disk)).toEqual({
+        files: {same: '1', mine: '2', yours: '2', theirs: '3', ours: '4'},
+        unknown: ['t', 'o'],
+      });
   });
 
   it('where both have changed one, the entry with the hash of the file is kept', async () => {
@@ -286,6 +332,31 @@ describe('two changes of one manifest', () => {
     const result = await merge(undefined, one, other);
     expect(result.files).toEqual({a: 'x', b: '1', c: '1'});
     expect(await merge(undefined, other, one)).toEqual(result);
+  });
+
+  it('what else one side alone knows stays: the ID of the service, and fields at the top', async () => {
+    const base = {
+      ...manifestOf({}),
+      others: new Map([
+        ['kept', '1'],
+        ['gone', '1'],
+      ]),
+    };
+    const rich = {
+      ...manifestOf({}),
+      serviceId: 'store-1',
+      others: new Map([
+        ['kept', '1'],
+        ['new', '2'],
+      ]),
+    };
+    for (const [theirs, ours] of [
+      [rich, base],
+      [base, rich],
+    ] as const) {
+      const {serviceId, others} = await mergeManifests(base, theirs, ours, async () => undefined);
+      expect([serviceId, Object.fromEntries(others ?? [])]).toEqual(['store-1', {kept: '1', new: '2'}]);
+    }
   });
 
   it('two unknown contents of one file both stay', async () => {
@@ -364,6 +435,33 @@ describe('on disk', () => {
     ]);
   });
 
+  it('of another owner, whom the system does not let this user keep: written', async () => {
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, 'media.json'), renderManifest(manifestOf({'a.png': 'a'})));
+    const {uid} = await stat(join(directory, 'media.json'));
+    const files = {
+      ...systemFiles,
+      stat: async (path: string) => Object.assign(await systemFiles.stat(path), {uid: uid + 1}),
+      open: async (...parameters: Parameters<typeof systemFiles.open>) =>
+        Object.assign(await systemFiles.open(...parameters), {
+          chown: () => Promise.reject(new Error('EPERM')),
+        }),
+    };
+    const manifests = await changed(directory, entries => entries.set('b.png', entry('b')));
+    await writeManifest('media.json', ...manifests, hostIn(directory, {files: files as never}), noFile);
+    expect((await readManifest('media.json', hostIn(directory)))?.files.size).toBe(2);
+  });
+
+  it('one that somebody has removed since it was read is written again', async () => {
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, 'media.json'), renderManifest(manifestOf({'a.png': 'a'})));
+    const manifests = await changed(directory, entries => entries.set('b.png', entry('b')));
+    await rm(join(directory, 'media.json'));
+    await writeManifest('media.json', ...manifests, hostIn(directory), noFile);
+    const {files} = (await readManifest('media.json', hostIn(directory))) ?? {};
+    expect([...(files?.keys() ?? [])]).toEqual(['a.png', 'b.png']);
+  });
+
   it.each([
     ['a directory', (path: string) => mkdir(path), 'it is not a regular file'],
     ['not UTF-8', (path: string) => writeFile(path, Buffer.from([0x7b, 0xff])), 'it is not text in UTF-8'],
@@ -376,17 +474,71 @@ describe('on disk', () => {
     });
   });
 
-  it('in a directory whose names nobody may read: only what is missing is gone', async () => {
+  /** The entries of a.png and b.png that are to be removed: a.png is there. */
+  const gone = async (changes: Partial<typeof systemFiles>, prepare = async (_directory: string) => {}) => {
     const directory = await temporaryDirectory();
     await writeFile(join(directory, 'media.json'), renderManifest(manifestOf({'a.png': 'a', 'b.png': 'b'})));
     await writeFile(join(directory, 'a.png'), 'a');
-    const readdir = () => Promise.reject(new Error('not permitted'));
-    const host = hostIn(directory, {files: {...systemFiles, readdir}});
-    const prunes = {inputs: ['.'], recursive: true};
-    const known = await lookUpInManifest('media.json', host, {prunes});
-    const gone: string[] = [];
-    for await (const key of known?.manifest?.stale() ?? []) gone.push(key);
-    expect(gone).toEqual(['b.png']);
+    await prepare(directory);
+    const host = hostIn(directory, {files: {...systemFiles, ...changes} as typeof systemFiles});
+    const known = await lookUpInManifest('media.json', host, {prunes: {inputs: ['.'], recursive: true}});
+    return known?.manifest && collect(known.manifest.stale());
+  };
+
+  it('in a directory whose names nobody may read: only what is missing is gone', async () => {
+    const readdir = (() => Promise.reject(new Error('not permitted'))) as never;
+    expect(await gone({readdir})).toEqual(['b.png']);
+  });
+
+  it.each([
+    ['ENOENT', ['b.png']],
+    ['ENOTDIR', ['b.png']],
+    ['EACCES', []],
+    ['EIO', []],
+  ])('a file that cannot be looked at (%s): %j is gone', async (code, keys) => {
+    const lstat = (path: string) =>
+      path.endsWith('b.png')
+        ? Promise.reject(Object.assign(new Error(code), {code}))
+        : systemFiles.lstat(path);
+    expect(await gone({lstat: lstat as never})).toEqual(keys);
+  });
+
+  it('a link that leads nowhere is not gone', async () => {
+    expect(await gone({}, directory => symlink('nowhere', join(directory, 'b.png')))).toEqual([]);
+  });
+
+  it.each<[inputs: string[], recursive: boolean, keys: string[]]>([
+    [['a', 'b/'], true, ['a/1.png', 'a/d/2.png', 'b/3.png']],
+    [['a/*.png', 'b/3.png'], false, ['a/1.png', 'b/3.png']],
+    [['a/**/*.png'], false, ['a/1.png', 'a/d/2.png']],
+    [['./a/../ab', '*.png'], true, ['ab/4.png']],
+    [['a/d/2.png/', 'c'], true, ['a/d/2.png']],
+  ])('of the inputs %j, recursive %s: %j are gone', async (inputs, recursive, keys) => {
+    const directory = await temporaryDirectory();
+    const all = ['a/1.png', 'a/d/2.png', 'ab/4.png', 'b/3.png'];
+    for (const name of ['a/d', 'ab', 'b']) await mkdir(join(directory, name), {recursive: true});
+    const manifest = manifestOf(Object.fromEntries(all.map(key => [key, 'x'])));
+    await writeFile(join(directory, 'media.json'), renderManifest(manifest));
+    const options = {prunes: {inputs, recursive}};
+    const known = await lookUpInManifest('media.json', hostIn(directory), options);
+    expect(known?.manifest && (await collect(known.manifest.stale()))).toEqual(keys);
+  });
+
+  it.each([
+    ['sparsecheckout=true', '.git', true],
+    ['  SparseCheckout = true', '.git', true],
+    ['sparseCheckout = true', 'that of a submodule', true],
+    ['sparseCheckoutCone = true', '.git', false],
+    ['sparseCheckout = false', 'that of a submodule', false],
+  ])('nothing is gone from a sparse checkout: %s in %s, %s', async (setting, where, isSparse) => {
+    const keys = gone({}, async directory => {
+      const git = where === '.git' ? where : 'modules/git';
+      await mkdir(join(directory, git), {recursive: true});
+      if (where !== '.git') await writeFile(join(directory, '.git'), `gitdir: ./${git}\n`);
+      await writeFile(join(directory, git, 'config'), `[core]\n${setting}\n`);
+    });
+    if (isSparse) await expect(keys).rejects.toMatchObject({code: 'usage'});
+    else expect(await keys).toEqual(['b.png']);
   });
 
   it('a directory that is missing, and a file with several names: one sentence', async () => {
@@ -403,7 +555,338 @@ describe('on disk', () => {
   });
 });
 
+describe('the key of a file', () => {
+  const [composed, decomposed] = ['\u00e9.png', 'e\u0301.png'];
+  /** The names on a disk with their devices and inodes; one that is not listed is missing. */
+  type Names = Record<string, readonly [device: number, inode: number]>;
+
+  it.each<[what: string, disk: Names, known: string[], files: string[], keys: string[], isNoted: boolean]>([
+    ['is known in another case', {'A.png': [1, 7], 'a.png': [1, 7]}, ['A.png'], ['a.png'], ['A.png'], false],
+    [
+      'is known by both of its names',
+      {'A.png': [1, 7], 'a.png': [1, 7]},
+      ['A.png', 'a.png'],
+      ['a.png', 'A.png'],
+      ['a.png', 'A.png'],
+      false,
+    ],
+    [
+      'has the inode of another one on another disk',
+      {'A.png': [2, 7], 'a.png': [1, 7]},
+      ['A.png'],
+      ['a.png'],
+      ['a.png'],
+      true,
+    ],
+    [
+      'is new as another one is, in another case',
+      {'A.png': [1, 8], 'a.png': [1, 7]},
+      [],
+      ['a.png', 'A.png'],
+      ['a.png', 'A.png'],
+      true,
+    ],
+    ['is in NFD', {[decomposed]: [1, 7]}, [], [decomposed], [composed], false],
+    [
+      'is in NFD beside another one in NFC',
+      {[decomposed]: [1, 7], [composed]: [1, 8]},
+      [],
+      [decomposed, composed],
+      [decomposed, composed],
+      true,
+    ],
+  ])('that %s', async (_what, disk, known, names, keys, isNoted) => {
+    const directory = await temporaryDirectory();
+    const statOf = ([dev, ino]: Names[string] = [0, 0]) => ({dev: BigInt(dev), ino: BigInt(ino)});
+    const stat = (path: string, ...options: []) => {
+      if (!path.endsWith('.png')) return systemFiles.stat(path, ...options);
+      const inode = disk[path.slice(directory.length + 1)];
+      return inode === undefined ? Promise.reject(new Error('ENOENT')) : Promise.resolve(statOf(inode));
+    };
+    await writeFile(
+      join(directory, 'media.json'),
+      renderManifest(manifestOf(Object.fromEntries(known.map(key => [key, key])))),
+    );
+    const notes: string[] = [];
+    const host = hostIn(directory, {files: {...systemFiles, stat} as never});
+    const lookup = await lookUpInManifest('media.json', host, {note: text => notes.push(text)});
+    const found: unknown[] = [];
+    for (const name of names) {
+      const opened = {path: join(directory, name), stat: statOf(disk[name])};
+      found.push(await lookup?.manifest?.keyOf({name} as never, opened as never));
+    }
+    expect(found).toEqual(keys);
+    const both = [...known, ...keys].slice(0, 2).join(' and ');
+    expect(notes).toEqual(isNoted ? [`media.json has ${both}: only the spelling differs.`] : []);
+  });
+
+  it('that is a pipe, or has no path, is its name; - has none', async () => {
+    const directory = await temporaryDirectory();
+    const {manifest} = (await lookUpInManifest('media.json', hostIn(directory), {})) ?? {};
+    const keyOf = async (name: string, path?: string) => manifest?.keyOf({name} as never, {path} as never);
+    expect(await keyOf('in/pipe.png', join(directory, 'pipe.png'))).toBe('in/pipe.png');
+    expect(await keyOf('picture.png')).toBe('picture.png');
+    await expect(keyOf('-')).rejects.toMatchObject({code: 'usage'});
+  });
+});
+
 describe('openManifest', () => {
+  /** The text of the manifest, and what is beside it. */
+  const left = async (directory: string) => {
+    const {files, unknown} = (await readManifest('media.json', hostIn(directory))) ?? manifestOf({});
+    const contents = [...files].map(([key, {sha256}]) => [key, sha256]);
+    return {
+      files: Object.fromEntries(contents),
+      unknown: [...unknown.keys()],
+      names: await readdir(directory),
+    };
+  };
+  /** A directory with a manifest, and the journal of a run that was cut off after these uploads. */
+  const prepared = async (
+    manifest: Manifest,
+    uploads: [path: string, content: string, end: 'commit' | 'done'][] = [],
+  ) => {
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, 'media.json'), renderManifest(manifest));
+    if (uploads.length === 0) return directory;
+    const journal = await openJournal('media.json.journal', hostIn(directory), {scope: {service}});
+    for (const [path, content, end] of uploads) await upload(journal, inputOf(path, content), end);
+    await journal.close();
+    return directory;
+  };
+
+  it('a file that has got the content of another one since the run that was cut off', async () => {
+    const directory = await prepared(manifestOf({'b.png': 'known'}), [['a.png', 'older', 'done']]);
+    const run = await openManifest('media.json', hostIn(directory), {service});
+    expect(await lookup(run, inputOf('a.png', 'known'))).toMatchObject({status: 'done'});
+    await run.close();
+    expect(await left(directory)).toEqual({
+      ...{files: {'a.png': sha256('known'), 'b.png': sha256('known')}, unknown: [], names: ['media.json']},
+    });
+  });
+
+  it('a run that was killed before it removed its journal: the next one changes nothing else', async () => {
+    const a = entry('a', {others: new Map([['alt', '"A"']])});
+    const manifest = manifestOf({'a.png': a}, {'u.png': '1'});
+    addUnknown(manifest.unknown, 'u.png', unknownEntry('2'));
+    const directory = await prepared(manifest, [
+      ['a.png', 'a', 'done'],
+      ['u.png', '1', 'commit'],
+      ['u.png', '2', 'commit'],
+    ]);
+    const run = await openManifest('media.json', hostIn(directory), {service});
+    await run.close();
+    expect(await readFile(join(directory, 'media.json'), 'utf8')).toBe(renderManifest(manifest));
+    expect(await readdir(directory)).toEqual(['media.json']);
+  });
+
+  it('a large file, whose hash is known once it is sent, and a copy of it in the same run', async () => {
+    const directory = await prepared(manifestOf({}));
+    const run = await openManifest('media.json', hostIn(directory), {service});
+    const input = inputOf('clip.mp4', 'large');
+    const log = await begin(run, input, largeSourceOf(input));
+    expect(log.sha256).toBeUndefined();
+    await log.commit(sha256('large'));
+    await log.recordStored('{"id":"med_1"}');
+    log.end();
+    expect(await lookup(run, inputOf('copy.mp4', 'large'))).toMatchObject({status: 'done'});
+    await run.close();
+    expect(await left(directory)).toEqual({
+      ...{
+        files: {'clip.mp4': sha256('large'), 'copy.mp4': sha256('large')},
+        unknown: [],
+        names: ['media.json'],
+      },
+    });
+  });
+
+  it('the service says its ID: added; it says another one: that file is not listed', async () => {
+    const directory = await prepared(manifestOf({'known.png': 'x'}));
+    const run = await openManifest('media.json', hostIn(directory), {service});
+    for (const [name, id] of [
+      ['a.png', 'store-1'],
+      ['b.png', 'store-2'],
+    ] as const) {
+      const log = await begin(run, inputOf(name));
+      await log.commit(sha256(inputOf(name).content));
+      await log
+        .recordStored('{"id":"med_1"}', id)
+        .catch(({code}) => expect([name, code]).toEqual(['b.png', 'journal_of_other_service']));
+      log.end();
+    }
+    await run.close();
+    const {serviceId, files} = (await readManifest('media.json', hostIn(directory))) ?? {};
+    expect([serviceId, [...(files?.keys() ?? [])]]).toEqual(['store-1', ['a.png', 'known.png']]);
+  });
+
+  it('a file that has got the content of another one since it was uploaded', async () => {
+    const y = entry('y', {received: received('{"id":"y","fileUrl":"https://cdn.example.com/y.png"}')});
+    const directory = await prepared(
+      manifestOf({'a.png': entry('x', {others: new Map([['alt', '"A"']])}), 'b.png': y}),
+    );
+    const run = await openManifest('media.json', hostIn(directory), {service});
+    await lookup(run, inputOf('a.png', 'y'));
+    await run.close();
+    expect(run.manifest?.change).toBe('0 added, 1 changed, 1 unchanged');
+    const {files} = (await readManifest('media.json', hostIn(directory))) ?? {};
+    expect(files?.get('a.png')).toEqual({...y, others: new Map([['alt', '"A"']])});
+  });
+
+  it('a file that was renamed since the run that was cut off, and is sent under the same idempotency key', async () => {
+    const directory = await prepared(manifestOf({}), [['a.png', 'same', 'commit']]);
+    const run = await openManifest('media.json', hostIn(directory), {service});
+    await upload(run, inputOf('b.png', 'same'), 'done');
+    await run.close();
+    expect(await left(directory)).toMatchObject({files: {'b.png': sha256('same')}, unknown: []});
+    expect((await left(directory)).files).not.toHaveProperty(['a.png']);
+  });
+
+  const keys = ['copy.png', 'old.png'];
+  it.each([
+    ['is not said', undefined, []],
+    ['is the same', 'image/png', []],
+    ['is another', 'image/webp', keys],
+  ])('unknown content whose type %s is settled by an upload of it', async (_what, contentType, unknown) => {
+    const {sha256: hash, size} = unknownEntry('x');
+    const old = {sha256: hash, size, ...(contentType !== undefined && {contentType})};
+    const manifest = {...manifestOf({}), unknown: new Map([...keys].map(key => [key, old]))};
+    const directory = await prepared(manifest);
+    const run = await openManifest('media.json', hostIn(directory), {service});
+    await upload(run, inputOf('new.png', 'x'), 'done');
+    await run.close();
+    expect(await left(directory)).toMatchObject({files: {'new.png': sha256('x')}, unknown});
+  });
+
+  it('content that is stored, and unknown as well: what is skipped settles nothing', async () => {
+    const directory = await prepared(manifestOf({'a.png': 'x'}, {'u.png': 'x'}));
+    const run = await openManifest('media.json', hostIn(directory), {service});
+    expect(await lookup(run, inputOf('b.png', 'x'), true)).toMatchObject({status: 'done'});
+    await run.close();
+    expect(await left(directory)).toMatchObject({files: {'b.png': sha256('x')}, unknown: ['u.png']});
+  });
+
+  it('a disk that is full: what is known is written, and the journal, which lacks a line, stays', async () => {
+    const directory = await prepared(manifestOf({}));
+    let isFull = false;
+    const write: JournalHandle['write'] = () =>
+      Promise.reject(Object.assign(new Error('full'), {code: 'ENOSPC'}));
+    const files = wrappedJournals(handle =>
+      changedHandle(handle, {
+        write: (...parameters) => (isFull ? write : handle.write.bind(handle))(...parameters),
+      }),
+    );
+    const run = await openManifest('media.json', hostIn(directory, {files}), {service});
+    await upload(run, inputOf('a.png', 'a'), 'done');
+    isFull = true;
+    await expect(upload(run, inputOf('b.png', 'b'), 'done')).rejects.toMatchObject({cause: {code: 'ENOSPC'}});
+    await run.close();
+    expect(await left(directory)).toEqual({
+      ...{files: {'a.png': sha256('a')}, unknown: [], names: ['media.json', 'media.json.journal']},
+    });
+  });
+
+  it('a manifest that cannot be written: the journal stays, and the next run continues it', async () => {
+    const directory = await prepared(manifestOf({}));
+    await link(join(directory, 'media.json'), join(directory, 'copy.json'));
+    const run = await openManifest('media.json', hostIn(directory), {service});
+    await upload(run, inputOf('a.png', 'a'), 'done');
+    await expect(run.close()).rejects.toMatchObject({code: 'journal_failed'});
+    expect((await left(directory)).names).toEqual(['copy.json', 'media.json', 'media.json.journal']);
+    await rm(join(directory, 'copy.json'));
+    await (await openManifest('media.json', hostIn(directory), {service})).close();
+    expect(await left(directory)).toEqual({
+      ...{files: {'a.png': sha256('a')}, unknown: [], names: ['media.json']},
+    });
+  });
+
+  it('the lock is held from before the manifest is read until it is written, and the journal is removed durably', async () => {
+    const directory = await prepared(manifestOf({}));
+    const events: string[] = [];
+    const note = (path: unknown, what: string) => {
+      const isLocked = existsSync(join(directory, 'media.json.journal.lock'));
+      if (path === join(directory, 'media.json')) events.push(`${what}, ${isLocked ? 'locked' : 'free'}`);
+      if (path === join(directory, 'media.json.journal') && what === 'rm') events.push('removed');
+      if (path === directory && isLocked) events.push('directory');
+    };
+    const files = {
+      ...systemFiles,
+      readFile: (...all: Parameters<typeof systemFiles.readFile>) =>
+        [note(all[0], 'read'), systemFiles.readFile(...all)][1],
+      rename: (from: string, to: string) => [note(to, 'written'), systemFiles.rename(from, to)][1],
+      rm: (path: string, options: object) => [note(path, 'rm'), systemFiles.rm(path, options)][1],
+      open: (...all: Parameters<typeof systemFiles.open>) =>
+        [note(all[0], 'open'), systemFiles.open(...all)][1],
+    };
+    const run = await openManifest('media.json', hostIn(directory, {files: files as never}), {service});
+    await upload(run, inputOf('a.png', 'a'), 'done');
+    await run.close();
+    expect(events.filter(event => event.endsWith('free'))).toEqual([]);
+    expect(events.at(0)).toBe('read, locked');
+    expect(events.slice(-4)).toEqual(['written, locked', 'directory', 'removed', 'directory']);
+    expect(events.filter(event => event === 'removed')).toHaveLength(1);
+  });
+
+  it('the journal is beside the file itself: a run by a link and one by its path exclude each other', async () => {
+    const directory = await temporaryDirectory();
+    for (const name of ['data', 'site']) await mkdir(join(directory, name));
+    await symlink('../data/media.json', join(directory, 'site/media.json'));
+    const run = await openManifest('site/media.json', hostIn(directory), {service});
+    await upload(run, inputOf('a.png'), 'done');
+    expect(await readdir(join(directory, 'data'))).toContain('media.json.journal');
+    for (const path of ['site/media.json', 'data/media.json'])
+      await expect(openManifest(path, hostIn(directory), {service})).rejects.toMatchObject({
+        code: 'journal_in_use',
+      });
+    await run.close();
+    expect(await readdir(join(directory, 'data'))).toEqual(['media.json']);
+  });
+
+  it('the journal names its service, so that it can be used without the manifest of another commit', async () => {
+    const directory = await prepared(manifestOf({'a.png': 'a'}));
+    const run = await openManifest('media.json', hostIn(directory), {service});
+    await upload(run, inputOf('b.png'), 'done');
+    expect((await readJournal('media.json.journal', hostIn(directory))).scope).toEqual({service});
+    await run.close();
+  });
+
+  it('who may write the journal beside it does not matter, as for the manifest', async () => {
+    const directory = await prepared(manifestOf({}), [['a.png', 'a', 'done']]);
+    await chmod(join(directory, 'media.json.journal'), 0o666);
+    expect((await readMemory('media.json', hostIn(directory))).index.size).toBe(1);
+    expect((await lookUpInManifest('media.json', hostIn(directory), {}))?.reader.index.size).toBe(1);
+    await (await openManifest('media.json', hostIn(directory), {service})).close();
+    expect(await left(directory)).toMatchObject({files: {'a.png': sha256('a')}, names: ['media.json']});
+  });
+
+  it('a journal beside it that is damaged: the message names the line of that file', async () => {
+    const directory = await prepared(manifestOf({'x.png': 'x', 'y.png': 'y'}), [['a.png', 'a', 'done']]);
+    const path = join(directory, 'media.json.journal');
+    await writeFile(
+      path,
+      (await readFile(path, 'utf8')).replace('\n', '\nno line\n{"event":"close","by":"x"}\n'),
+    );
+    await expect(openManifest('media.json', hostIn(directory), {service})).rejects.toThrow(
+      'The journal media.json.journal is damaged: line 2 is not a journal line.',
+    );
+  });
+
+  it('a run that waits for another machine says so, and ends when it is stopped', async () => {
+    const directory = await temporaryDirectory();
+    const first = await openManifest('media.json', hostIn(directory), {service});
+    const host = afterSilence(hostIn(directory, {pidNamespace: () => 'pid:[another]'}));
+    const sleep: Host['clock']['sleep'] = async (ms, signal) => {
+      if (signal?.aborted) throw signal.reason;
+      await host.clock.sleep(ms, signal);
+    };
+    const elsewhere = {...host, clock: {...host.clock, sleep}};
+    const stop = new Stop<Error>();
+    const note = (text: string) => stop.abort(new Error(text));
+    await expect(openManifest('media.json', elsewhere, {service, stop, note})).rejects.toThrow(
+      'Waiting: the journal media.json.journal is held by',
+    );
+    await first.close();
+  });
+
   it('a run whose journal another one has taken over writes nothing, and the other one writes what both stored', async () => {
     const directory = await temporaryDirectory();
     const first = await openManifest('media.json', hostIn(directory), {service});

@@ -1,10 +1,14 @@
-import {mkdir, open, readFile, rename, symlink, unlink, writeFile} from 'node:fs/promises';
+import {link, mkdir, open, readFile, rename, rm, symlink, unlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {systemHost} from '../../../../src/host.ts';
 import {notRun} from '../../../support/installed.ts';
+import {inputOf, upload as leave, openJournal} from '../../../support/journal.ts';
 import {fixture, temporaryDirectory} from '../../../support/media.ts';
 import {checkout, writePng} from '../checkout.ts';
+
+const drawing = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 describe('media upload --manifest', () => {
   it('standard input is known by its name, which it needs', async () => {
@@ -72,6 +76,84 @@ describe('media upload --manifest', () => {
     });
     await output.close();
   });
+
+  it('a manifest that a link leads to: its journal is left out of a walk, and is not the output', async () => {
+    const {sandbox, service, path} = await checkout();
+    await mkdir(path('data'));
+    await symlink('data/media.json', path('media.json'));
+    const scope = {service: service.url};
+    const journal = await openJournal(path('data/media.json.journal'), systemHost(), {scope});
+    await leave(journal, inputOf('other.png'), 'commit').finally(() => journal.close());
+    const walk = ['upload', '-r', 'data', 'assets', '--all', '--manifest', 'media.json', '--ndjson'];
+    const {stdout} = await sandbox.run(walk);
+    expect(stdout.match(/"file":"[^"]*"/g)?.sort()).toEqual([
+      '"file":"assets/icon.png"',
+      '"file":"assets/img/logo.png"',
+    ]);
+    const output = await open(path('data/media.json.journal'), 'w');
+    expect(await sandbox.run(walk, {stdout: output.fd as never})).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('The journal of the manifest and standard output are the same file'),
+    });
+    await output.close();
+  });
+
+  it('that cannot be written: exit status 1, and the next run continues', async () => {
+    const {upload, path, manifest, stored, beside} = await checkout();
+    await upload('assets/icon.png');
+    await link(path('media.json'), path('assets/media.json'));
+    const {exitCode, stdout, stderr} = await upload('assets/img/logo.png', '--format', 'url');
+    expect({exitCode, stderr}).toEqual({
+      exitCode: 1,
+      stderr: expect.stringContaining('The manifest media.json could not be written'),
+    });
+    expect(await beside()).toEqual(['media.json', 'media.json.journal']);
+    await rm(path('assets/media.json'));
+    expect((await upload('assets/icon.png')).exitCode).toBe(0);
+    expect(`${(await manifest()).files['assets/img/logo.png']?.url}\n`).toBe(stdout);
+    expect(await beside()).toEqual(['media.json']);
+    expect(await stored()).toBe(2);
+  });
+
+  it('without a key: refused for another service, also in a dry run; what is gone is removed', async () => {
+    const {sandbox, service, path, upload, text, manifest} = await checkout();
+    await upload('-r', 'assets');
+    delete sandbox.env['MEDIA_API_KEY'];
+    expect(await upload('-r', 'assets')).toMatchObject({exitCode: 4});
+    const own = (await text()).replace(/ {2}"serviceId".*\n/, '');
+    await writeFile(path('media.json'), own.replace(service.url, 'https://other.example'));
+    for (const options of [[], ['--dry-run']])
+      expect(await upload('-r', 'assets', ...options)).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('The manifest media.json belongs to https://other.example'),
+      });
+    await writeFile(path('media.json'), own);
+    delete sandbox.env['MEDIA_BASE_URL'];
+    await rm(path('assets/icon.png'));
+    expect(await upload('-r', 'assets', '--prune')).toMatchObject({exitCode: 0});
+    const {files, service: url} = await manifest();
+    expect([Object.keys(files), url]).toEqual([['assets/img/logo.png'], service.url]);
+  });
+
+  it.each([
+    ['1', 0, '1 will be uploaded'],
+    ['0', 5, '1 unknown'],
+  ])(
+    'a dry run with MEDIA_IDEMPOTENCY_KEYS=%s, after a run that was cut off: exit status %d',
+    async (value, exitCode, summary) => {
+      const {sandbox, service, path, upload} = await checkout();
+      const scope = {service: service.url};
+      const journal = await openJournal(path('media.json.journal'), systemHost(), {scope});
+      const input = {...inputOf('assets/a.svg', drawing), contentType: 'image/svg+xml'};
+      await leave(journal, input, 'commit').finally(() => journal.close());
+      await writeFile(path('assets/a.svg'), drawing);
+      sandbox.env['MEDIA_IDEMPOTENCY_KEYS'] = value;
+      expect(await upload('-r', 'assets/a.svg', '--dry-run')).toMatchObject({
+        exitCode,
+        stderr: expect.stringContaining(summary),
+      });
+    },
+  );
 
   it('a name that is not UTF-8 is refused before it is sent; names that differ in case are kept, and noted', async context => {
     const {upload, path, manifest, stored} = await checkout();

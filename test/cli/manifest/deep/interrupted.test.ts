@@ -1,6 +1,8 @@
-import {readdir, rm, writeFile} from 'node:fs/promises';
+import {readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
+import {systemHost} from '../../../../src/host.ts';
 import {eventually} from '../../../support/eventually.ts';
+import {inputOf, upload as leave, openJournal} from '../../../support/journal.ts';
 import {checkout, isFaultApplied, writePng} from '../checkout.ts';
 
 describe('media upload --manifest', () => {
@@ -95,6 +97,40 @@ describe('media upload --check', () => {
     expect(await upload('-r', 'assets', '--check')).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('assets/icon.png is unknown: it was sent, and may be stored.'),
+    });
+  });
+});
+
+describe('media upload --check, of content that the manifest has under its key', () => {
+  it.each([
+    ['but as another type', ['--content-type', 'image/webp'], 'is not as in media.json.'],
+    ['and as unknown', [], 'is unknown: it was sent, and may be stored.'],
+  ])('%s: out of date', async (_what, options, why) => {
+    const {upload, path, manifest} = await checkout();
+    await upload('assets/icon.png');
+    const {files, ...top} = await manifest();
+    const {url: _url, record: _record, ...unknown} = files['assets/icon.png'] ?? {};
+    if (options.length === 0)
+      await writeFile(path('media.json'), JSON.stringify({...top, files, unknown: {'b.png': unknown}}));
+    expect(await upload('assets/icon.png', '--check', ...options)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`assets/icon.png ${why}`),
+    });
+  });
+
+  it('only in the journal of a run that was cut off: not in the manifest', async () => {
+    const {service, upload, path} = await checkout();
+    const content = await readFile(path('assets/icon.png'), 'latin1');
+    const stats = await stat(path('assets/icon.png'), {bigint: true});
+    const {clock, ...host} = systemHost();
+    // What a file is known by without its content is recorded only if it has not changed for two seconds.
+    const later = {...host, clock: {...clock, now: () => clock.now() + 10_000}};
+    const journal = await openJournal(path('media.json.journal'), later, {scope: {service: service.url}});
+    const input = {...inputOf('assets/icon.png', content), size: Number(stats.size), stat: stats};
+    await leave(journal, input, 'done').finally(() => journal.close());
+    expect(await upload('assets/icon.png', '--check')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('assets/icon.png is not in media.json.'),
     });
   });
 });

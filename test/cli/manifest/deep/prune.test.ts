@@ -1,7 +1,10 @@
-import {rename, rm, symlink, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {temporaryDirectory} from '../../../support/media.ts';
+import {eventually} from '../../../support/eventually.ts';
+import {sha256} from '../../../support/journal.ts';
+import {sandbox, temporaryDirectory} from '../../../support/media.ts';
+import {type ScriptedConnection, scriptedServer, someRecord} from '../../../support/scripted-server.ts';
 import {checkout, writePng} from '../checkout.ts';
 
 describe('media upload --prune', () => {
@@ -42,6 +45,32 @@ describe('media upload --prune', () => {
       expect(await stored()).toBe(3);
     },
   );
+
+  it('Ctrl-C while a response is waited for: nothing is removed, since the other files were not looked at', async () => {
+    let arrived: ScriptedConnection | undefined;
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      arrived = connection;
+    });
+    const box = await sandbox({MEDIA_BASE_URL: url, MEDIA_API_KEY: 'mk_some-key-for-tests'});
+    const path = (name: string) => join(box.directory, name);
+    await mkdir(path('assets'));
+    for (const name of ['a', 'moved']) await writePng(path(`assets/${name}.png`), name);
+    const content = await readFile(path('assets/moved.png'));
+    const entry = {size: content.length, contentType: 'image/png', record: {id: 'med_1'}};
+    const files = {'assets/icon.png': {sha256: sha256(content), ...entry}};
+    await writeFile(path('media.json'), JSON.stringify({version: 1, service: url, files}));
+    const upload = ['upload', '-r', 'assets', '--manifest', 'media.json', '--prune', '-c', '1'];
+    const running = box.start(upload);
+    const connection = await eventually(() => arrived);
+    const stopping = new Promise(resolve => running.stderr?.once('data', resolve));
+    running.kill('SIGINT');
+    expect(String(await stopping)).toContain('Stopping: waiting for responses');
+    connection.answer(200, someRecord);
+    expect((await running).signal).toBe('SIGINT');
+    const after = JSON.parse(await readFile(path('media.json'), 'utf8'));
+    expect(Object.keys(after.files)).toEqual(['assets/a.png', 'assets/icon.png']);
+  });
 
   it('the last file of a directory: its entry is removed, also if only a hidden name is left', async () => {
     const {upload, path, manifest} = await checkout();
