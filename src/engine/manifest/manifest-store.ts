@@ -8,6 +8,7 @@ import {type FileSystem, inodeOf} from '../../lib/files/file-system.ts';
 import {openStream} from '../../lib/files/read-text.ts';
 import {resolveUserPath} from '../../lib/files/typed-path.ts';
 import {ignoreMissing} from '../../lib/system-code.ts';
+import {commonScope} from '../journal/journal.ts';
 import {type Manifest, parseManifest, renderManifest} from './manifest-file.ts';
 import {mergeManifests} from './merge-manifests.ts';
 
@@ -62,9 +63,13 @@ export async function writeManifest(
   for (let isWritten = false; !isWritten; ) {
     const now = await readManifestText(path, host);
     const isAsRead = now === undefined || now === before.text;
-    const text = renderManifest(
-      isAsRead ? ours : await mergeManifests(before, parseManifest(now, path), ours, hashOf),
-    );
+    const theirs = isAsRead ? undefined : parseManifest(now, path);
+    if (theirs !== undefined)
+      commonScope([
+        {displayPath: `${path}, as it was read,`, scope: ours},
+        {displayPath: `${path} now`, scope: theirs},
+      ]);
+    const text = renderManifest(theirs ? await mergeManifests(before, theirs, ours, hashOf) : ours);
     if (text === now) return;
     isWritten = await (now === undefined ? create(text) : replace(now, text)).catch(
       throwAs(

@@ -64,6 +64,7 @@ export class RunManifest implements JournalManifest {
   readonly #options: ManifestOptions;
   /** The directory of the file itself, as the user names it, if that leads there. */
   readonly #directory: string;
+  readonly #realDirectory: string;
   /** The manifest as it was read; its `text` is empty if there was none. */
   #manifest: Manifest;
   /** The entries as they are to be written. */
@@ -89,6 +90,7 @@ export class RunManifest implements JournalManifest {
     this.#host = host;
     this.#options = options;
     this.#directory = place.directory;
+    this.#realDirectory = dirname(place.path);
     this.#manifest = {service: options.service ?? '', files: new Map(), unknown: new Map(), text: ''};
   }
 
@@ -103,7 +105,9 @@ export class RunManifest implements JournalManifest {
 
   /** Reads the manifest; resolves to what it knows. */
   async load(): Promise<Seed> {
-    if (this.#options.prunes !== undefined) await refuseSparseCheckout(this.#directory, this.#host);
+    if (this.#options.prunes !== undefined)
+      for (const directory of [this.#directory, this.#realDirectory])
+        await refuseSparseCheckout(directory, this.#host);
     const manifest = await readManifest(this.displayPath, this.#host);
     if (manifest === undefined) return {lines: []};
     this.#manifest = manifest;
@@ -140,7 +144,7 @@ export class RunManifest implements JournalManifest {
     const asNamed = relative(top, named);
     if (named === directory && isWithin(named, top)) return asNamed;
     const realPath = (path: string) => this.#host.files.realpath(path).catch(() => path);
-    const [real, realTop] = [await realPath(directory), await realPath(top)];
+    const [real, realTop] = [await realPath(directory), this.#realDirectory];
     // After a link, `..` leads elsewhere.
     const isRight = (await realPath(named)) === real;
     return isRight && (isWithin(named, top) || !isWithin(real, realTop)) ? asNamed : relative(realTop, real);
@@ -176,16 +180,18 @@ export class RunManifest implements JournalManifest {
     prior: PriorUpload | undefined,
   ) {
     const key = String(path);
-    if (this.#options.check) this.#requireKnown(key, sha256, prior);
+    const content = {sha256: sha256 ?? '', size, contentType, transform};
+    if (this.#options.check) this.#requireKnown(key, content, prior);
     if (prior === undefined && this.#options.unsendable !== undefined) throw this.#options.unsendable;
     if (prior?.status === 'done' && sha256 !== undefined)
-      this.#sightings.push({key, content: {sha256, size, contentType, transform}, entry: prior.entry});
+      this.#sightings.push({key, content, entry: prior.entry});
   }
 
-  /** For `--check`: throws `manifest_outdated` unless the manifest has this content under this key. */
-  #requireKnown(key: string, sha256: string | undefined, prior: PriorUpload | undefined): void {
+  /** For `--check`: throws `manifest_outdated` unless the manifest has this content under this key, sent like this. */
+  #requireKnown(key: string, content: ContentVariant, prior: PriorUpload | undefined): void {
     const known = this.#manifest.files.get(key);
-    if (prior?.status === 'done' && known?.sha256 === sha256) return;
+    if (prior?.status === 'done' && known !== undefined && variantText(known) === variantText(content))
+      return;
     const how = known === undefined ? 'not in' : 'not as in';
     const isUnknown = prior?.status === 'unknown';
     const what = isUnknown ? 'unknown: it was sent, and may be stored' : `${how} ${this.displayPath}`;
@@ -239,7 +245,8 @@ export class RunManifest implements JournalManifest {
       hashes.set(key, content.sha256);
       if (entry.state === 'unknown') addUnknown(unknown, key, known);
       if (entry.state !== 'done') continue;
-      if (old === undefined || variantText(old) !== variantText(content)) {
+      const isFileNow = old?.stdin === true && known.stdin === undefined;
+      if (old === undefined || isFileNow || variantText(old) !== variantText(content)) {
         const received = await reader.recordOf(entry);
         files.set(key, {
           ...omitUndefined({url: publicUrl(received.record), others: old?.others}),
@@ -283,9 +290,8 @@ export class RunManifest implements JournalManifest {
     if (prunes === undefined) return;
     const {inputCoverage} = await import('../sources/find/expand.ts');
     const covers = inputCoverage(prunes, this.#host.cwd());
-    const {lstat, readdir, realpath} = this.#host.files;
-    const named = this.#directory;
-    const directories = [named, await realpath(named).catch(() => named)];
+    const {lstat, readdir} = this.#host.files;
+    const directories = [this.#directory, this.#realDirectory];
     const isMissingAt = (path: string) => lstat(path).then(() => false, isMissing);
     // The disk may spell a name in another Unicode form than its key.
     const composedNames = memoize(async (directory: string) => {
@@ -295,7 +301,7 @@ export class RunManifest implements JournalManifest {
     const isSpelled = async (path: string) => (await composedNames(dirname(path))).has(basename(path));
     const isGone = async (path: string) => (await isMissingAt(path)) && !(await isSpelled(path));
     for (const [key, {stdin}] of this.#files) {
-      const path = join(named, key);
+      const path = join(this.#directory, key);
       const isCovered = !stdin && directories.some(directory => covers(join(directory, key)));
       if (isCovered && (await isGone(path)) && !(await isGone(dirname(path)))) yield key;
     }

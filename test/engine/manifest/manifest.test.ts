@@ -541,6 +541,30 @@ describe('on disk', () => {
     else expect(await keys).toEqual(['b.png']);
   });
 
+  it('nothing is gone from a sparse checkout that a link leads into', async () => {
+    const directory = await temporaryDirectory();
+    await mkdir(join(directory, 'checkout/.git'), {recursive: true});
+    await mkdir(join(directory, 'checkout/site'));
+    await writeFile(join(directory, 'checkout/.git/config'), '[core]\nsparseCheckout = true\n');
+    await symlink('checkout/site', join(directory, 'link'));
+    const looking = lookUpInManifest('link/media.json', hostIn(directory), {prunes: {inputs: ['link']}});
+    await expect(looking).rejects.toMatchObject({code: 'usage'});
+  });
+
+  it('one that is of another service now: both are named, and it stays as it is', async () => {
+    const directory = await temporaryDirectory();
+    const before = manifestOf({'a.png': 'a'});
+    const other = renderManifest({...before, service: 'https://other.example.com'});
+    await writeFile(join(directory, 'media.json'), other);
+    await expect(
+      writeManifest('media.json', before, manifestOf({b: 'b'}), hostIn(directory), noFile),
+    ).rejects.toMatchObject({
+      code: 'journal_of_other_service',
+      message: `media.json, as it was read, belongs to ${service}, and media.json now to https://other.example.com.`,
+    });
+    expect(await readFile(join(directory, 'media.json'), 'utf8')).toBe(other);
+  });
+
   it('a directory that is missing, and a file with several names: one sentence', async () => {
     const directory = await temporaryDirectory();
     const host = hostIn(directory);

@@ -171,10 +171,13 @@ export class UploadRun {
       const sources = check && manifest ? withStale(inputs.sources, manifest) : inputs.sources;
       let hasAll = true;
       for await (const result of uploadBatch(sources, options)) {
-        if ('error' in result && result.error.code === 'not_tried') hasAll = false;
+        // It may be a file that was moved, and whose content nobody has looked up under its new name.
+        if (result.status === 'failed') hasAll = false;
         await this.#report(result, several, session?.settings);
       }
       if (hasAll && !this.#stop.aborted) manifest?.allowPruning();
+      else if (prune && !check && !this.#stop.aborted)
+        report.note('Nothing was pruned, since not all files could be read and sent.');
     } catch (error) {
       this.#failures.end();
       // If there are results, the run goes on to report them, and this error after them.

@@ -12,7 +12,7 @@ const drawing = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 describe('media upload --manifest', () => {
   it('standard input is known by its name, which it needs', async () => {
-    const {sandbox, upload, manifest, stored} = await checkout();
+    const {sandbox, upload, path, manifest, stored} = await checkout();
     const input = await readFile(fixture('photo.png'));
     const pipe = (...parameters: string[]) =>
       sandbox.run(['upload', '--manifest', 'media.json', '-', ...parameters], {stdin: 'pipe', input});
@@ -25,7 +25,26 @@ describe('media upload --manifest', () => {
     expect((await manifest()).files).toMatchObject({'cat.png': {stdin: true, contentType: 'image/png'}});
     expect((await upload('assets/img/logo.png')).exitCode).toBe(0);
     expect((await manifest()).files['assets/img/logo.png']).not.toHaveProperty('stdin');
+    await writeFile(path('cat.png'), input);
+    for (const run of [() => upload('cat.png'), () => pipe('--name', 'cat.png')]) {
+      expect((await run()).exitCode).toBe(0);
+      expect((await manifest()).files['cat.png']).not.toHaveProperty('stdin');
+    }
     expect(await stored()).toBe(1);
+  });
+
+  it('--check: another key has the content as it would be sent, but this one has not', async () => {
+    const {upload, path} = await checkout();
+    await writePng(path('copy.png'), 'icon');
+    const asWebp = ['--content-type', 'image/webp'];
+    await upload('assets/icon.png');
+    await upload('copy.png', ...asWebp);
+    expect((await upload('assets/icon.png', '--check')).exitCode).toBe(0);
+    expect(await upload('assets/icon.png', '--check', ...asWebp)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('assets/icon.png is not as in media.json'),
+    });
+    expect((await upload('assets/icon.png', ...asWebp)).stderr).toContain('1 changed');
   });
 
   it('files beside its directory, through a link to elsewhere: keys as they are named', async () => {

@@ -46,6 +46,32 @@ describe('media upload --prune', () => {
     },
   );
 
+  it.each<[what: string, change: (path: (name: string) => string) => Promise<void>, inputs: string[]]>([
+    [
+      'a link whose disk is away',
+      async path => {
+        await rename(path('assets'), path('away'));
+        await symlink('disk', path('assets'));
+      },
+      ['assets/'],
+    ],
+    [
+      'a file that was moved to a name that is refused',
+      path => rename(path('assets/icon.png'), path('assets/icon.jpg')),
+      ['assets', '--types', 'strict'],
+    ],
+    ['an input that is missing', path => rm(path('assets/icon.png')), ['assets', 'missing.png']],
+  ])('%s: nothing is removed, since not all is known', async (_what, change, inputs) => {
+    const {upload, path, manifest} = await checkout();
+    await upload('-r', 'assets');
+    const before = await manifest();
+    await change(path);
+    const {exitCode, stderr} = await upload('-r', ...inputs, '--prune');
+    expect(exitCode).not.toBe(0);
+    expect(stderr).toContain('Nothing was pruned, since not all files could be read and sent.');
+    expect(await manifest()).toEqual(before);
+  });
+
   it('Ctrl-C while a response is waited for: nothing is removed, since the other files were not looked at', async () => {
     let arrived: ScriptedConnection | undefined;
     const {url} = await scriptedServer(async connection => {
