@@ -241,16 +241,17 @@ export class RunManifest implements JournalManifest {
     const hashes = new Map<string, string>();
     for (const {key, content, entry} of [...(await uploadsIn(reader)), ...this.#sightings]) {
       const old = files.get(key);
-      const known = omitUndefined({...content, stdin: this.#streams.has(key) || undefined});
+      const isStream = this.#streams.has(key);
+      const known = () => omitUndefined({...content, stdin: isStream || undefined});
       hashes.set(key, content.sha256);
-      if (entry.state === 'unknown') addUnknown(unknown, key, known);
+      if (entry.state === 'unknown') addUnknown(unknown, key, known());
       if (entry.state !== 'done') continue;
-      const isFileNow = old?.stdin === true && known.stdin === undefined;
+      const isFileNow = old?.stdin === true && !isStream;
       if (old === undefined || isFileNow || variantText(old) !== variantText(content)) {
         const received = await reader.recordOf(entry);
         files.set(key, {
           ...omitUndefined({url: publicUrl(received.record), others: old?.others}),
-          ...known,
+          ...known(),
           received,
         });
       }
@@ -264,11 +265,11 @@ export class RunManifest implements JournalManifest {
     if (this.#mayPrune) for await (const key of this.stale()) files.delete(key);
     const {serviceId = before.serviceId} = reader.index;
     const after = {...before, ...omitUndefined({serviceId}), files, unknown};
-    this.change = changeText(before.files, files);
     const isUnchanged = isSame(before.files, files) && isSame(before.unknown, unknown);
     const isNewPart = this.#options.isPart && before.text === '' && before.service !== '';
     if (!isUnchanged || serviceId !== before.serviceId || isNewPart)
       await writeManifest(this.displayPath, before, after, this.#host, async key => hashes.get(key));
+    this.change = changeText(before.files, files);
     if (isComplete) await this.#removeJournal();
   }
 

@@ -761,6 +761,7 @@ describe('manifests', () => {
     ])
       expect(await media(one, ...words)).toMatchObject({
         exitCode: 1,
+        stderr: '',
         error: expect.stringContaining('The manifest media.json could not be written'),
       });
     expect(await read(one, 'media.json')).toBe(text);

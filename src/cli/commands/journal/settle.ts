@@ -61,18 +61,20 @@ export async function resolveUnknown(options: ResolveOptions, invocation: Invoca
     const which = list === undefined ? what : 'that the list names';
     throw noSuchUploadError(file, `no unknown upload${which === undefined ? '' : ` ${which}`}`);
   };
+  const notes: string[] = [];
   await changeJournal(file, invocation, decide, async (journal, decisions) => {
     for (const decision of decisions) await journal.settle(decision.entry, decision.record);
     const [first, second] = decisions;
     const record = first?.record;
     const end = record ? `recorded as uploaded, ${record.id}` : 'the next run sends it again';
-    report.note(second ? `${decisions.length} unknown uploads were settled.` : `${first?.name}: ${end}.`);
+    notes.push(second ? `${decisions.length} unknown uploads were settled.` : `${first?.name}: ${end}.`);
     let remaining = 0;
     for await (const _ of journal.reader.entriesIn('unknown')) remaining += 1;
     const are = remaining === 1 ? 'is' : 'are';
     if (remaining > 0)
-      report.note(`${remaining} ${are} still unknown: media journal list ${shellQuoted(file)}`);
+      notes.push(`${remaining} ${are} still unknown: media journal list ${shellQuoted(file)}`);
   });
+  for (const note of notes) report.note(note);
 }
 
 /** Chooses from a journal, then opens it for writing and chooses again, so that a mistake changes nothing. */

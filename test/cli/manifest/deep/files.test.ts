@@ -126,6 +126,7 @@ describe('media upload --manifest', () => {
       exitCode: 1,
       stderr: expect.stringContaining('The manifest media.json could not be written'),
     });
+    expect(stderr).not.toContain('1 added');
     expect(await beside()).toEqual(['media.json', 'media.json.journal']);
     await rm(path('assets/media.json'));
     expect((await upload('assets/icon.png')).exitCode).toBe(0);
