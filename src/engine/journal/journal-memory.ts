@@ -1,7 +1,7 @@
 import type {Clock, Host, StopSignal} from '../../host.ts';
 import {contentHash, type Hashable} from '../../lib/files/content-hash.ts';
 import type {User} from '../../lib/files/ownership.ts';
-import type {ReceivedRecord, StoredRecord} from '../service/record.ts';
+import type {ReceivedRecord} from '../service/record.ts';
 import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
 import type {UploadLog} from './entry.ts';
 import {undefinedIfMissing} from './journal-file.ts';
@@ -47,7 +47,7 @@ export interface JournalManifest {
   /** Call once the run has looked at all of its inputs: a file that was moved has its new key then. */
   allowPruning(): void;
   /** Notes that unknown content is stored, with this record, or without one, that it is to be sent again. */
-  settle(content: Content | undefined, record: StoredRecord | undefined): Promise<void>;
+  settle(content: Content | undefined, record: ReceivedRecord['record'] | undefined): Promise<void>;
   /** Notes that the service no longer has this content. */
   forget(content: Content | undefined): void;
   /** Writes the manifest, while the journal is locked. `isComplete`: whether the journal's file has every line. */

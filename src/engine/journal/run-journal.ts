@@ -1,7 +1,7 @@
 import type {Host, StopSignal} from '../../host.ts';
 import {type Hashable, largeHash, smallHash} from '../../lib/files/content-hash.ts';
 import {omitUndefined} from '../../lib/object.ts';
-import type {StoredRecord} from '../service/record.ts';
+import type {ReceivedRecord} from '../service/record.ts';
 import {type ActiveUpload, ActiveUploads} from './active-uploads.ts';
 import {type UploadLog, uploadLog} from './entry.ts';
 import {contentKey, variantKey} from './journal-identity.ts';
@@ -71,7 +71,7 @@ export class Journal extends JournalLookup {
   }
 
   /** Records the user's decision on an unknown upload: uploaded with this record, or else to be sent again. */
-  async settle(entry: IndexRow, record?: StoredRecord): Promise<void> {
+  async settle(entry: IndexRow, record?: ReceivedRecord['record']): Promise<void> {
     const {key, sha256 = ''} = await this.reader.lineOf(entry);
     const decision = {event: 'resolved', key, sha256} as const;
     if (this.manifest !== undefined) {

@@ -10,6 +10,7 @@ import {
   type ShapeOf,
   wrongField,
 } from '../../lib/json.ts';
+import {own} from '../../lib/object.ts';
 import {type RawJson, readRawJson} from '../../lib/raw-json.ts';
 import {shellQuoted} from '../../lib/shell.ts';
 import {compactJson, parseRecord, type ReceivedRecord} from '../service/record.ts';
@@ -141,7 +142,7 @@ export function renderEntry(entry: ManifestEntry | UnknownEntry): string {
 /** Fields in the order of a shape, then a record and the fields that are not known. */
 function fieldTexts({others, received, ...fields}: Partial<ManifestEntry>, shape: Shape): string[] {
   const values: Record<string, unknown> = fields;
-  const known = Object.keys(shape).map(name => [name, quote(values[name])] as const);
+  const known = Object.keys(shape).map(name => [name, quote(own(values, name))] as const);
   const texts = [...known, ['record', received?.json] as const, ...(others ?? [])];
   return texts.flatMap(([name, json]) => (json === undefined ? [] : `${quote(name)}: ${json}`));
 }

@@ -26,7 +26,7 @@ import {
   seedWriter,
   type UploadLine,
 } from '../journal/journal.ts';
-import {publicUrl, type StoredRecord} from '../service/record.ts';
+import {publicUrl, type ReceivedRecord} from '../service/record.ts';
 import type {InputRequest} from '../sources/find/expand.ts';
 import type {FileStat, OpenSource, Source} from '../sources/open/source.ts';
 import {
@@ -202,7 +202,7 @@ export class RunManifest implements JournalManifest {
    * Moves unknown content to the files, with this record; without one, forgets it. A file that has the content that is
    * stored under its key keeps that. `write` stores the change.
    */
-  async settle(content: Content | undefined, record: StoredRecord | undefined): Promise<void> {
+  async settle(content: Content | undefined, record: ReceivedRecord['record'] | undefined): Promise<void> {
     const settled = [...this.#unknown].filter(([, {sha256, size}]) => contentKey(sha256, size) === content);
     const [vague] = settled.filter(([, {contentType}]) => record !== undefined && contentType === undefined);
     if (vague !== undefined)

@@ -39,12 +39,9 @@ export interface ErrorRecord {
   message: string;
 }
 
-/** The record of a stored file: nothing else says that a file is stored. */
-export type StoredRecord = MediaRecord & {id: string};
-
 /** A media record with the JSON that it was read from. */
 export interface ReceivedRecord {
-  record: StoredRecord;
+  record: MediaRecord & {id: string};
   /** The service's JSON without white space between tokens and otherwise unchanged: numbers keep every digit. */
   json: string;
   /** Which service has sent it, if it said so. */
@@ -69,7 +66,7 @@ export function parseRecord(text: string): ReceivedRecord | {problem: RecordProb
   if (!isObject(value)) return {problem: 'not a JSON object'};
   if (typeof value['id'] === 'number') value['id'] = String(value['id']);
   if (typeof value['id'] !== 'string' || value['id'] === '') return {problem: 'without an id'};
-  return {record: value as StoredRecord, json: compactJson(text)};
+  return {record: value as ReceivedRecord['record'], json: compactJson(text)};
 }
 
 /** The JSON text on one line, without white space between tokens and otherwise unchanged. */

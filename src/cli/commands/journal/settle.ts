@@ -9,7 +9,7 @@ import {
 } from '../../../engine/journal/journal.ts';
 import {isManifest} from '../../../engine/manifest/manifest-store.ts';
 import {openManifest} from '../../../engine/manifest/run-manifest.ts';
-import type {StoredRecord} from '../../../engine/service/record.ts';
+import type {ReceivedRecord} from '../../../engine/service/record.ts';
 import {normalizeName} from '../../../engine/sources/find/walk/names.ts';
 import {MediaError, throwAs} from '../../../errors.ts';
 import type {Host} from '../../../host.ts';
@@ -40,7 +40,7 @@ export interface ResolveOptions {
 interface Decision {
   name: string;
   entry: IndexRow;
-  record?: StoredRecord | undefined;
+  record?: ReceivedRecord['record'] | undefined;
 }
 
 /** Records the user's decisions about unknown uploads. If none of them matches, nothing is written. */
@@ -116,7 +116,7 @@ function requireOneDecision({what, all, uploaded, url, uploadedFrom, resend}: Re
 async function decisionsFor(
   file: string,
   reader: JournalReader,
-  records: ReadonlyMap<string, StoredRecord | undefined>,
+  records: ReadonlyMap<string, ReceivedRecord['record'] | undefined>,
 ): Promise<Decision[]> {
   const decisions = new Map<number, Decision>();
   for (const [name, entries] of await uploadsByName(reader, [...records.keys()], 'unknown')) {
@@ -176,12 +176,12 @@ export async function forgetUpload(file: string, what: string, invocation: Invoc
 }
 
 /** What a list knows: on each line a path, an idempotency key or a SHA-256, the media ID and, if known, the URL. */
-async function recordsIn(path: string, host: Host): Promise<Map<string, StoredRecord>> {
+async function recordsIn(path: string, host: Host): Promise<Map<string, ReceivedRecord['record']>> {
   const hint = 'Use a file with a path and a media ID on each line.';
   const text = await readText(resolveUserPath(host.cwd(), path), host.files).catch(
     throwAs('file_unreadable', `The list ${path} could not be read`, hint),
   );
-  const records = new Map<string, StoredRecord>();
+  const records = new Map<string, ReceivedRecord['record']>();
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
     const [, name, id, fileUrl] = /^(.*?\S)\s+(\S+)(?:\s+(https?:\/\/\S+))?\s*$/.exec(line) ?? [];
