@@ -83,7 +83,9 @@ test.each([301, 307, 503])(
         .writeHead(status, {Location: '/elsewhere', 'Retry-After': '1'})
         .end('{"code":1,"message":"Why."}');
     });
-    expect(await client.upload(request())).toMatchObject({kind: 'refused', status, message: 'Why.'});
+    const location = `${client.baseUrl}/elsewhere`;
+    const response = await client.upload(request());
+    expect(response).toMatchObject({kind: 'refused', status, message: 'Why.', location});
     expect(requests).toHaveLength(1);
   },
 );
@@ -198,6 +200,14 @@ test('without a service: a MediaError that says so; probeAvailability says it, t
   });
   expect(await client.probeAvailability(new AbortController().signal)).toContain(client.host);
   await client.close();
+});
+
+test('upload, with https where the service has none: the hint is in the words of the library', async () => {
+  const {url} = await serving();
+  const client = new MediaClient({baseUrl: url.replace('http:', 'https:'), apiKey});
+  onTestFinished(() => client.close());
+  const hint = expect.stringContaining('allowHttp: true');
+  await expect(client.upload(request())).rejects.toMatchObject({code: 'tls_failed', hint});
 });
 
 test.each([

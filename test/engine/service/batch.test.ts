@@ -18,6 +18,7 @@ describe('what becomes of the rest of the batch', () => {
     ['404', [404], ['failed not_found', 'failed not_tried', 'failed not_tried']],
     ['403 to the second file', [200, 403, 200], ['uploaded', 'failed forbidden', 'uploaded']],
     ['404 after a 415', [415, 404, 200], ['failed rejected', 'failed not_found', 'uploaded']],
+    ['403 after a 500', [500, 403, 200], ['unknown outcome_unknown', 'failed forbidden', 'uploaded']],
     ['415', [415, 200], ['failed rejected', 'uploaded', 'uploaded']],
     ['302', [302, 200], ['failed redirected', 'uploaded', 'uploaded']],
     ['500', [500, 200], ['unknown outcome_unknown', 'uploaded', 'uploaded']],
@@ -40,6 +41,16 @@ describe('what becomes of the rest of the batch', () => {
     };
     const outcomes = await uploadEach([missing, ...sources('b', 'c')], clientOf(url));
     expect(codes(outcomes)).toEqual(['failed file_missing', 'failed not_found', 'failed not_tried']);
+  });
+
+  test('a stream that cannot be stored in the temporary directory: nothing more is tried', async () => {
+    const full: Source = {
+      name: 'stream',
+      isOnce: true,
+      open: () => Promise.reject(new MediaError('local_failure', 'It could not be stored in /tmp.')),
+    };
+    const outcomes = await uploadEach([full, full, ...sources('c')], clientOf(await deadUrl()));
+    expect(codes(outcomes)).toEqual(['failed local_failure', 'failed not_tried', 'failed not_tried']);
   });
 
   test('404 after a file whose connection was lost: it is the first response, so the batch halts', async () => {

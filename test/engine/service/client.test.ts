@@ -243,6 +243,9 @@ describe('whether the service honours keys, after responses that declare', () =>
     ['?0, then nothing', false, ['upload', '?0'], ['upload'], ['question']],
     ['?1 to a question, then nothing', true, ['question', '?1'], ['upload']],
     ['?1, then what is no boolean', true, ['upload', '?1'], ['upload', 'yes']],
+    ['?1, then what only begins as one', true, ['upload', '?1'], ['upload', '?01'], ['question', '?0.']],
+    ['?1 with a parameter (RFC 9651)', true, ['upload', '?1;since=1'], ['upload']],
+    ['?0 with a parameter, after a space', false, ['question', '?0 ; a']],
     ['?1, then ?0: as the last one', false, ['upload', '?1'], ['question', '?0']],
     ['?0, then ?1: as the last one', true, ['question', '?0'], ['upload', '?1']],
   ])('%s: %s', async (_name, expected, ...exchanges) => {

@@ -1,6 +1,14 @@
 import {describe, expect, test} from 'vitest';
 import {formatOutcome, recordRows} from '../../../src/cli/output/results/formats.ts';
-import {compactJson, parseErrorRecord, parseRecord, publicUrl} from '../../../src/engine/service/record.ts';
+
+import {
+  compactJson,
+  parseErrorRecord,
+  parseRecord,
+  publicUrl,
+  serviceIdIn,
+} from '../../../src/engine/service/record.ts';
+
 import {outcomeOf} from '../../support/outcomes.ts';
 import {received} from '../../support/received.ts';
 
@@ -234,6 +242,18 @@ describe('publicUrl', () => {
   ])('%s: %s', (text, expected) => {
     expect(publicUrl(received(text).record)).toBe(expected);
   });
+});
+
+test.each([
+  ['one', 'one'],
+  ['a'.repeat(128), 'a'.repeat(128)],
+  ['a'.repeat(129), undefined],
+  ['', undefined],
+  ['one two', undefined],
+  ['a.b_c~d-1', 'a.b_c~d-1'],
+])('the ID of a service %j: %j', (field, id) => {
+  expect(serviceIdIn({headers: {'media-service-id': field}})).toBe(id);
+  expect(serviceIdIn({headers: {}})).toBeUndefined();
 });
 
 test('compactJson leaves what is no white space alone', () => {

@@ -9,7 +9,7 @@ const away = 'It returned 502.';
 const failure = {kind: 'refused', status: 502} as const;
 
 /** Eight workers, a service that answers probes as told, and a log of who was let through. */
-function batch({concurrency = 8, retryMaxWaitMs = 60_000, several = true} = {}) {
+function batch({concurrency = 8, retryMaxWaitMs = 60_000, several = true, canAsk = true} = {}) {
   const clock = new ManualClock();
   const log: string[] = [];
   const state = {probe: away as string | undefined, probes: 0, ends: [] as MediaError[], pausedUntil: 0};
@@ -21,7 +21,7 @@ function batch({concurrency = 8, retryMaxWaitMs = 60_000, several = true} = {}) 
   const outage = new Outage({
     ...{clock, retryMaxWaitMs, random: () => 0.5, host: 'media.example', several, abort},
     concurrency: {limit: concurrency},
-    uploader: {probeAvailability},
+    uploader: canAsk ? {probeAvailability} : {},
     observer: {unavailable: since => log.push(since === undefined ? 'back' : `away since ${since}`)},
     pause: async signal => {
       const waitMs = state.pausedUntil - clock.monotonic();
@@ -116,8 +116,11 @@ describe('an outage', () => {
     expect(await news()).toEqual(['sent 0', 'away since 0']);
   });
 
-  it('a run of a single file: none', async () => {
-    const {outage, send, news} = batch({several: false});
+  it.each([
+    ['a run of a single file', {several: false}],
+    ['a service that cannot be asked', {canAsk: false}],
+  ])('%s: none', async (_what, options) => {
+    const {outage, send, news} = batch(options);
     await send(0);
     expect(outage.report(0, 'away', failure)).toBe(false);
     await send(0);
@@ -134,6 +137,15 @@ describe('an outage', () => {
     expect(await news()).toEqual([]);
     outage.report(1, 'stored');
     expect(await news()).toEqual(['sent 4']);
+  });
+
+  it('a file that ends without its attempt, after another has failed: the next takes its place', async () => {
+    const {outage, send, news} = batch({concurrency: 3});
+    await send(0, 1, 2);
+    outage.report(0, 'away', failure);
+    for (const file of [0, 1]) outage.finish(file);
+    await send(3);
+    expect((await news()).at(-1)).toBe('sent 3');
   });
 
   it('longer than allowed: all who wait are told why, and so is the batch', async () => {

@@ -3,7 +3,7 @@ import {parseRecord} from '../../../src/engine/service/record.ts';
 import type {Refused, Uploader, UploadRequest, UploadResponse} from '../../../src/engine/service/uploader.ts';
 import type {OpenSource, Source} from '../../../src/engine/sources/open/source.ts';
 import type {Outcome} from '../../../src/engine/transfer/outcome.ts';
-import {MediaError} from '../../../src/errors.ts';
+import {MediaError, NotMediaError} from '../../../src/errors.ts';
 import {Stop, unlessStopped} from '../../../src/lib/stop.ts';
 import {CountedStop} from '../../support/counted-stop.ts';
 import {eventually} from '../../support/eventually.ts';
@@ -248,17 +248,19 @@ describe('the last bytes', () => {
 });
 
 test.each([
-  ['1 byte', 1, 0],
-  ['64 KiB', 64 * 1024, 0],
-  ['1 MiB', mebibyte, 5],
-  ['4 MiB, on a line that connects in 100 ms', 4 * mebibyte, 200],
-])('the last bytes of %s: held back for an early refusal', async (_name, size, expected) => {
+  ['1 byte', 1, 100, 0],
+  ['64 KiB', 64 * 1024, 100, 0],
+  ['1 MiB', mebibyte, 100, 5],
+  ['4 MiB, on a line that connects in 1 ms', 4 * mebibyte, 1, 5],
+  ['4 MiB, on a line that connects in 100 ms', 4 * mebibyte, 100, 200],
+  ['4 MiB, on a line that connects in 3 s', 4 * mebibyte, 3_000, 1_000],
+])('the last bytes of %s: held back for an early refusal', async (_name, size, connectMs, expected) => {
   const clock = new ManualClock();
   const times: number[] = [];
   const uploader: Uploader = {
     async upload({body}) {
       if (body.content instanceof Uint8Array) throw new Error('sent at once');
-      for await (const _ of body.content({...wire, connectMs: 100})) times.push(clock.monotonic());
+      for await (const _ of body.content({...wire, connectMs})) times.push(clock.monotonic());
       body.release?.(wire);
       return stored();
     },
@@ -396,6 +398,29 @@ describe('a response that comes after the run was stopped', () => {
     }
   });
 });
+
+test.each([
+  ['the stop', true, /^The run was stopped by SIGINT\. The whole file had been sent/],
+  ['the time limit', false, /^the test service did not respond within 600 s of the last byte\./],
+])(
+  'a response that %s cuts off: that is told, not that it cannot be read',
+  async (_what, isStopped, told) => {
+    const clock = new ManualClock();
+    const stop = new Stop<MediaError>();
+    const uploader: Uploader = {
+      async upload(request) {
+        await send(request);
+        const ended = new Promise<void>(resolve => request.signal.addEventListener('abort', () => resolve()));
+        if (isStopped) stop.abort(interrupted);
+        await ended;
+        return {kind: 'unreadable', status: 200, problem: 'cut off'};
+      },
+    };
+    const outcomes = uploadEach([small()], uploader, {clock, stop, timeoutMs: undefined});
+    expect(await within(700_000, clock, outcomes)).toEqual(['unknown outcome_unknown']);
+    expect((await outcomes)[0]).toMatchObject({error: {message: expect.stringMatching(told)}});
+  },
+);
 
 describe('one file at a time, and a gateway that answers 502 to the second', () => {
   /** What came of four files, the order of uploads and probes, and whether the second was sent to its end. */
@@ -716,6 +741,21 @@ describe('what a journal knows', () => {
     expect(journal.reader.scope).toMatchObject({honoursKeys: true});
   });
 
+  test('what the response to a question declares about keys is in the journal, too', async () => {
+    const journal = await (await bench()).open();
+    const uploader = {
+      upload: (request: UploadRequest) => send(request).then(reset),
+      honoursKeys: undefined as boolean | undefined,
+      async probeAvailability() {
+        uploader.honoursKeys = true;
+        return undefined;
+      },
+    };
+    const outcomes = await uploadEach([file()], uploader, {journal, onUnknown: 'declared'});
+    expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
+    expect(journal.reader.scope).toMatchObject({honoursKeys: true});
+  });
+
   test('what a later response declares about keys: is what the next run reads', async () => {
     const one = await bench();
     const upload = (request: UploadRequest) => send(request).then(() => stored());
@@ -783,6 +823,157 @@ describe('one after another in one run', () => {
     const options = {retries: 3, clock: new InstantClock(), onUnknown: 'declared'} as const;
     expect(told(await uploadEach([large()], uploader, options))).toEqual(['uploaded']);
     expect(counted.requests).toBe(3);
+  });
+
+  test('409 to the attempt after one that broke on the way, where keys are honoured: waited for', async () => {
+    const uploader = counting(async (request, number) => {
+      if (number === 1) throw Object.assign(new Error('reset'), {code: 'ECONNRESET'});
+      if (number === 2) return {kind: 'refused', status: 409};
+      await send(request);
+      return stored();
+    });
+    const options = {retries: 3, clock: new InstantClock(), onUnknown: 'honoured'} as const;
+    expect(told(await uploadEach([large()], uploader, options))).toEqual(['uploaded']);
+  });
+
+  test.each([
+    [502, / The last attempt: .*\(502\)/],
+    [500, /^(?!.*The last attempt)/],
+  ])(
+    'unknown after a 500, and then after a %i: the first is told, the last if it differs',
+    async (status, last) => {
+      const uploader = counting(async (request, number) => {
+        await send(request);
+        return {kind: 'refused', status: number === 1 ? 500 : status};
+      });
+      const options = {retries: 1, clock: new InstantClock(), onUnknown: 'retry'} as const;
+      const [outcome] = await uploadEach([small()], uploader, options);
+      const {message} = (outcome as {error: MediaError}).error;
+      expect(message).toMatch(/^the test service failed \(500\)/);
+      expect(message).toMatch(last);
+    },
+  );
+
+  test('no descriptor for the attempt after one that was sent whole: tried again with the same key', async () => {
+    let end = () => {};
+    const ended = new Promise<void>(resolve => {
+      end = resolve;
+    });
+    const keys: string[] = [];
+    const uploader: Uploader = {
+      async upload(request) {
+        await send(request);
+        if (request.body.length > 5) return ended.then(() => stored());
+        keys.push(request.idempotencyKey);
+        if (keys.length === 1) return busy;
+        if (keys.length === 2) throw new MediaError('too_many_open_files', 'Too many files are open.');
+        end();
+        return stored();
+      },
+    };
+    // A file that yields waits for the other one.
+    const observer = {...noObserver, retrying: (...[, , , waitMs]: unknown[]) => waitMs ?? end()};
+    const sources = [small({}, () => {}, Buffer.from('the other')), small()];
+    const options = {observer, retries: 3, concurrency: 2, clock: new InstantClock()};
+    expect(told(await uploadEach(sources, uploader, options))).toEqual(['uploaded', 'uploaded']);
+    expect(keys).toEqual(Array(3).fill(keys[0]));
+  });
+
+  test('refused without Retry-After, one after the other: the next file waits, too', async () => {
+    const clock = new ManualClock();
+    await clock.advance(1_000);
+    const times: number[] = [];
+    const uploader: Uploader = {
+      async upload() {
+        times.push(clock.monotonic());
+        return {kind: 'refused', status: 429};
+      },
+    };
+    const options = {clock, retries: 1, random: () => 0.5};
+    await within(60_000, clock, uploadEach([small(), small()], uploader, options));
+    expect(times.slice(0, 3)).toEqual([1_000, 1_250, 1_750]);
+  });
+
+  test('files below the limit of the rate: each takes its own bytes of it, and no more', async () => {
+    const clock = new ManualClock();
+    const times: number[] = [];
+    const uploader: Uploader = {
+      async upload(request) {
+        times.push(clock.monotonic());
+        await send(request);
+        return stored();
+      },
+    };
+    const sources = Array.from({length: 10}, () => small({}, () => {}, Buffer.alloc(50)));
+    await within(60_000, clock, uploadEach(sources, uploader, {clock, limitRate: 1_000}));
+    expect(times.at(-1)).toBe(400);
+  });
+
+  test('a file that waits for the rate limit when another one has met a rejected key: not sent', async () => {
+    const clock = new ManualClock();
+    const uploader = counting(async () => ({kind: 'refused', status: 401}));
+    const sources = [1, 2].map(() => small({}, () => {}, Buffer.alloc(200)));
+    const outcomes = uploadEach(sources, uploader, {clock, limitRate: 1_000, concurrency: 2});
+    expect(await within(60_000, clock, outcomes)).toEqual(['failed unauthorized', 'failed not_tried']);
+    expect(uploader.requests).toBe(1);
+  });
+
+  test.each([
+    [true, ['uploaded']],
+    [false, ['failed proxy_failed']],
+  ])('a page of the network, which is waited for: %s', async (waitsForNetwork, expected) => {
+    const uploader = counting(async (request, number) => {
+      if (number === 1) throw new MediaError('proxy_failed', 'The proxy returned a page.', {status: 200});
+      await send(request);
+      return stored();
+    });
+    const options = {waitsForNetwork, retries: 1, clock: new InstantClock()};
+    expect(told(await uploadEach([small()], uploader, options))).toEqual(expected);
+  });
+
+  test('a deadline during an outage: the files that wait are told of the service', async () => {
+    const clock = new ManualClock();
+    const stop = new Stop<MediaError>();
+    const uploader: Uploader = {
+      upload: async () => ({kind: 'refused', status: 502}),
+      probeAvailability: async () => 'It returned 502.',
+    };
+    const options = {clock, stop, several: true, retries: 5, random: () => 0.5};
+    const outcomes = uploadEach([small(), small()], uploader, options);
+    await clock.advance(10_000);
+    stop.abort(new MediaError('deadline_exceeded', 'The deadline has passed.'));
+    expect(await within(0, clock, outcomes)).toEqual(['failed outage', 'failed not_tried']);
+  });
+
+  test('the question whether keys are honoured: one for all files, ended by a stop, none after it', async () => {
+    const clock = new ManualClock();
+    const stops = [1, 2, 3].map(() => new Stop<MediaError>());
+    let [sent, asked] = [0, 0];
+    const uploader: Uploader = {
+      async upload(request) {
+        await send(request);
+        sent += 1;
+        if (sent === 4) stops[2]?.abort(interrupted);
+        throw Object.assign(new Error('reset'), {code: 'ECONNRESET'});
+      },
+      probeAvailability: signal => {
+        asked += 1;
+        return new Promise(resolve => signal.addEventListener('abort', () => resolve('It did not respond.')));
+      },
+    };
+    const [two, stopped, late] = stops.map(stop => (files: number) => {
+      const sources = Array.from({length: files}, () => small());
+      return uploadEach(sources, uploader, {clock, stop, onUnknown: 'declared'});
+    });
+    const isUnknown = 'unknown outcome_unknown';
+    expect(await within(5_000, clock, two?.(2) as Promise<Outcome[]>)).toEqual([isUnknown, isUnknown]);
+    expect(asked).toBe(1);
+    const outcomes = stopped?.(1) as Promise<Outcome[]>;
+    await eventually(() => asked === 2);
+    stops[1]?.abort(interrupted);
+    expect(await within(0, clock, outcomes)).toEqual([isUnknown]);
+    expect(await within(0, clock, late?.(1) as Promise<Outcome[]>)).toEqual([isUnknown]);
+    expect(asked).toBe(2);
   });
 
   test('a run that is stopped while the service asks all files to wait: ends at once', async () => {
@@ -888,26 +1079,29 @@ describe('one after another in one run', () => {
   });
 
   test.each([
-    [{most: 128}, 0, 8],
-    [{most: 128}, 1, 16],
-    [{most: 3}, 0, 3],
-    [{most: 3}, 1, 3],
-    [20, 0, 20],
+    [{most: 128}, 0, 8, 5],
+    [{most: 128}, 1, 16, 5],
+    [{most: 128}, 1, 8, 16 * mebibyte],
+    [{most: 3}, 0, 3, 5],
+    [{most: 3}, 1, 3, 5],
+    [{most: 3}, 1, 3, 64 * mebibyte],
+    [20, 0, 20, 5],
+    [20, 0, 20, 16 * mebibyte],
   ])(
-    '%j at most, with --retries %i: %i files at first, since a refused one would be lost',
-    async (concurrency, retries, expected) => {
+    '%j at most, with --retries %i: %i files of %i bytes at first, since a refused one would be lost',
+    async (concurrency, retries, expected, size) => {
       let [inProgress, most] = [0, 0];
       const uploader: Uploader = {
         async upload(request) {
           inProgress += 1;
           most = Math.max(most, inProgress);
           await settled();
-          await send(request);
+          if (size < mebibyte) await send(request);
           inProgress -= 1;
           return {kind: 'refused', status: 413};
         },
       };
-      const sources = Array.from({length: 40}, () => small());
+      const sources = Array.from({length: 40}, () => (size < mebibyte ? small() : zeroSource('a.png', size)));
       await uploadEach(sources, uploader, {retries, concurrency, stop: new Stop<MediaError>()});
       expect(most).toBe(expected);
     },
@@ -1009,12 +1203,45 @@ test.each(['empty_file', 'file_unreadable', 'file_missing', 'not_a_file'] as con
       open: () => Promise.reject(new MediaError(code, 'The file cannot be read.')),
     };
     const found = {isHidden: false, isNamedMedia: () => false};
+    const called = {...found, isNamedMedia: () => true};
     const uploader = {upload: () => Promise.reject(new Error('a request was made'))};
-    const outcomes = await uploadEach([{...unsuitable, found}, unsuitable], uploader);
-    expect(outcomes.map(({position}) => position)).toEqual([1]);
-    expect(told(outcomes)).toEqual([`failed ${code}`]);
+    const sources = [{...unsuitable, found}, unsuitable, {...unsuitable, found: called}];
+    const outcomes = await uploadEach(sources, uploader);
+    expect(outcomes.map(({position}) => position)).toEqual([1, 2]);
+    expect(told(outcomes)).toEqual(Array(2).fill(`failed ${code}`));
   },
 );
+
+test('a directory whose run has ended early: what it would leave out is not among the files not tried', async () => {
+  let isOpen = 0;
+  const source = (changes: Partial<Source['found']>): Source => ({
+    ...small(),
+    found: {isHidden: false, isNamedMedia: () => false, ...changes},
+    async open(signal) {
+      isOpen += 1;
+      const close = async () => {
+        isOpen -= 1;
+      };
+      return {...(await small().open(signal)), close};
+    },
+  });
+  const contentType = async ({found}: Source) => {
+    if (found?.isNamedMedia() === false) throw new NotMediaError('It is not media.', {isCalledMedia: false});
+    return {contentType: 'image/png'};
+  };
+  const sources = [
+    small(),
+    source({}),
+    source({isHidden: true}),
+    source({isNamedMedia: () => true}),
+    small(),
+  ];
+  const uploader = {upload: async () => ({kind: 'refused', status: 401}) as const};
+  const outcomes = await uploadEach(sources, uploader, {contentType});
+  expect(told(outcomes)).toEqual(['failed unauthorized', 'failed not_tried', 'failed not_tried']);
+  expect(outcomes.map(({position}) => position)).toEqual([0, 3, 4]);
+  expect(isOpen).toBe(0);
+});
 
 test('refused after a stop: no other attempt, and none is announced', async () => {
   const stop = new Stop<MediaError>();

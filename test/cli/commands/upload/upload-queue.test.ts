@@ -1,4 +1,5 @@
 import {copyFile} from 'node:fs/promises';
+import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {expect, onTestFinished, test} from 'vitest';
@@ -16,6 +17,7 @@ import {sandboxFor} from '../../../engine/service/program.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {inWords} from '../../../support/hints.ts';
 import {hostIn} from '../../../support/journal.ts';
+import {listen, urlOf} from '../../../support/loopback.ts';
 import {fixture, type Sandbox} from '../../../support/media.ts';
 import {slowTest} from '../../../support/patience.ts';
 import {scriptedServer, someRecord} from '../../../support/scripted-server.ts';
@@ -125,6 +127,20 @@ test('another program that was at the port of the service: the next file is uplo
   expect(await add(names[0] ?? '')).toMatchObject({status: 'failed', error: {code: 'not_http'}});
   isOther = false;
   expect(await add(names[0] ?? '')).toMatchObject({status: 'uploaded'});
+});
+
+test('a login page in place of a tunnel: waited for, as a service that is away is', async () => {
+  const page = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nlogin';
+  const server = createServer(socket => socket.on('error', () => {}).once('data', () => socket.end(page)));
+  await listen(server);
+  const sandbox = await sandboxFor('https://media.invalid', {HTTPS_PROXY: urlOf(server)});
+  await copyPhotos(sandbox);
+  let added: Promise<unknown> = Promise.resolve();
+  const away = new Promise(resolve => {
+    const {add} = queueOn({sandbox}, {}, {onUnavailable: since => since !== undefined && resolve('away')});
+    added = add(names[0] ?? '').catch(() => 'rejected');
+  });
+  expect(await Promise.race([away, added])).toBe('away');
 });
 
 test('a service that was away for too long, and is back: the next file is uploaded at once', async () => {

@@ -11,6 +11,7 @@ import {Stdout} from '../../../../src/cli/output/stdout.ts';
 import type {Invocation} from '../../../../src/cli/session/invocation.ts';
 import {MediaError} from '../../../../src/errors.ts';
 import {type Clock, systemClock} from '../../../../src/host.ts';
+import {systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {Stop} from '../../../../src/lib/stop.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {eventually} from '../../../support/eventually.ts';
@@ -90,4 +91,16 @@ test('a file that has changed since it settled: uploaded, but deleted only when 
   // As `media upload -r in` names it there, too.
   const {stdout: listed} = await sandbox.run(['journal', 'list'], {env: {XDG_STATE_HOME: sandbox.directory}});
   expect(listed).toMatch(/^uploaded {2}photo\.png /);
+});
+
+test('another file of the name of one that was kept and then deleted: why it is kept is told, too', async () => {
+  const {path, lines, uploads, state} = await watching();
+  const unsettled = (key: string) => uploads.take(path, {...state, key: `${key}0`});
+  expect(await unsettled(state.key)).toBe('left');
+  expect(await uploads.take(path, state)).toBe('left');
+  expect(await stat(path).catch(() => 'gone')).toBe('gone');
+  await copyFile(fixture('photo.png'), path);
+  expect(await unsettled((await watchedState(path, systemFiles))?.key ?? '')).toBe('left');
+  const kept = lines.map(line => JSON.parse(line)).filter(({event}) => event === 'kept');
+  expect(kept.map(({reason}) => reason)).toEqual(Array(2).fill('It has changed since it was uploaded.'));
 });

@@ -91,6 +91,8 @@ test.each([
     'width 641 instead of 640, height 17 instead of 400',
   ],
   ['width and height exchanged, as of a picture that is turned', {width: 400, height: 640}, undefined],
+  ['the height for its width', {width: 400}, 'width 400 instead of 640'],
+  ['the width for its height', {height: 640}, 'height 640 instead of 400'],
   ['values that nobody can compare', {size: '17', type: 'STICKER', width: null, height: {}}, undefined],
 ])(
   '--verify, a record with %s: strict is a status of its own, stored and never sent again; warn is a warning',
@@ -173,6 +175,11 @@ test.each([
     stderr: shown,
     exitCode: 0,
   });
-  const {stdout} = await box.run(['upload', photo, '--ndjson']);
+  const {stdout} = await box.run(['upload', photo, '--ndjson', '--journal', 'j']);
   expect(JSON.parse(stdout).warning).toBe(warning);
+  // It was told when it was sent.
+  const again = await box.run(['upload', photo, '--ndjson', '--journal', 'j']);
+  expect(again.stderr).toBe('');
+  expect(JSON.parse(again.stdout)).toMatchObject({status: 'skipped', record: {id: 'm_1'}});
+  expect(JSON.parse(again.stdout).warning).toBeUndefined();
 });

@@ -1,14 +1,17 @@
+import {readFile} from 'node:fs/promises';
 import {describe, expect, test} from 'vitest';
 import {parseRecord} from '../../../../src/engine/service/record.ts';
 import type {Uploader} from '../../../../src/engine/service/uploader.ts';
 import type {Source} from '../../../../src/engine/sources/open/source.ts';
 import {MediaError} from '../../../../src/errors.ts';
 import {nextTurn, systemClock} from '../../../../src/host.ts';
+import {jpegWith, position, tiffOf} from '../../../media/location/tagged.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {bench} from '../../../support/journal.ts';
+import {fixture} from '../../../support/media.ts';
 import {scriptedServer, someRecord} from '../../../support/scripted-server.ts';
 import {codes, sources, statuses} from '../batches.ts';
-import {clientOf, noObserver, uploadEach} from '../support.ts';
+import {clientOf, memorySource, noObserver, uploadEach} from '../support.ts';
 
 describe('retries', () => {
   test('an outage: 30 files with 5 retries each make 130 requests', async () => {
@@ -176,6 +179,42 @@ describe('too few file descriptors', () => {
       expect(warnings).toEqual([...new Set(warnings)]);
     },
   );
+
+  test('a file that begins again as another, which has no location: nothing of the other is blanked', async () => {
+    const exif = Buffer.concat([Buffer.from('Exif\0\0'), tiffOf(true, [[[0x88_25, 4, [-1]]], position])]);
+    const tagged = await jpegWith([1, exif]);
+    const other = await readFile(fixture('photo.png'));
+    let opened = 0;
+    const file: Source = {
+      name: 'file',
+      open: async stop => {
+        opened += 1;
+        return memorySource('file', opened === 1 ? tagged : other).open(stop);
+      },
+    };
+    let sent = Buffer.alloc(0);
+    let uploads = 0;
+    const uploader: Uploader = {
+      async upload({body}) {
+        uploads += 1;
+        if (uploads === 2) throw new MediaError('too_many_open_files', 'Too many files are open.');
+        await eventually(() => uploads > 1);
+        if (body.content instanceof Uint8Array) throw new Error('sent at once');
+        for await (const chunk of body.content({connectMs: 1, unsentBytes: 0}))
+          if (uploads > 2) sent = Buffer.from(chunk);
+        body.release?.({connectMs: 1, unsentBytes: 0});
+        return {kind: 'stored', received};
+      },
+    };
+    const contentType = async () => ({contentType: opened < 2 ? 'image/jpeg' : 'image/png'});
+    const options = {concurrency: 2, clock: noWaiting, geotags: 'strip', contentType} as const;
+    const outcomes = await uploadEach([memorySource('first', other), file], uploader, options);
+    expect(outcomes.find(({file: name}) => name === 'file')).toMatchObject({
+      status: 'uploaded',
+      geotags: 'none',
+    });
+    expect(sent.equals(other)).toBe(true);
+  });
 
   test('a file alone: each try is a retry, and it fails when they are spent', async () => {
     const table = new Table(1);

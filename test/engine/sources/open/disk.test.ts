@@ -109,6 +109,7 @@ describe('a disk', () => {
     const disk = quickDisk(async () => ext4);
     await readWhole(disk, one.path);
     expect(disk.isQuick(other.path)).toBe(false);
+    expect(disk.isQuick(join(one.directory, 'below', 'a.png'))).toBe(false);
     await readWhole(disk, other.path);
     expect(disk.isQuick(other.path)).toBe(true);
   });
@@ -153,10 +154,12 @@ describe('a disk', () => {
     const {directory} = await oneFile();
     const link = `${directory}-link`;
     await symlink(directory, link);
-    const disk = quickDisk(async () => ext4);
-    for (let turn = 0; turn < 2; turn += 1)
-      expect(await readWhole(disk, join(link, 'a.png'))).toBe('content');
-    expect(disk.isQuick(join(link, 'a.png'))).toBe(false);
+    for (const paths of [[], [join(directory, 'a.png')]]) {
+      const disk = quickDisk(async () => ext4);
+      for (const path of [...paths, join(link, 'a.png'), join(link, 'a.png')])
+        expect(await readWhole(disk, path)).toBe('content');
+      expect(disk.isQuick(join(link, 'a.png'))).toBe(false);
+    }
   });
 
   it('a path with dots that leads over no link: is at hand all the same', async () => {

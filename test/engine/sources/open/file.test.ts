@@ -1,11 +1,12 @@
 import {execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {type BigIntStats, closeSync, constants, openSync} from 'node:fs';
-import {copyFile, mkdir, realpath, rename, rm, symlink, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, realpath, rename, rm, symlink, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {Disk} from '../../../../src/engine/sources/open/disk.ts';
 import {checkedSourceAt, filesIn, sourceAt} from '../../../../src/engine/sources/open/file-source.ts';
+import {MediaError} from '../../../../src/errors.ts';
 import {type FileSystem, systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {Stop} from '../../../../src/lib/stop.ts';
 import {eventually} from '../../../support/eventually.ts';
@@ -178,18 +179,18 @@ describe('a file that is read several times', () => {
 });
 
 describe('a file that is touched each time anybody looks', () => {
-  it.each([100, 200_000, 300_000])('of %i bytes: given up after a few comparisons', async size => {
-    const directory = await directoryWith({'first.png': 'content', 'a.png': Buffer.alloc(size, 'a')});
+  /** The file system of this machine, on which each look touches a file, up to so many times. */
+  function touching(most: () => number): FileSystem {
     let looks = 0;
     const touched = <Stats>(stats: Stats): Stats => {
-      looks += 1;
+      if (looks < most()) looks += 1;
       if (looks > 1_000) throw new Error('looked 1,000 times');
       const ctimeNs = (stats as BigIntStats).ctimeNs;
       if (ctimeNs !== undefined) Object.assign(stats as BigIntStats, {ctimeNs: ctimeNs + BigInt(looks)});
       return stats;
     };
     const {asyncFs, fstatSync, lstatSync, stat} = systemFiles;
-    const files = {
+    return {
       ...systemFiles,
       fstatSync: (...facts: [number]) => touched(fstatSync(...facts)),
       lstatSync: (...facts: [string]) => touched(lstatSync(...facts)),
@@ -199,7 +200,39 @@ describe('a file that is touched each time anybody looks', () => {
         fstat: async (...facts: [number, {bigint: true}]) => touched(await asyncFs.fstat(...facts)),
       },
     } as FileSystem;
-    const fileNamed = filesIn(directory, new Disk(files));
+  }
+
+  it.each([
+    [1, 'unchanged'],
+    [3, 'unchanged'],
+    [4, 'source_changed'],
+  ])('%i times: %s', async (times, expected) => {
+    for (const [size, isInline] of [
+      [100, true],
+      [100, false],
+      [200_000, false],
+      [300_000, false],
+    ] as const) {
+      const directory = await directoryWith({'first.png': 'content', 'a.png': Buffer.alloc(size, 'a')});
+      let most = 0;
+      const fileNamed = filesIn(directory, new Disk(touching(() => most)));
+      await (await fileNamed('first.png').open(signal)).close();
+      const opened = await fileNamed('a.png').open(signal);
+      const sha256 = createHash('sha256')
+        .update(await opened.read(0, size))
+        .digest('hex');
+      const small = await opened.small?.();
+      expect(small !== undefined).toBe(size === 100);
+      most = times;
+      const verify = async () => (isInline ? (small?.verify() ?? 'unchanged') : opened.verify({sha256}));
+      expect(await verify().catch(({code}) => code)).toBe(expected);
+      await opened.close();
+    }
+  });
+
+  it.each([100, 200_000, 300_000])('of %i bytes: given up after a few comparisons', async size => {
+    const directory = await directoryWith({'first.png': 'content', 'a.png': Buffer.alloc(size, 'a')});
+    const fileNamed = filesIn(directory, new Disk(touching(() => Number.POSITIVE_INFINITY)));
     await (await fileNamed('first.png').open(signal)).close();
     const opened = await fileNamed('a.png').open(signal);
     const bytes = await opened.read(0, size);
@@ -209,6 +242,53 @@ describe('a file that is touched each time anybody looks', () => {
     if (size === 100) expect(() => small?.verify()).toThrow('changed while it was being uploaded');
     await opened.close();
   });
+});
+
+describe('a large file that is touched after parts of it were read', () => {
+  const content = Buffer.from(Array.from({length: 700_000}, (_, index) => index % 251));
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const time = new Date('2001-02-03T04:05:06Z');
+
+  it.each([
+    ['nothing has changed', undefined, 'unchanged'],
+    ['a byte has changed that is in no sample', 100_000, 'source_changed'],
+    ['a byte has changed that is in a sample', 10, 'source_changed'],
+  ])('%s: only its hash can tell, which is compared', async (_what, position, expected) => {
+    const directory = await directoryWith({'a.png': content});
+    const path = join(directory, 'a.png');
+    await utimes(path, time, time);
+    const opened = await filesIn(directory, new Disk(systemFiles))('a.png').open(signal);
+    for (const start of [0, 400_000, 500_000])
+      expect(await opened.read(start, 50_000, Buffer.alloc(50_000))).toHaveLength(50_000);
+    expect(await opened.read(600_000, 1_000, Buffer.alloc(10))).toHaveLength(1_000);
+    const changed = Buffer.from(content);
+    if (position !== undefined) changed[position] = 255;
+    await writeFile(path, changed, {flag: 'r+'});
+    await utimes(path, time, time);
+    if (position !== 10) expect(await opened.verify()).toBe('only its hash can tell');
+    expect(await opened.verify({sha256}).catch(({code}) => code)).toBe(expected);
+    await opened.close();
+  });
+});
+
+it.each([
+  [64 * 1024, true],
+  [64 * 1024 + 1, false],
+])('a file of %i bytes, read at once: %s', async (size, isSmall) => {
+  const directory = await directoryWith({'first.png': 'content', 'a.png': Buffer.alloc(size)});
+  const fileNamed = filesIn(directory, new Disk(systemFiles));
+  await (await fileNamed('first.png').open(signal)).close();
+  const opened = await fileNamed('a.png').open(signal);
+  expect((await opened.small?.()) !== undefined).toBe(isSmall);
+  await opened.close();
+});
+
+it('a file whose disk does not even say what it is: a run that is stopped does not wait for that', async () => {
+  const stop = new Stop<Error>();
+  const files = {...systemFiles, stat: () => new Promise(() => {})} as unknown as FileSystem;
+  const opening = filesIn('/', new Disk(files))('a.png').open(stop);
+  stop.abort(new MediaError('interrupted', 'The run was stopped.'));
+  await expect(opening).rejects.toMatchObject({code: 'interrupted'});
 });
 
 describe('a file of another device in the place of one', () => {

@@ -8,14 +8,14 @@ import {temporaryDirectory} from '../../../support/media.ts';
 import {canListOpenFiles, openFiles} from '../../../support/open-files.ts';
 
 /** What is known once a stream has been opened, or could not be. */
-async function spooled(stream: () => Readable, signal = new CountedStop<Error>()) {
+async function spooled(stream: () => Readable, signal = new CountedStop<Error>(), files = systemFiles) {
   const temporary = await temporaryDirectory();
   const source = spooledSource({
     what: 'The stream',
     name: 'a.png',
     stream,
     temporaryDirectory: temporary,
-    files: systemFiles,
+    files,
   });
   const opened = await source.open(signal).catch((error: Error) => error);
   const left = async () => ({
@@ -44,6 +44,17 @@ it.each([
 ])('a stream that %s: nothing of it is left', async (_name, stream, message) => {
   const {opened, left} = await spooled(stream);
   expect(opened).toMatchObject({message: expect.stringMatching(message)});
+  expect(await left()).toEqual(nothing);
+});
+
+it('a stream that is larger than the room for it: a failure of this machine, and nothing of it is left', async () => {
+  const writeFile = () => Promise.reject(Object.assign(new Error('full'), {code: 'ENOSPC'}));
+  const stream = () => Readable.from([Buffer.from('content')]);
+  const {opened, left} = await spooled(stream, new CountedStop(), {...systemFiles, writeFile});
+  expect(opened).toMatchObject({
+    code: 'local_failure',
+    message: expect.stringContaining('could not be stored'),
+  });
   expect(await left()).toEqual(nothing);
 });
 

@@ -188,6 +188,12 @@ describe('how long a file and the batch wait', () => {
     ],
     ['503 of the service', 'released', own(), {action: 'retry', batchWait: 'backoff'}],
     ['503 of the service with 7 s', 'sending', own('7'), {action: 'retry', waitMs: 7_000, batchWait: 7_000}],
+    [
+      '429 with as long as is permitted',
+      'sending',
+      refused(429, {retryAfter: '60'}),
+      {action: 'retry', waitMs: 60_000, batchWait: 60_000},
+    ],
     ['503 of the service with an hour', 'released', own('3600'), {action: 'fail', longWaitMs: 3_600_000}],
     ['503 of a gateway', 'sending', refused(503), {action: 'retry'}],
     [

@@ -201,6 +201,18 @@ describe('auto: as many files at a time as raise the throughput', () => {
     expect(begun).toHaveLength(14);
   });
 
+  it('a large file that ends: as many of those that wait begin as there is room for', async () => {
+    const concurrency = adaptive();
+    const begun: ReleaseSlot[] = [];
+    for (const size of [64 * 1024 * 1024, ...Array(20).fill(1)])
+      void Promise.resolve(concurrency.begin(size)).then(end => begun.push(end));
+    await nextTurn();
+    expect(begun).toHaveLength(8);
+    begun[0]?.('other');
+    await nextTurn();
+    expect(begun).toHaveLength(17);
+  });
+
   it.each([1, 5, 100])('auto:%i is never exceeded, from the first file on', async bound => {
     const {most} = await send({latency: 150}, {files: 2_000}, {most: bound});
     expect(most).toBeLessThanOrEqual(bound);
