@@ -292,6 +292,19 @@ test('with a manifest that cannot be written: rejects after the result, and the 
   expect(await readdir(cwd)).toEqual(['a.png', 'media.json']);
 });
 
+test.each(['journal', 'manifest'])('a dry run with a %s that another call uses: reads it', async memory => {
+  const {client} = await connected();
+  const cwd = await temporaryDirectory();
+  for (const [name, source] of Object.entries({'a.png': photo, 'b.mp4': fixture('clip.mp4')}))
+    await copyFile(source, join(cwd, name));
+  const options = {client, cwd, [memory]: 'known'};
+  const using = uploadAll(['a.png', 'b.mp4'], {...options, concurrency: 1});
+  expect((await using.next()).value).toMatchObject({status: 'uploaded'});
+  const dry = await collect(uploadAll(['a.png'], {...options, dryRun: true}));
+  expect(dry).toMatchObject([{status: 'skipped'}]);
+  await using.return();
+});
+
 test('upload: resolves to the record, skips with a journal, and rejects with the error of the file', async () => {
   const {service, client} = await connected();
   const cwd = await temporaryDirectory();

@@ -1,8 +1,10 @@
-import {copyFile, writeFile} from 'node:fs/promises';
+import {rmSync} from 'node:fs';
+import {copyFile, readdir, writeFile} from 'node:fs/promises';
 import {createServer, type IncomingHttpHeaders, type Server, type ServerResponse} from 'node:http';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {OpenSource} from '../../src/engine/sources/open/source.ts';
+import {type Clock, systemClock, systemHost} from '../../src/host.ts';
 import {
   filesOf,
   MediaClient,
@@ -11,9 +13,13 @@ import {
   type UploadResult,
   uploadAll,
 } from '../../src/index.ts';
+import {holderHere} from '../../src/lib/files/holder.ts';
+import {staleMs} from '../../src/lib/files/lock.ts';
+import {uploadOn} from '../../src/library/upload-all.ts';
 import {jpegWith, position, tiffOf} from '../media/location/tagged.ts';
 import {eventually} from '../support/eventually.ts';
 import {deadPort, freePort} from '../support/free-ports.ts';
+import {changedHandle, wrappedJournals} from '../support/journal.ts';
 import {listen, portOf} from '../support/loopback.ts';
 import {fixture, temporaryDirectory} from '../support/media.ts';
 import {readingRequests} from '../support/read-requests.ts';
@@ -310,6 +316,55 @@ test('a journal that cannot be used ends the iteration: in use, of another servi
     await expect(upload({client: other, dryRun})).rejects.toMatchObject({code: 'journal_of_other_service'});
   await expect(upload({journal: photo})).rejects.toMatchObject({code: 'journal_unusable'});
   expect(requests).toHaveLength(1);
+});
+
+test('`signal`, aborted while the call waits for a journal that another machine may use: its reason, and nothing else', async () => {
+  const {client, requests} = await answering(store);
+  const directory = await temporaryDirectory();
+  const journal = join(directory, 'a.journal');
+  const elsewhere = {...holderHere(systemHost()), hostName: 'elsewhere'};
+  await writeFile(`${journal}.lock`, JSON.stringify(elsewhere));
+  const [caller, reason] = [new AbortController(), new Error('enough')];
+  let waitedMs = 0;
+  const clock: Clock = {
+    ...systemClock,
+    monotonic: () => systemClock.monotonic() + waitedMs,
+    async sleep(_ms, stop) {
+      caller.abort(reason);
+      stop?.throwIfAborted();
+      waitedMs += staleMs;
+    },
+  };
+  const options = {client, journal, signal: caller.signal};
+  const run = collect(uploadOn([photo], options, {...systemHost(), clock}));
+  await expect(run).rejects.toBe(reason);
+  // Aborted before the call, it opens nothing at all.
+  await expect(collect(uploadAll([photo], {...options, journal: `${journal}-2`}))).rejects.toBe(reason);
+  expect(await readdir(directory)).toEqual(['a.journal.lock']);
+  expect(requests).toEqual([]);
+});
+
+test('a journal that is lost: in the result of a file that is stored; at the end of the call: it rejects', async () => {
+  const directory = await temporaryDirectory();
+  const journal = join(directory, 'a.journal');
+  const {client} = await answering((response, number) => {
+    if (number === 0) rmSync(journal);
+    store(response, number);
+  });
+  const [result] = await collect(uploadAll([photo], {client, journal}));
+  expect(result).toMatchObject({status: 'uploaded', unrecorded: {code: 'journal_failed'}});
+  const {unrecorded} = result as Extract<UploadResult, {unrecorded?: unknown}>;
+  expect(unrecorded?.hint).toEqual(expect.stringMatching(/^Its record is printed/));
+  let isBroken = false;
+  const files = wrappedJournals(handle =>
+    changedHandle(handle, {
+      datasync: () => (isBroken ? Promise.reject(new Error('EIO')) : handle.datasync()),
+    }),
+  );
+  const results = uploadOn([photo], {client, journal}, {...systemHost(), files});
+  expect((await results.next()).value).toMatchObject({status: 'uploaded'});
+  isBroken = true;
+  await expect(results.next()).rejects.toMatchObject({code: 'journal_failed'});
 });
 
 test('`contentType`, another than that in the journal: the file is sent as that', async () => {

@@ -1,4 +1,4 @@
-import {link, mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
+import {chmod, link, mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {
@@ -89,7 +89,10 @@ describe('media journal list', () => {
     await journalOf(one, 'j', {a: ['failed']});
     await journalOf(one, 'j', {a: ['done', 'med_1']});
     await journalOf(one, 'j', {a: ['done', 'med_2']}, 'other content');
-    expect((await media(one, 'list', 'j')).stdout).toBe('uploaded  a  med_1\nuploaded  a  med_2\n');
+    const stored = 'uploaded  a  med_1\nuploaded  a  med_2\n';
+    expect((await media(one, 'list', 'j')).stdout).toBe(stored);
+    await journalOf(one, 'j', {a: ['failed']}, 'and another one');
+    expect((await media(one, 'list', 'j')).stdout).toBe(`${stored}failed    a  the service refused it\n`);
   });
 
   it('several journals, while one of them is in use', async () => {
@@ -122,6 +125,8 @@ describe('media journal check', () => {
   it('a directory whose files all stand, with other mtimes: exit status 0', async () => {
     const one = await bench();
     await files(one, {'assets/a.png': contentOf('a.png'), 'assets/deep/b.png': contentOf('deep/b.png')});
+    // An upload leaves it out.
+    await files(one, {'assets/.hidden.png': 'hidden'});
     await journalOf(one, 'j1', {'a.png': ['done', 'med_1']});
     await journalOf(one, 'j2', {'deep/b.png': ['done', 'med_2'], 'elsewhere.png': ['commit']});
     expect(await media(one, 'check', 'j1', 'j2', '--', 'assets')).toEqual({
@@ -206,6 +211,12 @@ describe('media journal check', () => {
     expect(await check('--types', 'strict', '--files-from', 'list')).toMatchObject({exitCode: 0, stderr});
     const merge = (...more: string[]) => media(one, 'merge', '-o', 'all', 'j', ...more);
     expect(await merge('--exclude', '*.psd')).toMatchObject({exitCode: 2});
+    expect(await merge('--all')).toMatchObject({exitCode: 2, error: 'No input was given.'});
+    await files(one, {lacking: 'in/a.png\nin/b.psd\n'});
+    expect(await merge('--files-from', 'lacking')).toMatchObject({
+      exitCode: 1,
+      stdout: 'missing   in/b.psd  not in any of the journals\n',
+    });
     expect(await merge('--', 'in')).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('all was not written.'),
@@ -216,7 +227,7 @@ describe('media journal check', () => {
 
   it('renamed, copied, named in another way: its content has its record', async () => {
     const one = await bench();
-    await files(one, {'in/a.png': 'content', 'in/copy.png': 'content', '-b': 'other'});
+    await files(one, {'in/a.png': 'content', 'in/copy.png': 'content', '-b': 'other', '--': 'other'});
     await one.run(
       async journal => {
         await upload(journal, inputOf('before.png', 'content'), 'done');
@@ -224,7 +235,9 @@ describe('media journal check', () => {
       },
       join(one.directory, 'j'),
     );
-    expect(await media(one, 'check', 'j', '--', './in/.//a.png', '-b')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'check', 'j', '--', './in/.//a.png', '-b', '--')).toMatchObject({
+      stderr: '3 inputs, each recorded exactly once.\n',
+    });
     expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
       exitCode: 0,
       stderr: '2 inputs, each recorded exactly once.\n',
@@ -235,12 +248,23 @@ describe('media journal check', () => {
     const one = await bench();
     await mkdir(join(one.directory, 'in'));
     await symlink('nowhere', join(one.directory, 'in/a.png'));
+    await symlink('b.png', join(one.directory, 'in/b.png'));
     await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
     expect(await media(one, 'check', 'j', '--', 'in')).toMatchObject({
       exitCode: 1,
-      stdout: expect.stringMatching(
-        /^missing {3}a\.png {2}in\/a\.png links to a file that does not exist\.\n$/,
-      ),
+      stdout:
+        'missing   a.png  in/a.png links to a file that does not exist.\n' +
+        'missing   b.png  in/b.png is a symbolic link that leads to itself.\n',
+    });
+  });
+
+  it('--all, in the directory of the journal: it is not one of the inputs', async () => {
+    const one = await bench();
+    await files(one, {'a.png': contentOf('a.png')});
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    expect(await media(one, 'check', 'j', '--all', '--', '.')).toMatchObject({
+      exitCode: 0,
+      stderr: '1 input, each recorded exactly once.\n',
     });
   });
 
@@ -459,7 +483,7 @@ describe('media journal resolve', () => {
     },
   );
 
-  it('a journal that is in use, or not there', async () => {
+  it('a journal that is in use, not there, or that others may change', async () => {
     const one = await bench();
     await one.run(async journal => {
       await upload(journal, inputOf('a'), 'commit');
@@ -470,6 +494,14 @@ describe('media journal resolve', () => {
     });
     expect(await media(one, 'resolve', 'missing', 'a', '--resend')).toMatchObject({exitCode: 1});
     expect(await readdir(one.directory)).toEqual(['uploads.ndjson']);
+    await chmod(one.path, 0o666);
+    expect(await media(one, 'resolve', 'uploads.ndjson', 'a', '--resend')).toMatchObject({
+      exitCode: 1,
+      error: expect.stringMatching(/^Other users may change uploads\.ndjson/),
+    });
+    expect(await media(one, 'list', 'uploads.ndjson')).toMatchObject({
+      stdout: 'unknown   a  sent, but no result is recorded\n',
+    });
   });
 });
 
@@ -492,23 +524,41 @@ describe('media journal resolve, of many', () => {
     );
   });
 
-  it('--all --uploaded-from: by path and by hash; what the list lacks stays unknown, and is told', async () => {
+  it('--all: one that was sent again under another name is settled once', async () => {
     const one = await bench();
-    await journalOf(one, 'j', {...unknowns, 'e.png': ['commit']});
-    await files(one, {
-      list: `b c.png med_b https://cdn.example/b\n\n${sha256(contentOf('a.png'))}\tmed_a\nz.png med_z\n`,
+    for (const name of ['a.png', 'b.png']) await journalOf(one, 'j', {[name]: ['commit']}, 'same');
+    expect(await media(one, 'resolve', 'j', '--all', '--resend')).toMatchObject({
+      stderr: 'a.png: the next run sends it again.\n',
     });
-    expect(await media(one, 'resolve', 'j', '--all', '--uploaded-from', 'list')).toMatchObject({
-      exitCode: 0,
-      stderr: '2 unknown uploads were settled.\n1 is still unknown: media journal list j\n',
-    });
-    expect((await media(one, 'list', 'j')).stdout).toBe(
-      'uploaded  a.png  med_a\nuploaded  b c.png  med_b\nuploaded  d.png  med_d\nunknown   e.png  sent, but no result is recorded\n',
-    );
-    expect((await media(one, 'list', 'j', '--template', '{file} {url}\\n')).stdout).toContain(
-      'b c.png https://cdn.example/b\n',
-    );
+    expect((await one.text(join(one.directory, 'j'))).match(/"event":"resolved"/g)).toHaveLength(1);
   });
+
+  it.each([
+    ['\n', 'https'],
+    ['\r\n', 'http'],
+  ])(
+    '--all --uploaded-from, lines that end in %j: what the list lacks stays unknown, and is told',
+    async (end, scheme) => {
+      const one = await bench();
+      await journalOf(one, 'j', {...unknowns, 'e.png': ['commit'], 'f.png': ['commit']});
+      const lines = [`b c.png med_b ${scheme}://cdn.example/b`, '', `${sha256(contentOf('a.png'))}\tmed_a`];
+      await files(one, {list: [...lines, 'z.png med_z', ''].join(end)});
+      expect(await media(one, 'resolve', 'j', '--all', '--uploaded-from', 'list')).toMatchObject({
+        exitCode: 0,
+        stderr: '2 unknown uploads were settled.\n2 are still unknown: media journal list j\n',
+      });
+      expect((await media(one, 'list', 'j')).stdout).toBe(
+        'uploaded  a.png  med_a\nuploaded  b c.png  med_b\nuploaded  d.png  med_d\n' +
+          ['e', 'f'].map(name => `unknown   ${name}.png  sent, but no result is recorded\n`).join(''),
+      );
+      expect((await media(one, 'list', 'j', '--template', '{file} {url}\\n')).stdout).toContain(
+        `b c.png ${scheme}://cdn.example/b\n`,
+      );
+      expect(await media(one, 'resolve', 'j', 'e.png', '--resend')).toMatchObject({
+        stderr: 'e.png: the next run sends it again.\n1 is still unknown: media journal list j\n',
+      });
+    },
+  );
 
   it('a list that is longer than what is read at once, between the bytes of a character: by that path', async () => {
     const one = await bench();
@@ -535,11 +585,16 @@ describe('media journal resolve, of many', () => {
     [['j', '--all', '--uploaded', 'x'], '--all needs a media ID for each upload, not one for all of them.'],
     [['j', '--all', '--uploaded-from', 'bad'], 'Line 1 of bad is not a path followed by a media ID.'],
     [['settled', '--all', '--resend'], 'settled contains no unknown upload.'],
+    [['j', 'a.png', '--uploaded-from', 'list'], 'Add either --uploaded with the media ID, or --resend.'],
+    [
+      ['j', '--all', '--uploaded-from', 'list', '--resend'],
+      'Add either --uploaded with the media ID, or --resend.',
+    ],
   ])('%j: exit status 2, and nothing is written', async (parameters, error) => {
     const one = await bench();
     await journalOf(one, 'j', {...unknowns});
     await journalOf(one, 'settled', {'d.png': ['done']});
-    await files(one, {bad: 'alone\n'});
+    await files(one, {bad: 'alone\n', list: 'a.png med_a\n'});
     const before = await one.text(join(one.directory, 'j'));
     expect(await media(one, 'resolve', ...parameters)).toMatchObject({exitCode: 2, error});
     expect(await one.text(join(one.directory, 'j'))).toBe(before);
@@ -571,6 +626,8 @@ describe('media journal forget', () => {
       'forgotten  a.png  forgotten; the next run sends it\nuploaded  b.png  med_2\n',
     );
     expect((await media(one, 'list', 'j', '--template', '{id}\\n')).stdout).toBe('med_2\n');
+    const [line = ''] = (await media(one, 'list', '--json', 'j')).stdout.split('\n');
+    expect(JSON.parse(line)).not.toHaveProperty('error');
     expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({exitCode: 1});
     await journalOf(one, 'j', {'a.png': ['done', 'med_3']});
     expect(await media(one, 'check', 'j', '--', 'a.png')).toMatchObject({exitCode: 0});
@@ -596,6 +653,17 @@ describe('media journal forget', () => {
     await one.run(journal => upload(journal, other, 'done', 'med_2'), join(one.directory, 'j'));
     expect(await media(one, 'forget', 'j', what)).toMatchObject({exitCode: 0});
     expect((await media(one, 'list', 'j')).stdout).not.toContain('uploaded');
+  });
+
+  it('stored as one type and unknown as another: only the stored one is forgotten', async () => {
+    const one = await bench();
+    await journalOf(one, 'j', {'a.png': ['done', 'med_1']});
+    const other = {...inputOf('a.png'), contentType: 'image/gif', typeRule: 'image/gif'};
+    await one.run(journal => upload(journal, other, 'commit'), join(one.directory, 'j'));
+    expect(await media(one, 'forget', 'j', 'a.png')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'list', 'j')).toMatchObject({
+      stdout: expect.stringContaining('unknown   a.png  sent, but no result is recorded\n'),
+    });
   });
 
   it('in a merged journal, what two runs have sent under two paths: both are forgotten', async () => {

@@ -1,4 +1,4 @@
-import {chmod, copyFile, readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {appendFile, chmod, copyFile, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {systemHost} from '../../../src/host.ts';
@@ -8,6 +8,7 @@ import {inHandsOfOthers, journals, machine, refusedOfJournal, refusedOfOnce} fro
 describe('media upload --once', () => {
   it('what this machine has uploaded is skipped, under any name; its journal is private, and can be listed', async () => {
     const {sandbox, upload, stored} = await machine();
+    expect(await sandbox.run(['journal', 'list'])).toMatchObject({exitCode: 0, stdout: ''});
     expect((await upload('--once', 'a.png')).statuses).toEqual(['uploaded']);
     await copyFile(join(sandbox.directory, 'a.png'), join(sandbox.directory, 'copy.png'));
     expect((await upload('--once', 'a.png', 'copy.png')).statuses).toEqual(['skipped', 'skipped']);
@@ -155,6 +156,19 @@ describe('media upload --once', () => {
     expect(await sandbox.run(['journal', 'list'])).toMatchObject({exitCode: 0, stderr: ''});
     await journal.close();
     expect((await waiting).statuses).toEqual(['skipped']);
+  });
+
+  it('damaged: said with its line, and not that it cannot be written', async () => {
+    const {sandbox, upload} = await machine();
+    await upload('--once', 'a.png');
+    const [name = ''] = await readdir(journals(sandbox));
+    await appendFile(join(journals(sandbox), name), 'notes\n{"event":"alive","by":"w"}\n');
+    const {stderr, exitCode} = await upload('--once', 'a.png');
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      code: 'journal_unusable',
+      message: expect.stringMatching(/ is damaged: line \d+ is not a journal line\.$/),
+    });
   });
 
   it('with --journal: a usage error', async () => {

@@ -1,6 +1,7 @@
-import {appendFile, copyFile, mkdir, readFile} from 'node:fs/promises';
+import {appendFile, copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {formatHeader} from '../../support/journal.ts';
 import {fixture, type Sandbox, sandbox} from '../../support/media.ts';
 
 /** A tree with photos, a video, and a page. */
@@ -43,6 +44,19 @@ describe('media upload --dry-run', () => {
     ]);
     expect(stderr).toMatch(/^media: assets\/page\.png is not recognised as an image or a video/m);
     expect(exitCode).toBe(3);
+  });
+
+  it('with the journal of an account, and without a key: nobody can be asked whose key it is', async () => {
+    const url = 'http://127.0.0.1:9';
+    const box = await sandbox({MEDIA_BASE_URL: url});
+    const header = formatHeader({service: url, account: 'anna'});
+    await writeFile(join(box.directory, 'j'), header);
+    const command = ['upload', fixture('photo.png'), '--journal', 'j', '--dry-run', '--ndjson'];
+    expect(await box.run(command)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('"status":"checked"'),
+    });
+    expect(await readFile(join(box.directory, 'j'), 'utf8')).toBe(header);
   });
 
   it('the totals, by type', async () => {

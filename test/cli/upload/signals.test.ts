@@ -1,5 +1,9 @@
 import {readFileSync} from 'node:fs';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {systemHost} from '../../../src/host.ts';
+import {holderHere} from '../../../src/lib/files/holder.ts';
 import {sandboxFor} from '../../engine/service/program.ts';
 import {eventually} from '../../support/eventually.ts';
 import {fixture} from '../../support/media.ts';
@@ -44,6 +48,25 @@ test('SIGTERM while a retry is waited for: ends by it', async () => {
   const {signal, stderr} = await upload;
   expect({signal, answers}).toEqual({signal: 'SIGTERM', answers: 1});
   expect(stderr).toContain('received too many requests (429)');
+});
+
+test('SIGTERM while a journal is waited for, which another machine may use: ends by it, and leaves the lock', async () => {
+  const {url, requests} = await scriptedServer(async connection => void (await connection.request()));
+  const box = await sandboxFor(url);
+  const lock = JSON.stringify({...holderHere(systemHost()), hostName: 'elsewhere'});
+  await writeFile(join(box.directory, 'j.lock'), lock);
+  const upload = box.start(['upload', photo, '--journal', 'j']);
+  let told = '';
+  upload.stderr?.on('data', text => {
+    told += text;
+  });
+  await eventually(() => told.includes('Waiting: the journal j is held by process'));
+  upload.kill('SIGTERM');
+  expect((await upload).signal).toBe('SIGTERM');
+  // Nothing hangs that had to be abandoned.
+  expect(told).not.toContain('The run was stopped by SIGTERM.');
+  expect(readFileSync(join(box.directory, 'j.lock'), 'utf8')).toBe(lock);
+  expect(requests).toEqual([]);
 });
 
 describe('the pipes that the next program of a shell has too, after a signal', () => {

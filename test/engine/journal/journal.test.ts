@@ -2,13 +2,16 @@ import {mkdir, stat, symlink, truncate} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
+import {MediaError} from '../../../src/errors.ts';
 import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
 import {holderHere} from '../../../src/lib/files/holder.ts';
 import {Stop} from '../../../src/lib/stop.ts';
+import {eventually} from '../../support/eventually.ts';
 import {
   begin,
   bench,
   changedHandle,
+  formatHeader,
   formatTransition,
   formatWriterLine,
   header,
@@ -21,6 +24,7 @@ import {
   openJournal,
   pathKey,
   readJournals,
+  readLookup,
   scope,
   sha256,
   sourceOf,
@@ -42,8 +46,11 @@ describe('a new journal', () => {
 
   it('in a directory that is not there: refused', async () => {
     const one = await bench();
-    const missing = join(one.directory, 'missing', 'uploads.ndjson');
-    await expect(one.run(async () => {}, missing)).rejects.toThrow(/does not exist/);
+    await one.write('a photo', join(one.directory, 'photo.png'));
+    for (const place of ['missing', 'photo.png']) {
+      const missing = join(one.directory, place, 'uploads.ndjson');
+      await expect(one.run(async () => {}, missing)).rejects.toMatchObject({code: 'file_missing'});
+    }
   });
 });
 
@@ -159,6 +166,7 @@ describe('a record', () => {
     ['quotes and braces in strings', String.raw`{"id":"\"},{\\","urls":["{","}\\"]}`],
     ['a quote and 1,100 brackets in a string', String.raw`{"id":"a","x":"\"${'['.repeat(1_100)}"}`],
     ['line breaks outside strings', '{"id":"a",\n"size":12345678901234567890}'],
+    ['as many as an editor makes, of each kind', '{\r\n"id":"a",\n"x":[1,\n\n2],\r"y":3\r\n}'],
     ['separators and controls', '{"id":"\u2028\u0085\\u0000"}'],
     ['1 MiB, as much as an upload accepts', `{"id":"a","x":"${'x'.repeat(2 ** 20 - 17)}"}`],
     ['500 levels, as many as an upload accepts', `{"id":"a","x":${'['.repeat(499)}${']'.repeat(499)}}`],
@@ -172,11 +180,13 @@ describe('a record', () => {
       entry.end();
       expect(await lookup(journal, input)).toMatchObject({
         status: 'done',
-        received: {json: json.replace('\n', '')},
+        received: {json: json.replace(/[\r\n]+/g, '')},
       });
     });
     await one.run(async journal => {
-      expect(await journal.lookUpUnchanged(input)).toMatchObject({received: {json: json.replace('\n', '')}});
+      expect(await journal.lookUpUnchanged(input)).toMatchObject({
+        received: {json: json.replace(/[\r\n]+/g, '')},
+      });
     });
   });
 });
@@ -213,6 +223,18 @@ it('a response of another service: told at once, so that nothing more is sent, a
   expect((await one.text()).split('\n').at(-2)).toMatch(/^{"event":"close"/);
 });
 
+it('a response of another service than only the first of two headers names: rejected', async () => {
+  const one = await bench();
+  await one.write(`${formatHeader({...scope, serviceId: 'one'})}${formatHeader(scope)}`);
+  await one.run(async journal => {
+    const entry = await begin(journal, inputOf('a.png', 'content'));
+    await entry.commit(sha256('content'));
+    await expect(entry.recordStored('{"id":"a"}', 'two')).rejects.toMatchObject({
+      code: 'journal_of_other_service',
+    });
+  });
+});
+
 describe('what responses with these IDs have stored, one after the other', () => {
   it.each<[name: string, of: string | undefined, ids: (string | undefined)[], next: string[]]>([
     ['the ID of the journal, or none', 'one', ['one', undefined], ['done', 'done']],
@@ -247,6 +269,37 @@ describe('what responses with these IDs have stored, one after the other', () =>
       expect(await one.run(known, `${one.path}-merged`)).toEqual(next);
     },
   );
+});
+
+it('what a service declares about keys: the last counts, and the journal stays of its account, part and service', async () => {
+  const one = await bench();
+  const own = {...scope, account: 'anna', shard: '1/2', serviceId: 'one'};
+  for (const honoursKeys of [true, false, false, true])
+    await one.run(async journal => journal.recordKeySupport(honoursKeys), one.path, {scope: own});
+  const [reader] = await readJournals([one.path], one.host);
+  expect(reader?.scope).toEqual({...own, honoursKeys: true});
+  expect((await one.text()).match(/"honoursKeys":\w+/g)?.map(text => text.slice(14))).toEqual([
+    ...['true', 'false', 'true'],
+  ]);
+  // The ID that only a response has told is in the next header.
+  await one.run(async journal => {
+    const entry = await begin(journal, inputOf('a.png', 'content'));
+    await entry.commit(sha256('content'));
+    await entry.recordStored('{"id":"a"}', 'two');
+    journal.recordKeySupport(true);
+  }, `${one.path}-2`);
+  expect(await one.text(`${one.path}-2`)).toContain('"serviceId":"two","honoursKeys":true}');
+});
+
+it.each([
+  ['deadline_exceeded', 'deadline_exceeded'],
+  ['unauthorized', 'unauthorized'],
+  ['connection_refused', 'journal_unverified'],
+] as const)('the service is asked which it is, and that ends with %s: %s', async (code, told) => {
+  const one = await bench();
+  await one.write(formatHeader({...scope, serviceId: 'one'}));
+  const identify = () => Promise.reject(new MediaError(code, 'No response.'));
+  await expect(one.run(async () => {}, one.path, {identify})).rejects.toMatchObject({code: told});
 });
 
 describe('what is known of a file', () => {
@@ -393,6 +446,15 @@ describe('what is known of a file', () => {
     const one = await bench();
     await one.run(journal => upload(journal, inputOf('a.png'), end));
     await one.run(async journal => expect(await lookup(journal, inputOf('a.png'))).toEqual({status: 'new'}));
+    // Once its content is stored, by it or by a copy, its state leads to that upload.
+    const copy = inputOf('copy.png', inputOf('a.png').content);
+    await one.run(journal => upload(journal, copy, end));
+    await one.run(journal => upload(journal, inputOf('a.png'), 'done'));
+    await one.run(async journal => expect(await lookup(journal, copy)).toMatchObject({status: 'done'}));
+    await one.run(async journal => {
+      for (const input of [inputOf('a.png'), copy])
+        expect(await journal.lookUpUnchanged(input)).toMatchObject({status: 'done'});
+    });
   });
 
   it('after a commit without an end: unknown under any name and type; other content of its path is not', async () => {
@@ -407,6 +469,34 @@ describe('what is known of a file', () => {
         expect(await lookup(journal, input)).toEqual({status: 'unknown', key});
       expect(await lookup(journal, inputOf('a.png', 'CONTENT', 7n))).toEqual({status: 'new'});
     });
+  });
+
+  it('after a commit without an end, where keys are honoured: new as it was sent, unknown in any other way', async () => {
+    const one = await bench();
+    const key = await one.run(journal => upload(journal, inputOf('a.png', 'content'), 'commit'));
+    const original = inputOf('b.png', 'content', 7n);
+    await one.run(async journal => {
+      for (const input of [
+        {...original, contentType: 'image/gif', typeRule: 'image/gif'},
+        {...original, transformRule: 'geotags/2', transform: 'geotags/2'},
+      ])
+        expect(await journal.beginUpload(input, sourceOf(input), {resendSince: 0})).toEqual({
+          ...{status: 'unknown', key},
+        });
+      const again = await journal.beginUpload(original, sourceOf(original), {resendSince: 0});
+      expect(again).toMatchObject({status: 'new', log: {idempotencyKey: key, unknownKey: key}});
+    });
+    // A clock that was set back by a little does no harm; by more, nobody knows how old the key is.
+    for (const [behindMs, status] of [
+      [30_000, 'new'],
+      [3_600_000, 'unknown'],
+    ] as const) {
+      const clock = {...one.host.clock, now: () => one.host.clock.now() - behindMs};
+      const journal = await openJournal(one.path, hostIn(one.directory, {clock}), {scope});
+      const found = await journal.beginUpload(original, sourceOf(original), {resendSince: 0});
+      await journal.close();
+      expect(found.status).toBe(status);
+    }
   });
 
   it('done under one type and unknown under another: unknown, or its record where that may be sent again', async () => {
@@ -491,24 +581,41 @@ describe('two files of equal content on their way', () => {
       expect(new Set(entries.map(entry => entry.idempotencyKey)).size).toBe(3);
     });
   });
+
+  it('of equal size only, and large: the second waits for the hash of the first, not for its response', async () => {
+    const one = await bench();
+    await one.run(async journal => {
+      const [first, second] = [inputOf('a.png', 'one'), inputOf('b.png', 'two')];
+      const entry = await begin(journal, first, largeSourceOf(first));
+      let isBegun = false;
+      const next = begin(journal, second, largeSourceOf(second)).finally(() => {
+        isBegun = true;
+      });
+      await entry.commit(sha256('one'));
+      expect(await eventually(() => isBegun)).toBe(true);
+      entry.end();
+      (await next).end();
+    });
+  });
 });
 
-it('a run that is stopped while a large file is read to be known: reads no further, and forgets it', async () => {
+it('a run, or a dry run, that is stopped while a large file is read to be known: reads no further, and forgets it', async () => {
   const one = await bench();
   const input = inputOf('a.png', 'content');
   await one.run(journal => upload(journal, input, 'done'));
   await one.run(async journal => {
-    const stop = new Stop<Error>();
-    let reads = 0;
-    const read = async () => {
-      reads += 1;
-      stop.abort(new Error('Ctrl-C'));
-      return Buffer.from('c');
-    };
-    await expect(journal.beginUpload({...input, stat: undefined}, {size: 7, read}, {stop})).rejects.toThrow(
-      'Ctrl-C',
-    );
-    expect(reads).toBe(1);
+    for (const memory of [journal, await readLookup(one.path, one.host, scope)]) {
+      const stop = new Stop<Error>();
+      let reads = 0;
+      const read = async () => {
+        reads += 1;
+        stop.abort(new Error('Ctrl-C'));
+        return Buffer.from('c');
+      };
+      const looking = memory?.beginUpload({...input, stat: undefined}, {size: 7, read}, {stop});
+      await expect(looking).rejects.toThrow('Ctrl-C');
+      expect(reads).toBe(1);
+    }
     expect(await lookup(journal, inputOf('b.png', 'content'))).toMatchObject({status: 'done'});
   });
 });
@@ -647,6 +754,8 @@ describe('a file that cannot be a journal', () => {
     ['a text', 'hello', /is not a journal written by media\./],
     ['another NDJSON', '{"event":"done"}\n', /is not a journal written by media\./],
     ['an empty first line', `\n${header}\n`, /is not a journal written by media\./],
+    ['more zeros than a first write has', '\0'.repeat(4097), /is not a journal written by media\./],
+    ['a whole line of them', `${'\0'.repeat(4097)}\n${header}\n`, /is not a journal written by media\./],
     [
       'a later version',
       '{"journal":"media","version":3,"service":"https://media.example"}\n',

@@ -75,7 +75,11 @@ describe('a holder that died', () => {
   it('with the pid that this process has now, as in a container: taken over', async () => {
     const one = await bench();
     await writeFile(`${one.path}.lock`, left(one, process.pid, {startTime: 'of another life'}));
-    await expect(one.run(async () => 'taken over')).resolves.toBe('taken over');
+    const notes: string[] = [];
+    const note = (text: string) => notes.push(text);
+    await expect(one.run(async () => 'taken over', one.path, {note})).resolves.toBe('taken over');
+    // It is certainly dead, which is nothing that a user has to know.
+    expect(notes).toEqual([]);
   });
 
   it('of another boot, but whose lock is renewed: never taken over, however long it is waited for', async () => {

@@ -61,6 +61,16 @@ it('on a network file system, a lock that is no longer ours: nothing is released
   await expect(lockTaken(true)).rejects.toMatchObject({code: 'journal_in_use'});
 });
 
+it('on a network file system, a lock that was lost after the release of two files: each result is written', async () => {
+  const {log, one, takeLock} = await logOf(true);
+  const other = {...commit, key: 'l', path: 'b.png', size: 5, contentType: 'image/png'};
+  await Promise.all([log.append(commit), log.append(other)]);
+  await takeLock();
+  for (const key of ['k', 'l']) await log.append({event: 'done', key, recordJson: `{"id":"${key}"}`});
+  await expect(log.append({...other, key: 'm'})).rejects.toMatchObject({code: 'journal_in_use'});
+  expect((await one.text()).match(/"record":{"id":"."}/g)).toHaveLength(2);
+});
+
 it('on a disk of this machine, where the file tells: released', async () => {
   await expect(lockTaken(false)).resolves.toBeUndefined();
 });

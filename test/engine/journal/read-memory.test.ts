@@ -1,4 +1,4 @@
-import {realpath} from 'node:fs/promises';
+import {chmod, realpath} from 'node:fs/promises';
 import {expect, it} from 'vitest';
 import {type FileSystem, systemFiles} from '../../../src/lib/files/file-system.ts';
 import {
@@ -12,13 +12,18 @@ import {
 } from '../../support/journal.ts';
 import {canListOpenFiles, openFiles} from '../../support/open-files.ts';
 
-it.skipIf(!canListOpenFiles)('a journal about another service: refused, and closed', async () => {
-  const journal = await bench();
-  await journal.run(async () => {});
-  const other = {service: 'https://other.example'};
-  await expect(readLookup(journal.path, journal.host, other)).rejects.toThrow(scope.service);
-  expect(await openFiles()).not.toContain(await realpath(journal.path));
-});
+it.skipIf(!canListOpenFiles)(
+  'a journal of another service, or that others may change: refused, and closed',
+  async () => {
+    const journal = await bench();
+    await journal.run(async () => {});
+    const other = {service: 'https://other.example'};
+    await expect(readLookup(journal.path, journal.host, other)).rejects.toThrow(scope.service);
+    await chmod(journal.path, 0o666);
+    await expect(readLookup(journal.path, journal.host, scope)).rejects.toThrow('Other users may change');
+    expect(await openFiles()).not.toContain(await realpath(journal.path));
+  },
+);
 
 it('paths whose contents were recorded by three runs: read by path in few reads', async () => {
   const journal = await bench();

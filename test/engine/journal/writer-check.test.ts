@@ -276,10 +276,26 @@ describe('a holder that nobody here can judge', () => {
     async path => {
       const {one} = await started(path);
       const before = await one.text();
-      const stop = new Stop<Error>();
-      const note = () => stop.abort(new Error('Ctrl-C'));
-      await expect(open(one, one.host, {note, stop})).rejects.toThrow('Ctrl-C');
+      const [stop, reason] = [new Stop<Error>(), new Error('Ctrl-C')];
+      const note = () => stop.abort(reason);
+      await expect(open(one, one.host, {note, stop})).rejects.toBe(reason);
       expect(await one.text()).toBe(before);
+    },
+  );
+
+  it.each(['lock', undefined] as const)(
+    'that is waited for (%s), in many looks: said once, and then that it was taken over',
+    async path => {
+      const {one} = await started(path);
+      const {clock} = one.host;
+      let waitedMs = 0;
+      const sleep = async () => {
+        waitedMs += 20_000;
+      };
+      const notes: string[] = [];
+      const waiting = {...clock, monotonic: () => clock.monotonic() + waitedMs, sleep};
+      await open(one, {...one.host, clock: waiting}, {note: text => notes.push(text.slice(0, 12))});
+      expect(notes).toEqual(['Waiting: the', 'The journal ']);
     },
   );
 
@@ -300,6 +316,8 @@ describe('a holder that nobody here can judge', () => {
     const one = await bench();
     await open(one, one.host);
     await rm(`${one.path}.lock`);
+    // The end of a writer before it is not its end.
+    await appendFile(one.path, '{"event":"close","by":"another","at":"2026-01-01T00:00:00.000Z"}\n');
     await expect(open(one, one.host, {note: expect.fail})).rejects.toMatchObject({code: 'journal_in_use'});
   });
 

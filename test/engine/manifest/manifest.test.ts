@@ -925,4 +925,40 @@ describe('openManifest', () => {
     const {files} = (await readManifest('media.json', hostIn(directory))) ?? {};
     expect([...(files?.keys() ?? [])]).toEqual(['a.png', 'c.png']);
   });
+
+  it('a run that is killed after another service has stored a file: the next one sends that file', async () => {
+    const directory = await temporaryDirectory();
+    const known = renderManifest({...manifestOf({'a.png': 'a'}), serviceId: 'one'});
+    await writeFile(join(directory, 'media.json'), known);
+    const options = {service, identify: async () => 'one'};
+    const killed = await openManifest('media.json', hostIn(directory), options);
+    const entry = await begin(killed, inputOf('b.png'));
+    await entry.commit(sha256(inputOf('b.png').content));
+    await expect(entry.recordStored('{"id":"b"}', 'two')).rejects.toMatchObject({
+      code: 'journal_of_other_service',
+    });
+    const elsewhere = hostIn(directory, {pidNamespace: () => 'pid:[another]'});
+    const next = await openManifest('media.json', afterSilence(elsewhere), options);
+    expect(await lookup(next, inputOf('b.png'))).toEqual({status: 'new'});
+    await next.close();
+    expect((await readManifest('media.json', hostIn(directory)))?.serviceId).toBe('one');
+  });
+
+  it('a run whose disk is full keeps its journal, which lacks lines, and writes what it knows', async () => {
+    const directory = await temporaryDirectory();
+    let isFull = false;
+    const files = wrappedJournals(handle =>
+      changedHandle(handle, {
+        write: (...parameters) =>
+          isFull ? Promise.reject(new Error('ENOSPC')) : handle.write(...parameters),
+      }),
+    );
+    const run = await openManifest('media.json', hostIn(directory, {files}), {service});
+    await upload(run, inputOf('a.png'), 'done');
+    isFull = true;
+    await expect(upload(run, inputOf('b.png'), 'done')).rejects.toMatchObject({code: 'journal_failed'});
+    await run.close();
+    expect(await readdir(directory)).toEqual(['media.json', 'media.json.journal']);
+    expect((await readManifest('media.json', hostIn(directory)))?.files.size).toBe(1);
+  });
 });

@@ -1,4 +1,4 @@
-import {copyFile} from 'node:fs/promises';
+import {copyFile, readdir, rm} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
@@ -172,6 +172,39 @@ test('a service that was away for too long, and is back: the next file is upload
   expect(await add(names[3] ?? '')).toMatchObject({status: 'uploaded'});
   expect(times).toEqual([expect.any(Number), undefined]);
 });
+
+test.each(['before a file is sent', 'while it is sent'])(
+  'a journal of this machine that is lost %s: the next file is uploaded, and recorded in a new one',
+  async when => {
+    const journals = () => join(sandbox.directory, 'media/journals');
+    let isLost = false;
+    const {url} = await scriptedServer(async connection => {
+      await connection.request();
+      if (isLost) await rm(journals(), {recursive: true});
+      isLost = false;
+      connection.answer(200, someRecord);
+    });
+    const sandbox = await sandboxFor(url);
+    await copyPhotos(sandbox);
+    const {queue, add} = queueOn({sandbox}, {once: true});
+    expect(await add('photo.png')).toMatchObject({status: 'uploaded'});
+    expect(await add('photo.png')).toMatchObject({status: 'skipped'});
+    if (when === 'while it is sent') {
+      isLost = true;
+      expect(await add('photo.gif')).toMatchObject({
+        status: 'uploaded',
+        unrecorded: {code: 'journal_failed'},
+      });
+    } else {
+      await rm(journals(), {recursive: true});
+      expect(await add('photo.gif')).toMatchObject({status: 'failed', error: {code: 'journal_failed'}});
+    }
+    expect(await add('photo.webp')).toMatchObject({status: 'uploaded'});
+    expect(await add('photo.webp')).toMatchObject({status: 'skipped'});
+    await queue.stop(new MediaError('interrupted', 'The test is over.'));
+    expect(await readdir(journals())).toHaveLength(1);
+  },
+);
 
 test('a file whose bytes are of another type than its name: warned of', async () => {
   const {sandbox} = await connectedSandbox();

@@ -2,8 +2,9 @@ import {copyFile, mkdir, open, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {expect, onTestFinished, test} from 'vitest';
-import {Disposals} from '../../../../src/cli/commands/watch/disposal/disposal.ts';
+import {type Disposal, Disposals} from '../../../../src/cli/commands/watch/disposal/disposal.ts';
 import {watchPrinter} from '../../../../src/cli/commands/watch/event-printer.ts';
+import type {FailedOutcome} from '../../../../src/cli/commands/watch/feed.ts';
 import {watchedState} from '../../../../src/cli/commands/watch/settler.ts';
 import {Uploads} from '../../../../src/cli/commands/watch/uploads.ts';
 import {Report} from '../../../../src/cli/output/report.ts';
@@ -11,23 +12,27 @@ import {Stdout} from '../../../../src/cli/output/stdout.ts';
 import type {Invocation} from '../../../../src/cli/session/invocation.ts';
 import {MediaError} from '../../../../src/errors.ts';
 import {type Clock, systemClock} from '../../../../src/host.ts';
-import {systemFiles} from '../../../../src/lib/files/file-system.ts';
+import {type FileSystem, systemFiles} from '../../../../src/lib/files/file-system.ts';
 import {Stop} from '../../../../src/lib/stop.ts';
 import {connectedSandbox} from '../../../support/embedded.ts';
 import {eventually} from '../../../support/eventually.ts';
 import {inWords} from '../../../support/hints.ts';
-import {hostIn} from '../../../support/journal.ts';
+import {changedHandle, hostIn, wrappedJournals} from '../../../support/journal.ts';
 import {fixture} from '../../../support/media.ts';
 
-/** The uploads of a watched directory with a photo, and the lines that they print. `env`, `clock`: in place of the real ones. */
+/** The uploads of a watched directory with a photo, and the lines that they print. `env`, `clock`, `files`: in place of the real ones. */
 async function watching({
   faults,
   env = {},
   clock = {},
+  files = {},
+  disposal = 'delete',
 }: {
   faults?: string[];
   env?: Record<string, string>;
   clock?: Partial<Clock>;
+  files?: Partial<FileSystem>;
+  disposal?: Disposal;
 } = {}) {
   const {sandbox} = await connectedSandbox(faults && {faults: {list: faults}});
   const directory = join(sandbox.directory, 'in');
@@ -35,7 +40,8 @@ async function watching({
   await mkdir(directory);
   await copyFile(fixture('photo.png'), path);
   const real = hostIn(sandbox.directory, {env: {...sandbox.env, ...env, XDG_STATE_HOME: sandbox.directory}});
-  const host = {...real, clock: {...real.clock, sleep: async () => {}, ...clock}};
+  const changed = {clock: {...real.clock, sleep: async () => {}, ...clock}, files: {...real.files, ...files}};
+  const host = {...real, ...changed};
   const lines: string[] = [];
   const stream = new PassThrough().on('data', text => void lines.push(...String(text).trimEnd().split('\n')));
   const invocation: Invocation = {
@@ -43,7 +49,7 @@ async function watching({
     report: new Report({stream: new PassThrough(), color: false, level: 'default', inWords}),
   };
   const {stdout} = invocation;
-  const disposals = new Disposals('delete', {host, stdout, settleMs: 0, stop: new Stop()});
+  const disposals = new Disposals(disposal, {host, stdout, settleMs: 0, stop: new Stop()});
   const printer = watchPrinter(invocation, undefined);
   const uploads = new Uploads(invocation, [{path: directory, displayPath: 'in'}], printer, {
     disposals,
@@ -66,11 +72,45 @@ test('a response that is lost: reported as unavailable once, since nothing waits
     env: {MEDIA_IDEMPOTENCY_KEYS: '0'},
     clock: {after},
   });
-  expect(await uploads.take(path, state)).toMatchObject({status: 'unknown'});
+  const outcome = (await uploads.take(path, state)) as FailedOutcome;
+  expect(outcome).toMatchObject({status: 'unknown'});
   for (const remind of [...ofMinute]) remind();
   const events = lines.map(line => JSON.parse(line).event ?? JSON.parse(line).status);
   expect(events.filter(event => event !== 'kept')).toEqual(['unavailable']);
   expect(ofMinute.size).toBe(1);
+  lines.splice(0);
+  await uploads.reportFailure(path, outcome);
+  // It stays, but not because of its record.
+  expect(lines.map(line => JSON.parse(line).event ?? JSON.parse(line).status)).toEqual(['unknown']);
+});
+
+test.each(['keep', 'delete'] as const)(
+  'a file that the journal could not record (%s): taken again later',
+  async disposal => {
+    const files = wrappedJournals(handle =>
+      changedHandle(handle, {
+        write: (bytes, ...range) =>
+          Buffer.from(bytes).includes('"event":"done"')
+            ? Promise.reject(new Error('EIO'))
+            : handle.write(bytes, ...range),
+      }),
+    );
+    const {path, lines, uploads, state} = await watching({files, disposal});
+    await expect(uploads.take(path, state)).rejects.toMatchObject({code: 'journal_failed'});
+    expect(lines.map(line => JSON.parse(line).status)).toEqual(['uploaded']);
+    expect((await stat(path)).isFile()).toBe(true);
+  },
+);
+
+test('a file that cannot be deleted: its result is printed once, however often that is tried', async () => {
+  const unlink = () => Promise.reject(Object.assign(new Error('denied'), {code: 'EACCES'}));
+  const {path, lines, uploads, state} = await watching({files: {unlink}});
+  for (let time = 0; time < 2; time += 1)
+    await expect(uploads.take(path, state)).rejects.toMatchObject({
+      code: 'local_failure',
+      message: expect.stringContaining('in/photo.png was uploaded, but stays where it is'),
+    });
+  expect(lines.map(line => JSON.parse(line).status)).toEqual(['uploaded']);
 });
 
 test('a file that has changed since it settled: uploaded, but deleted only when it was opened as it had settled', async () => {

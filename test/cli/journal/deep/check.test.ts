@@ -79,6 +79,9 @@ describe('media journal check', () => {
         stderr: `2 inputs, each recorded exactly once.\n${note}`,
       });
     }
+    expect(await media(one, 'check', 'j1', 'j2', '--', 'in/a.png')).toMatchObject({
+      stderr: `1 input, each recorded exactly once.\n${note.replace('2 of them are', '1 of them is')}`,
+    });
   });
 
   describe('one content at two paths, stored as', () => {

@@ -115,6 +115,18 @@ describe('media journal merge', () => {
     expect(await media(one, 'list', 'all')).toMatchObject({stdout: 'uploaded  a  med_2\n'});
   });
 
+  it('unknown in an older copy, then settled and forgotten: forgotten', async () => {
+    const one = await bench();
+    await journalOf(one, 'j1', {a: ['commit']});
+    await one.write(await one.text(join(one.directory, 'j1')), join(one.directory, 'j2'));
+    expect(await media(one, 'resolve', 'j2', 'a', '--uploaded', 'med_1')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'forget', 'j2', 'a')).toMatchObject({exitCode: 0});
+    expect(await media(one, 'merge', '-o', 'all', 'j1', 'j2')).toMatchObject({
+      exitCode: 1,
+      stdout: 'missing   a  forgotten; the next run sends it\n',
+    });
+  });
+
   it.each([
     ['j1', 'j2'],
     ['j2', 'j1'],

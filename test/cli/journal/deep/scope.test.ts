@@ -62,12 +62,15 @@ describe('a journal and another shard', () => {
       [['--shard', '1/1'], 'shard 1/1'],
       [[], 'no shard'],
     ] as const) {
-      const {stdout, stderr, exitCode} = await run(...parameters);
-      expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
-      expect(JSON.parse(stderr).error.message).toBe(
-        `The journal j was written for shard ${own}/2, but this run is for ${name}.`,
-      );
+      for (const mode of [[], ['--dry-run']]) {
+        const {stdout, stderr, exitCode} = await run(...parameters, ...mode);
+        expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+        expect(JSON.parse(stderr).error.message).toBe(
+          `The journal j was written for shard ${own}/2, but this run is for ${name}.`,
+        );
+      }
     }
+    expect((await run('--shard', `${own}/2`, '--dry-run')).stdout).toBe(record);
     expect((await run('--shard', `${own}/2`)).stdout).toBe(record);
     // Joined from its parts, it goes on without one.
     expect((await sandbox.run(['journal', 'merge', '-o', 'all', 'j'])).exitCode).toBe(0);

@@ -67,7 +67,7 @@ describe.each(commands)('%s', (name, before, after) => {
     await stores.service().close();
     const {stdout, stderr, exitCode} = await run(stores);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 6});
-    const kind = name === '--manifest' ? 'manifest' : 'journal';
+    const kind = name === '--manifest' ? 'manifest m, with' : 'journal';
     expect(stderr).toContain(`did not say whether it is the service of the ${kind} `);
     expect(await readFile(join(stores.box.directory, 'page.md'), 'utf8')).toBe(document);
   });

@@ -2,6 +2,7 @@ import {lstatSync, readSync} from 'node:fs';
 import {readdir, utimes, writeFile} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {openManifest} from '../../../../src/engine/manifest/run-manifest.ts';
 import type {Host} from '../../../../src/host.ts';
 import type {FileSystem} from '../../../../src/lib/files/file-system.ts';
 import {
@@ -63,6 +64,23 @@ describe('what others rely on is on disk when it is told', () => {
     const order = disk.calls.filter(call => call.endsWith(name) || call.endsWith(directory));
     expect(order).toEqual([`write ${name}`, `sync ${name}`, `sync ${directory}`]);
     await journal.close();
+  });
+
+  it('one beside a manifest: before anything is released', async () => {
+    const one = await bench();
+    const disk = new WatchedDisk();
+    const host = hostIn(one.directory, {files: disk.files});
+    const run = await openManifest('media.json', host, {service: scope.service});
+    const entry = await begin(run, input);
+    await entry.commit(hash);
+    const journal = 'media.json.journal';
+    const order = disk.calls.filter(call => call.endsWith(journal) || call.endsWith(basename(one.directory)));
+    expect(order).toEqual([
+      ...[`write ${journal}`, `sync ${journal}`, `sync ${basename(one.directory)}`],
+      ...[`write ${journal}`, `sync ${journal}`],
+    ]);
+    entry.end();
+    await run.close();
   });
 
   it('one that was there: what a killed run may have left in memory only, before anything is known of it', async () => {
