@@ -64,7 +64,7 @@ async function refuseToOverwrite(
   }
 }
 
-/** Copies the lines of each stored upload from the first journal that has it as stored. */
+/** Copies the lines of each stored upload from the first journal that has it as stored, and sightings from all. */
 async function writeAll(file: FileHandle, readers: readonly JournalReader[]): Promise<void> {
   const scope = commonScope(readers);
   if (scope !== undefined) {
@@ -76,10 +76,12 @@ async function writeAll(file: FileHandle, readers: readonly JournalReader[]): Pr
     // The journals may be copies of each other: an upload is written once.
     const earlier = readers.slice(0, number);
     for await (const batch of reader.lines()) {
-      const storedLines = batch.filter(
-        ({key}) =>
-          reader.index.hasState(key, 'done') && !earlier.some(({index}) => index.hasState(key, 'done')),
-      );
+      const storedLines = batch.filter(({key, event, path = '', size = 0, stat, types}) => {
+        const isWritten = ({index}: JournalReader) =>
+          index.hasState(key, 'done') &&
+          (event !== 'seen' || index.entryOfFile({path, size, stat, types}) !== undefined);
+        return reader.index.hasState(key, 'done') && !earlier.some(isWritten);
+      });
       await appendAll(file, Buffer.from(storedLines.map(({text}) => `${commitAsHashed(text)}\n`).join('')));
     }
   }

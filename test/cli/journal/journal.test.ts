@@ -587,6 +587,10 @@ describe('media journal resolve, of many', () => {
     [['settled', '--all', '--resend'], 'settled contains no unknown upload.'],
     [['j', 'a.png', '--uploaded-from', 'list'], 'Add either --uploaded with the media ID, or --resend.'],
     [
+      ['j', '--all', '--uploaded-from', 'list', '--url', 'https://a.example/'],
+      'Add either --uploaded with the media ID, or --resend.',
+    ],
+    [
       ['j', '--all', '--uploaded-from', 'list', '--resend'],
       'Add either --uploaded with the media ID, or --resend.',
     ],

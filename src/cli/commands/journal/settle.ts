@@ -107,7 +107,7 @@ function requireOneDecision({what, all, uploaded, url, uploadedFrom, resend}: Re
       hint: 'List them in a file, one path and ID per line: --all --uploaded-from FILE',
     });
   const ways = [uploaded, uploadedFrom, resend].filter(way => way !== undefined);
-  const isMisplaced = uploadedFrom === undefined ? url !== undefined && uploaded === undefined : all !== true;
+  const isMisplaced = (url !== undefined && uploaded === undefined) || (uploadedFrom !== undefined && !all);
   if (ways.length !== 1 || uploaded === '' || isMisplaced)
     throw new MediaError('usage', 'Add either --uploaded with the media ID, or --resend.', {hint});
 }

@@ -1,4 +1,4 @@
-import {readdir} from 'node:fs/promises';
+import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {
@@ -36,6 +36,31 @@ describe('media journal merge', () => {
       stdout: 'doubled   a  stored 2 times: med_x, med_y\n',
     });
   });
+
+  it.each([
+    ['j', 'copy'],
+    ['copy', 'j'],
+    ['copy', 'other-copy'],
+  ])(
+    'a copy that has seen the content under another path: %s and %s have both paths, once',
+    async (...names) => {
+      const one = await bench();
+      const stored: Transition[] = [
+        {event: 'intent', key: 'k', path: 'a.png', size: 4, contentType: 'image/png'},
+        {event: 'commit', key: 'k', sha256: sha256('same')},
+        {event: 'done', key: 'k', recordJson: '{"id":"med_1"}'},
+      ];
+      const seen: Transition = {event: 'seen', key: 'k', path: 'b.png', size: 4, stat: '1 1 1 1', types: ''};
+      const textOf = (...lines: Transition[]) => lines.map(line => formatTransition(line, 'w')).join('');
+      await one.write(`${header}\n${textOf(...stored)}`, join(one.directory, 'j'));
+      for (const copy of ['copy', 'other-copy'])
+        await one.write(`${header}\n${textOf(...stored, seen)}`, join(one.directory, copy));
+      expect(await media(one, 'merge', '-o', 'all', ...names)).toMatchObject({exitCode: 0});
+      const {stdout} = await media(one, 'list', 'all');
+      expect(stdout.match(/[ab]\.png/g)).toEqual(['a.png', 'b.png']);
+      expect((await readFile(join(one.directory, 'all'), 'utf8')).match(/"event":"seen"/g)).toHaveLength(1);
+    },
+  );
 
   it.each(['failed', 'intent'] as const)(
     'two files with one path, in two journals: the upload of one does not make good that of the other (%s)',
