@@ -88,6 +88,17 @@ describe('an outage', () => {
     expect(await news()).toEqual(expected);
   });
 
+  it('two files that fail so, with more than the longest wait between them: none, and no end', async () => {
+    const {clock, outage, state, send, news} = batch();
+    await send(0, 1, 2, 3);
+    for (const file of [0, 1]) {
+      expect(outage.report(file, 'away', failure)).toBe(false);
+      await clock.advance(70_000);
+    }
+    await send(4);
+    expect([await news(), state.ends]).toEqual([[0, 1, 2, 3, 4].map(file => `sent ${file}`), []]);
+  });
+
   it('a success in between: none', async () => {
     const {outage, send, news} = batch();
     await send(0, 1, 2, 3, 4, 5, 6);

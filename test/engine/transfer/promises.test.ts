@@ -756,6 +756,24 @@ describe('what a journal knows', () => {
     expect(journal.reader.scope).toMatchObject({honoursKeys: true});
   });
 
+  test('unknown since a run that was killed, and keys that the service declares when it is asked: sent again', async () => {
+    const one = await bench();
+    await one.run(journal => upload(journal, inputOf('a.png', content), 'commit'));
+    const uploader = {
+      upload: (request: UploadRequest) => send(request).then(() => stored()),
+      honoursKeys: undefined as boolean | undefined,
+      async probeAvailability() {
+        uploader.honoursKeys = true;
+        return undefined;
+      },
+    };
+    await one.run(async journal =>
+      expect(told(await uploadEach([file()], uploader, {journal, onUnknown: 'declared'}))).toEqual([
+        'uploaded',
+      ]),
+    );
+  });
+
   test('what a later response declares about keys: is what the next run reads', async () => {
     const one = await bench();
     const upload = (request: UploadRequest) => send(request).then(() => stored());
