@@ -123,6 +123,20 @@ describe('the store of profiles', () => {
     expect(await modeOf(configPath(host))).toBe(mode);
   });
 
+  it.skipIf(process.platform === 'win32')('a directory in which others may replace it: refused', async () => {
+    const host = await freshHost();
+    await updateProfiles(host, profiles => {
+      profiles['a'] = {key: 'k'};
+    });
+    const directory = join(configPath(host), '..');
+    await chmod(directory, 0o777);
+    for (const use of [readProfiles(host), updateProfiles(host, () => {})])
+      await expect(use).rejects.toMatchObject({
+        code: 'config_unusable',
+        message: `Other users may change ${directory}, so it is not trusted with a key.`,
+      });
+  });
+
   it.skipIf(process.platform === 'win32')('a file of another user, read by root: refused', async () => {
     const host = await freshHost({userId: () => 0});
     const directory = join(configPath(host), '..');

@@ -60,6 +60,15 @@ describe('a file named twice is sent once', () => {
     ]);
   });
 
+  it('and under the name of a link, where its own name is hidden or in a hidden directory', async () => {
+    const root = await makeTree('p/.cover.png', 'p/.old/b.png');
+    await symlink('.cover.png', join(root, 'p/cover.png'));
+    await symlink('.old/b.png', join(root, 'p/b.png'));
+    const sources = await collect(expand(root, {inputs: ['p'], recursive: true}));
+    const sent = sources.filter(({found}) => !found?.isHidden).map(({name}) => name);
+    expect(sent.sort()).toEqual(['p/b.png', 'p/cover.png']);
+  });
+
   it('and is tried when it is named, though a walk may have left it out', async () => {
     const root = await makeTree('p/notes.txt', 'p/.hidden.png');
     const request = {inputs: ['p', 'p/notes.txt', 'p/.hidden.png', 'p/notes.txt'], recursive: true};

@@ -291,14 +291,17 @@ it('a file whose disk does not even say what it is: a run that is stopped does n
   await expect(opening).rejects.toMatchObject({code: 'interrupted'});
 });
 
-describe('a file of another device in the place of one', () => {
+describe.each([
+  ['device', 'dev'],
+  ['inode number', 'ino'],
+] as const)('a file of another %s in the place of one', (_what, member) => {
   it.each([100, 200_000, 300_000])(
-    'of %i bytes, with the same inode number, size and times: replaced',
+    'of %i bytes, with everything else as it was: replaced',
     async size => {
       const directory = await directoryWith({'first.png': 'content', 'a.png': Buffer.alloc(size, 'a')});
       let isReplaced = false;
       const elsewhere = <Stats>(stats: Stats): Stats => {
-        if (isReplaced) (stats as BigIntStats).dev += 1n;
+        if (isReplaced) (stats as BigIntStats)[member] += 1n;
         return stats;
       };
       const {lstatSync, stat} = systemFiles;
