@@ -67,6 +67,13 @@ describe('formatOutcome', () => {
     expect(formatOutcome('ndjson', outcome)).toContain(',"record":{"id":"m","size":1.50}');
   });
 
+  it('ndjson, stored, and not in the journal: the error says so', () => {
+    const unrecorded = new MediaError('journal_failed', 'The disk is full.');
+    const line = formatOutcome('ndjson', {...uploaded('{"id":"m"}'), unrecorded} as UploadResult);
+    const error = {code: 'journal_failed', message: 'The disk is full.'};
+    expect(JSON.parse(line)).toMatchObject({status: 'uploaded', id: 'm', error});
+  });
+
   it('ndjson, a failure: all its fields in the order of the contract', () => {
     expect(formatOutcome('ndjson', failed)).toBe(
       '{"file":"gone.png","status":"failed","error":{"code":"rejected","message":"No.","status":418,"serviceCode":7,' +
