@@ -4,11 +4,14 @@ import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
+import {
+  type InputVariant,
+  type Journal,
+  type JournalOptions,
+  openJournal,
+  type Scope,
+} from '../../src/engine/journal/journal.ts';
 import type {JournalHandle} from '../../src/engine/journal/journal-file.ts';
-import type {JournalInput} from '../../src/engine/journal/journal-memory.ts';
-import type {Scope} from '../../src/engine/journal/line.ts';
-import {type JournalOptions, openJournal} from '../../src/engine/journal/open.ts';
-import type {Journal} from '../../src/engine/journal/run-journal.ts';
 import {type Host, systemHost} from '../../src/host.ts';
 import type {Hashable} from '../../src/lib/files/content-hash.ts';
 import {type FileSystem, systemFiles} from '../../src/lib/files/file-system.ts';
@@ -16,24 +19,28 @@ import {pollMs, staleMs} from '../../src/lib/files/lock.ts';
 import {afterTest} from './after-test.ts';
 import {temporaryDirectory} from './media.ts';
 
-// What other tests know of the parts of a journal.
+export {
+  type Journal,
+  type JournalOptions,
+  openJournal,
+  pathFields,
+  pathKey,
+  readJournal,
+  readJournals,
+  readLookup,
+  type Scope,
+  writeMergedJournal,
+} from '../../src/engine/journal/journal.ts';
+// The format of the file: tests write journals as a crash or another program leaves them.
 export {type JournalHandle, openJournalFile, type ReadHandle} from '../../src/engine/journal/journal-file.ts';
-export {readLookup} from '../../src/engine/journal/journal-memory.ts';
 export {
   formatHeader,
   formatTransition,
   formatWriterLine,
   parseLine,
-  pathFields,
-  pathKey,
   recordIn,
-  type Scope,
   type Transition,
 } from '../../src/engine/journal/line.ts';
-export {writeMergedJournal} from '../../src/engine/journal/merge.ts';
-export {type JournalOptions, openJournal} from '../../src/engine/journal/open.ts';
-export {readJournal, readJournals} from '../../src/engine/journal/reader.ts';
-export type {Journal} from '../../src/engine/journal/run-journal.ts';
 
 export function sha256(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
@@ -146,7 +153,7 @@ export async function bench(): Promise<Bench> {
 /** Options without syncing to disk, for tests that open journals by the thousand. */
 export const withoutSync: BenchOptions = {wrap: handle => changedHandle(handle, {datasync: async () => {}})};
 
-export type TestInput = JournalInput & {contentType: string; transform?: string; content: string};
+export type TestInput = InputVariant & {content: string};
 
 /** An input with this content, as a file that has not changed since. */
 export function inputOf(

@@ -4,8 +4,7 @@ import {availableParallelism, tmpdir} from 'node:os';
 import {extname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {probeMedia} from '../../../src/media/pixels/media.ts';
-import {MediaChild} from '../../../src/media/pixels/media-child.ts';
-import type {MediaFacts} from '../../../src/media/pixels/media-facts.ts';
+import {factsWithoutFfprobe} from '../../media/pixels/reader-alone.ts';
 import {experiment} from '../../support/experiment/experiment.ts';
 import {concurrently} from '../../support/experiment/tally.ts';
 import {AccuracyTable} from './accuracy-table.ts';
@@ -21,9 +20,6 @@ const ours = fileURLToPath(new URL('../../fixtures/', import.meta.url));
 /** Real files, beside the repository on the machines that have them. */
 const real = fileURLToPath(new URL('../../../../shared/media/', import.meta.url));
 const limits = {short: 0, long: 1_500};
-
-/** The same reader where there is no ffprobe. */
-const readerAlone = new MediaChild('/nowhere');
 
 experiment(
   'width, height, duration and type of media and of damaged copies: right or absent',
@@ -47,8 +43,7 @@ experiment(
           if (contentType.startsWith('image/') && !isAgreed(judges)) judges.push(await identify(path));
           const facts = {
             'with ffprobe': await probeMedia({path, contentType}),
-            'without ffprobe': ((await readerAlone.ask({task: 'probe', path, contentType})) ??
-              {}) as MediaFacts,
+            'without ffprobe': await factsWithoutFfprobe({path, contentType}),
           };
           for (const [how, table] of Object.entries(tables)) {
             const wrong = table.compare(contentType, facts[how as keyof typeof facts], judges);

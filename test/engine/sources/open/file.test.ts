@@ -295,32 +295,29 @@ describe.each([
   ['device', 'dev'],
   ['inode number', 'ino'],
 ] as const)('a file of another %s in the place of one', (_what, member) => {
-  it.each([100, 200_000, 300_000])(
-    'of %i bytes, with everything else as it was: replaced',
-    async size => {
-      const directory = await directoryWith({'first.png': 'content', 'a.png': Buffer.alloc(size, 'a')});
-      let isReplaced = false;
-      const elsewhere = <Stats>(stats: Stats): Stats => {
-        if (isReplaced) (stats as BigIntStats)[member] += 1n;
-        return stats;
-      };
-      const {lstatSync, stat} = systemFiles;
-      const files = {
-        ...systemFiles,
-        lstatSync: (...facts: [string]) => elsewhere(lstatSync(...facts)),
-        stat: async (...facts: [string]) => elsewhere(await stat(...facts)),
-      } as FileSystem;
-      const fileNamed = filesIn(directory, new Disk(files));
-      await (await fileNamed('first.png').open(signal)).close();
-      const opened = await fileNamed('a.png').open(signal);
-      const small = await opened.small?.();
-      isReplaced = true;
-      const message = expect.stringContaining('replaced by another file');
-      await expect(opened.verify()).rejects.toMatchObject({code: 'source_changed', message});
-      if (size === 100) expect(() => small?.verify()).toThrow('replaced by another file');
-      await opened.close();
-    },
-  );
+  it.each([100, 200_000, 300_000])('of %i bytes, with everything else as it was: replaced', async size => {
+    const directory = await directoryWith({'first.png': 'content', 'a.png': Buffer.alloc(size, 'a')});
+    let isReplaced = false;
+    const elsewhere = <Stats>(stats: Stats): Stats => {
+      if (isReplaced) (stats as BigIntStats)[member] += 1n;
+      return stats;
+    };
+    const {lstatSync, stat} = systemFiles;
+    const files = {
+      ...systemFiles,
+      lstatSync: (...facts: [string]) => elsewhere(lstatSync(...facts)),
+      stat: async (...facts: [string]) => elsewhere(await stat(...facts)),
+    } as FileSystem;
+    const fileNamed = filesIn(directory, new Disk(files));
+    await (await fileNamed('first.png').open(signal)).close();
+    const opened = await fileNamed('a.png').open(signal);
+    const small = await opened.small?.();
+    isReplaced = true;
+    const message = expect.stringContaining('replaced by another file');
+    await expect(opened.verify()).rejects.toMatchObject({code: 'source_changed', message});
+    if (size === 100) expect(() => small?.verify()).toThrow('replaced by another file');
+    await opened.close();
+  });
 });
 
 describe.each<[string, Partial<FileSystem>]>([

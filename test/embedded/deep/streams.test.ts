@@ -2,23 +2,16 @@ import {readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
-import {commitUpload, writeUpload} from '../../../../src/embedded/api/upload-route.ts';
-import {Store} from '../../../../src/embedded/state/data-store.ts';
-import {Resets} from '../../../../src/embedded/state/resets.ts';
-import type {MediaRecord} from '../../../../src/engine/service/record.ts';
-import {systemClock} from '../../../../src/host.ts';
-import {makeStream} from '../../../../src/media/pixels/media.ts';
-import {expectLiveUrls} from '../../../embedded/record-urls.ts';
-import {
-  fixture,
-  namesIn,
-  query,
-  serviceWithKey,
-  temporaryDirectory,
-  upload,
-} from '../../../embedded/support.ts';
-import {needPrograms} from '../../../support/installed.ts';
-import {slowTest} from '../../../support/patience.ts';
+import {commitUpload, writeUpload} from '../../../src/embedded/api/upload-route.ts';
+import {Store} from '../../../src/embedded/state/data-store.ts';
+import {Resets} from '../../../src/embedded/state/resets.ts';
+import type {MediaRecord} from '../../../src/engine/service/record.ts';
+import {systemClock} from '../../../src/host.ts';
+import {makeStream} from '../../../src/media/pixels/media.ts';
+import {needPrograms} from '../../support/installed.ts';
+import {slowTest} from '../../support/patience.ts';
+import {expectLiveUrls} from '../record-urls.ts';
+import {fixture, namesIn, query, serviceWithKey, temporaryDirectory, upload} from '../support.ts';
 
 /** A service that makes previews, and what it returns for a body. */
 async function previewing() {
