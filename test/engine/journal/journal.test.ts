@@ -29,6 +29,7 @@ import {
   sha256,
   sourceOf,
   type TestInput,
+  type Transition,
   unread,
   upload,
   writeMergedJournal,
@@ -316,6 +317,21 @@ describe('what is known of a file', () => {
       entry.end();
       expect(await found).toMatchObject({status: 'done', received: {json: '{"id":"a"}'}});
     });
+  });
+
+  it('a hash that reads as the number 0 is a hash', async () => {
+    const one = await bench();
+    const hash = `0e${'1'.repeat(62)}`;
+    const lines: Transition[] = [
+      {event: 'commit', key: 'k', sha256: hash, path: 'a.png', size: 4, contentType: 'image/png'},
+      {event: 'done', key: 'k', recordJson: '{"id":"a"}'},
+    ];
+    await one.write(`${formatHeader(scope)}${lines.map(line => formatTransition(line, 'w')).join('')}`);
+    await one.run(async journal =>
+      expect(await journal.lookUpContent({size: 4, contentType: 'image/png'}, hash)).toMatchObject({
+        status: 'done',
+      }),
+    );
   });
 
   it('nothing of one that was never begun; a large one of a new size is not read', async () => {
