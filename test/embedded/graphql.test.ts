@@ -131,6 +131,12 @@ test('a response has one Content-Type', async () => {
 for (const [name, text, variables, cost] of [
   ['25 aliases of a page of 1,000', aliases(25, 'mediaList(first: 1000) {nodes {id}}'), {}, 25_050],
   [
+    'the same by the items of its edges',
+    aliases(25, 'mediaList(first: 1000) {edges {node {id}}}'),
+    {},
+    50_050,
+  ],
+  [
     'a page of a variable length, twice in a fragment of a fragment',
     'query ($n: Int!) {...A} fragment A on Query {...B ...B} fragment B on Query {mediaList(first: $n) {nodes {id type}}}',
     {n: 9000},

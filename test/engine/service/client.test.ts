@@ -1,5 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
+import {createServer as createTlsServer} from 'node:https';
+import {connect, createServer as createTcpServer} from 'node:net';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {ServiceClient} from '../../../src/engine/service/client.ts';
 import type {UploadRequest} from '../../../src/engine/service/uploader.ts';
@@ -11,7 +13,7 @@ import {Secret} from '../../../src/lib/secrets/secret.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {embeddedService} from '../../support/embedded.ts';
 import {eventually} from '../../support/eventually.ts';
-import {listen, urlOf} from '../../support/loopback.ts';
+import {listen, portOf, urlOf} from '../../support/loopback.ts';
 import {ManualClock} from '../../support/manual-clock.ts';
 import {fixture} from '../../support/media.ts';
 import {patienceMs} from '../../support/patience.ts';
@@ -201,6 +203,35 @@ test('whether a file is still stored is asked without the client certificate', a
   const {signal} = new AbortController();
   await client.isStored({id: 'm_1', fileUrl: `${url}/m_1`}, 1, signal).catch(() => false);
   expect(uploads).toEqual(['POST /v1/media/upload']);
+});
+
+test('a connection that breaks after one that was refused for want of a certificate: not taken for a refusal', async () => {
+  const mine = await makeCertificate([{type: 2, value: 'me.example'}]);
+  const strict = await tlsService(loopbackNames, {requestCert: true, ca: mine.certificate, resets: false});
+  const {certificate, key} = await makeCertificate(loopbackNames);
+  const breaking = createTlsServer({key, cert: certificate}, ({socket}) => socket.destroy());
+  await listen(breaking);
+  const ports = [strict.port, portOf(breaking)];
+  const front = createTcpServer(socket => {
+    const behind = connect(ports.shift() ?? 0, '127.0.0.1');
+    for (const end of [socket, behind]) end.on('error', () => {});
+    socket.pipe(behind).pipe(socket);
+  });
+  await listen(front);
+  const client = new ServiceClient(
+    {baseUrl: new URL(`https://127.0.0.1:${portOf(front)}`)},
+    new Secret('key-of-the-test'),
+    {clock: systemClock, env: {}, headers: {}, certificateAuthorities: `${strict.pem}\n${certificate}`},
+  );
+  onTestFinished(async () => {
+    await client.close();
+    for (const server of [front, breaking]) server.close();
+  });
+  const codes: unknown[] = [];
+  for (const bytes of ['one', 'two'])
+    await client.upload(request(Buffer.from(bytes))).catch(({code}) => codes.push(code));
+  expect(codes).toEqual(['tls_failed', expect.not.stringMatching('tls_failed')]);
+  expect(ports).toEqual([]);
 });
 
 test('the fields of a client are in each request to the service: uploads, GraphQL, probes, questions about a file', async () => {
