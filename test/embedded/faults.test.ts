@@ -2,6 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {EmbeddedService, RequestEntry} from '../support/embedded-service.ts';
 import {eventually} from '../support/eventually.ts';
 import {ManualClock} from '../support/manual-clock.ts';
+import {seededRandom} from '../support/seeded.ts';
 import {
   parseAnswer,
   png,
@@ -197,6 +198,18 @@ describe('which requests', () => {
     expect(share).toBeGreaterThan(4);
     expect(share).toBeLessThan(24);
   });
+});
+
+test('rate and a random latency: which requests it is, is drawn before how long they take', async () => {
+  const {service, key} = await faultyService('upload:status=503,latency=0ms..1ms,rate=0.5,seed=3');
+  const random = seededRandom(3);
+  const expected = Array.from({length: 12}, () => {
+    const share = random();
+    random();
+    return share < 0.5 ? 503 : 200;
+  });
+  expect(await outcomes(service, key, 12)).toEqual(expected);
+  expect(new Set(expected).size).toBe(2);
 });
 
 test('a latency of an hour, and the service ends: the upload is stored, with a response', async () => {

@@ -1,6 +1,7 @@
 import {chmod, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
+import {mediaEnv} from '../../../tools/action/inputs.ts';
 import {runMedia} from '../../../tools/action/run-media.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 
@@ -21,6 +22,17 @@ it('a signal that the runner sends when the job is cancelled: passed on, and the
   });
   expect(end).toEqual({status: 9, wasStopped: false});
   expect(process.listenerCount('SIGHUP')).toBe(0);
+});
+
+it('the program gets the service and the key, and no other input: not the token for comments', () => {
+  const env = {
+    PATH: '/bin',
+    'INPUT_API-KEY': 'mk_1',
+    INPUT_TOKEN: 'ghs_1',
+    'INPUT_BASE-URL': '',
+    INPUT_FILES: 'a',
+  };
+  expect(mediaEnv(env)).toEqual({PATH: '/bin', MEDIA_API_KEY: 'mk_1'});
 });
 
 it('a program that ends by a signal: stopped, with the status of a shell', async () => {
