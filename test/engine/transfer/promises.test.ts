@@ -422,6 +422,32 @@ test.each([
   },
 );
 
+describe('of two failures of one attempt, the first counts', () => {
+  test('a deadline, and then an error of the file', async () => {
+    const stop = new Stop<MediaError>();
+    const read = async () => {
+      stop.abort(new MediaError('deadline_exceeded', 'The deadline has passed.'));
+      throw new MediaError('interrupted', 'The file was not read.');
+    };
+    const uploader: Uploader = {upload: request => send(request).then(() => stored())};
+    expect(told(await uploadEach([large({read})], uploader, {stop}))).toEqual(['failed deadline_exceeded']);
+  });
+
+  test('a stall, and then a stop of the run', async () => {
+    const clock = new ManualClock();
+    const stop = new Stop<MediaError>();
+    const uploader: Uploader = {
+      async upload(request) {
+        request.signal.addEventListener('abort', () => stop.abort(interrupted));
+        await send(request, {beforeEach: () => clock.sleep(5_000, request.signal as AbortSignal)});
+        return stored();
+      },
+    };
+    const outcomes = uploadEach([large()], uploader, {clock, stop, retries: 0, timeoutMs: 1_000});
+    expect(await within(10_000, clock, outcomes)).toEqual(['failed stalled']);
+  });
+});
+
 describe('one file at a time, and a gateway that answers 502 to the second', () => {
   /** What came of four files, the order of uploads and probes, and whether the second was sent to its end. */
   async function seen(isReleased: boolean): Promise<{outcomes: string[]; calls: string}> {
