@@ -42,7 +42,7 @@ export interface JournalManifest {
   keyOf(source: Source, opened: OpenSource): Promise<string>;
   /** Takes note of what the journal knows about the content of a file; throws if the file must not be sent. */
   found(input: InputVariant, sha256: string | undefined, prior: PriorUpload | undefined): void;
-  /** The keys of the entries that are to be removed, since their files are gone. */
+  /** The keys of the entries that are to be removed, since their files are gone; none before allowPruning(). */
   stale(): AsyncIterable<string>;
   /** Call once the run has looked at all of its inputs: a file that was moved has its new key then. */
   allowPruning(): void;

@@ -262,7 +262,7 @@ export class RunManifest implements JournalManifest {
         if (isNew && variantText({...one, contentType}) === variantText(content)) unknown.delete(other);
       }
     }
-    if (this.#mayPrune) for await (const key of this.stale()) files.delete(key);
+    for await (const key of this.stale()) files.delete(key);
     const {serviceId = before.serviceId} = reader.index;
     const after = {...before, ...omitUndefined({serviceId}), files, unknown};
     const isUnchanged = isSame(before.files, files) && isSame(before.unknown, unknown);
@@ -288,7 +288,7 @@ export class RunManifest implements JournalManifest {
   /** The keys of files that are gone, if their directory is still there: a whole tree may be elsewhere. */
   async *stale(): AsyncGenerator<string> {
     const {prunes} = this.#options;
-    if (prunes === undefined) return;
+    if (prunes === undefined || !this.#mayPrune) return;
     const {inputCoverage} = await import('../sources/find/expand.ts');
     const covers = inputCoverage(prunes, this.#host.cwd());
     const {lstat, readdir} = this.#host.files;

@@ -176,8 +176,7 @@ export class UploadRun {
         await this.#report(result, several, session?.settings);
       }
       if (hasAll && !this.#stop.aborted) manifest?.allowPruning();
-      else if (prune && !check && !this.#stop.aborted)
-        report.note('Nothing was pruned, since not all files could be read and sent.');
+      else if (prune && !check && !this.#stop.aborted) report.note('Nothing is pruned, since a file failed.');
     } catch (error) {
       this.#failures.end();
       // If there are results, the run goes on to report them, and this error after them.
@@ -290,6 +289,7 @@ export class UploadRun {
 /** The sources of a check, and one that fails for each entry of the manifest that is to be removed. */
 async function* withStale(sources: AsyncIterable<Source>, manifest: JournalManifest) {
   yield* sources;
+  manifest.allowPruning();
   for await (const name of manifest.stale()) {
     const sentence = phrase`${fact('subject', name, 'is')} gone, and still in ${manifest.displayPath}.`;
     yield {name, open: () => Promise.reject(new MediaError('manifest_outdated', sentence))};

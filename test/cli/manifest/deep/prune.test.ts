@@ -66,10 +66,13 @@ describe('media upload --prune', () => {
     await upload('-r', 'assets');
     const before = await manifest();
     await change(path);
-    const {exitCode, stderr} = await upload('-r', ...inputs, '--prune');
-    expect(exitCode).not.toBe(0);
-    expect(stderr).toContain('Nothing was pruned, since not all files could be read and sent.');
-    expect(await manifest()).toEqual(before);
+    for (const mode of [['--dry-run'], []]) {
+      const {exitCode, stderr} = await upload('-r', ...inputs, '--prune', ...mode);
+      expect(exitCode).not.toBe(0);
+      expect(stderr).toContain('Nothing is pruned, since a file failed.\n');
+      expect(stderr).not.toContain('To be removed');
+      expect(await manifest()).toEqual(before);
+    }
   });
 
   it('Ctrl-C while a response is waited for: nothing is removed, since the other files were not looked at', async () => {
