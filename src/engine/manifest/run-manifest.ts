@@ -369,15 +369,15 @@ function fold(key: string): string {
 
 /** What a manifest knows, as a journal of it would begin. */
 function seedOf({service, serviceId, files, unknown}: Manifest): Seed {
-  const by = seedWriter;
+  const members = (name: string, {sha256, size, contentType = '', transform}: UnknownEntry) => {
+    return {by: seedWriter, path: pathKey(name), sha256, size, contentType, transform};
+  };
   const stored = [...files].map(([name, entry]) => {
-    const {received, sha256, size, contentType, transform} = entry;
-    const [key, path] = [variantText(entry), pathKey(name)];
-    return {event: 'done', key, by, path, sha256, size, contentType, transform, received} as const;
+    const {received} = entry;
+    return {event: 'done', key: variantText(entry), received, ...members(name, entry)} as const;
   });
-  const sent = [...unknown].map(([name, {sha256, size, contentType = '', transform}]) => {
-    const path = pathKey(name);
-    return {event: 'commit', key: sha256, by, path, sha256, size, contentType, transform} as const;
+  const sent = [...unknown].map(([name, entry]) => {
+    return {event: 'commit', key: entry.sha256, ...members(name, entry)} as const;
   });
   return {scope: {service, ...omitUndefined({serviceId})}, lines: [...stored, ...sent]};
 }

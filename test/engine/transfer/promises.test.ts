@@ -93,6 +93,21 @@ const ways: [string, Source, boolean][] = [
   ['a small file on an open connection', small(), true],
 ];
 
+/** A service that declares, once it is asked, that it honours keys. */
+function declaring(upload: Uploader['upload']): Uploader {
+  let honoursKeys: boolean | undefined;
+  return {
+    upload,
+    get honoursKeys() {
+      return honoursKeys;
+    },
+    async probeAvailability() {
+      honoursKeys = true;
+      return undefined;
+    },
+  };
+}
+
 /** Uploads with a clock that passes `ms`, and resolves to the outcomes. */
 async function within(ms: number, clock: ManualClock, outcomes: Promise<Outcome[]>): Promise<string[]> {
   let all: Outcome[] | undefined;
@@ -769,14 +784,7 @@ describe('what a journal knows', () => {
 
   test('what the response to a question declares about keys is in the journal, too', async () => {
     const journal = await (await bench()).open();
-    const uploader = {
-      upload: (request: UploadRequest) => send(request).then(reset),
-      honoursKeys: undefined as boolean | undefined,
-      async probeAvailability() {
-        uploader.honoursKeys = true;
-        return undefined;
-      },
-    };
+    const uploader = declaring(request => send(request).then(reset));
     const outcomes = await uploadEach([file()], uploader, {journal, onUnknown: 'declared'});
     expect(told(outcomes)).toEqual(['unknown outcome_unknown']);
     expect(journal.reader.scope).toMatchObject({honoursKeys: true});
@@ -785,14 +793,7 @@ describe('what a journal knows', () => {
   test('unknown since a run that was killed, and keys that the service declares when it is asked: sent again', async () => {
     const one = await bench();
     await one.run(journal => upload(journal, inputOf('a.png', content), 'commit'));
-    const uploader = {
-      upload: (request: UploadRequest) => send(request).then(() => stored()),
-      honoursKeys: undefined as boolean | undefined,
-      async probeAvailability() {
-        uploader.honoursKeys = true;
-        return undefined;
-      },
-    };
+    const uploader = declaring(request => send(request).then(() => stored()));
     await one.run(async journal =>
       expect(told(await uploadEach([file()], uploader, {journal, onUnknown: 'declared'}))).toEqual([
         'uploaded',
@@ -849,21 +850,11 @@ describe('one after another in one run', () => {
   });
 
   test('409 to it, from a service that declares when it is asked that it honours keys: sent again', async () => {
-    let honoursKeys: boolean | undefined;
     const counted = counting(async (request, number) => {
       await send(request);
       return number === 1 ? busy : number === 2 ? {kind: 'refused', status: 409} : stored();
     });
-    const uploader: Uploader = {
-      upload: request => counted.upload(request),
-      get honoursKeys() {
-        return honoursKeys;
-      },
-      probeAvailability: async () => {
-        honoursKeys = true;
-        return undefined;
-      },
-    };
+    const uploader = declaring(request => counted.upload(request));
     const options = {retries: 3, clock: new InstantClock(), onUnknown: 'declared'} as const;
     expect(told(await uploadEach([large()], uploader, options))).toEqual(['uploaded']);
     expect(counted.requests).toBe(3);
