@@ -228,6 +228,22 @@ describe('descriptors', () => {
     await Promise.all(more);
   });
 
+  it('a file whose company has ended since it began yields: it begins again on its own', async () => {
+    const descriptors = new Descriptors();
+    const hand = byHand();
+    const company = descriptors.use(() => hand.work(1));
+    await until(() => hand.ends.size === 1);
+    let tries = 0;
+    const last = descriptors.use(async () => {
+      tries += 1;
+      if (tries > 1) return 'done';
+      hand.ends.get(1)?.();
+      await company;
+      return descriptors.yieldDescriptor() ? undefined : 'alone';
+    });
+    expect([await last, tries]).toEqual(['done', 2]);
+  });
+
   it('a file on its own yields none, since no other would make room', async () => {
     const descriptors = new Descriptors();
     expect(await descriptors.use(async () => descriptors.yieldDescriptor())).toBe(false);

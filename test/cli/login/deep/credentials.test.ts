@@ -1,3 +1,4 @@
+import {existsSync} from 'node:fs';
 import {mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {createServer, type Socket} from 'node:net';
 import {join} from 'node:path';
@@ -5,7 +6,9 @@ import {execa} from 'execa';
 import {beforeEach, describe, expect, it, onTestFinished} from 'vitest';
 import {runKeyCommand} from '../../../../src/cli/settings/key-command.ts';
 import {systemHost} from '../../../../src/host.ts';
+import {CountedStop} from '../../../support/counted-stop.ts';
 import {embeddedService} from '../../../support/embedded.ts';
+import {eventually} from '../../../support/eventually.ts';
 import {needPrograms} from '../../../support/installed.ts';
 import {
   fixture,
@@ -152,6 +155,19 @@ describe('key-command', () => {
       code: 'key_unavailable',
       message: 'The key-command of the profile did not end within 60 s.',
     });
+  });
+
+  it('a run that is stopped does not wait for it', async () => {
+    const directory = await temporaryDirectory();
+    const host = {...systemHost(), env: {PATH: process.env['PATH'], MEDIA_CONFIG_DIR: directory}};
+    const stop = new CountedStop<Error>();
+    const running = runKeyCommand(host, 'touch started; exec sleep 30', {}, stop);
+    const rejected = expect(running).rejects.toThrow('The run was stopped.');
+    await eventually(() => existsSync(join(directory, 'started')));
+    // Else it would end with its command.
+    expect(stop.listeners.size).toBe(1);
+    stop.abort(new Error('The run was stopped.'));
+    await rejected;
   });
 
   it('another base URL, MEDIA_API_KEY, --base-url embedded: the command is not run', async () => {
