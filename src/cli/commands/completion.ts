@@ -1,11 +1,11 @@
 import {Argument, Option} from 'commander';
 import {MediaError} from '../../errors.ts';
 import {packageText} from '../../package-file.ts';
-import {type Cli, CliCommand} from '../session/invocation.ts';
+import type {CliCommand} from '../session/invocation.ts';
 import {readProfiles} from '../settings/store.ts';
 
-export function completionCommand(cli: Cli): CliCommand {
-  return new CliCommand('completion', cli)
+export function completionCommand(completion: CliCommand): void {
+  completion
     .description('Print the completion script for a shell.')
     .addArgument(new Argument('[shell]', 'the shell').choices(shells))
     .addOption(new Option('--profiles', 'print the profile names that --profile completes to').hideHelp())

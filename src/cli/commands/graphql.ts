@@ -9,7 +9,7 @@ import {own} from '../../lib/object.ts';
 import {printableJson} from '../output/escape.ts';
 import {prettyJson} from '../output/pretty-json.ts';
 import {mayColor} from '../output/terminal.ts';
-import {announceTyping, type Cli, CliCommand, type Invocation} from '../session/invocation.ts';
+import {announceTyping, type CliCommand, type Invocation} from '../session/invocation.ts';
 import {collect, timeoutOption} from '../session/values.ts';
 
 interface GraphqlOptions {
@@ -21,8 +21,8 @@ interface GraphqlOptions {
   timeout: number;
 }
 
-export function graphqlCommand(cli: Cli): CliCommand {
-  return new CliCommand('graphql', cli)
+export function graphqlCommand(graphql: CliCommand): void {
+  graphql
     .description('Send an authenticated GraphQL request and print the response.')
     .argument('[query]', 'the query, or - for standard input')
     .option('--input <file>', 'read the query from a file, or - for standard input')

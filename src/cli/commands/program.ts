@@ -21,7 +21,7 @@ import {watchCommand} from './watch/watch-command.ts';
 
 const helpDescription = 'Print help for a command.';
 
-const commands: Record<string, (cli: Cli) => Command> = {
+const commands: Record<string, (command: CliCommand) => void> = {
   upload: uploadCommand,
   rewrite: rewriteCommand,
   login: loginCommand,
@@ -50,23 +50,15 @@ export function buildProgram(cli: Cli): Command {
       'media upload photo.png',
       "media upload -r ./photos --exclude '*.psd'",
     ]);
-  const declare = own(commands, first);
-  for (const command of declare === undefined ? Object.values(commands) : [declare])
-    addInheriting(program, command(cli));
-  addInheriting(program, helpCommand(program, cli));
+  const names = own(commands, first) === undefined ? Object.keys(commands) : [first];
+  for (const name of names) own(commands, name)?.(program.command(name));
+  helpCommand(program.command('help'), program);
   return program.helpCommand(false);
 }
 
-/** addCommand() does not copy the output and exit settings; nested subcommands need them too. */
-function addInheriting(parent: Command, command: Command): void {
-  command.copyInheritedSettings(parent);
-  for (const child of command.commands) child.copyInheritedSettings(parent);
-  parent.addCommand(command);
-}
-
 /** Declares `media help`; unlike commander's own, it knows topics, and reports commands that do not exist. */
-function helpCommand(program: Command, cli: Cli): Command {
-  return new CliCommand('help', cli)
+function helpCommand(help: CliCommand, program: Command): void {
+  help
     .description(helpDescription)
     .argument('[command...]', 'a command and its subcommand, or a topic')
     .option('--json', 'print all commands, options, exit statuses and error codes as JSON, or one command')
@@ -84,9 +76,9 @@ function helpCommand(program: Command, cli: Cli): Command {
       'media help --schema upload',
       'media help --man',
     ])
-    .runs(async (options: HelpOptions, _invocation, words: string[]) => {
+    .runs(async (options: HelpOptions, {stdout}, words: string[]) => {
       const {runHelp} = await import('./help.ts');
-      return runHelp(options, words, program, cli.stdout);
+      return runHelp(options, words, program, stdout);
     });
 }
 

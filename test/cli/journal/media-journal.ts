@@ -1,10 +1,9 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
-import {Command} from 'commander';
 import {journalCommand} from '../../../src/cli/commands/journal/journal-command.ts';
 import {Stdout} from '../../../src/cli/output/stdout.ts';
-import type {Cli} from '../../../src/cli/session/invocation.ts';
+import {type Cli, CliCommand} from '../../../src/cli/session/invocation.ts';
 import {exitStatusOf, MediaError} from '../../../src/errors.ts';
 import {type Bench, hostIn, inputOf, upload} from '../../support/journal.ts';
 
@@ -29,7 +28,8 @@ export async function media(one: Bench, ...parameters: string[]) {
     status: 0,
     abandon: () => {},
   };
-  const program = new Command('media').exitOverride().addCommand(journalCommand(cli));
+  const program = new CliCommand('media', cli).exitOverride();
+  journalCommand(program.command('journal'));
   try {
     await program.parseAsync(['journal', ...parameters], {from: 'user'});
     return {stdout: stdout(), stderr: stderr(), exitCode: cli.status, error: undefined};

@@ -3,7 +3,7 @@ import {omitUndefined, own} from '../../../lib/object.ts';
 import {printable} from '../../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {SettingList} from '../../output/json-output.ts';
-import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../session/invocation.ts';
+import type {CliCommand, ExitStatus, Invocation} from '../../session/invocation.ts';
 import {existingProfiles} from '../../settings/hint-options.ts';
 import {profileNameOf, shownBaseUrl} from '../../settings/parse.ts';
 import {droppedNote, profileFor, readSetting, settingInForce, withBaseUrl} from '../../settings/profile.ts';
@@ -11,9 +11,9 @@ import {type SettingName, settingNames, settingTable} from '../../settings/setti
 import {configPath, type Profile, type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
 /** Declares `media config` and its subcommands; the key is not a setting, and is never printed. */
-export function configCommand(cli: Cli): CliCommand {
+export function configCommand(config: CliCommand): void {
   const meanings = settingNames.map(name => [name, settingTable[name].meaning] as const);
-  const config = new CliCommand('config', cli)
+  config
     .description('Show and change the settings of a profile.')
     .helpList('Settings:', meanings)
     .examples([
@@ -54,7 +54,6 @@ export function configCommand(cli: Cli): CliCommand {
     .runs(async (_options, invocation, word: string) => {
       await updateSetting(invocation, settingName(word));
     });
-  return config;
 }
 
 /** Prints the settings in force, not only those of the profile, and hides what may be a password in a URL. */

@@ -1,9 +1,9 @@
-import {type Cli, CliCommand} from '../../session/invocation.ts';
+import type {CliCommand} from '../../session/invocation.ts';
 import {timeoutOption} from '../../session/values.ts';
 import type {LoginOptions} from './run-login.ts';
 
-export function loginCommand(cli: Cli): CliCommand {
-  return new CliCommand('login', cli)
+export function loginCommand(login: CliCommand): void {
+  login
     .description('Check an API key with the service and store it.')
     .usage('[--base-url <url>] [options]')
     .option('--key-stdin', 'read the key from standard input')

@@ -1,11 +1,11 @@
 import {own} from '../../../lib/object.ts';
-import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
+import type {CliCommand, Invocation} from '../../session/invocation.ts';
 import {existingProfiles, type HintedRun, profileOption} from '../../settings/hint-options.ts';
 import {profileNameOf} from '../../settings/parse.ts';
 import {type Profiles, readProfiles, updateProfiles} from '../../settings/store.ts';
 
-export function logoutCommand(cli: Cli): CliCommand {
-  return new CliCommand('logout', cli)
+export function logoutCommand(logout: CliCommand): void {
+  logout
     .description('Delete the stored API key of a profile.')
     .option('--all', 'delete the keys of all profiles')
     .examples(['media logout', 'media logout --profile staging', 'media logout --all'])

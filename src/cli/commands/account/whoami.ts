@@ -4,13 +4,13 @@ import {omitUndefined} from '../../../lib/object.ts';
 import {printable} from '../../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {WhoamiReport} from '../../output/json-output.ts';
-import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
+import type {CliCommand, Invocation} from '../../session/invocation.ts';
 import {timeoutOption} from '../../session/values.ts';
 import {hintOptions} from '../../settings/hint-options.ts';
 import type {Settings} from '../../settings/settings.ts';
 
-export function whoamiCommand(cli: Cli): CliCommand {
-  return new CliCommand('whoami', cli)
+export function whoamiCommand(whoami: CliCommand): void {
+  whoami
     .description('Show the profile, service and key, and whether the key works.')
     .option('--json', 'print the report as JSON')
     .addOption(timeoutOption())

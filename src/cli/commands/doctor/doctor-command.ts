@@ -3,11 +3,11 @@ import {printable} from '../../../lib/printable.ts';
 import {jsonLine} from '../../output/escape.ts';
 import type {DoctorReport} from '../../output/json-output.ts';
 import {errorFields, type Report} from '../../output/report.ts';
-import {type Cli, CliCommand, type ExitStatus, type Invocation} from '../../session/invocation.ts';
+import type {CliCommand, ExitStatus, Invocation} from '../../session/invocation.ts';
 import {type CheckResult, checkLabels} from './check-result.ts';
 
-export function doctorCommand(cli: Cli): CliCommand {
-  return new CliCommand('doctor', cli)
+export function doctorCommand(doctor: CliCommand): void {
+  doctor
     .description('Find out why uploads fail, without uploading anything.')
     .option('--json', 'print the checks as JSON')
     .examples([

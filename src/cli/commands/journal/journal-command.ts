@@ -1,13 +1,13 @@
 import {MediaError} from '../../../errors.ts';
 import {omitUndefined} from '../../../lib/object.ts';
 import {shellQuoted} from '../../../lib/shell.ts';
-import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
+import type {CliCommand, Invocation} from '../../session/invocation.ts';
 import {parseUrl, selectionOptions, typesOption} from '../../session/values.ts';
 import type {ProofFlags} from './check.ts';
 import type {ResolveOptions} from './settle.ts';
 
-export function journalCommand(cli: Cli): CliCommand {
-  const journal = new CliCommand('journal', cli)
+export function journalCommand(journal: CliCommand): void {
+  journal
     .description('List, check, merge and repair the journals of uploads.')
     .examples([
       'media journal list assets.journal',
@@ -108,7 +108,6 @@ export function journalCommand(cli: Cli): CliCommand {
       const {forgetUpload} = await import('./settle.ts');
       return forgetUpload(file, what, invocation);
     });
-  return journal;
 }
 
 /**

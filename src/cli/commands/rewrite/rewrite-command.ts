@@ -1,4 +1,4 @@
-import {type Cli, CliCommand} from '../../session/invocation.ts';
+import type {CliCommand} from '../../session/invocation.ts';
 import {collect, concurrencyOption, geotagsOption} from '../../session/values.ts';
 import type {RewriteFlags} from './reference-printer.ts';
 
@@ -8,8 +8,8 @@ const commonOptions = [
   ...['--allow-missing', '--ndjson', '--manifest'],
 ];
 
-export function rewriteCommand(cli: Cli): CliCommand {
-  return new CliCommand('rewrite', cli)
+export function rewriteCommand(rewrite: CliCommand): void {
+  rewrite
     .description('Upload the media that documents refer to, and insert their URLs.')
     .argument('<input...>', 'documents, and directories of documents')
     .optionsGroup('What to do (default: report what would be uploaded):')

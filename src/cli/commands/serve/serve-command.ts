@@ -1,23 +1,22 @@
-import {Option} from 'commander';
-import {type Cli, CliCommand} from '../../session/invocation.ts';
+import type {CliCommand} from '../../session/invocation.ts';
 import {defaultPort} from '../../session/start-embedded.ts';
 import {collect, parseSize, wholeNumber} from '../../session/values.ts';
 import {runServe} from './serve-run.ts';
 
-export function serveCommand(cli: Cli): CliCommand {
-  return new CliCommand('serve', cli)
+export function serveCommand(serve: CliCommand): void {
+  serve
     .description('Run the embedded service on this machine until you stop it.')
     .optionsGroup('Address:')
-    .addOption(
-      new Option('--port <n>', 'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)')
-        .argParser(wholeNumber(0, 65_535))
-        .default(undefined, String(defaultPort)),
+    .optionWithDefault(
+      '--port <n>',
+      'the port to listen on; 0 for any free port (MEDIA_SERVE_PORT)',
+      String(defaultPort),
+      wholeNumber(0, 65_535),
     )
-    .addOption(
-      new Option(
-        '--host <address>',
-        'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST)',
-      ).default(undefined, '127.0.0.1'),
+    .optionWithDefault(
+      '--host <address>',
+      'the address to listen on; any but loopback needs MEDIA_SERVE_KEY (MEDIA_SERVE_HOST)',
+      '127.0.0.1',
     )
     .option(
       '--allow-host <name>',
@@ -31,11 +30,10 @@ export function serveCommand(cli: Cli): CliCommand {
     )
     .option('--public-url <url>', 'the beginning of the URLs in records (MEDIA_SERVE_PUBLIC_URL)')
     .optionsGroup('Storage:')
-    .addOption(
-      new Option('--data-dir <directory>', 'where to store uploads (MEDIA_SERVE_DATA_DIR)').default(
-        undefined,
-        "the user's data directory",
-      ),
+    .optionWithDefault(
+      '--data-dir <directory>',
+      'where to store uploads (MEDIA_SERVE_DATA_DIR)',
+      "the user's data directory",
     )
     .option('--ephemeral', 'use a temporary directory and delete it at the end')
     .exclusive('--ephemeral', '--data-dir')

@@ -2,7 +2,7 @@ import {Option} from 'commander';
 import {resolveUserPath} from '../../../lib/files/typed-path.ts';
 import {formatHelp, formatNames} from '../../output/results/formats.ts';
 import type {OutputFormat} from '../../output/results/results.ts';
-import {type Cli, CliCommand, type Invocation} from '../../session/invocation.ts';
+import type {CliCommand, Invocation} from '../../session/invocation.ts';
 import {
   concurrencyOption,
   geotagsOption,
@@ -20,8 +20,8 @@ const commonOptions = [
   ...['--dry-run', '--once', '--manifest'],
 ];
 
-export function uploadCommand(cli: Cli): CliCommand {
-  return new CliCommand('upload', cli)
+export function uploadCommand(upload: CliCommand): void {
+  upload
     .description('Upload images and videos and print their records.')
     .argument('[input...]', 'files, directories (-r), patterns, standard input (-)')
     .optionsGroup('Inputs:')

@@ -3,7 +3,7 @@ import {MediaError} from '../../../errors.ts';
 import {omitUndefined} from '../../../lib/object.ts';
 import {Stop} from '../../../lib/stop.ts';
 import {parseTemplate} from '../../output/results/template.ts';
-import {type Cli, CliCommand, endSignal, type Invocation} from '../../session/invocation.ts';
+import {type CliCommand, endSignal, type Invocation} from '../../session/invocation.ts';
 import {geotagsOption, parseDuration} from '../../session/values.ts';
 import type {QueueOptions} from '../upload/upload-queue.ts';
 import {
@@ -22,8 +22,8 @@ import {Uploads} from './uploads.ts';
 /** How long a file must stay as it is before it is uploaded, in milliseconds. */
 const defaultSettleMs = 2_000;
 
-export function watchCommand(cli: Cli): CliCommand {
-  return new CliCommand('watch', cli)
+export function watchCommand(watch: CliCommand): void {
+  watch
     .description('Upload the images and videos in directories as they appear.')
     .argument('<directory...>', 'directories, watched with all their subdirectories')
     .addOption(
