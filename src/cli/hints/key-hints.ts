@@ -50,7 +50,7 @@ export function refusedKeyHint(settings: Settings): string {
   const login = loginCommandFor(settings);
   const clear = clearVariable(host, 'MEDIA_API_KEY');
   // The profile may have a key for this service, which is not used.
-  const isStored = baseUrl?.kind === 'service' && keyOf(profile)?.origin === baseUrl.url.origin;
+  const isStored = baseUrl instanceof URL && keyOf(profile)?.origin === baseUrl.origin;
   switch (settings.key?.source) {
     case 'environment':
       return `The key comes from MEDIA_API_KEY. Set it to ${validKey}${
@@ -75,7 +75,7 @@ export function requestError(
   face = commandLine(),
 ): PlainError {
   // The key of the embedded service is internal.
-  if (settings === undefined || settings.baseUrl?.kind === 'embedded') return error.inWordsOf(face);
+  if (settings === undefined || settings.baseUrl === 'embedded') return error.inWordsOf(face);
   const {source, place} = settings.baseUrlSource ?? {};
   const baseUrl = source === 'flag' ? face.setting.baseUrl : `the base URL (from ${place})`;
   const keyFace = withKeyHint(refusedKeyHint(settings), face);
@@ -114,7 +114,7 @@ export function missingSettings(settings: Settings): PlainError {
   if (profile['key-command'] !== undefined)
     return noKeyError(
       `The key-command of profile ${profileName} has no service to send its key to: the profile has no base URL.`,
-      `Set the base URL: media config set base-url ${baseUrl?.kind === 'service' ? shellWord(baseUrl.url.href) : 'URL'}${profileOption(settings)}`,
+      `Set the base URL: media config set base-url ${baseUrl instanceof URL ? shellWord(baseUrl.href) : 'URL'}${profileOption(settings)}`,
     );
   if (baseUrl === undefined)
     return noKeyError(
@@ -133,7 +133,7 @@ function noKeyError(message: string, hint: string): PlainError {
 }
 
 function originOfBase({baseUrl}: Settings): string {
-  return baseUrl?.kind === 'service' ? baseUrl.url.origin : '';
+  return baseUrl instanceof URL ? baseUrl.origin : '';
 }
 
 /** Writes the hint of an error as text; `isOfSeveral`: without what is true of one file only. */

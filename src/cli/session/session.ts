@@ -36,12 +36,12 @@ export async function openSession(invocation: Invocation, stop?: StopSignal): Pr
 
 /** Opens a session with settings that are already resolved. */
 export async function openSessionFor(settings: Settings, invocation: Invocation): Promise<Session> {
-  if (settings.baseUrl?.kind === 'embedded') return openEmbedded(invocation, settings);
+  if (settings.baseUrl === 'embedded') return openEmbedded(invocation, settings);
   if (settings.baseUrl === undefined || settings.key === undefined) {
     const {missingSettings} = await import('../hints/key-hints.ts');
     throw missingSettings(settings);
   }
-  const address: ServiceAddress = {baseUrl: settings.baseUrl.url, graphqlUrl: settings.graphqlUrl};
+  const address: ServiceAddress = {baseUrl: settings.baseUrl, graphqlUrl: settings.graphqlUrl};
   const client = newClient(invocation, address, settings.key.secret, settings);
   return {
     client,

@@ -3,7 +3,7 @@ import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
 import {undefinedIfThrows} from '../../lib/system-code.ts';
 
-export type BaseUrl = {kind: 'embedded'} | {kind: 'service'; url: URL};
+export type BaseUrl = 'embedded' | URL;
 
 /** Parses a profile name: letters, digits, dots, dashes and underscores; a usage error for anything else. */
 export function parseProfileName(name: string): string {
@@ -20,9 +20,7 @@ export function profileNameOf({env}: Host, {profile}: {profile?: string}): strin
 
 /** Parses a base URL: https, http to loopback or with --allow-http, or `embedded`; else a usage error. */
 export function parseBaseUrl(value: string, allowHttp?: boolean): BaseUrl {
-  return value === 'embedded'
-    ? {kind: 'embedded'}
-    : {kind: 'service', url: parseServiceUrl(value, 'base URL', allowHttp)};
+  return value === 'embedded' ? value : parseServiceUrl(value, 'base URL', allowHttp);
 }
 
 /** The base URL as it may be shown; `instead` if it cannot be used, since it may then contain a password. */

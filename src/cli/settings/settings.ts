@@ -72,21 +72,19 @@ export async function resolveSettings(
     profileNames: Object.keys(profiles),
     connection: {headers: {}},
     ...omitUndefined({baseUrl, baseUrlSource, ignored}),
-    ...(givenKey === undefined || baseUrl?.kind === 'embedded'
+    ...(givenKey === undefined || baseUrl === 'embedded'
       ? {}
       : {key: {secret: parseKey(givenKey, 'MEDIA_API_KEY'), source: 'environment'}}),
     ...(baseUrl && (await settingsFor(baseUrl, run))),
   };
-  if (baseUrl?.kind === 'service' && givenKey === undefined)
-    await addStoredKey(settings, baseUrl.url, readKey, stop);
+  if (baseUrl instanceof URL && givenKey === undefined) await addStoredKey(settings, baseUrl, readKey, stop);
   return settings;
 }
 
 /** The settings for a service; those of the profile only if they belong to it. */
 async function settingsFor(baseUrl: BaseUrl, whole: SettingsOfRun): Promise<Partial<Settings>> {
-  const href = baseUrl.kind === 'service' ? baseUrl.url.href : baseUrl.kind;
-  const run = {...whole, profile: profileFor(whole.profile, href)};
-  const isHosted = baseUrl.kind === 'service';
+  const run = {...whole, profile: profileFor(whole.profile, String(baseUrl))};
+  const isHosted = baseUrl instanceof URL;
   return omitUndefined({
     connection: {
       headers: {'user-agent': `media/${packageVersion()}`},
@@ -95,7 +93,13 @@ async function settingsFor(baseUrl: BaseUrl, whole: SettingsOfRun): Promise<Part
     onUnknown: await readSetting('idempotency-keys', run, text =>
       parseValue('idempotency-keys', keysValue, text),
     ),
-    ...(isHosted && (await hostedSettings(run))),
+    // The embedded service has no use for these, nor for TLS.
+    ...(isHosted && {
+      graphqlUrl: await readSetting('graphql-url', run, url =>
+        parseServiceUrl(url, 'GraphQL URL', run.globals.allowHttp),
+      ),
+      profileUrl: run.profile['profile-url'],
+    }),
   });
 }
 
@@ -106,17 +110,6 @@ async function tlsSettings(run: SettingsOfRun) {
   return {
     certificateAuthorities: await readSetting('cacert', run, path => readAuthorities(host, path)),
     clientCertificate: await readSetting('client-cert', run, path => readClientCertificate(host, path, key)),
-  };
-}
-
-/** The settings that the embedded service has no use for, besides those of TLS. */
-async function hostedSettings(run: SettingsOfRun) {
-  const {globals, profile} = run;
-  return {
-    graphqlUrl: await readSetting('graphql-url', run, url =>
-      parseServiceUrl(url, 'GraphQL URL', globals.allowHttp),
-    ),
-    profileUrl: profile['profile-url'],
   };
 }
 

@@ -42,7 +42,7 @@ async function inForce(options: GlobalOptions, env: Record<string, string>) {
   const {baseUrl, key, profileName} = await resolveSettings(await hostWith(env), options);
   return {
     profile: profileName,
-    baseUrl: baseUrl?.kind === 'service' ? baseUrl.url.href : baseUrl?.kind,
+    baseUrl: baseUrl?.toString(),
     key: key === undefined ? undefined : `${key.secret.reveal()} (${key.source})`,
   };
 }
@@ -207,9 +207,7 @@ describe('resolveSettings: the flag, then the environment, then the profile', ()
     });
     const complete = await damaged({MEDIA_API_KEY: 'mk_env', MEDIA_BASE_URL: 'https://env.example'});
     expect((await resolveSettings(complete, {})).key?.secret.reveal()).toBe('mk_env');
-    expect((await resolveSettings(await damaged({}), {baseUrl: 'embedded'})).baseUrl).toEqual({
-      kind: 'embedded',
-    });
+    expect((await resolveSettings(await damaged({}), {baseUrl: 'embedded'})).baseUrl).toBe('embedded');
   });
 });
 

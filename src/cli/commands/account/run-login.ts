@@ -40,7 +40,7 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
   if (!options.keyStdin) requireTerminal(invocation);
   const resolve = (globals: Invocation['globals']) => resolveSettings(host, globals, {readKey: false});
   let settings = await resolve(invocation.globals);
-  if (settings.baseUrl?.kind === 'embedded')
+  if (settings.baseUrl === 'embedded')
     throw new MediaError('usage', 'The embedded service needs no login.', {
       hint: 'Upload with: media upload FILE --base-url embedded',
     });
@@ -48,7 +48,7 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
     throw new MediaError('usage', `Profile ${settings.profileName} gets its key from its key-command.`, {
       hint: `To store a key instead, run: media config unset key-command${profileOption(settings)}`,
     });
-  const baseUrl = settings.baseUrl?.url ?? (await askBaseUrl(invocation));
+  const baseUrl = settings.baseUrl ?? (await askBaseUrl(invocation));
   // Certificates are read for a service only.
   if (settings.baseUrl === undefined)
     settings = await resolve({...invocation.globals, baseUrl: baseUrl.href});
@@ -58,7 +58,7 @@ export async function runLogin(options: LoginOptions, {globals, ...run}: Invocat
   const isPiped = options.keyStdin === true && host.stdin.isTTY !== true;
   /** Checks a key and stores it; rejects if the service refuses it. */
   const logIn = async (key: Secret) => {
-    const ofKey = {baseUrl: {kind: 'service', url: baseUrl}, key: {secret: key, source: 'profile'}} as const;
+    const ofKey = {baseUrl, key: {secret: key, source: 'profile'}} as const;
     await withSession(await openSessionFor({...settings, ...ofKey}, invocation), async session => {
       const checked = options.verify ? await checkKey(invocation, session, options.timeout) : undefined;
       const {profileName} = settings;

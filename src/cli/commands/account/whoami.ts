@@ -23,12 +23,12 @@ async function runWhoami(options: {json?: boolean; timeout: number}, invocation:
   const {resolveSettings} = await import('../../settings/settings.ts');
   const settings = await resolveSettings(invocation.host, invocation.globals);
   const {profileName: profile, baseUrl, key} = settings;
-  const isEmbedded = baseUrl?.kind === 'embedded';
+  const isEmbedded = baseUrl === 'embedded';
   const {exitStatus, ...check} = await checkKey(settings, invocation, options.timeout);
   const ownKey = key && {masked: key.secret.mask(), source: key.source};
   const report: WhoamiReport = {
     profile,
-    baseUrl: isEmbedded ? 'embedded' : (baseUrl?.url.href ?? null),
+    baseUrl: baseUrl?.toString() ?? null,
     baseUrlSource: settings.baseUrlSource?.place ?? null,
     key: isEmbedded ? {masked: '********', source: 'embedded'} : (ownKey ?? null),
     ...check,
@@ -42,7 +42,7 @@ async function checkKey(settings: Settings, invocation: Invocation, timeoutMs: n
   const [{missingSettings, refusedKeyHint, withKeyHint}, {openSessionFor, withTimeout, withSession}] =
     await Promise.all([import('../../hints/key-hints.ts'), import('../../session/session.ts')]);
   const {baseUrl, key} = settings;
-  if (baseUrl?.kind !== 'embedded' && (baseUrl === undefined || key === undefined)) {
+  if (baseUrl !== 'embedded' && (baseUrl === undefined || key === undefined)) {
     const {message, hint} = missingSettings(settings);
     return {status: 'missing', message, ...omitUndefined({hint}), exitStatus: 4} as const;
   }

@@ -40,13 +40,13 @@ export async function runChecks(invocation: Invocation): Promise<CheckResult[]> 
     results.push(fail('base-url', missingSettings(settings)));
     return [...results, ...skip('there is no base URL', ...networkChecks, ...ofService)];
   }
-  if (baseUrl.kind === 'embedded') {
+  if (baseUrl === 'embedded') {
     results.push(ok('base-url', 'embedded: the service runs inside the command'));
     results.push(...skip('not needed for the embedded service', ...networkChecks));
     return [...results, ...(await checkService(invocation, settings))];
   }
-  results.push(ok('base-url', `${baseUrl.url.href} (from ${settings.baseUrlSource?.place})`));
-  const network = await checkNetwork(invocation, settings, baseUrl.url);
+  results.push(ok('base-url', `${baseUrl.href} (from ${settings.baseUrlSource?.place})`));
+  const network = await checkNetwork(invocation, settings, baseUrl);
   results.push(...network);
   if (network.some(({status}) => status === 'failed'))
     return [...results, ...skip('the service was not reached', ...ofService)];
@@ -78,7 +78,7 @@ async function checkModes(host: Host): Promise<CheckResult> {
 
 /** Asks the service about the key and, with the key, the upload path. */
 async function checkService(invocation: Invocation, settings: Settings): Promise<CheckResult[]> {
-  if (settings.baseUrl?.kind !== 'embedded' && settings.key === undefined)
+  if (settings.baseUrl !== 'embedded' && settings.key === undefined)
     return [fail('key', missingSettings(settings)), ...skip('there is no key', 'upload-path')];
   const session = await openSessionFor(settings, invocation);
   return withSession(session, async ({hostName, client}) => {
@@ -86,7 +86,7 @@ async function checkService(invocation: Invocation, settings: Settings): Promise
     const error = verdictError(verdict, hostName);
     // The key of the embedded service is not one that a person could renew.
     const problem =
-      settings.baseUrl?.kind === 'embedded' ? error : error?.inWordsOf(withKeyHint(refusedKeyHint(settings)));
+      settings.baseUrl === 'embedded' ? error : error?.inWordsOf(withKeyHint(refusedKeyHint(settings)));
     if (verdict.status === 'rejected' && problem !== undefined)
       return [fail('key', problem), ...skip('the key is not accepted', 'upload-path')];
     const path = await withTimeout(invocation, timeoutMs, signal =>

@@ -121,7 +121,7 @@ export async function readDryRunMemory(
   const {account, onUnknown} = settings;
   const identity = await identityOf(settings, host);
   if (manifest !== undefined) return {journal: await ofManifest(identity), onUnknown};
-  const isEmbedded = settings.baseUrl?.kind === 'embedded';
+  const isEmbedded = settings.baseUrl === 'embedded';
   const {readLookup} = await import('../../../engine/journal/journal.ts');
   /** Opens the service only for one question, which a journal of another service asks first. */
   const ask = async <Result>(question: (session: Session) => Promise<Result>) => {
@@ -144,9 +144,9 @@ export async function readDryRunMemory(
 /** How a journal identifies the service of the settings; undefined without a base URL or an embedded service yet. */
 async function identityOf({baseUrl}: Settings, host: Invocation['host']): Promise<string | undefined> {
   if (baseUrl === undefined) return undefined;
-  if (baseUrl.kind === 'service') {
+  if (baseUrl instanceof URL) {
     const {serviceIdentity} = await import('../../../engine/service/client.ts');
-    return serviceIdentity(baseUrl.url);
+    return serviceIdentity(baseUrl);
   }
   const {embeddedIdentity} = await import('../../session/start-embedded.ts');
   const identity = await embeddedIdentity(dataDirectory(host));

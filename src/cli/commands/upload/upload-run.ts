@@ -245,7 +245,7 @@ export class UploadRun {
   /** Ends the report on standard error: failures in groups, then advice, and the summary last, where people look. */
   async #conclude(session: Session | undefined, several: boolean, manifest: JournalManifest | undefined) {
     const {report} = this.#invocation;
-    if (session?.settings.baseUrl?.kind === 'embedded' && this.tally.counts.uploaded > 0)
+    if (session?.settings.baseUrl === 'embedded' && this.tally.counts.uploaded > 0)
       report.note("Stored by the embedded service; the record's URLs work while media serve runs.");
     if (this.#options.dryRun && !this.#options.check) {
       if (several) for (const line of this.tally.sums()) report.note(line);
