@@ -7,7 +7,7 @@ import {
   type TransferOptions,
   uploadBatch as transferAll,
 } from '../engine/transfer/batch.ts';
-import type {Outcome, UploadResult} from '../engine/transfer/outcome.ts';
+import {type UploadResult, withHints} from '../engine/transfer/outcome.ts';
 import {transferDefaults} from '../engine/transfer/transfer-options.ts';
 import {MediaError} from '../errors.ts';
 import {hintText} from '../hint.ts';
@@ -145,7 +145,8 @@ async function* run(
       observer: completeObserver(observer, end),
       journal,
     });
-    for await (const outcome of outcomes) if (outcome.status !== 'left out') yield resultOf(outcome);
+    for await (const outcome of outcomes)
+      if (outcome.status !== 'left out') yield withHints(outcome, error => error.inWordsOf(libraryFace));
     ended.throwIfAborted();
   } catch (error) {
     ended.throwIfAborted();
@@ -236,13 +237,4 @@ function completeObserver(observer: object = {}, onThrown: (error: unknown) => v
   const names = Object.keys(observerChecks) as (keyof TransferObserver)[];
   const all = names.map(name => [name, (...facts: unknown[]) => tell(name, facts)] as const);
   return Object.fromEntries(all) as Required<typeof methods>;
-}
-
-/** The outcome in the words of the library. */
-function resultOf(outcome: Outcome): UploadResult {
-  return {
-    ...outcome,
-    ...('error' in outcome && {error: inLibraryWords(outcome.error)}),
-    ...('unrecorded' in outcome && {unrecorded: inLibraryWords(outcome.unrecorded)}),
-  } as UploadResult;
 }

@@ -1,7 +1,6 @@
 import {type Disposal, Disposals} from '../../src/cli/commands/watch/disposal/disposal.ts';
-import {withHints} from '../../src/cli/hints/key-hints.ts';
 import type {FileStat, Source} from '../../src/engine/sources/open/source.ts';
-import type {Outcome} from '../../src/engine/transfer/outcome.ts';
+import {type Outcome, withHints} from '../../src/engine/transfer/outcome.ts';
 import type {Host, StopSignal} from '../../src/host.ts';
 import {inWords} from '../support/hints.ts';
 import type {Process} from './process.ts';

@@ -1,6 +1,6 @@
 import type {KeyVerdict} from '../../engine/service/key-identity.ts';
 import {describeRefusal, withFullStop} from '../../engine/transfer/attempt/explain.ts';
-import type {Outcome, UploadResult} from '../../engine/transfer/outcome.ts';
+import type {Outcome} from '../../engine/transfer/outcome.ts';
 import {MediaError, type PlainError} from '../../errors.ts';
 import type {Face} from '../../hint.ts';
 import {shellQuoted, shellWord} from '../../lib/shell.ts';
@@ -184,13 +184,4 @@ function otherCommand(
       waitLonger: seconds => `set MEDIA_RETRY_MAX_WAIT=${seconds}s`,
     },
   };
-}
-
-/** An outcome as it is printed: with the hints of its errors as text. */
-export function withHints(outcome: Outcome, write: ErrorWriter): UploadResult {
-  return {
-    ...outcome,
-    ...('error' in outcome && {error: write(outcome.error)}),
-    ...('unrecorded' in outcome && {unrecorded: write(outcome.unrecorded)}),
-  } as UploadResult;
 }

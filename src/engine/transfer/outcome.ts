@@ -34,6 +34,15 @@ type WithText<Facts> = {
   [Name in keyof Facts]: Facts[Name] extends MediaError | undefined ? PlainError : Facts[Name];
 };
 
+/** An outcome as a face shows it; `write` makes the hint of an error text. */
+export function withHints(outcome: Outcome, write: (error: MediaError) => PlainError): UploadResult {
+  return {
+    ...outcome,
+    ...('error' in outcome && {error: write(outcome.error)}),
+    ...('unrecorded' in outcome && {unrecorded: write(outcome.unrecorded)}),
+  } as UploadResult;
+}
+
 /** A file that a walk found and left out, and that was not named. */
 export interface LeftOut {
   status: 'left out';

@@ -1,7 +1,8 @@
 import {copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {errorWriter, withHints} from '../../../src/cli/hints/key-hints.ts';
+import {errorWriter} from '../../../src/cli/hints/key-hints.ts';
+import {withHints} from '../../../src/engine/transfer/outcome.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {command, hint, option} from '../../../src/hint.ts';
 import {connectedSandbox, embeddedService} from '../../support/embedded.ts';

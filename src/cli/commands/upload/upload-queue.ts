@@ -5,6 +5,7 @@ import {
   type Outcome,
   type UploadResult,
   unrecordedOf,
+  withHints,
 } from '../../../engine/transfer/outcome.ts';
 import {exitStatusOf, MediaError} from '../../../errors.ts';
 import {Stop} from '../../../lib/stop.ts';
@@ -107,7 +108,7 @@ export class UploadQueue {
   /** Uploads one batch; rejects with why it was stopped, if it was. */
   async #upload(resources: Resources): Promise<void> {
     const {uploadBatch} = await import('../../../engine/transfer/batch.ts');
-    const {errorWriter, withHints} = await import('../../hints/key-hints.ts');
+    const {errorWriter} = await import('../../hints/key-hints.ts');
     const {session} = resources;
     const {report} = this.#invocation;
     let isAway = false;

@@ -6,6 +6,7 @@ import {
   type Outcome,
   type UploadResult,
   unrecordedOf,
+  withHints,
 } from '../../../engine/transfer/outcome.ts';
 import {exitStatusOf, MediaError, type PlainError} from '../../../errors.ts';
 import {fact, phrase} from '../../../hint.ts';
@@ -222,7 +223,7 @@ export class UploadRun {
 
   /** A failed outcome and its error, with hints as text that fit the command that was typed. */
   async #withHints(result: Outcome, error: MediaError, settings: Settings | undefined) {
-    const {errorWriter, withHints} = await import('../../hints/key-hints.ts');
+    const {errorWriter} = await import('../../hints/key-hints.ts');
     const other = 'outcomes' in this.#output ? this.#options : undefined;
     const write = errorWriter(result, settings, runOptions(this.#invocation, this.#options), other);
     const outcome = withHints(result, write);

@@ -1,10 +1,9 @@
 import {PassThrough} from 'node:stream';
 import {expect, onTestFinished, test} from 'vitest';
-import {withHints} from '../../../../src/cli/hints/key-hints.ts';
 import {type FormatName, formatNames} from '../../../../src/cli/output/results/formats.ts';
 import {Results} from '../../../../src/cli/output/results/results.ts';
 import {Stdout} from '../../../../src/cli/output/stdout.ts';
-import type {Outcome} from '../../../../src/engine/transfer/outcome.ts';
+import {type Outcome, withHints} from '../../../../src/engine/transfer/outcome.ts';
 import {notJson, rawControl, runnerCommands} from '../../../support/experiment/hostile-text.ts';
 import {liar, listening} from '../../../support/experiment/liar.ts';
 import {lies} from '../../../support/experiment/lies.ts';
