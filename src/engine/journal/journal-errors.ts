@@ -26,10 +26,10 @@ export function journalInUseError(displayPath: string, holder: Holder | undefine
 }
 
 /** The error for a run that stops because another run has taken its journal over. */
-export function takenOverError(displayPath: string, other: string): MediaError {
+export function takenOverError(displayPath: string, holder: Holder | undefined): MediaError {
   return new MediaError(
     'journal_in_use',
-    `The journal ${displayPath} was taken over by ${other}, so this run sends nothing more.`,
+    `The journal ${displayPath} was taken over by ${holderText(holder)}, so this run sends nothing more.`,
     {hint: 'Its results so far are printed. When the other run has ended, the same command continues.'},
   );
 }

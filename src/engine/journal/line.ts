@@ -188,10 +188,6 @@ export function isRecord(value: unknown): boolean {
 
 const writerEvents: ReadonlySet<unknown> = new Set<WriterEvent>(['open', 'alive', 'release', 'close']);
 
-export function isWriterLine(line: ParsedLine): line is WriterLine {
-  return writerEvents.has(line.event);
-}
-
 /** The `open` lines in a text. */
 export function openLinesIn(text: string): WriterLine[] {
   const lines = text.split('\n').filter(line => line.includes('"event":"open"'));

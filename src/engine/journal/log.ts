@@ -1,6 +1,6 @@
 import {MediaError} from '../../errors.ts';
 import type {Host} from '../../host.ts';
-import {holderText, markEnded} from '../../lib/files/holder.ts';
+import {markEnded} from '../../lib/files/holder.ts';
 import type {Lock} from '../../lib/files/lock.ts';
 import {parseObject} from '../../lib/json.ts';
 import {systemCode} from '../../lib/system-code.ts';
@@ -187,34 +187,24 @@ export class JournalLog {
 
   /** Appends a group, and syncs it at most once. If another writer has taken the journal over, no commit resolves. */
   async #writeGroup(group: readonly QueuedLine[]): Promise<void> {
+    const {file: known, lock, displayPath} = this.#parts;
     // A commit permits to send; only the last writer gets this permission.
     const isRelease = group.some(({event}) => event === 'commit');
     const lines = group.map(({text}) => text).join('');
     const bytes = Buffer.from(isRelease ? `${lines}${this.#writerLine('release')}` : lines);
-    const {file: known} = this.#parts;
     this.#file ??= typeof known === 'function' ? await known() : known;
     const file = this.#file;
     await appendAll(file.handle, bytes);
     if (group.some(({event}) => durableEvents.has(event))) await sync(file);
-    let offset = await this.#verifyGroup(file, bytes, isRelease);
+    const {start, other} = file.check.verifyAppend(bytes);
+    if (other !== undefined || (file.isRemote && isRelease && !(await lock.isOurs())))
+      this.#failure ??= takenOverError(displayPath, other?.holder);
+    let offset = start;
     for (const line of group) {
       const isWithheld = line.event === 'commit' && this.#failure !== undefined;
       if (!isWithheld) line.resolve(offset);
       offset += Buffer.byteLength(line.text);
     }
-  }
-
-  /**
-   * After the append of a group: returns the offset of its bytes in the file, and throws if they are lost. If another
-   * writer has taken the journal over, sets #failure, and no commit of the group resolves.
-   */
-  async #verifyGroup({check, isRemote}: LogFile, bytes: Buffer, isRelease: boolean): Promise<number> {
-    const {lock, displayPath} = this.#parts;
-    const {start, other} = check.verifyAppend(bytes);
-    if (other !== undefined) this.#failure ??= takenOverError(displayPath, holderText(other.holder));
-    else if (isRemote && isRelease && !(await lock.isOurs()))
-      this.#failure ??= takenOverError(displayPath, 'another process');
-    return start;
   }
 
   /** Every 20 s: shows by the lock, and in an idle run by a line, that this writer is alive. */

@@ -38,6 +38,8 @@ export interface JournalOptions extends WaitOptions, ServiceQuestions {
 interface Opening {
   absolute: string;
   displayPath: string;
+  host: Host;
+  options: JournalOptions;
   lock: Lock;
   recovery: Recovery;
 }
@@ -65,13 +67,13 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
       paths: options.paths ?? scope === undefined,
       seed,
     });
-    const opening: Opening = {absolute, displayPath: path, lock, recovery};
-    requireUsable(recovery, path, options);
-    if (handle !== undefined) await waitForWriter(opening, handle, host, options);
+    const opening: Opening = {absolute, displayPath: path, host, options, lock, recovery};
+    requireUsable(opening);
+    if (handle !== undefined) await waitForWriter(opening, handle);
     await requireSameService(recovery.scope, options, manifest?.displayPath ?? path, manifest && 'manifest');
     /** Becomes the writer of the open file. */
     const startWriting = async (opened: JournalHandle) => {
-      const check = await becomeWriter(opening, opened, host, options);
+      const check = await becomeWriter(opening, opened);
       const {isRemote, isLocal} = await diskKind(host.files, absolute);
       return {handle: opened, check, isRemote, syncsWrites: syncsWrites && isLocal};
     };
@@ -95,11 +97,8 @@ export async function openJournal(path: string, host: Host, options: JournalOpti
 }
 
 /** Throws if the scopes of journal and run differ, or if a run without a scope finds an empty journal. */
-function requireUsable(
-  {scope}: Recovery,
-  displayPath: string,
-  {scope: runScope, manifest}: Pick<JournalOptions, 'scope' | 'manifest'>,
-): void {
+function requireUsable({recovery: {scope}, displayPath, options}: Opening): void {
+  const {scope: runScope, manifest} = options;
   if (scope !== undefined && runScope !== undefined)
     requireSameScope(scope, runScope, manifest?.displayPath ?? displayPath, manifest && 'manifest');
   if (scope === undefined && runScope === undefined && manifest === undefined)
@@ -107,12 +106,8 @@ function requireUsable(
 }
 
 /** Appends the `open` line, after which earlier writers send nothing, then reads all lines before it. */
-async function becomeWriter(
-  {absolute, displayPath, lock, recovery}: Opening,
-  handle: JournalHandle,
-  host: Host,
-  options: JournalOptions,
-): Promise<WriterCheck> {
+async function becomeWriter(opening: Opening, handle: JournalHandle): Promise<WriterCheck> {
+  const {absolute, displayPath, host, options, lock, recovery} = opening;
   const {unfinishedLine, next} = recovery;
   // The header of a seed is not in the file.
   const scope = next.offset === 0 && unfinishedLine === undefined ? undefined : recovery.scope;
@@ -134,7 +129,7 @@ async function becomeWriter(
   );
   check.verifyAppend(bytes);
   await recovery.read(handle);
-  requireUsable(recovery, displayPath, options);
+  requireUsable(opening);
   if (recovery.writer?.by !== lock.holder.token) {
     // Two runs opened the journal at the same moment, and the other run was last.
     throw journalInUseError(displayPath, recovery.writer?.holder);
@@ -169,12 +164,10 @@ export async function lockJournal(
 }
 
 /** If the last writer has not recorded its end, waits until it is certainly gone; rejects if it is alive or writes. */
-async function waitForWriter(
-  {recovery: {writer}, lock, displayPath}: Opening,
-  handle: JournalHandle,
-  host: Host,
-  {note = () => {}, stop}: WaitOptions,
-): Promise<void> {
+async function waitForWriter(opening: Opening, handle: JournalHandle): Promise<void> {
+  const {displayPath, host, lock, recovery} = opening;
+  const {writer} = recovery;
+  const {note = () => {}, stop} = opening.options;
   if (writer === undefined) return;
   const {holder} = writer;
   const state = holder === undefined ? 'unknown' : stateOf(holder, host);

@@ -90,7 +90,6 @@ export class JournalSet {
 
   /** Checks that each variant of a content is stored once. Shards may each have stored it, since they run apart. */
   async #judgeCopies(path: PathKey, done: readonly Row[], ofPath: readonly Row[]): Promise<Verdict> {
-    if (done.length === 1) return verdict('once', path, '', await mediaIdsOf(done));
     let isElsewhere = false;
     for (const variant of new Set(done.map(({entry}) => variantKey(entry)))) {
       const sameVariant = done.filter(({entry}) => variantKey(entry) === variant);
@@ -110,7 +109,7 @@ export class JournalSet {
       }
       isElsewhere = true;
     }
-    const once = verdict('once', path, '', await mediaIdsOf(done.slice(0, 1)));
+    const once = verdict('once', path, '');
     return isElsewhere ? {...once, isElsewhere} : once;
   }
 

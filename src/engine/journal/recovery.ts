@@ -2,7 +2,6 @@ import {isUtf8} from 'node:buffer';
 import {blocksOf, damagedLineError, longestLine, type RawLine, type ReadHandle} from './journal-file.ts';
 import {JournalIndex} from './journal-index.ts';
 import {
-  isWriterLine,
   mayBeHeader,
   type ParsedLine,
   parseLine,
@@ -123,7 +122,7 @@ export class Recovery {
       this.index.serviceId = parsed.serviceId;
       return true;
     }
-    if (isWriterLine(parsed)) this.#applyWriterLine(parsed);
+    if (!('key' in parsed)) this.#applyWriterLine(parsed);
     else if (!this.index.apply(parsed, line.offset)) return false;
     const {serviceId} = this.index;
     if (serviceId !== undefined && this.scope !== undefined && serviceId !== this.scope.serviceId)

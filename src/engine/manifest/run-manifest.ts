@@ -3,6 +3,7 @@ import {MediaError, throwAs} from '../../errors.ts';
 import {fact, type Hint, hint, type Message, option, phrase} from '../../hint.ts';
 import type {Host} from '../../host.ts';
 import {syncDirectory} from '../../lib/files/durable.ts';
+import type {User} from '../../lib/files/ownership.ts';
 import {isWithin, toText} from '../../lib/files/typed-path.ts';
 import {type Loose, memoize, omitUndefined} from '../../lib/object.ts';
 import {isMissing} from '../../lib/system-code.ts';
@@ -219,14 +220,15 @@ export class RunManifest implements JournalManifest {
       const key = fileKeyOf(unknownKey, entry);
       const old = this.#files.get(key);
       if (old !== undefined && old.sha256 === (await hashOf(key))) continue;
-      const added = omitUndefined({url: publicUrl(record), others: old?.others});
-      this.#files.set(key, {
-        ...added,
-        ...entry,
-        contentType,
-        received: {record, json: JSON.stringify(record)},
-      });
+      this.#list(key, {record, json: JSON.stringify(record)}, {...entry, contentType});
     }
+  }
+
+  /** Lists a file as stored. What others have added to its entry stays. */
+  #list(key: string, received: ReceivedRecord, content: Omit<ManifestEntry, 'received'>): void {
+    const {others} = this.#files.get(key) ?? {};
+    const url = publicUrl(received.record);
+    this.#files.set(key, {...omitUndefined({url, others}), ...content, received});
   }
 
   /** Removes stored content under all its keys. */
@@ -247,14 +249,8 @@ export class RunManifest implements JournalManifest {
       if (entry.state === 'unknown') addUnknown(unknown, key, known());
       if (entry.state !== 'done') continue;
       const isFileNow = old?.stdin === true && !isStream;
-      if (old === undefined || isFileNow || variantText(old) !== variantText(content)) {
-        const received = await reader.recordOf(entry);
-        files.set(key, {
-          ...omitUndefined({url: publicUrl(received.record), others: old?.others}),
-          ...known(),
-          received,
-        });
-      }
+      if (old === undefined || isFileNow || variantText(old) !== variantText(content))
+        this.#list(key, await reader.recordOf(entry), known());
       // What is unknown in the manifest is sent again only if the user allows it.
       const isNew = entry.offset >= 0;
       for (const [other, one] of unknown) {
@@ -326,12 +322,8 @@ function scopeOf({service}: ManifestOptions): Scope | undefined {
 }
 
 /** Reads a journal, or a manifest and the journal beside it, with the paths. */
-export async function readMemory(
-  path: string,
-  host: Host,
-  options?: Parameters<typeof readJournal>[2],
-): Promise<JournalReader> {
-  if (!(await isManifest(path, host))) return readJournal(path, host, {...options, paths: true});
+export async function readMemory(path: string, host: Host, user?: User): Promise<JournalReader> {
+  if (!(await isManifest(path, host))) return readJournal(path, host, {user, paths: true});
   const manifest = await RunManifest.at(path, host);
   const seed = await manifest.load();
   return readJournal(manifest.journalPath, host, {paths: true, seed, displayPath: path});

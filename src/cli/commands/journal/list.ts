@@ -27,7 +27,7 @@ export async function listJournals(options: ListOptions, {host, stdout, report}:
   const files = isNamed ? options.files : await ownJournals(host);
   for (const file of files) {
     // This machine's own journals are refused if other users may write them.
-    const reader = await readMemory(file, host, isNamed ? {} : {user: host});
+    const reader = await readMemory(file, host, isNamed ? undefined : host);
     for await (const path of reader.paths()) {
       const entries = reader.index.entriesOfPath(path);
       // The newest first: it is shown, and of older ones what is stored or unknown.
