@@ -2,13 +2,13 @@ import {ADDRCONFIG, type LookupAddress, lookup as lookUpByNode} from 'node:dns';
 import {connect, isIP, type Socket} from 'node:net';
 import type {Stop} from '../../lib/stop.ts';
 import {systemReason} from '../../lib/system-code.ts';
-import type {ConnectionOptions, Families, HttpTrace} from './connection-options.ts';
+import type {ConnectionOptions, HttpTrace} from './connection-options.ts';
 
 /** How long an attempt goes on before the next one begins beside it, in milliseconds (RFC 8305, section 8). */
 const attemptDelayMs = 250;
 
 interface Round extends Pick<ConnectionOptions, 'clock' | 'lookup'> {
-  families: Families;
+  families: Map<string, number>;
   trace: HttpTrace | undefined;
   /** Ends the round, and closes what it has opened. */
   stop: Stop<Error>;

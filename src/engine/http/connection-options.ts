@@ -4,9 +4,6 @@ import type {Clock, Host} from '../../host.ts';
 /** The most bytes of header fields that a response may have, as in curl. */
 export const maxHeaderSize = 300 * 1024;
 
-/** The family of addresses (4 or 6) that was reached first, by host name: it is tried first from then on. */
-export type Families = Map<string, number>;
-
 export interface ConnectionOptions {
   clock: Clock;
   /** The environment, which may name a proxy. */
@@ -15,8 +12,8 @@ export interface ConnectionOptions {
   headers: Readonly<Record<string, string>>;
   /** For each step: TCP, CONNECT, TLS. */
   connectTimeoutMs?: number | undefined;
-  /** What the connections of a run learn of the hosts. */
-  families?: Families;
+  /** The family of addresses (4 or 6) that a run reached first, by host name: it is tried first from then on. */
+  families?: Map<string, number> | undefined;
   /** Certificate authorities to trust instead of Node's, as PEM text. */
   certificateAuthorities?: string | undefined;
   /** The client certificate for a service that asks for one, as PEM text. */

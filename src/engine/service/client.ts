@@ -172,10 +172,7 @@ export class ServiceClient implements Uploader {
 
 /** Where files are posted to, below the path of the base URL. */
 export function uploadUrl(baseUrl: URL): URL {
-  const url = new URL(baseUrl);
-  // Not `new URL(path, base)`: a path that begins with two slashes would name another host.
-  url.pathname = `${baseUrl.pathname.replace(/\/+$/, '')}${uploadPath}`;
-  return url;
+  return new URL(`${serviceIdentity(baseUrl)}${uploadPath}`);
 }
 
 export function graphqlUrl(address: ServiceAddress): URL {

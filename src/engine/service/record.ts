@@ -55,11 +55,8 @@ export function bodyText(body: Uint8Array): string {
   return decoder.decode(body);
 }
 
-/** Why a text is not a media record; completes the sentence "the response was ...". */
-export type RecordProblem = 'not JSON' | 'not a JSON object' | 'nested too deeply' | 'without an id';
-
 /** Parses a media record, an object with an `id`, or says why it is not one. Large numbers become texts of digits. */
-export function parseRecord(text: string): ReceivedRecord | {problem: RecordProblem} {
+export function parseRecord(text: string): ReceivedRecord | {problem: string} {
   if (isNestedTooDeeply(text)) return {problem: 'nested too deeply'};
   const value = undefinedIfThrows(() => parseJson(text));
   if (value === undefined) return {problem: 'not JSON'};

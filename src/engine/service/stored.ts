@@ -48,7 +48,7 @@ export async function isStillStored(
   const mayBeAsked = isOwn || (url.protocol === 'https:' && proxyFor(url, options.env) === undefined);
   if (url.username !== '' || url.password !== '' || !mayBeAsked) return false;
   // Named one by one: what else the options of a connection have is for the service, and for no other origin.
-  const {clock, env, connectTimeoutMs, families = new Map(), certificateAuthorities, trace} = options;
+  const {clock, env, connectTimeoutMs, families, certificateAuthorities, trace} = options;
   const headers = isOwn ? options.headers : pick(options.headers, ['user-agent']);
   const lookup = isOwn ? undefined : publicLookup;
   const connection = {clock, env, headers, connectTimeoutMs, families, certificateAuthorities, trace, lookup};

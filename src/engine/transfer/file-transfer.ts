@@ -3,7 +3,7 @@ import {phrase} from '../../hint.ts';
 import type {InputVariant, UploadLog} from '../journal/journal.ts';
 import type {Stored} from '../service/uploader.ts';
 import type {OpenSource, Source} from '../sources/open/source.ts';
-import {type AttemptOptions, attemptUpload, type FailedAttempt} from './attempt/attempt.ts';
+import {Attempt, type AttemptOptions, type FailedAttempt} from './attempt/attempt.ts';
 import {explain, openingError} from './attempt/explain.ts';
 import {type FailureVerdict, judge, type Phase} from './attempt/judge.ts';
 import type {Stripped} from './location-plan.ts';
@@ -184,7 +184,7 @@ export class FileTransfer {
   /** Makes one attempt; a second one, with a hash, if only that can show whether the source has changed. */
   async #attempt(upload: AttemptOptions): Promise<Stored | FailedAttempt> {
     this.#outcome.facts.attempts += 1;
-    const result = await attemptUpload(upload);
+    const result = await new Attempt(upload).run();
     if (result.kind === 'unsure') return this.#attempt({...upload, isHashed: true});
     this.#batch.retryPolicy.learn();
     return result;

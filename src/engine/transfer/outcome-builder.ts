@@ -30,22 +30,12 @@ export class BatchAbort extends Stop<MediaError> {
   }
 }
 
-/** What stays known of a file that begins again: all that an outcome always has, and what its source says. */
-const keptFacts: Record<RequiredName<OutcomeFacts> | 'nameBytes' | 'isOnce', true> = {
-  file: true,
-  nameBytes: true,
-  isOnce: true,
-  position: true,
-  attempts: true,
-  elapsedMs: true,
-};
-
-type RequiredName<T> = {[Name in keyof T]-?: undefined extends T[Name] ? never : Name}[keyof T];
-
 /** Reports one file to the observer, and makes its outcome, wherever its transfer ends. */
 export class OutcomeBuilder {
   /** What is known about the file so far. */
   readonly facts: OutcomeFacts;
+  /** The names of what is known at first, which stays known if the file begins again. */
+  readonly #firstFacts: readonly string[];
   readonly #source: Source;
   readonly #options: TransferOptions;
   readonly #batchAbort: BatchAbort;
@@ -57,6 +47,7 @@ export class OutcomeBuilder {
   constructor(position: number, source: Source, options: TransferOptions, batchAbort: BatchAbort) {
     const {name: file, nameBytes, isOnce} = source;
     this.facts = omitUndefined({file, nameBytes, isOnce, position, attempts: 0, elapsedMs: 0});
+    this.#firstFacts = Object.keys(this.facts);
     this.#source = source;
     this.#options = options;
     this.#batchAbort = batchAbort;
@@ -81,7 +72,7 @@ export class OutcomeBuilder {
   restart(attempts: number): void {
     const {facts} = this;
     for (const name of Object.keys(facts))
-      if (!Object.hasOwn(keptFacts, name)) Reflect.deleteProperty(facts, name);
+      if (!this.#firstFacts.includes(name)) Reflect.deleteProperty(facts, name);
     facts.attempts -= attempts;
   }
 

@@ -7,7 +7,7 @@ import {itemsUnlessStopped, Stop} from '../../../lib/stop.ts';
 import {webUrlError} from '../open/file-source.ts';
 import type {Source} from '../open/source.ts';
 import {type ListContext, Lists} from './name-lists.ts';
-import {type Candidate, Finder, type UnfollowedLink} from './named-inputs.ts';
+import {Finder, type InputItem} from './named-inputs.ts';
 import {seenIn} from './seen.ts';
 import {fromPath} from './walk/names.ts';
 import {compileFilters, compileGlob, isPattern} from './walk/patterns.ts';
@@ -147,8 +147,6 @@ function nothingError(
 const directoriesHint = hint`A pattern matches directories only with ${option('recursive')}.`;
 
 const linksHint = 'Links to directories are not followed: name one to upload what is in it.';
-
-type InputItem = Candidate | UnfollowedLink;
 
 interface Input {
   open: () => Promise<AsyncIterableIterator<InputItem>>;

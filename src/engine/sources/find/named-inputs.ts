@@ -21,8 +21,8 @@ export interface Candidate {
   file?: NamedFile;
 }
 
-/** A link to a directory, which is reported and not followed. */
-export type UnfollowedLink = {unfollowed: ByteName};
+/** What an input yields: a candidate, or a link to a directory, which is reported and not followed. */
+export type InputItem = Candidate | {unfollowed: ByteName};
 
 /** What is at a path, following links. */
 type Kind = 'regular' | 'directory' | 'other' | 'missing';
@@ -47,7 +47,7 @@ export class Finder {
   }
 
   /** What an argument means: standard input, a file, the files in a directory, or the matches of a pattern. */
-  async candidatesOf(argument: string): Promise<AsyncIterableIterator<Candidate | UnfollowedLink>> {
+  async candidatesOf(argument: string): Promise<AsyncIterableIterator<InputItem>> {
     if (argument === '-') return only({source: this.#stdin()});
     const name = fromPath(argument);
     const kind = await this.#kindOf(name);
@@ -57,7 +57,7 @@ export class Finder {
   }
 
   /** What the names in a list mean: like arguments, except that they are never patterns or `-`. */
-  async *candidatesOfList(names: AsyncIterable<ByteName>): AsyncGenerator<Candidate | UnfollowedLink> {
+  async *candidatesOfList(names: AsyncIterable<ByteName>): AsyncGenerator<InputItem> {
     const {filters, recursive} = this.#options;
     for await (const bytes of names) {
       const name = withSlashes(bytes);
@@ -101,7 +101,7 @@ export class Finder {
   }
 
   /** The files in a directory and the directories in it. */
-  async *#below(directory: ByteName): AsyncGenerator<Candidate | UnfollowedLink> {
+  async *#below(directory: ByteName): AsyncGenerator<InputItem> {
     const {filters, cwd, files, all} = this.#options;
     const rules: WalkRules = {...filters, hides: relative => !all && isHiddenName(relative)};
     const root = resolveName(cwd, directory);
@@ -110,7 +110,7 @@ export class Finder {
   }
 
   /** What matches a pattern; nothing, without an error, if its base directory does not exist. */
-  async *#matching(pattern: string): AsyncGenerator<Candidate | UnfollowedLink> {
+  async *#matching(pattern: string): AsyncGenerator<InputItem> {
     const {filters, cwd, files, recursive, all} = this.#options;
     const glob = compileGlob(pattern, recursive);
     const userName = (relative: ByteName) => joinNames(glob.base, relative);

@@ -26,7 +26,7 @@ export function parseShard(value: string): Shard {
  * The shard, from 1 to `count`, of a relative path: the first eight bytes of its SHA-256, big-endian, modulo `count`,
  * plus one. It must never change: machines with different versions, and runs that continue a journal, depend on it.
  */
-export function shardOf(relativePath: Uint8Array, count: number): number {
+export function shardOf(relativePath: string | Uint8Array, count: number): number {
   const digest = hash('sha256', relativePath, 'buffer');
   return Number(digest.readBigUInt64BE() % BigInt(count)) + 1;
 }
@@ -34,9 +34,7 @@ export function shardOf(relativePath: Uint8Array, count: number): number {
 /** Whether a source belongs to a shard. A source that may be files of any shard belongs to all. */
 export function inShard(source: Source, shard: Shard): boolean {
   if (source.everyShard || shard.count === 1) return true;
-  const path = source.relativePath ?? source.name;
-  const key = typeof path === 'string' ? Buffer.from(path) : path;
-  return shardOf(key, shard.count) === shard.index;
+  return shardOf(source.relativePath ?? source.name, shard.count) === shard.index;
 }
 
 /** The sources that belong to a shard, in their order. */

@@ -4,7 +4,7 @@ import {type Clock, type StopSignal, systemClock} from '../../../host.ts';
 import {constants, diskKind, type FileSystem} from '../../../lib/files/file-system.ts';
 import type {FilePath} from '../../../lib/files/typed-path.ts';
 import {unlessStopped} from '../../../lib/stop.ts';
-import {systemCode, undefinedIfThrows} from '../../../lib/system-code.ts';
+import {failedWith, undefinedIfThrows} from '../../../lib/system-code.ts';
 import {type DiskFile, diskFile, SlowCalls} from './disk-file.ts';
 
 /** Without O_NONBLOCK, opening would wait for a writer if a FIFO took the file's place. */
@@ -142,9 +142,7 @@ export class Disk {
 }
 
 /** Whether an error is what O_NOFOLLOW causes for a symbolic link: ELOOP, and EMLINK on FreeBSD. */
-function isLinkRefusal(error: unknown): boolean {
-  return ['ELOOP', 'EMLINK'].includes(systemCode(error) ?? '');
-}
+const isLinkRefusal = failedWith('ELOOP', 'EMLINK');
 
 function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));

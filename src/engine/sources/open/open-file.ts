@@ -187,9 +187,6 @@ function isEqual(one: Uint8Array | undefined, other: Uint8Array): boolean {
 /** Consecutive reads of the same length, with the checksum of their samples. */
 type Run = {readonly start: number; readonly length: number; count: number; checksum: number};
 
-/** Reads this many bytes at a position; fewer only at the end of the file. */
-type ReadBytes = (position: number, length: number) => Promise<Uint8Array>;
-
 /** A sample is all of a short read, and the start of a longer one: checksums of everything would slow down uploads. */
 const wholeRead = 16 * 1024;
 const sampleBytes = 1024;
@@ -210,7 +207,7 @@ export class ReadSamples {
   }
 
   /** Whether reading the samples again gives the same bytes. */
-  async areIn(read: ReadBytes): Promise<boolean> {
+  async areIn(read: OpenSource['read']): Promise<boolean> {
     for (const {start, length, count, checksum} of [...this.#runs]) {
       let found = 0;
       for (let index = 0; index < count; index += 1)

@@ -43,12 +43,8 @@ const graceMs = 5_000;
 /** Why a body is not read on once its attempt has ended; never shown. */
 const attemptEnd = new MediaError('interrupted', 'The attempt was ended.');
 
-/** Makes one attempt; rejects only for a bug. Before the phase `released` the request cannot have taken effect. */
-export function attemptUpload(options: AttemptOptions): Promise<Stored | FailedAttempt | UnsureAttempt> {
-  return new Attempt(options).run();
-}
-
-class Attempt implements BodyWatcher {
+/** One attempt at an upload. Before the phase `released` the request cannot have taken effect. */
+export class Attempt implements BodyWatcher {
   readonly #options: AttemptOptions;
   readonly signal = new Stop<MediaError>();
   #phase: Phase = 'connecting';

@@ -188,12 +188,6 @@ function withoutClimb(path: ByteName): ByteName {
   return path.replace(/^(?:\.\.\/)*\/*/, '');
 }
 
-/** A pattern as a walk: where it starts, and what it matches there. */
-export interface Glob extends WalkRules {
-  /** The directory before the pattern's first glob character, as typed. */
-  base: ByteName;
-}
-
 /** Whether an argument contains a glob: `*`, `?`, a class `[a]` or a choice `{a,b}`. */
 export function isPattern(argument: string): boolean {
   return /[*?]|\[\]?[^\]/]+\]|^[^{]*\{.*?(?:,|\.\.).*\}/s.test(argument);
@@ -205,7 +199,7 @@ function isOpen(segment: string): boolean {
 }
 
 /** Compiles a file pattern, whose stars skip hidden names as in a shell; `recursive`: also what is in directories. */
-export function compileGlob(pattern: string, recursive: boolean): Glob {
+export function compileGlob(pattern: string, recursive: boolean): WalkRules & {base: ByteName} {
   const text = toText(fromPath(pattern));
   const segments = text.split('/').filter((segment, index) => index === 0 || isSegment(segment));
   const first = segments.findIndex(
@@ -222,6 +216,7 @@ export function compileGlob(pattern: string, recursive: boolean): Glob {
   // As in a shell, x/**/ means x and the directories in it.
   const ofDirectories = text.endsWith('/') && !(recursive && /\/\*\*\/+$/.test(text));
   return {
+    // The directory before the first glob character, as typed.
     base: fromText(first === 1 && base === '' ? '/' : base || '.'),
     takes: file => (!ofDirectories && matches(toText(file))) || inWhole(file),
     enters: directory => mayLead(directory) || isWhole(directory) || inWhole(directory),
