@@ -126,11 +126,7 @@ export async function openDirectory(path: string, files: FileSystem) {
 /** Makes the entries of a directory durable, if the system supports it; rejects with the system's error. */
 export async function syncDirectory(path: string, files: FileSystem): Promise<void> {
   const directory = await openDirectory(path, files);
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  await directory.sync().finally(directory.close);
 }
 
 function ignoreWhereImpossible(error: unknown): undefined {

@@ -47,11 +47,7 @@ export async function withLock<T>(
   patienceMs = 10_000,
 ): Promise<T> {
   const lock = await acquireLock(path, host, {patienceMs});
-  try {
-    return await action();
-  } finally {
-    await lock.release();
-  }
+  return action().finally(() => lock.release());
 }
 
 interface LockFile {

@@ -26,11 +26,7 @@ export function squareVideoSize(bytes: RandomAccess): Promise<MediaFacts> {
 /** What `look` finds in a video, of which it may read 64 MiB. */
 async function withInput<Facts>(bytes: RandomAccess, look: (input: Input) => Promise<Facts>): Promise<Facts> {
   const input = videoInput(bytes, 64 * 1024 * 1024);
-  try {
-    return await look(input);
-  } finally {
-    input.dispose();
-  }
+  return look(input).finally(() => input.dispose());
 }
 
 /** Undefined without a video track; no facts where mediabunny may be wrong, as about transport streams. */

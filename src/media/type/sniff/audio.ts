@@ -17,11 +17,6 @@ export async function isAudioStream(bytes: RandomAccess): Promise<boolean> {
     handleUnhandledError: () => undefined,
   });
   const input = new Input({formats: [MP3, ADTS], source});
-  try {
-    return await input.canRead();
-  } catch {
-    return false;
-  } finally {
-    input.dispose();
-  }
+  const canRead = input.canRead().catch(() => false);
+  return canRead.finally(() => input.dispose());
 }
