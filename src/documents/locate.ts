@@ -27,7 +27,7 @@ type LocateResult = {path: string} | {candidates: string[]} | 'outside' | undefi
 export class Locator {
   readonly locate = memoize(this.#locate.bind(this));
   readonly #places: RewritePlaces;
-  readonly #real = memoize(realDirectory);
+  readonly #publicPaths = memoize(() => Promise.all(this.#places.publicDirectories.map(realDirectory)));
   /** The real path of the root of documents in a directory. */
   readonly #rootOf = memoize((directory: string) => {
     const project = ['.git', ...projectFiles].map(name => ancestorWith(name, directory)).find(Boolean);
@@ -84,10 +84,7 @@ export class Locator {
 
   /** The first file below the root or a public directory, by its real path; `outside` if only others exist. */
   async #firstOf(paths: readonly string[], root: string): Promise<LocateResult> {
-    const directories = [
-      root,
-      ...(await Promise.all(this.#places.publicDirectories.map(path => this.#real(path)))),
-    ];
+    const directories = [root, ...(await this.#publicPaths())];
     let isOutside = false;
     for (const path of paths) {
       const real = await realpath(path).catch(() => undefined);

@@ -1,6 +1,6 @@
 import {Stop} from '../lib/stop.ts';
 import type {Observer, SeedFile, Service} from './api/context.ts';
-import {parseOrigins} from './exchange/cross-origin.ts';
+import {checkOrigins} from './exchange/cross-origin.ts';
 import {type BodyPace, defaultPace} from './exchange/http-exchange.ts';
 import {InvalidOption, Refusal} from './exchange/refusal.ts';
 import type {FaultOptions} from './faults/control.ts';
@@ -57,20 +57,16 @@ export async function startEmbeddedService(options: ServiceOptions): Promise<Emb
       'Make one: openssl rand -hex 24',
     );
   const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
-  const allowOrigins = parseOrigins(options.allowOrigins ?? [], options.fixedKey !== undefined);
+  checkOrigins(options.allowOrigins ?? [], options.fixedKey !== undefined);
   const state = await openState(options);
-  return serve({...options, host, allowOrigins}, state, publicUrl).catch(async error => {
+  return serve({...options, host}, state, publicUrl).catch(async error => {
     await state.close();
     throw error;
   });
 }
 
 /** Makes a service over an opened state, and listens; if this rejects, the caller closes the state. */
-async function serve(
-  options: ServiceOptions & {host: string; allowOrigins: readonly string[]},
-  state: ServiceState,
-  publicUrl: string | undefined,
-) {
+async function serve(options: ServiceOptions & {host: string}, state: ServiceState, publicUrl?: string) {
   const {keys, sessions} = state;
   if (options.fixedKey !== undefined)
     await keys.create({key: options.fixedKey, permissions: allPermissions, label: 'owner', persist: false});
@@ -100,7 +96,7 @@ async function serve(
     faults,
     metrics,
     allowHosts,
-    allowOrigins: options.allowOrigins,
+    allowOrigins: options.allowOrigins ?? [],
     closing: new Stop(),
     port: () => port,
     publicUrl: () => publicUrl ?? url,

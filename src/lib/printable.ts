@@ -7,15 +7,13 @@ export const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202
 const shortNames: Record<string, string> = {'\n': '\\n', '\r': '\\r', '\t': '\\t'};
 
 /** Commands to CI runners: GitHub's `##[` and `::` at the start of a line, Azure's `##vso[`, `##teamcity[`. */
-const runnerCommand = /(?<=#)#(?=\w*\[)|^(\s*):(?=:)/g;
+const runnerCommand = /(?<=#)#(?=\w*\[)|(?<=^\s*):(?=:)/g;
 
 /** Escapes text that CI runners interpret as commands. */
 export function withoutCommands(text: string): string {
   // Nearly all text can skip the search.
   if (!text.includes('##') && !text.includes('::')) return text;
-  return text.replace(runnerCommand, (found, space: string | undefined) =>
-    space === undefined ? escapeUnit(found) : `${space}${escapeUnit(':')}`,
-  );
+  return text.replace(runnerCommand, escapeUnit);
 }
 
 /** Makes text from outside safe for a line of a terminal or a log: escapes controls, and commands to CI runners. */

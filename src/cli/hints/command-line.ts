@@ -2,10 +2,12 @@ import {commonCommands, type Face, facts} from '../../hint.ts';
 import {shellQuoted, shellWord} from '../../lib/shell.ts';
 import {type HintedRun, hintOptions} from '../settings/hint-options.ts';
 
+/** An option, with its value if it has one. */
+export const valued = (flag: string) => (value?: string) => (value === undefined ? flag : `${flag} ${value}`);
+
 /** How the command line writes hints. `options`: those of runOptions(), for commands to repeat what this run does. */
 export function commandLine(options = ''): Face {
   const upload = `media upload${options}`;
-  const valued = (flag: string) => (value?: string) => (value === undefined ? flag : `${flag} ${value}`);
   return {
     option: {
       allowHttp: '--allow-http',

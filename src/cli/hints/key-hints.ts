@@ -14,7 +14,7 @@ import {
 } from '../settings/hint-options.ts';
 import {keyOf} from '../settings/profile.ts';
 import type {Settings} from '../settings/settings.ts';
-import {commandLine, ofSeveral} from './command-line.ts';
+import {commandLine, ofSeveral, valued} from './command-line.ts';
 
 /** Why the service does not accept a key; undefined if it does. `hostName`: the service, for the message. */
 export function verdictError(verdict: KeyVerdict, hostName: string): MediaError | undefined {
@@ -154,10 +154,7 @@ export function errorWriter(
   return (error, isOfSeveral = false) => requestError(error, settings, isOfSeveral ? ofSeveral(face) : face);
 }
 
-const ofUpload = (flag: string) => (value?: string) =>
-  `media upload ${flag}${value === undefined ? '' : ` ${value}`}`;
-
-/** The face of such a command; `ofUpload` marks options that only `media upload` has. */
+/** The face of such a command: some options are those of `media upload` alone. */
 function otherCommand(
   face: Face,
   {file: name, isOnce}: Outcome,
@@ -170,12 +167,12 @@ function otherCommand(
     option: {
       ...face.option,
       concurrency: 'MEDIA_CONCURRENCY',
-      contentType: ofUpload('--content-type'),
+      contentType: valued('media upload --content-type'),
       filesFrom: 'media upload --files-from',
       retries: undefined,
       retryMaxWait: 'MEDIA_RETRY_MAX_WAIT',
       timeout: undefined,
-      types: ofUpload('--types'),
+      types: valued('media upload --types'),
     },
     command: {
       ...face.command,

@@ -70,11 +70,9 @@ function listenFailure(
   ];
 }
 
-const notADirectory = ['EEXIST', 'ENOTDIR'];
-
 /** Why the service cannot store anything, and what to do. */
 function storeFailure(code: string, directory: string, isFull: boolean): [message: string, hint: string] {
-  const why = notADirectory.includes(code) ? 'it is not a directory' : code;
+  const why = ['EEXIST', 'ENOTDIR'].includes(code) ? 'it is not a directory' : code;
   const another = 'another directory with XDG_DATA_HOME (for serve, --data-dir, or TMPDIR if --ephemeral).';
   return [
     `The embedded service cannot keep its data in ${directory}: ${why}.`,

@@ -16,15 +16,10 @@ export const wikiImages: Extension = {
 
 /** Takes `![[`, at least one character but no bracket or line ending, and `]]`. */
 function tokenizeWikiImage(effects: Effects, ok: State, nok: State): State {
-  const close = expectCodes(
-    effects,
-    ']]',
-    code => {
-      effects.exit('wikiImage');
-      return ok(code);
-    },
-    nok,
-  );
+  const close = expectCodes(effects, ']]', nok, code => {
+    effects.exit('wikiImage');
+    return ok(code);
+  });
   // Takes the characters between the brackets.
   const text = (code: Code): State | undefined => {
     if (code === rightBracket) return close(code);
@@ -36,6 +31,6 @@ function tokenizeWikiImage(effects: Effects, ok: State, nok: State): State {
   const begin = (code: Code) => (code === rightBracket ? nok(code) : text(code));
   return code => {
     effects.enter('wikiImage');
-    return expectCodes(effects, '![[', begin, nok)(code);
+    return expectCodes(effects, '![[', nok, begin)(code);
   };
 }

@@ -3,7 +3,7 @@ import {type Exchange, operationOf} from './http-exchange.ts';
 import {InvalidOption} from './refusal.ts';
 
 /** Checks the origins whose pages may use the service; `*` is any, and only with a key that its owner chose. */
-export function parseOrigins(origins: readonly string[], hasFixedKey: boolean): readonly string[] {
+export function checkOrigins(origins: readonly string[], hasFixedKey: boolean): void {
   for (const text of origins) {
     if (text === '*' && !hasFixedKey)
       throw new InvalidOption(
@@ -18,7 +18,6 @@ export function parseOrigins(origins: readonly string[], hasFixedKey: boolean): 
         `Write it like this: --allow-origin ${shellWord(origin)}`,
       );
   }
-  return origins;
 }
 
 /** The header fields that let the page which sent the request read the response (Fetch, "CORS protocol"). */

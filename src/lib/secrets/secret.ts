@@ -58,8 +58,6 @@ const longestContext = 100;
 /** How many characters the quick check compares. */
 const sample = 4;
 
-const placeholder = '[secret]';
-
 /** A spelling to search for: all its runs of one length, in lower case. */
 interface Spelling {
   readonly text: string;
@@ -104,13 +102,9 @@ export class Redaction {
       ...[anyEscape, jsonEscape].flatMap(pattern => this.#rangesIn(read(text, pattern, noQuote))),
       ...plain.flatMap(pattern => this.#rangesIn(read(text, pattern))),
     ];
-    if (!this.#isNumber) return replaceRanges(text, ranges, placeholder);
-    const isQuoted = quotedIn(text);
-    return replaceRanges(
-      text,
-      ranges.filter(([start]) => isQuoted[start]),
-      placeholder,
-    );
+    const isQuoted = this.#isNumber ? quotedIn(text) : undefined;
+    const secrets = isQuoted === undefined ? ranges : ranges.filter(([start]) => isQuoted[start]);
+    return replaceRanges(text, secrets, '[secret]');
   }
 
   /** A quick check whether the text needs the full search. */

@@ -29,14 +29,14 @@ export async function askBaseUrl(invocation: Invocation): Promise<URL> {
     });
   const parse = (value: string) =>
     parseServiceUrl(withScheme(value.trim()), 'base URL', invocation.globals.allowHttp);
-  return parse(await ask('text', invocation, 'Base URL of the service', parse));
+  return ask('text', invocation, 'Base URL of the service', parse);
 }
 
 /** Asks for the key of a service; `profileUrl` is the page that shows it. */
 export async function askKey(invocation: Invocation, baseUrl: URL, profileUrl?: string): Promise<Secret> {
   const parse = (value: string) => parseKey(value, 'The key');
   const page = profileUrl === undefined ? '' : `, from ${profileUrl}`;
-  return parse(await ask('password', invocation, `API key for ${baseUrl.origin}${page}`, parse));
+  return ask('password', invocation, `API key for ${baseUrl.origin}${page}`, parse);
 }
 
 /** In bytes: far more than any key has, and little for a device or a file that was piped in by mistake. */
@@ -50,13 +50,13 @@ export async function readKey({host}: Invocation): Promise<Secret> {
   return parseKey(text, 'The key on standard input');
 }
 
-/** Asks for a line on the terminal until `check` accepts it; a password is not shown. Rejects at Ctrl-D. */
-async function ask(
+/** Asks for a line on the terminal until `parse` accepts it; a password is not shown. Rejects at Ctrl-D. */
+async function ask<Value>(
   kind: 'text' | 'password',
   {host, abandon}: Invocation,
   message: string,
-  check: (value: string) => void,
-): Promise<string> {
+  parse: (text: string) => Value,
+): Promise<Value> {
   const {createInterface} = await import('node:readline');
   const {stdin: input, stderr} = host;
   const isShown = kind === 'text';
@@ -70,12 +70,15 @@ async function ask(
     writeUnlessShown(prompt);
     lines.prompt(true);
   };
-  const line = new Promise<string | undefined>(resolve => {
+  const line = new Promise<Value | undefined>(resolve => {
     lines.on('line', text => {
       writeUnlessShown('\n');
-      const reason = problemWith(text, check);
-      if (reason === undefined) return resolve(text);
-      stderr.write(`${printable(reason)}\n`);
+      try {
+        return resolve(parse(text));
+      } catch (error) {
+        const {message: reason, hint = ''} = unlessBug(error).inWordsOf(commandLine());
+        stderr.write(`${printable(`${reason} ${hint}`.trim())}\n`);
+      }
       show();
     });
     lines.on('SIGINT', () => abandon('SIGINT'));
@@ -91,15 +94,4 @@ async function ask(
   if (reply !== undefined) return reply;
   stderr.write('\n');
   throw new MediaError('interrupted', 'The login was cancelled.', {hint: 'Nothing was stored.'});
-}
-
-/** What is wrong with a value, as a line for the terminal; undefined if the check passes. */
-function problemWith(value: string, check: (value: string) => void): string | undefined {
-  try {
-    check(value);
-    return undefined;
-  } catch (error) {
-    const {message, hint = ''} = unlessBug(error).inWordsOf(commandLine());
-    return `${message} ${hint}`.trim();
-  }
 }

@@ -93,12 +93,8 @@ function urlsText({urls, fileUrl}: MediaRecord): string {
     .map(entry => {
       const {variant, url, ...rest}: Record<string, unknown> = isObject(entry) ? entry : {url: entry};
       const parts = [variant, url, Object.keys(rest).length === 0 ? undefined : rest];
-      return printable(
-        parts
-          .filter(part => part !== undefined)
-          .map(part => fieldText(part, '-'))
-          .join(' '),
-      );
+      const texts = parts.filter(part => part !== undefined).map(part => fieldText(part, '-'));
+      return printable(texts.join(' '));
     })
     .join('\n');
 }

@@ -23,15 +23,8 @@ export function renderTable(rows: string[][], options: TableOptions): string {
   const widths = naturalWidths(headings === undefined ? rows : [headings, ...rows]);
   const total = widths.reduce((sum, cells) => sum + cells + padding + 1, 1);
   if (total <= width) return `${box(rows, widths, options)}\n`;
-  const title =
-    headings === undefined
-      ? []
-      : plainRow(
-          headings,
-          headings.map(() => 'bold'),
-          widths,
-          options,
-        );
+  const bold = headings?.map((): Style => 'bold') ?? [];
+  const title = headings === undefined ? [] : plainRow(headings, bold, widths, options);
   const lines = rows.flatMap(row => plainRow(row, stylesOf(row, headings), widths, options));
   return [...title, ...lines].map(line => `${line}\n`).join('');
 }
