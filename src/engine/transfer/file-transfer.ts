@@ -35,6 +35,8 @@ export class FileTransfer {
   /** Whether an attempt with the same idempotency key was released, in this run or an earlier one. */
   #wasReleased = false;
   #hasYielded = false;
+  /** Whether a connection, or a call that was abandoned, may still read the content from memory. */
+  #isInUse = false;
   #entry: UploadLog | undefined;
   #stripped: Stripped | undefined;
 
@@ -59,6 +61,7 @@ export class FileTransfer {
       await this.#outcome.opened(opened);
       pending = await this.#transfer(opened);
     } catch (error) {
+      this.#isInUse = true;
       const failure = openingError(this.#source.name, error);
       if (this.#hasYielded || this.#yieldDescriptor(failure)) return undefined;
       pending = (await isLeftOut(this.#source, failure))
@@ -68,7 +71,7 @@ export class FileTransfer {
       const end = () => this.#entry?.end();
       if (pending === undefined) end();
       else pending.result.then(end, end);
-      await opened?.close();
+      await opened?.close(!this.#isInUse);
     }
     return pending;
   }
@@ -184,7 +187,10 @@ export class FileTransfer {
   /** Makes one attempt; a second one, with a hash, if only that can show whether the source has changed. */
   async #attempt(upload: AttemptOptions): Promise<Stored | FailedAttempt> {
     this.#outcome.facts.attempts += 1;
-    const result = await new Attempt(upload).run();
+    const attempt = new Attempt(upload);
+    const result = await attempt.run();
+    // A connection that is being closed after a failure may read on.
+    if (result.kind !== 'stored' || !attempt.hasLeft) this.#isInUse = true;
     if (result.kind === 'unsure') return this.#attempt({...upload, isHashed: true});
     this.#batch.retryPolicy.learn();
     return result;

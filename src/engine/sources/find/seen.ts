@@ -55,7 +55,7 @@ async function isMedia(source: Source): Promise<boolean> {
   const {sniff} = await import('../../../media/type/sniff/sniff.ts');
   try {
     const file = await source.open(new AbortController().signal);
-    return (await sniff(file).finally(() => file.close()))?.isMedia === true;
+    return (await sniff(file).finally(() => file.close(true)))?.isMedia === true;
   } catch {
     return false;
   }

@@ -3,6 +3,7 @@ import {MediaError, sourceChanged, systemError} from '../../../errors.ts';
 import {fact, phrase} from '../../../hint.ts';
 import {largeHash} from '../../../lib/files/content-hash.ts';
 import type {FilePath} from '../../../lib/files/typed-path.ts';
+import {keepMemory, takeMemory} from '../../../lib/memory.ts';
 import {type DiskFile, smallBytes} from './disk-file.ts';
 import type {FileStat, OpenSource, Sameness, SentContent, SmallContent} from './source.ts';
 
@@ -55,7 +56,8 @@ export class OpenFile implements OpenSource {
 
   /** All of the content; shorter than the size if the file was cut short meanwhile. */
   async #whole(): Promise<Uint8Array> {
-    this.#content ??= await this.#readAt(0, Buffer.allocUnsafeSlow(this.size));
+    const bytes = this.size <= smallBytes ? smallBytes : wholeBytes;
+    this.#content ??= await this.#readAt(0, takeMemory(bytes).subarray(0, this.size));
     return this.#content;
   }
 
@@ -173,8 +175,9 @@ export class OpenFile implements OpenSource {
   }
 
   /** Closes the file; a comparison that still goes on then fails. */
-  async close(): Promise<void> {
+  async close(isUnused = false): Promise<void> {
     this.#isClosed = true;
+    if (isUnused && this.#content !== undefined) keepMemory(new Uint8Array(this.#content.buffer));
     await this.#file.close();
     await this.#afterClose?.();
   }

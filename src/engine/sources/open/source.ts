@@ -43,7 +43,8 @@ export interface OpenSource {
   verify(sent?: SentContent): Promise<Sameness>;
   /** The whole content if it is small, otherwise undefined. Rejects with `file_unreadable`. */
   small?(): Promise<SmallContent> | undefined;
-  close(): Promise<void>;
+  /** `isUnused`: nobody reads the bytes that were read any more, so their memory may be used for another file. */
+  close(isUnused?: boolean): Promise<void>;
 }
 
 /** The complete content that was sent. */

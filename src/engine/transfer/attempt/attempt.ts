@@ -1,6 +1,7 @@
 import {brokenRequestError, MediaError} from '../../../errors.ts';
 import type {StopSignal} from '../../../host.ts';
 import {Stop} from '../../../lib/stop.ts';
+import type {Wire} from '../../http/http.ts';
 import type {Stored, Uploader, UploadRequest, UploadResponse} from '../../service/uploader.ts';
 import {type BodyOptions, type BodyWatcher, needsHash, openBody} from './body.ts';
 import type {Failure, Phase} from './judge.ts';
@@ -53,6 +54,7 @@ export class Attempt implements BodyWatcher {
   /** What the body failed with that is no MediaError: `needsHash`, or a bug. */
   #bodyError: unknown;
   #cancelTimer = () => {};
+  #wire: Wire | undefined;
 
   constructor(options: AttemptOptions) {
     this.#options = options;
@@ -119,9 +121,15 @@ export class Attempt implements BodyWatcher {
   }
 
   /** The last bytes leave: from now on the file may be stored, and the service has its own time to respond. */
-  onRelease(): void {
+  onRelease(wire: Wire): void {
     this.#phase = 'released';
+    this.#wire = wire;
     this.#watchFor('response-timeout', defaultResponseMs);
+  }
+
+  /** Whether all of the body has left the process, so that its memory may be used again. Ask after a response. */
+  get hasLeft(): boolean {
+    return this.#wire?.unsentBytes === 0;
   }
 
   /** Keeps why a body failed, since the request itself only reports that it ended. */

@@ -28,8 +28,8 @@ export interface BodyWatcher {
   onStep(step: 'reading' | 'sending' | 'waiting'): void;
   /** This many bytes have left the process. */
   onSent(bytes: number): void;
-  /** The last bytes are about to be sent: from now on the request may take effect. */
-  onRelease(): void;
+  /** The last bytes are about to be sent over this connection: from now on the request may take effect. */
+  onRelease(wire: Wire): void;
   /** The source could not be sent (`unsure` or a MediaError), or there is a bug. */
   onFailure(error: unknown): void;
 }
@@ -81,13 +81,13 @@ function bodyOf(options: BodyOptions, watcher: BodyWatcher, small: SmallContent 
         ? {bytes, ready: () => commitWhole(() => entry.commit(sha256)).catch(failed)}
         : undefined,
     /** Called by the connection right before it writes the last bytes; throws if the file must not be stored. */
-    release() {
+    release(wire) {
       try {
         if (isWhole) small?.verify();
       } catch (error) {
         failed(error);
       }
-      watcher.onRelease();
+      watcher.onRelease(wire);
       if (isWhole) watcher.onSent(source.size);
     },
   };

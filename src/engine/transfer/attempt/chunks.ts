@@ -1,4 +1,5 @@
 import {MediaError} from '../../../errors.ts';
+import {keepMemory, takeMemory} from '../../../lib/memory.ts';
 import type {Wire} from '../../http/http.ts';
 import type {OpenSource} from '../../sources/open/source.ts';
 
@@ -38,12 +39,6 @@ export class ChunkPace {
 /** The blocks of memory that a file is read into. */
 const blockCount = 2;
 
-/** Memory of earlier files, for the next: to clear new memory takes a tenth of the CPU time of photos of 3 MB. */
-const spare: Uint8Array[] = [];
-
-/** Enough for the uploads that end at about the same time; usually pieces of 256 KiB. */
-const mostSpare = 32;
-
 /**
  * The bytes of a source in order, read one block ahead. A chunk may be overwritten when the next one is asked for: two
  * blocks of memory are enough, one to send and one to read. Rejects with `source_changed` if the source ends early.
@@ -82,14 +77,7 @@ export async function* chunksOf(source: OpenSource, pace: ChunkPace, wire: Wire)
     }
   }
   // The last chunk may still be being sent from it.
-  if (wire.unsentBytes === 0) spare.push(...blocks);
-  spare.splice(0, spare.length - mostSpare);
-}
-
-/** Memory of exactly this many bytes, which may contain anything. */
-function takeMemory(bytes: number): Uint8Array {
-  const index = spare.findLastIndex(({length}) => length === bytes);
-  return spare.splice(index, index === -1 ? 0 : 1)[0] ?? Buffer.allocUnsafeSlow(bytes);
+  if (wire.unsentBytes === 0) keepMemory(...blocks);
 }
 
 /** Rejects for a file that ended before its size; the error says how the file has changed, if that is visible. */
