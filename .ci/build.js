@@ -19,6 +19,7 @@ const external = ['@napi-rs/keyring', 'sharp'];
 /** Packages that every command needs, or that are too small for a separate file. */
 const packagesWithin = [
   ...['commander', 'micromark', 'micromark-core-commonmark', 'vfile-message'],
+  'micromark-util-normalize-identifier',
   ...['gfm', 'mdx-expression', 'mdx-jsx', 'mdx-md', 'mdxjs-esm'].map(name => `micromark-extension-${name}`),
   ...['parse5', 'css-tree', 'entities', 'yaml', 'toml-eslint-parser'],
 ];

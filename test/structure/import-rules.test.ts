@@ -94,6 +94,7 @@ const owners: Record<string, string[]> = {
   'micromark-extension-mdx-md': ['documents/scan/'],
   'micromark-extension-mdxjs-esm': ['documents/scan/'],
   'vfile-message': ['documents/scan/'],
+  'micromark-util-normalize-identifier': ['documents/scan/'],
   'micromark-util-types': ['documents/scan/'],
   'toml-eslint-parser': ['documents/scan/'],
   yaml: ['documents/scan/'],

@@ -1,6 +1,7 @@
 import {decodeHTMLStrict} from 'entities/decode';
 import {parse, postprocess, preprocess} from 'micromark';
 import {gfm} from 'micromark-extension-gfm';
+import {normalizeIdentifier} from 'micromark-util-normalize-identifier';
 import type {Token} from 'micromark-util-types';
 import {HtmlScanner} from './html.ts';
 import {codeToken} from './left-alone.ts';
@@ -100,13 +101,13 @@ class MarkdownScanner {
     const open = this.#open.at(-1);
     if (type === 'image' || type === 'link') {
       this.#open.pop();
-      if (open?.isImage && open.label !== undefined) this.#usedByImages.add(normalizeLabel(open.label));
+      if (open?.isImage && open.label !== undefined) this.#usedByImages.add(normalizeIdentifier(open.label));
     } else if (type === 'labelText' || type === 'referenceString' || type === 'resource') {
       // With a resource, it names no definition.
       if (open !== undefined) open.label = type === 'resource' ? undefined : this.#textOf(token);
     } else if (type === 'resourceDestinationString')
       this.#references.push(this.#reference(token, open?.isImage === true));
-    else if (type === 'definitionLabelString') this.#definition = normalizeLabel(this.#textOf(token));
+    else if (type === 'definitionLabelString') this.#definition = normalizeIdentifier(this.#textOf(token));
     else if (type === 'definitionDestinationString')
       this.#definitions.push({label: this.#definition, destination: token});
     else if (type === 'wikiImage') this.#wiki(token);
@@ -176,15 +177,6 @@ class MarkdownScanner {
   #place({start, end}: Token): Pick<Reference, 'start' | 'end'> {
     return {start: start.offset, end: end.offset};
   }
-}
-
-/** Labels match regardless of case and white space (CommonMark, "matches"). */
-function normalizeLabel(label: string): string {
-  return label
-    .replace(/[\t\n\r ]+/g, ' ')
-    .trim()
-    .toLowerCase()
-    .toUpperCase();
 }
 
 /** The text without its backslash escapes and character references (CommonMark, 2.4 and 2.5). */
