@@ -2,6 +2,7 @@ import {copyFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {sandboxFor} from '../../../engine/service/program.ts';
+import {notRun} from '../../../support/installed.ts';
 import {fixture} from '../../../support/media.ts';
 import {scriptedServer} from '../../../support/scripted-server.ts';
 import {answers, counting, inShell} from '../in-shell.ts';
@@ -79,5 +80,61 @@ describe('standard output that', () => {
     const {stdout} = await inShell(script, machine, ['upload', photo, '--template', '{id}\\n']);
     expect(stdout.replace('m_1\n', '')).toBe('status 0\n');
     expect(requests).toHaveLength(1);
+  });
+
+  test('nobody reads, and one upload is refused: 3', async () => {
+    const {url} = await scriptedServer(...answers(200, 415, 200));
+    const script = '{ "$@"; echo "status $?" >&2; } | head -0';
+    const parameters = ['upload', photo, jpg, gif, '-c', '1', '--json', '--no-progress'];
+    const {stderr} = await inShell(script, await sandboxFor(url), parameters);
+    expect(stderr).toMatch(/^\{"error":\{.*"code":"rejected".*\}\}\n2 uploaded.*\nstatus 3\n$/);
+  });
+
+  test.for([[], ['--json']])(
+    'takes nothing (/dev/full) with %j: all uploaded, output_failed, 1',
+    async (format, context) => {
+      if (process.platform !== 'linux') notRun(context, '/dev/full');
+      const {machine, requests} = await counting();
+      const script = '"$@" >/dev/full; echo "status $?"';
+      const {stdout, stderr} = await inShell(script, machine, ['upload', photo, jpg, '--quiet', ...format]);
+      expect(stdout).toBe('status 1\n');
+      expect(stderr).toContain('The output could not be written: the disk is full.');
+      expect(stderr).toContain('The uploads themselves succeeded');
+      if (format.length > 0) expect(JSON.parse(stderr)).toMatchObject({error: {code: 'output_failed'}});
+      expect(requests).toHaveLength(2);
+    },
+  );
+
+  test.for<[options: string[], hint: string]>([
+    [[], 'With --journal FILE, a journal records what was stored.'],
+    [['--journal', 'j'], ''],
+  ])(
+    'takes nothing (/dev/full), one of two refused, with %j: 3, and the journal is named: %s',
+    async ([options, hint], context) => {
+      if (process.platform !== 'linux') notRun(context, '/dev/full');
+      const {url} = await scriptedServer(...answers(200, 415));
+      const script = '"$@" >/dev/full; echo "status $?"';
+      const parameters = ['upload', photo, jpg, '-c', '1', '--quiet', ...options];
+      const {stdout, stderr} = await inShell(script, await sandboxFor(url), parameters);
+      expect(stdout).toBe('status 3\n');
+      const [, advice] = /could not be written: the disk is full\.\n(?: {2}(.*)\n)?/.exec(stderr) ?? [];
+      expect(advice ?? '').toBe(hint);
+      expect(stderr).not.toContain('The uploads themselves succeeded');
+    },
+  );
+
+  test('is closed (>&-): uploaded, 0', async () => {
+    const {machine, requests} = await counting();
+    const script = 'exec 3>&1; "$@" >&-; echo "status $?" >&3';
+    const {stdout} = await inShell(script, machine, ['upload', photo, '--template', '{id}\\n']);
+    expect(stdout.replace('m_1\n', '')).toBe('status 0\n');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('standard input that is closed (<&-) and named: empty_file, 1', async () => {
+    const {machine, requests} = await counting();
+    const {stdout, stderr} = await inShell('"$@" <&-; echo "status $?"', machine, ['upload', '-']);
+    expect({stdout, requests}).toEqual({stdout: 'status 1\n', requests: []});
+    expect(stderr).toContain('Standard input was empty');
   });
 });
