@@ -11,7 +11,7 @@ export interface Verdict {
   path: PathKey;
   /** Why the status is not `once`, as a phrase. */
   reason: string;
-  /** The media IDs of the stored copies. */
+  /** The media IDs of its copies, if it is doubled. */
   ids: string[];
   /** Set if another shard has stored the same content under another path. */
   isElsewhere?: true;
