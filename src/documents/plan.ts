@@ -194,7 +194,7 @@ class Planner {
     try {
       const source = this.source(file.name);
       const opened = await source.open(new AbortController().signal);
-      await decideSourceType(source, opened, {types: 'extension'}).finally(() => opened.close());
+      await decideSourceType(source, opened, {types: 'extension'}).finally(() => opened.close(true));
       file.size = opened.size;
     } catch (error) {
       // Without its hint, which is about options of media upload.
@@ -215,7 +215,7 @@ class Planner {
       const first = new Map<string, string>();
       for (const name of names.length > 1 ? names : []) {
         const opened = await this.source(name).open(new AbortController().signal);
-        const content = await contentHash(opened).finally(() => opened.close());
+        const content = await contentHash(opened).finally(() => opened.close(true));
         const earlier = first.get(content);
         if (earlier === undefined) first.set(content, name);
         else sameAs.set(name, earlier);

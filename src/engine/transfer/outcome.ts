@@ -143,7 +143,7 @@ export async function wouldBeLeftOut(source: Source, options: TransferOptions): 
   if (await source.found.isNamedMedia()) return false;
   try {
     const opened = await source.open(stop);
-    await contentType(source, opened).finally(() => opened.close());
+    await contentType(source, opened).finally(() => opened.close(true));
     return false;
   } catch (error) {
     return isLeftOut(source, error);

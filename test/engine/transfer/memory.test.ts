@@ -4,9 +4,11 @@ import {describe, expect, test} from 'vitest';
 import type {Uploader, UploadResponse} from '../../../src/engine/service/uploader.ts';
 import {Disk} from '../../../src/engine/sources/open/disk.ts';
 import {filesIn} from '../../../src/engine/sources/open/file-source.ts';
+import type {Source} from '../../../src/engine/sources/open/source.ts';
 import type {TransferOptions} from '../../../src/engine/transfer/transfer-options.ts';
 import {MediaError} from '../../../src/errors.ts';
 import {systemFiles} from '../../../src/lib/files/file-system.ts';
+import {Stop} from '../../../src/lib/stop.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 import {received} from '../../support/received.ts';
 import {uploadEach} from '../service/support.ts';
@@ -87,6 +89,20 @@ describe('the memory of a file stays as it is', () => {
     expect(copies).toEqual(['0'.repeat(9), '0'.repeat(9), '1'.repeat(9)]);
     expect(sent.map(bytes => Buffer.from(bytes).toString())).toEqual(copies);
     expect(blocks).toBe(2);
+  });
+
+  test('after a file that was closed twice: two later ones have one each', async () => {
+    const [first, ...others] = await filesOf([9, 9, 9]);
+    const open = async (source: Source | undefined) => source?.open(new Stop<Error>());
+    const twice = await open(first);
+    await twice?.read(0, 9);
+    await twice?.close(true);
+    await twice?.close(true);
+    const opened = await Promise.all(others.map(open));
+    const bytes = await Promise.all(opened.map(file => file?.read(0, 9)));
+    expect(new Set(bytes.map(one => one?.buffer)).size).toBe(2);
+    expect(bytes.map(one => Buffer.from(one ?? []).toString())).toEqual(['1'.repeat(9), '2'.repeat(9)]);
+    for (const file of opened) await file?.close();
   });
 
   test('after a check that was given up, which may go on', async () => {

@@ -144,6 +144,6 @@ async function proveSource(journals: JournalSet, source: Source, types: TypeRule
     const status: Verdict['status'] = isRefused ? 'refused' : 'missing';
     return {status, path: pathKey(path), reason: error.message, ids: []};
   } finally {
-    await file?.close();
+    await file?.close(true);
   }
 }

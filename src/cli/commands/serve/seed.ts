@@ -58,7 +58,7 @@ async function seedTypeOf(source: Source, report: Report): Promise<string | unde
   try {
     const file = await source.open(neverStopped);
     const deciding = decideSourceType(source, file, {types: 'extension'});
-    return (await deciding.finally(() => file.close())).contentType;
+    return (await deciding.finally(() => file.close(true))).contentType;
   } catch (error) {
     const isOtherFile = error instanceof NotMediaError && !error.isCalledMedia;
     if (!isOtherFile) report.warning(`${asMediaError(error).message} It is not part of the seed.`);

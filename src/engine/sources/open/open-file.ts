@@ -176,8 +176,10 @@ export class OpenFile implements OpenSource {
 
   /** Closes the file; a comparison that still goes on then fails. */
   async close(isUnused = false): Promise<void> {
+    // Memory that is kept twice would be given to two files.
+    const content = this.#isClosed ? undefined : this.#content;
     this.#isClosed = true;
-    if (isUnused && this.#content !== undefined) keepMemory(new Uint8Array(this.#content.buffer));
+    if (isUnused && content !== undefined) keepMemory(new Uint8Array(content.buffer));
     await this.#file.close();
     await this.#afterClose?.();
   }
