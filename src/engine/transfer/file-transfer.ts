@@ -35,7 +35,7 @@ export class FileTransfer {
   /** Whether an attempt with the same idempotency key was released, in this run or an earlier one. */
   #wasReleased = false;
   #hasYielded = false;
-  /** Whether a connection, or a call that was abandoned, may still read the content from memory. */
+  /** Whether a connection, or a call that a stop has abandoned, may still read the content from memory. */
   #isInUse = false;
   #entry: UploadLog | undefined;
   #stripped: Stripped | undefined;
@@ -61,7 +61,8 @@ export class FileTransfer {
       await this.#outcome.opened(opened);
       pending = await this.#transfer(opened);
     } catch (error) {
-      this.#isInUse = true;
+      // What a stop has abandoned, or a request that a bug has ended, may go on.
+      this.#isInUse ||= this.#options.stop.aborted || this.#outcome.facts.attempts > 0;
       const failure = openingError(this.#source.name, error);
       if (this.#hasYielded || this.#yieldDescriptor(failure)) return undefined;
       pending = (await isLeftOut(this.#source, failure))

@@ -11,7 +11,7 @@ import {systemFiles} from '../../../src/lib/files/file-system.ts';
 import {Stop} from '../../../src/lib/stop.ts';
 import {temporaryDirectory} from '../../support/media.ts';
 import {received} from '../../support/received.ts';
-import {uploadEach} from '../service/support.ts';
+import {memorySource, uploadEach} from '../service/support.ts';
 
 const stored: UploadResponse = {kind: 'stored', received: received('{"id": "med_1"}')};
 const refused: UploadResponse = {kind: 'refused', status: 429, retryAfter: '0'};
@@ -47,17 +47,21 @@ async function send(sizes: readonly number[], responses: UploadResponse[] = [], 
 }
 
 /** The memory that a check of each file has seen in a dry run. */
-async function check(contentType: TransferOptions['contentType'] = async () => ({contentType: 'image/png'})) {
+async function check(
+  contentType: TransferOptions['contentType'] = async () => ({contentType: 'image/png'}),
+  stop = new Stop<MediaError>(),
+) {
   const seen = new Set<unknown>();
   const uploader: Uploader = {upload: () => Promise.reject(new Error('A dry run sends nothing.'))};
   await uploadEach(await filesOf([5, 9]), uploader, {
     dryRun: true,
+    stop,
     async contentType(source, opened) {
       seen.add((await opened.read(0, 1)).buffer);
       return contentType(source, opened);
     },
   });
-  return seen.size;
+  return seen;
 }
 
 describe('the memory of a file is used for the next one', () => {
@@ -72,8 +76,11 @@ describe('the memory of a file is used for the next one', () => {
     },
   );
 
-  test('after it was only read', async () => {
-    expect(await check()).toBe(1);
+  test.each([
+    ['only read', undefined],
+    ['refused for what is in it', () => Promise.reject(new MediaError('not_media', 'It is no picture.'))],
+  ])('after it was %s', async (_, contentType) => {
+    expect((await check(contentType)).size).toBe(1);
   });
 });
 
@@ -91,6 +98,22 @@ describe('the memory of a file stays as it is', () => {
     expect(blocks).toBe(2);
   });
 
+  test('after a bug has ended its attempt, whose connection may read on', async () => {
+    const uses: unknown[] = [];
+    const buggy = memorySource('a.png', Buffer.alloc(9), {
+      read: () => Promise.reject(new TypeError('this.dice is undefined')),
+      close: async isUnused => void uses.push(isUnused),
+    });
+    const uploader: Uploader = {
+      async upload({body: {content}}) {
+        for await (const _ of content instanceof Uint8Array ? [] : content({connectMs: 1, unsentBytes: 0}));
+        return stored;
+      },
+    };
+    await uploadEach([buggy], uploader).catch(() => {});
+    expect(uses).toEqual([false]);
+  });
+
   test('after a file that was closed twice: two later ones have one each', async () => {
     const [first, ...others] = await filesOf([9, 9, 9]);
     const open = async (source: Source | undefined) => source?.open(new Stop<Error>());
@@ -105,7 +128,14 @@ describe('the memory of a file stays as it is', () => {
     for (const file of opened) await file?.close();
   });
 
-  test('after a check that was given up, which may go on', async () => {
-    expect(await check(() => Promise.reject(new MediaError('not_media', 'It was given up.')))).toBe(2);
+  test('after a check that a stop has ended, which may go on', async () => {
+    const stop = new Stop<MediaError>();
+    const seen = await check(() => {
+      const reason = new MediaError('interrupted', 'The run was stopped.');
+      stop.abort(reason);
+      return Promise.reject(reason);
+    }, stop);
+    for (const block of await check()) seen.add(block);
+    expect(seen.size).toBe(2);
   });
 });
