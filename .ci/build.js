@@ -12,6 +12,7 @@ import {keepReachableTypes} from './reachable-types.js';
 
 const require = createRequire(import.meta.url);
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const {ERROR, TYPE} = require('undici/lib/llhttp/constants.js');
 const [directory = 'dist'] = process.argv.slice(2);
 
 /** Packages that are not bundled, since they contain machine code. */
@@ -65,6 +66,9 @@ function separate(file, from) {
 const replacements = {
   // Of all that undici's index loads, fetch above all, only the client is used: 65 ms.
   'undici/index.js': "exports.Client = require('./lib/dispatcher/client.js');",
+  // Tables that nothing here uses, and a search tree of headers' names: 2 % of a small upload.
+  'undici/lib/llhttp/constants.js': `Object.assign(exports, ${JSON.stringify({ERROR, TYPE})});`,
+  'undici/lib/core/tree.js': 'exports.tree = {lookup: () => undefined};',
   // HTTP/2, which is not used with `allowH2: false`: 24 ms.
   'undici/lib/dispatcher/client-h2.js': '',
   'depd/index.js': 'module.exports = () => () => {};', // It would fail where the working directory was removed.
@@ -109,9 +113,12 @@ const nodeModules = {
       namespace === 'file' && lateModules.includes(path) ? {path, namespace: 'late'} : undefined,
     );
     onLoad({filter: /.*/, namespace: 'late'}, ({path}) => ({
-      contents: `let module;
+      // On the prototype, since esbuild gives each importer a copy of the module's own members.
+      contents: `let node;
+      const late = {};
       for (const name of ${JSON.stringify(Object.keys(require(path)))})
-        Object.defineProperty(exports, name, {enumerable: true, get: () => (module ??= require('${path}'))[name]});`,
+        Object.defineProperty(late, name, {get: () => (node ??= require('${path}'))[name]});
+      module.exports = Object.create(late);`,
     }));
   },
 };
