@@ -35,8 +35,8 @@ export async function planGeotags(file: RandomAccess): Promise<GeotagPlan> {
     return {geotags: 'none'};
   const walk = walkers.find(([types]) => types.test(type))?.[1];
   if (walk === undefined) throw new UnstrippableError(`a file of type ${type}`);
-  // Most pictures are read at once.
-  const whole = Part.ofFile(file, await readAt(file, 0, 256 * 1024));
+  // A small picture is read at once, and of a large one what its metadata mostly needs.
+  const whole = Part.ofFile(file, await readAt(file, 0, file.size > 256 * 1024 ? 64 * 1024 : file.size));
   await walk(whole);
   const patches = await whole.patches();
   return patches.length === 0 ? {geotags: 'none'} : {geotags: 'present', patches};

@@ -64,19 +64,22 @@ export class Part {
     return new Part(parts[0].#draft, extents, parts[0].#owner);
   }
 
-  /** Runs a synchronous step of a walk; loads bytes that it lacks, undoes its changes and claims, and runs it again. */
-  async step<Result>(walk: () => Result): Promise<Result> {
+  /**
+   * Runs a synchronous step of a walk; loads bytes that it lacks, undoes its changes and claims, and runs it again.
+   * `memory`: where the bytes may be loaded, in place of those that the last step with it left there.
+   */
+  async step<Result>(walk: () => Result, memory?: Buffer): Promise<Result> {
     const {file, windows, changes, claims} = this.#draft;
     const [changeCount, claimCount] = [changes.length, claims.length];
     // The first bytes of the file, and those that were loaded last, stay in memory.
-    windows.splice(1, windows.length - 2);
+    windows.splice(1, windows.length - (memory === undefined ? 2 : 1));
     for (let loaded = 0, least = windowBytes; ; least = Math.min(2 * least, 16 * windowBytes)) {
       try {
         return walk();
       } catch (error) {
         if (!(error instanceof MissingError)) throw error;
         const {offset, length} = error.extent;
-        const bytes = await readAt(file, offset, Math.max(length, least));
+        const bytes = await readAt(file, offset, Math.max(length, least), loaded === 0 ? memory : undefined);
         if (bytes.length < length) throw new UnstrippableError('a file that became shorter');
         loaded += bytes.length;
         if (loaded > 64 * 2 ** 20) throw new UnstrippableError('metadata in very many places');
