@@ -31,7 +31,7 @@ export async function startUp() {
 
 export async function smallUpload(directory, sink) {
   const picture = join(picturesIn(join(directory, 'one'), 1, 3000), '0000', '0000.gif');
-  const bounds = {20: 1.7, 26: 3};
+  const bounds = {20: 1.7, 26: 1.7};
   const results = [];
   for (const [major, node] of nodeVersions(directory)) {
     const {ours, first, peer} = await inRounds(21, () => {
