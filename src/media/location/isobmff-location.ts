@@ -59,9 +59,7 @@ export async function walkIsobmff(file: Part, depth = 0): Promise<void> {
 async function refusePositions({kind, content}: Box): Promise<void> {
   // Begins what AVCHD camcorders write into their pictures (H.264 SEI): the time, the exposure and the position.
   const camcorder = Buffer.from('17ee8c60f84d11d98cd60800200c9a664d44504d', 'hex');
-  const memory = content.size > 2 ** 20 ? Buffer.allocUnsafe(2 ** 20 + 32) : undefined;
-  for (let at = 0; at < content.size; at += 2 ** 20) {
-    const block = await content.step(() => content.readUpTo(2 ** 20 + 32, at), memory);
+  for await (const {block} of content.blocks(2 ** 20, 32)) {
     if (block.includes('freeGPS ') || hasGoProRecord(block))
       throw new UnstrippableError('the positions of a dashcam');
     if (block.includes(camcorder)) throw new UnstrippableError('the data of a camcorder');

@@ -112,13 +112,11 @@ function replaceAll(part: Part, text: string, other: string): void {
 
 /** The offset of the next marker after entropy-coded data; restart markers and 0xff00 are data (ITU T.81, B.1.1). */
 async function endOfScan(part: Part, start: number): Promise<number> {
-  const memory = part.size > 4 * scanBytes ? Buffer.allocUnsafe(scanBytes + 1) : undefined;
-  for (let at = start; at < part.size; at += scanBytes) {
-    // With the byte after the block, in case that the block ends within a marker.
-    const block = await part.step(() => part.readUpTo(scanBytes + 1, at), memory);
+  // With the byte after each block, in case that the block ends within a marker.
+  for await (const {at, block} of part.slice(start).blocks(scanBytes, 1)) {
     for (let index = block.indexOf(0xff); index !== -1; index = block.indexOf(0xff, index + 1)) {
       const next = block[index + 1] ?? 0;
-      if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at + index;
+      if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return start + at + index;
     }
   }
   throw new UnstrippableError('a JPEG that is cut off');

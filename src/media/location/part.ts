@@ -90,6 +90,14 @@ export class Part {
     }
   }
 
+  /** Blocks of `size` bytes, each with `overlap` bytes of the next one; a block is there until the next is read. */
+  async *blocks(size: number, overlap: number): AsyncGenerator<{at: number; block: Buffer}> {
+    // A small file was read at once.
+    const memory = this.size > 4 * windowBytes ? Buffer.allocUnsafe(size + overlap) : undefined;
+    for (let at = 0; at < this.size; at += size)
+      yield {at, block: await this.step(() => this.readUpTo(size + overlap, at), memory)};
+  }
+
   /** A part of this one, with the same owner. */
   slice(at: number, length = this.size - at): Part {
     return new Part(this.#draft, this.#extentsOf(at, length), this.#owner);
