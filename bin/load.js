@@ -30,7 +30,7 @@ function read(path, before = '', after = '') {
 function load(name) {
   if (loaded.has(name)) return loaded.get(name).module.exports;
   const bytes = read(`dist/${name}`, '(function (exports, require, module, __filename, __dirname) {', '\n})');
-  const [source, sum] = [bytes.toString(), crc32(bytes)];
+  const [source, sum] = [bytes.toString(), command && crc32(bytes)];
   const options = {filename: join(dist, name), cachedData: command && storedCode(name, sum)};
   const script = underUsualFlags(() => new Script(source, options));
   const module = {exports: {}};
