@@ -10,7 +10,7 @@ const harmless =
   /^(?:0 JF(?:IF|XX)\0|2 (?:ICC_PROFILE|MPF|urn:iso:std:iso:ts:21496:-1)\0|4 SCALADO\0|7 (?:HUAWEI\0\0|.Qualcomm Camera Attributes)|8 SPIFF\0|12 Ducky|13 Adobe_CM|14 Adobe)/s;
 
 /** The bytes that are searched for a marker at a time. */
-const scanBytes = 64 * 1024 - 1;
+const scanBytes = 256 * 1024;
 
 const wrong = 'a JPEG whose segments are wrong';
 
@@ -112,7 +112,7 @@ function replaceAll(part: Part, text: string, other: string): void {
 
 /** The offset of the next marker after entropy-coded data; restart markers and 0xff00 are data (ITU T.81, B.1.1). */
 async function endOfScan(part: Part, start: number): Promise<number> {
-  // With the byte after each block, in case that the block ends within a marker.
+  // The last byte of a block may be the first one of a marker, of which the second is in the next block.
   for await (const {at, block} of part.slice(start).blocks(scanBytes, 1)) {
     for (let index = block.indexOf(0xff); index !== -1; index = block.indexOf(0xff, index + 1)) {
       const next = block[index + 1] ?? 0;

@@ -1,4 +1,5 @@
 import {type RandomAccess, readAt} from '../../lib/files/random-access.ts';
+import {keepMemory, takeMemory} from '../../lib/memory.ts';
 import {applyPatches, type Patch} from './patches.ts';
 import {UnstrippableError, wrongLengths} from './unstrippable.ts';
 
@@ -68,7 +69,7 @@ export class Part {
    * Runs a synchronous step of a walk; loads bytes that it lacks, undoes its changes and claims, and runs it again.
    * `memory`: where the bytes may be loaded, in place of those that the last step with it left there.
    */
-  async step<Result>(walk: () => Result, memory?: Buffer): Promise<Result> {
+  async step<Result>(walk: () => Result, memory?: Uint8Array): Promise<Result> {
     const {file, windows, changes, claims} = this.#draft;
     const [changeCount, claimCount] = [changes.length, claims.length];
     // The first bytes of the file, and those that were loaded last, stay in memory.
@@ -90,12 +91,25 @@ export class Part {
     }
   }
 
-  /** Blocks of `size` bytes, each with `overlap` bytes of the next one; a block is there until the next is read. */
+  /** Blocks of `size` bytes, of which `overlap` are in the next one, too; a block is there until the next is read. */
   async *blocks(size: number, overlap: number): AsyncGenerator<{at: number; block: Buffer}> {
     // A small file was read at once.
-    const memory = this.size > 4 * windowBytes ? Buffer.allocUnsafe(size + overlap) : undefined;
-    for (let at = 0; at < this.size; at += size)
-      yield {at, block: await this.step(() => this.readUpTo(size + overlap, at), memory)};
+    const memory = this.size > 4 * windowBytes ? takeMemory(size) : undefined;
+    let isReading = false;
+    try {
+      for (let at = 0; at < this.size; at += size - overlap) {
+        isReading = true;
+        const block = await this.step(() => this.readUpTo(size, at), memory);
+        isReading = false;
+        yield {at, block};
+      }
+    } finally {
+      // A read that a stop has abandoned may still write into the memory.
+      if (memory !== undefined && !isReading) {
+        this.#draft.windows.splice(1);
+        keepMemory(memory);
+      }
+    }
   }
 
   /** A part of this one, with the same owner. */

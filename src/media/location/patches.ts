@@ -13,7 +13,8 @@ export function applyPatches<Bytes extends Uint8Array>(
   const end = position + bytes.length;
   const near = patches.filter(patch => patch.offset < end && position < patch.offset + patch.bytes.length);
   if (near.length === 0) return bytes;
-  const copy = Buffer.from(bytes);
+  // Not by Buffer.from(), which clears the memory first.
+  const copy = Buffer.concat([bytes]);
   for (const patch of near)
     patch.bytes.copy(copy, Math.max(0, patch.offset - position), Math.max(0, position - patch.offset));
   return copy;
