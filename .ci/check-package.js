@@ -11,7 +11,7 @@ const {stdout} = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scri
 const [{files, unpackedSize}] = JSON.parse(stdout);
 const largestSize = 3.5 * 1024 * 1024;
 const expected =
-  /^(bin\/((media|media-url|load|node20)\.js|package\.json)|dist\/.+\.(c?js|d\.ts)|dist\/assets\/(page\.css|icon\.svg)|dist\/(THIRD-PARTY-LICENSES|help|version)\.txt|completions\/.+|man\/(media\.1|help\.json|[a-z-]+\.txt)|docs\/(faults|agents)\.md|docs\/schemas\/[a-z-]+\.json|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+  /^(bin\/((media|media-url|load|flags)\.js|package\.json)|dist\/.+\.(c?js|d\.ts)|dist\/assets\/(page\.css|icon\.svg)|dist\/(THIRD-PARTY-LICENSES|help|version)\.txt|completions\/.+|man\/(media\.1|help\.json|[a-z-]+\.txt)|docs\/(faults|agents)\.md|docs\/schemas\/[a-z-]+\.json|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
 const strangers = files.map(({path}) => path).filter(path => !expected.test(path));
 const missing = [
   'bin/load.js',

@@ -38,7 +38,7 @@ function load(name) {
   script.runInThisContext().call(module.exports, module.exports, requireFrom, module, options.filename, dist);
   // Not before, since a load that failed for lack of a descriptor can be tried again. No two files require each other.
   loaded.set(name, {module, script, sum});
-  if (name === 'undici.cjs' && process.version.startsWith('v20.')) underUsualFlags = require('./node20.js')();
+  if (name === 'undici.cjs' && /^v2[046]/.test(process.version)) underUsualFlags = require('./flags.js')();
   return module.exports;
 }
 
