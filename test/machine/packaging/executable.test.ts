@@ -15,8 +15,10 @@ const realMedia = fileURLToPath(new URL('../../../../shared/media/', import.meta
 
 /** How a command line ends, and all that it prints, without what differs between two runs of one program. */
 async function run([file, ...before]: readonly string[], words: readonly string[], box: Sandbox) {
+  // An empty PATH is none, and Node 20 then looks for ffmpeg in /usr/bin, unlike the Node of the executable.
+  const PATH = join(box.directory, 'without-programs');
   const options = {
-    ...{cwd: box.directory, env: {HOME: box.directory, PATH: ''}},
+    ...{cwd: box.directory, env: {HOME: box.directory, PATH}},
     ...{extendEnv: false, reject: false},
   };
   const {exitCode, stdout, stderr} = await execa(file ?? '', [...before, ...words], options);
