@@ -38,6 +38,7 @@ export async function planGeotags(file: RandomAccess): Promise<GeotagPlan> {
   // A small picture is read at once, and of a large one what its metadata mostly needs.
   const whole = Part.ofFile(file, await readAt(file, 0, file.size > 256 * 1024 ? 64 * 1024 : file.size));
   await walk(whole);
-  const patches = await whole.patches();
+  const patches = whole.patches();
+  whole.release();
   return patches.length === 0 ? {geotags: 'none'} : {geotags: 'present', patches};
 }

@@ -20,6 +20,8 @@ interface Draft {
   readonly claims: (Extent & {owner: object})[];
   /** The owners of what several lists may refer to, by its extents. */
   readonly sharers: Map<string, object>;
+  /** Where blocks are read. */
+  memory: Uint8Array | undefined;
 }
 
 /** Thrown by a step of a walk that needs bytes which are not in memory. */
@@ -49,7 +51,14 @@ export class Part {
 
   /** A file of which the first bytes have been read. */
   static ofFile(file: RandomAccess, head: Buffer): Part {
-    const draft = {file, windows: [{offset: 0, bytes: head}], changes: [], claims: [], sharers: new Map()};
+    const draft = {
+      file,
+      windows: [{offset: 0, bytes: head}],
+      changes: [],
+      claims: [],
+      sharers: new Map(),
+      memory: undefined,
+    };
     return new Part(draft, [{offset: 0, length: file.size}]);
   }
 
@@ -93,23 +102,19 @@ export class Part {
 
   /** Blocks of `size` bytes, of which `overlap` are in the next one, too; a block is there until the next is read. */
   async *blocks(size: number, overlap: number): AsyncGenerator<{at: number; block: Buffer}> {
+    const draft = this.#draft;
     // A small file was read at once.
-    const memory = this.size > 4 * windowBytes ? takeMemory(size) : undefined;
-    let isReading = false;
-    try {
-      for (let at = 0; at < this.size; at += size - overlap) {
-        isReading = true;
-        const block = await this.step(() => this.readUpTo(size, at), memory);
-        isReading = false;
-        yield {at, block};
-      }
-    } finally {
-      // A read that a stop has abandoned may still write into the memory.
-      if (memory !== undefined && !isReading) {
-        this.#draft.windows.splice(1);
-        keepMemory(memory);
-      }
-    }
+    if (this.size > 4 * windowBytes && (draft.memory?.length ?? 0) < size) draft.memory = takeMemory(size);
+    for (let at = 0; at < this.size; at += size - overlap)
+      yield {at, block: await this.step(() => this.readUpTo(size, at), draft.memory)};
+  }
+
+  /** Gives back the memory of the blocks, for the next file; not after a failure, when a read may still go on. */
+  release(): void {
+    const {memory, windows} = this.#draft;
+    windows.splice(1);
+    if (memory !== undefined) keepMemory(memory);
+    this.#draft.memory = undefined;
   }
 
   /** A part of this one, with the same owner. */
@@ -161,7 +166,7 @@ export class Part {
     return this.read(at, Math.min(length, this.size - at));
   }
 
-  /** Plans a change of the file; the buffer is kept without a copy, so the caller must not change it later. */
+  /** Plans a change of the file; keeps a copy of the bytes, which may be in memory that is used again. */
   write(at: number, bytes: Buffer): void {
     const before = this.read(at, bytes.length);
     // Without the bytes at both ends that stay as they are.
@@ -171,7 +176,8 @@ export class Part {
     while (end > start && before[end - 1] === bytes[end - 1]) end -= 1;
     const {changes} = this.#draft;
     for (const {offset, length} of this.#extentsOf(at + start, end - start)) {
-      changes.push({offset, bytes: bytes.subarray(start, start + length), owner: this.#owner});
+      const copy = Buffer.from(bytes.subarray(start, start + length));
+      changes.push({offset, bytes: copy, owner: this.#owner});
       start += length;
     }
     if (changes.length > 1_000) throw new UnstrippableError('very many places');

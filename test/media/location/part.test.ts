@@ -44,6 +44,7 @@ test('blocks are read into memory that the next file gets, and nothing is read f
   for await (const {at, block} of part.blocks(70_001, 1)) found.push(`${at} ${block.toString('hex')}`);
   const starts = [0, 70_000, 140_000, 210_000, 280_000];
   expect(found).toEqual(starts.map(at => `${at} ${bytes.toString('hex', at, at + 70_001)}`));
+  part.release();
   const memory = takeMemory(70_001);
   expect(used.map(buffer => buffer === memory.buffer)).toEqual(starts.map(() => true));
   memory.fill(0);
