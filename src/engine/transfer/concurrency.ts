@@ -18,8 +18,17 @@ export const safeConcurrency = 8;
 /** The limit of the first round. A service that takes 4 at a time refuses 12 of these files: less than 5 % of 300. */
 const initialLimit = 2 * safeConcurrency;
 
-/** The factor by which each round of slow start raises the limit. */
+/** The factor by which a round of slow start raises the limit. */
 const slowStartStep = 4;
+
+/** The same after a round whose responses came one after the other. */
+const carefulStep = 2;
+
+/** The part of a round in which its responses come where neither the line nor the service is nearly full. */
+const longestTrain = 1 / 8;
+
+/** A raise by a factor f is kept if the throughput grows by f to this power. */
+const keptPower = 0.75;
 
 /** The factor of a later step, as in BBR's ProbeBW. */
 const probeStep = 1.25;
@@ -33,8 +42,11 @@ const leastIdle = 0.1;
 /** With this many bytes in progress, more than any line holds, more than `safeConcurrency` files gain nothing. */
 const enoughBytes = 64 * 1024 * 1024;
 
-/** The files and bytes that were stored in a round, how long it took, and how long this process waited for events. */
-type Round = Readonly<{files: number; bytes: number; ms: number; idleMs: number}>;
+/**
+ * The files and bytes that were stored in a round, how long it took, how long before its end the first of them was
+ * stored, and how long this process waited for events.
+ */
+type Round = Readonly<{files: number; bytes: number; ms: number; trainMs: number; idleMs: number}>;
 
 /** A raise of the limit whose gain is yet to be measured: the limit before it, and the last round with that limit. */
 type Trial = Readonly<{limitBefore: number; before: Round}>;
@@ -43,8 +55,10 @@ type Trial = Readonly<{limitBefore: number; before: Round}>;
  * As many files at a time as raise the throughput, found as TCP finds its congestion window: slow start, then careful
  * increase, and multiplicative decrease when there were too many (RFC 5681). The line or the service is full when the
  * throughput of a round does not grow with the limit, as in BBR (Cardwell et al., "BBR: Congestion-Based Congestion
- * Control", 2016). A raise is kept if the throughput grows by half of it or more. Then the limit rests, and a raise by
- * a quarter is tried after a pause. While this process is the bottleneck, nothing is raised.
+ * Control", 2016). It is nearly full when responses come one after the other. Slow start takes smaller steps then,
+ * as HyStart ends it (Ha and Rhee, "Taming the Elephants: New TCP Slow Start", 2011): connections that are opened while
+ * the line's queue is full lose packets. A raise is kept if the throughput grows by most of it. Then the limit rests,
+ * and a raise by a quarter is tried after a pause. While this process is the bottleneck, nothing is raised.
  *
  * A broken request halves the limit, or takes the last raise back, once a round (as in RFC 6582). A refusal lowers it
  * to the number of files in progress that were not refused, which is what the service takes.
@@ -58,7 +72,7 @@ export class AdaptiveConcurrency {
   #isSlowStart = true;
   #trial: Trial | undefined;
   #pause = firstPause;
-  #round = {files: 0, bytes: 0, began: 0, idle: 0};
+  #round = {files: 0, bytes: 0, began: 0, firstAt: 0, idle: 0};
   /** The attempts begun so far, and those begun at the last decrease, whose failures are part of it. */
   #begun = 0;
   #begunAtDecrease = 0;
@@ -110,6 +124,7 @@ export class AdaptiveConcurrency {
   /** Counts a stored file of `size` bytes. Enough of them end the round, and win back one failure to be tolerated. */
   #countStored(size: number): void {
     this.#tolerated = Math.min(firstPause, this.#tolerated + 1 / Math.max(this.#limit, safeConcurrency));
+    if (this.#round.files === 0) this.#round.firstAt = this.#clock.monotonic();
     this.#round.files += 1;
     this.#round.bytes += size;
     if (this.#round.files >= this.#roundLength * Math.max(initialLimit, this.#limit)) this.#endRound();
@@ -122,14 +137,15 @@ export class AdaptiveConcurrency {
   }
 
   #beginRound(): void {
-    this.#round = {files: 0, bytes: 0, began: this.#clock.monotonic(), idle: this.#clock.idle()};
+    this.#round = {files: 0, bytes: 0, began: this.#clock.monotonic(), firstAt: 0, idle: this.#clock.idle()};
   }
 
   /** Measures the round, and raises the limit, or judges the last raise by the throughput. */
   #endRound(): void {
-    const {files, bytes, began, idle} = this.#round;
-    const ms = Math.max(1, this.#clock.monotonic() - began);
-    const round = {files, bytes, ms, idleMs: this.#clock.idle() - idle};
+    const {files, bytes, began, firstAt, idle} = this.#round;
+    const now = this.#clock.monotonic();
+    const ms = Math.max(1, now - began);
+    const round = {files, bytes, ms, trainMs: now - firstAt, idleMs: this.#clock.idle() - idle};
     if (this.#trial === undefined) this.#raise(round);
     else this.#judge(this.#trial, round);
     this.#beginRound();
@@ -140,16 +156,17 @@ export class AdaptiveConcurrency {
     this.#trial = undefined;
     if (before.idleMs < leastIdle * before.ms) return;
     const limitBefore = this.#limit;
-    const step = this.#isSlowStart ? slowStartStep : probeStep;
+    const startStep = before.trainMs > longestTrain * before.ms ? carefulStep : slowStartStep;
+    const step = this.#isSlowStart ? startStep : probeStep;
     this.#limit = Math.min(this.#most, Math.max(limitBefore + 1, Math.floor(limitBefore * step)));
     this.#trial = {limitBefore, before};
     if (this.#limit === limitBefore) this.#rest(limitBefore);
   }
 
-  /** Keeps a raise whose gain is at least half of it; otherwise lowers the limit accordingly, and doubles the pause. */
+  /** Keeps a raise that gains most of its factor; otherwise lowers the limit accordingly, and doubles the pause. */
   #judge({limitBefore, before}: Trial, round: Round): void {
     const gained = speedup(round, before);
-    if (gained < (1 + this.#limit / limitBefore) / 2) {
+    if (gained < (this.#limit / limitBefore) ** keptPower) {
       this.#pause *= 2;
       // As many files as the throughput has grown by fill the line.
       this.#rest(Math.min(this.#limit, Math.ceil(limitBefore * Math.max(1, gained))));

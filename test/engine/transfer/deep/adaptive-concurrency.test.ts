@@ -156,6 +156,7 @@ describe('auto: as many files at a time as raise the throughput', () => {
 
   it.each([
     [{latency: 150}, 300, 0.55],
+    [{latency: 150, noise: 0.1}, 300, 0.55],
     [{latency: 150}, 1_000, 0.7],
     [{latency: 20}, 500, 0.6],
     [{latency: 5}, 500, 0.6],
@@ -179,6 +180,17 @@ describe('auto: as many files at a time as raise the throughput', () => {
     const {last} = await send(link, {files: 2_000}, auto);
     expect(last).toBeLessThanOrEqual(most);
   });
+
+  it.each([
+    [3_000, 64],
+    [100_000, 32],
+  ])(
+    'a line of 10 Mbit/s, 300 files of %i bytes: never more than %i at a time, for its queue',
+    async (size, most) => {
+      const link = {latency: 50, bandwidth: 1_250};
+      expect((await send(link, {files: 300, size}, auto)).most).toBeLessThanOrEqual(most);
+    },
+  );
 
   it('a service that takes 4 at a time for a while: more again afterwards', async () => {
     const most = (stored: number) => (stored > 2_000 && stored < 3_000 ? 4 : 128);

@@ -34,6 +34,8 @@ export const longCells = [
   {rtt: 50, files: 300, size: photo, atLeast: 0.85},
   {rtt: 50, files: 1000, size: tiny, atLeast: 0.75},
   {rtt: 50, files: 40, size: film},
+  // As from most homes: what is opened while the router's queue is full loses packets.
+  {rtt: 50, rate: 10, files: 100, size: photo, atLeast: 0.8},
   {rtt: 50, rate: 100, files: 20, size: film},
   {rtt: 150, files: 300, size: tiny, atLeast: 0.75},
   {rtt: 150, files: 1000, size: tiny, atLeast: 0.85},
