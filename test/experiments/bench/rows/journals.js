@@ -23,7 +23,10 @@ export async function journals(directory, sink) {
     return {...large, more: small.wall - without.wall};
   });
   const checked = timed(media('journal', 'check', path('large'), '--', picture), {env});
-  const merged = name => timed(media('journal', 'merge', '-o', path('all'), path(name)), {env});
+  const merged = name => {
+    rmSync(path('all'), {force: true});
+    return timed(media('journal', 'merge', '-o', path('all'), path(name)), {env});
+  };
   const [tenth, whole] = [merged('tenth'), merged('large')];
   return [
     within('a file more with 1,000,000 in its journal', 'ms', wall, 15_000),
