@@ -24,7 +24,7 @@ const slowStartStep = 4;
 /** The same after a round whose responses came one after the other. */
 const carefulStep = 2;
 
-/** The part of a round in which its responses come where neither the line nor the service is nearly full. */
+/** Responses that come within this part of a round show that neither the line nor the service is nearly full. */
 const longestTrain = 1 / 8;
 
 /** A raise by a factor f is kept if the throughput grows by f to this power. */
