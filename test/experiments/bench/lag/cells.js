@@ -6,8 +6,8 @@ const film = 5 * 2 ** 20;
 /**
  * Lines (rtt in ms, rate in Mbit/s, loss), the services at their ends (they answer after `delay` ms, or take `most` at a time and
  * refuse the rest) and the files that are sent there. `atLeast`: what auto should reach of the best fixed number, 0.9 unless given.
- * Until the first answers, 16 files are sent, then 64 and 128, so that a service that takes 4 refuses few: of a run that is over
- * within a few round trips, each that passes until 128 are sent is a part that shows.
+ * Until the first answers, 16 files are sent, then 64 and 128 (32 and 64 where these came one after the other), so that a service that
+ * takes 4 refuses few: of a run that is over within a few round trips, each that passes until 128 are sent is a part that shows.
  */
 export const shortCells = [
   {rtt: 1, delay: 200, files: 300, size: tiny, atLeast: 0.65},
